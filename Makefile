@@ -1,0 +1,50 @@
+# Two commands matter: `make run` and `make test`. The rest is for those who work on orch.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+EXPERIMENT ?= experiments/quickstart.yaml
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint format lock clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+setup: $(VENV)/.orch-ready ## a virtual environment in .venv with orch in it
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "orch needs Python 3.11 or newer; name one with PYTHON=..." >&2; exit 3; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.orch-ready: locks/run.lock pyproject.toml | $(VENV)/bin/python
+	$(PIP) install --require-hashes -r locks/run.lock
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.orch-dev-ready: locks/dev.lock $(VENV)/.orch-ready
+	$(PIP) install --require-hashes -r locks/dev.lock
+	@touch $@
+
+run: setup ## measure all protocols on this machine and print where the report is (EXPERIMENT=file.yaml for another question)
+	@$(BIN)/orch run $(EXPERIMENT)
+
+test: $(VENV)/.orch-dev-ready ## the tests; what needs more than Python is skipped with its reason
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.orch-dev-ready ## everything that reads the code without running it
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/.orch-dev-ready ## put the code in order
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: ## resolve the versions anew (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra services pyproject.toml locks/build.in -o locks/run.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra services --extra dev pyproject.toml locks/build.in -c locks/run.lock -o locks/dev.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header -c locks/run.lock locks/services.in -o locks/services.lock
+
+clean: ## remove what setup and the tools made (runs and reports stay)
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

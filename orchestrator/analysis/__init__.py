@@ -1,0 +1,1 @@
+"""Statistics and checks: pure functions over samples, and the frozen summary that reports read."""

@@ -1,0 +1,1 @@
+"""The command line: one file per verb, each thin; heavy imports happen inside the verb."""

@@ -1,0 +1,79 @@
+"""The one object that writes to the terminal: results to stdout, progress and errors to stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from typing import Any, TextIO
+
+from orchestrator.errors import OrchError
+
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+@dataclass
+class Console:
+    """Writes results, progress and errors; knows whether there is a terminal and whether colour is wanted.
+
+    With `as_json`, exactly one JSON document goes to stdout (`emit`), and text results are left out.
+    """
+
+    out: TextIO = field(default_factory=lambda: sys.stdout)
+    err: TextIO = field(default_factory=lambda: sys.stderr)
+    as_json: bool = False
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a person watches stderr, so that a line may be drawn over."""
+        return self.err.isatty() and os.environ.get("TERM", "") != "dumb"
+
+    def style(self, text: str, style: str, stream: TextIO | None = None) -> str:
+        """Text in a style, or unchanged when NO_COLOR is set (no-color.org) or the stream is no terminal."""
+        stream = stream or self.out
+        if os.environ.get("NO_COLOR") or not stream.isatty():
+            return text
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+
+    def result(self, text: str = "") -> None:
+        """A line of the answer; silent under --json."""
+        if not self.as_json:
+            print(text, file=self.out)
+
+    def emit(self, document: Any) -> None:
+        """The answer as one JSON document; silent without --json."""
+        if self.as_json:
+            json.dump(document, self.out, indent=2, ensure_ascii=False)
+            self.out.write("\n")
+
+    def progress(self, text: str) -> None:
+        """A line that says what is happening; it stays on the screen."""
+        self._clear()
+        print(text, file=self.err, flush=True)
+
+    def live(self, text: str) -> None:
+        """A line that the next one replaces; nothing where there is no terminal."""
+        if self.is_live:
+            width = os.get_terminal_size(self.err.fileno()).columns
+            self._clear()
+            self.err.write(text[: width - 1])
+            self.err.flush()
+
+    def warning(self, text: str) -> None:
+        """Something the user should know that does not stop the work."""
+        self.progress(f"{self.style('warning:', 'yellow', self.err)} {text}")
+
+    def error(self, error: OrchError) -> None:
+        """What went wrong and what to do next; as JSON on stdout too where JSON was asked for."""
+        self.progress(f"{self.style('error:', 'red', self.err)} {error.message}")
+        if error.hint:
+            self.progress(f"{self.style('hint:', 'cyan', self.err)} {error.hint}")
+        self.emit({"error": {"message": error.message, "hint": error.hint, "exit_code": error.exit_code}})
+
+    def _clear(self) -> None:
+        if self.is_live:
+            self.err.write("\r\x1b[2K")
+
+
+console = Console()

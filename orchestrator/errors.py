@@ -1,0 +1,83 @@
+"""Every error that orch raises on purpose: one class tree, each class with one exit code.
+
+`message` says what is wrong and where, `hint` what to do next. `cli.main` turns an error into text (or JSON) and its
+exit code; nothing else in the program ends the process.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import ClassVar
+
+
+class OrchError(Exception):
+    """What went wrong, and what to do next."""
+
+    exit_code: ClassVar[int] = 70
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class Regression(OrchError):
+    """A comparison found the thing that it was asked to look for."""
+
+    exit_code = 1
+
+
+class UsageError(OrchError):
+    """The file or the call is wrong; nothing was started."""
+
+    exit_code = 2
+
+
+class MissingError(OrchError):
+    """This machine lacks something that the call needs."""
+
+    exit_code = 3
+
+
+class ProvisionError(OrchError):
+    """Hosts could not be made, reached, or deployed to."""
+
+    exit_code = 4
+
+
+class InvalidMeasurement(OrchError):
+    """A check failed: the numbers are stored, and must not be believed."""
+
+    exit_code = 5
+
+
+class TeardownIncomplete(OrchError):
+    """Something that we made is still there."""
+
+    exit_code = 6
+
+
+class TrialsFailed(OrchError):
+    """The run ended, but some trials gave no samples."""
+
+    exit_code = 7
+
+
+class Interrupted(OrchError):
+    """The user ended it."""
+
+    exit_code = 130
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A sentence that names the nearest known words, or all of them when none is near.
+
+    >>> did_you_mean("grcp", ["grpc", "rest"])
+    'Did you mean grpc?'
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(word, names, n=2, cutoff=0.6)
+    if near:
+        return f"Did you mean {' or '.join(near)}?"
+    return f"Known: {', '.join(names)}."

@@ -1,0 +1,1 @@
+"""The run loop: stages, baselines, trials, progress, resume."""

@@ -1,0 +1,1 @@
+"""One frozen summary becomes one self-contained HTML file."""

@@ -1,0 +1,1 @@
+"""The run folder: manifest, raw samples as Parquet, history, exports."""

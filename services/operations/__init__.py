@@ -1,0 +1,1 @@
+"""What is asked: pure functions that know no protocol."""
