@@ -1,1 +1,19 @@
-"""What is asked: pure functions that know no protocol."""
+"""What is asked: pure functions that know no protocol. A clock, where one is needed, is passed in.
+
+An operation's request and reply are flat mappings of plain values:
+
+| operation | request | reply |
+| --- | --- | --- |
+| timestamp | request_timestamp: str | request_timestamp: str, response_timestamp: str |
+| add | a: int, b: int (32 bit) | sum: int |
+| echo | one of data: bytes, records: list of records, document: any JSON value | the same |
+| image | data: bytes, full_decode: bool | width: int, height: int |
+
+Besides these every responder answers `identity` ({} -> identity: str; see `harness.desk`), and `tcp` alone `exchange`.
+"""
+
+from __future__ import annotations
+
+from services.operations.base import OPERATIONS, Operation
+
+__all__ = ["OPERATIONS", "Operation"]

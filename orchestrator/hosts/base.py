@@ -1,0 +1,90 @@
+"""What the run loop knows of a host. `hosts.local` and `hosts.remote` implement it; tests have a fake."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completed:
+    """How a short command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class HostLost(Exception):
+    """The host, or the way to it, is gone; what it still runs is unknown."""
+
+
+class Process(Protocol):
+    """A process of the contract: lines in, lines out, its last words kept."""
+
+    def send(self, line: str) -> None:
+        """One line to its stdin; BrokenPipeError when it is gone."""
+
+    def read(self, timeout_s: float) -> str | None:
+        """The next line of its stdout without the line end; None at end of output; TimeoutError after `timeout_s`."""
+
+    def close_stdin(self) -> None:
+        """End of input: a responder ends, a requester starts none."""
+
+    def end(self, grace_s: float = 5.0) -> int:
+        """End it if it still runs (closed stdin and SIGTERM, then SIGKILL after `grace_s`); the exit status. Idempotent."""
+
+    def last_words(self) -> str:
+        """The tail of its stderr, at most 4,000 characters."""
+
+
+class Host(Protocol):
+    """A machine that can be reached, with an address on the measured network."""
+
+    name: str
+    address: str
+    zone: str | None
+    workspace: PurePosixPath
+
+    def python(self) -> Sequence[str]:
+        """How to start this host's Python with `services` importable: an argv prefix."""
+
+    def start(self, argv: Sequence[str], *, cpus: str | None = None) -> Process:
+        """Start a process of the contract, on those CPUs only (a list as taskset takes it) where the host can pin."""
+
+    def run(self, argv: Sequence[str], *, timeout_s: float) -> Completed:
+        """Run a short command to its end."""
+
+    def put(self, local: Path, name: str) -> PurePosixPath:
+        """Copy a file into the workspace (unless it is there with the same SHA-256); its path on the host."""
+
+    def fetch(self, remote: PurePosixPath, local: Path) -> None:
+        """Copy a file from the host and remove it there; whole or not at all, verified by SHA-256 where it crosses a network."""
+
+    def facts(self) -> dict[str, Any]:
+        """The host's environment for the manifest, as `services.harness.describe` prints it."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The two ends of a placement: N requesters against one responder, and the CPUs each is pinned to."""
+
+    requesters: tuple[Host, ...]
+    responder: Host
+    requester_cpus: str | None = None
+    responder_cpus: str | None = None
+
+
+class Fleet(Protocol):
+    """All hosts of a run."""
+
+    def pair(self, placement_id: str) -> Pair:
+        """The hosts of a placement."""
+
+    def hosts(self) -> Sequence[Host]:
+        """Every host once."""
+
+    def describe(self) -> dict[str, Any]:
+        """Provider, link, deployment id and expiry for the manifest."""

@@ -1,0 +1,80 @@
+"""What a protocol's requester module gives to the load loops.
+
+`dialer(call, client)` returns a `Dialer` or an `AsyncDialer`. The loop opens connections, times `call`, and asks for
+`value` and `sizes` outside the timed window. Under `per-request`, opening the connection is part of the timed call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+Request = Mapping[str, Any]
+Reply = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallSpec:
+    """What a dialer must know: where, which operation, for how long to wait, and an example request to size buffers by."""
+
+    host: str
+    port: int
+    operation: str
+    timeout_s: float
+    example: Request
+
+
+class CallFailed(Exception):
+    """A request that ended without a decoded reply; `status` is one of `contract.STATUSES`."""
+
+    def __init__(self, status: str, detail: str = "") -> None:
+        super().__init__(f"{status}: {detail}" if detail else status)
+        self.status = status
+        self.detail = detail
+
+
+class Connection(Protocol):
+    """One connection of a blocking client."""
+
+    def call(self, request: Request) -> Any:
+        """Encode, send, await and decode one request: what an ordinary user's call does. CallFailed otherwise. Timed."""
+
+    def value(self, reply: Any) -> Reply:
+        """The decoded reply in the operation's own terms (plain values). Not timed."""
+
+    def sizes(self, request: Request, reply: Any) -> tuple[int, int]:
+        """Bytes of the request's and the reply's body (message without transport framing). Not timed."""
+
+    def close(self) -> None:
+        """End the connection; idempotent."""
+
+
+class Dialer(Protocol):
+    """Opens connections of a blocking client."""
+
+    def dial(self) -> Connection:
+        """A connection; the library may open the socket now or at the first call. CallFailed when it cannot."""
+
+
+class AsyncConnection(Protocol):
+    """One connection of an awaiting client; see `Connection`."""
+
+    async def call(self, request: Request) -> Any:
+        """See `Connection.call`."""
+
+    def value(self, reply: Any) -> Reply:
+        """See `Connection.value`."""
+
+    def sizes(self, request: Request, reply: Any) -> tuple[int, int]:
+        """See `Connection.sizes`."""
+
+    async def close(self) -> None:
+        """See `Connection.close`."""
+
+
+class AsyncDialer(Protocol):
+    """Opens connections of an awaiting client."""
+
+    async def dial(self) -> AsyncConnection:
+        """See `Dialer.dial`."""

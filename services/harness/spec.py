@@ -1,0 +1,98 @@
+"""What a protocol's folder says of itself, without importing what it needs.
+
+`services/<protocol>/__init__.py` holds one `PROTOCOL`. The orchestrator reads it to plan, validate and list; both ends
+read it to find the module to load. Adding a protocol is adding such a folder.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal
+
+Policy = Literal["reuse", "per-request"]
+POLICIES: tuple[Policy, ...] = ("reuse", "per-request")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Responder:
+    """One implementation that answers.
+
+    `module` has `serve(desk, host, port, announce)`. `refuses` gives the reason for each thing it cannot do,
+    keyed by a connection policy or an operation.
+    """
+
+    name: str
+    module: str
+    packages: tuple[str, ...] = ()
+    refuses: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Client:
+    """One client library that asks.
+
+    `module` has `dialer(call, client)`; `style` says whether its calls block a thread (`sync`) or are awaited on uvloop
+    (`async`). `refuses` as in `Responder`.
+    """
+
+    name: str
+    module: str
+    style: Literal["sync", "async"]
+    packages: tuple[str, ...] = ()
+    refuses: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """A wire protocol with its codec, and who can speak it here.
+
+    The first responder is the default one. `sequential` and `concurrent` name the default client at one request in
+    flight and beyond. `round_trips_to_open` counts the round trips that opening a connection costs before the first
+    request can be sent, TCP's own handshake included.
+    """
+
+    name: str
+    title: str
+    summary: str
+    operations: frozenset[str]
+    responders: tuple[Responder, ...]
+    clients: tuple[Client, ...]
+    sequential: str
+    concurrent: str
+    round_trips_to_open: int = 1
+    is_floor: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def responder(self, name: str | None = None) -> Responder:
+        """The responder of that name, the default one without a name; KeyError when there is none."""
+        if name is None:
+            return self.responders[0]
+        return {r.name: r for r in self.responders}[name]
+
+    def client(self, name: str) -> Client:
+        """The client of that name; KeyError when there is none."""
+        return {c.name: c for c in self.clients}[name]
+
+    def default_client(self, concurrency: int) -> Client:
+        """The thin, comparable client for so many requests in flight."""
+        return self.client(self.sequential if concurrency == 1 else self.concurrent)
+
+
+@cache
+def protocols() -> Mapping[str, Protocol]:
+    """Every protocol found under `services/`, by name, in alphabetical order."""
+    import services
+
+    found: dict[str, Protocol] = {}
+    for module in sorted(pkgutil.iter_modules(services.__path__), key=lambda m: m.name):
+        if module.ispkg:
+            protocol = getattr(importlib.import_module(f"services.{module.name}"), "PROTOCOL", None)
+            if isinstance(protocol, Protocol):
+                found[protocol.name] = protocol
+    return found
