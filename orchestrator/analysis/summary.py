@@ -1,0 +1,179 @@
+"""The frozen summary of a run: one computation, one number. Sentence, table, chart and JSON all read it.
+
+Latencies are float milliseconds here, because people read them; they come from int64 nanoseconds. Interval bounds are
+(low, high). `None` means "not enough data to say", never zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Interval = tuple[float, float]
+CheckVerdict = Literal["pass", "warn", "fail", "cannot tell"]
+Standing = Literal["reference", "faster", "slower", "tie", "cannot tell"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution:
+    """Of the successful measured requests of a cell or baseline, all its trials pooled: descriptive, not inferential.
+
+    `curve` is the ECDF by rank: (share of requests at or below, latency), even ranks, more in the tail, and each of the
+    slowest 200. Percentiles are None with fewer than ten samples beyond them.
+    """
+
+    n: int
+    minimum: float
+    mean: float
+    median: float
+    p90: float | None
+    p95: float | None
+    p99: float | None
+    p999: float | None
+    maximum: float
+    sd: float
+    cv: float
+    iqr: float
+    curve: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialSummary:
+    """One trial of a cell: the replicate that uncertainty is computed from."""
+
+    index: int
+    block: int
+    n: int
+    errors: int
+    median: float
+    p99: float | None
+    mean: float
+    minimum: float
+    throughput_per_s: float
+    cpu_share: float | None
+    started_wall_ns: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strip:
+    """Samples in time order: per bin minimum, median and p99, and each of the slowest 200 by itself.
+
+    `bins`: (seconds since the cell's first measured request, trial index, min, median, p99); `slowest`: (seconds, ms).
+    Time runs within trials only: the pauses between trials are left out.
+    """
+
+    bins: tuple[tuple[float, int, float, float, float], ...]
+    slowest: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellSummary:
+    """Everything the report says of a cell. Labels are the plan's."""
+
+    id: str
+    stack: str  # id
+    stack_label: str
+    protocol: str
+    responder: str
+    client: str
+    operation: str  # label
+    operation_id: str
+    placement: str  # name
+    placement_id: str
+    connection: str
+    concurrency: int
+    load: str  # in words, e.g. "1,000 requests, 1 in flight"
+    distribution: Distribution | None  # None: no successful sample
+    errors: dict[str, int]
+    requests: int
+    trials: tuple[TrialSummary, ...]
+    failed_trials: int
+    median_interval: Interval | None
+    throughput_per_s: float | None
+    goodput_mbit_per_s: float | None
+    body_bytes: tuple[float, float] | None  # sent, received, per request
+    wire_bytes: tuple[float, float] | None  # sent, received, per request
+    packets: tuple[float, float] | None
+    first_request: float | None  # median over trials of the first request of a connection
+    tcp_floor: float | None  # median of the tcp baseline that stands beside it
+    ping_floor: float | None
+    over_floor: float | None  # median - tcp_floor
+    client_share: float | None  # (this median - raw client's median of the same responder) / this median, where measured
+    strip: Strip | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloorSummary:
+    """A baseline over the whole run, per placement (ping) or per placement and size class (tcp)."""
+
+    kind: Literal["ping", "tcp"]
+    placement: str
+    placement_id: str
+    method: str
+    distribution: Distribution | None
+    lost: int
+    policy: str = "reuse"
+    send_bytes: int = 0
+    receive_bytes: int = 0
+    cells: tuple[str, ...] = ()
+    medians: tuple[float, ...] = ()  # one per look, in time order
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """A stack against the reference stack, in the cells that differ in nothing else.
+
+    `ratio` above 1 is slower than the reference. `interval` is Holm-adjusted over the stacks of the same `group`;
+    None with fewer than three blocks. `by_block` is each block's ratio, for the dots of the forest plot.
+    """
+
+    cell: str
+    reference_cell: str
+    group: str  # operation, placement, connection, load in words
+    stack: str
+    stack_label: str
+    reference_label: str
+    statistic: Literal["median", "p99", "throughput"]
+    ratio: float | None
+    interval: Interval | None
+    p_value: float | None
+    by_block: tuple[float, ...]
+    standing: Standing
+    why: str  # what made it a tie, or cannot tell
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckResult:
+    """A named test of the run's validity. `cell` is None for a check of the whole run."""
+
+    name: str
+    verdict: CheckVerdict
+    severity: Literal["fatal", "serious", "note"]
+    cell: str | None
+    evidence: dict[str, Any]
+    explanation: str
+    action: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSummary:
+    """What a report needs, and nothing else."""
+
+    run_id: str
+    name: str
+    question: str
+    started_at: str
+    ended_at: str | None
+    state: str
+    verdicts: tuple[str, ...]  # sentences, the first one answers the question
+    conditions: tuple[tuple[str, str], ...]  # what, value: CPU, kernel, pinning, governor, versions...
+    cells: tuple[CellSummary, ...]
+    floors: tuple[FloorSummary, ...]
+    comparisons: tuple[Comparison, ...]
+    checks: tuple[CheckResult, ...]
+    warnings: tuple[str, ...]
+    failed_trials: tuple[dict[str, Any], ...]
+    repeat_command: str
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # per stack label: versions and settings
+    plan: dict[str, Any] = field(default_factory=dict)
+    manifest_sha256: str = ""

@@ -1,0 +1,111 @@
+"""What a run folder says of itself. `manifest.json` is this, as JSON; `results.folder` reads and writes it.
+
+    results/<run-id>/
+      experiment.yaml  plan.json         what was asked, frozen
+      journal.jsonl                      one line per event, synced as it happens; survives a kill
+      manifest.json                      derived from plan and journal between blocks and at the end; replaced whole
+      samples/cell=<id>/*.parquet        one file per trial and requester; pd.read_parquet(".../samples") works
+      baselines/{ping,tcp}/*.parquet     the floors, same columns
+      payloads/                          the files that operations carried
+      logs/                              last words of what failed, and orch's own log
+      checks.json  summary.json          what analysis found; made again by `orch report`
+      receipt.json                       what teardown destroyed and what is left
+      staging/                           raw records on their way; absent when the run is complete
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+SCHEMA_VERSION = 1
+
+# Columns of every samples and baselines file, in this order. Stamps and durations are int64 nanoseconds.
+SAMPLE_COLUMNS = (
+    "sequence",
+    "phase",  # 0 warm-up, 1 measured
+    "connection",
+    "intended_ns",
+    "sent_ns",
+    "received_ns",
+    "service_ns",
+    "bytes_sent",
+    "bytes_received",
+    "status",
+    # constant within a file, dictionary-encoded: what makes the folder one tidy table
+    "stack",
+    "operation",
+    "placement",
+    "policy",
+    "concurrency",
+    "block",
+    "requester",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequesterRecord:
+    """One requester's part in a trial: its host, its `done` line (protos/process.md), and where its samples lie."""
+
+    host: str
+    done: dict[str, Any]
+    samples: str | None  # path below the run folder
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialRecord:
+    """One trial that was made: what both ends said of it."""
+
+    index: int
+    block: int
+    cell: str
+    attempt: int  # 0, or higher when a block was repeated on resume; only the last attempt counts
+    outcome: Literal["ok", "failed"]
+    started_wall_ns: int
+    ended_wall_ns: int
+    overhead_s: float  # what was neither warm-up nor measuring
+    ready: dict[str, Any] = field(default_factory=dict)  # the responder's ready line
+    stats: dict[str, Any] = field(default_factory=dict)  # the responder's stats after the measured phase
+    stats_before: dict[str, Any] = field(default_factory=dict)
+    requesters: tuple[RequesterRecord, ...] = ()
+    failure: dict[str, Any] | None = None  # {"stage", "kind", "message", "last_words"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineRecord:
+    """One look at the floor between the two ends of a placement."""
+
+    kind: Literal["ping", "tcp"]
+    placement: str
+    block: int
+    moment: Literal["before", "during", "after"]
+    requester: str
+    method: str  # ping: "icmp-datagram" | "icmp-raw" | "system-ping"; tcp: "tcp"
+    samples: str
+    started_wall_ns: int
+    policy: Literal["reuse", "per-request"] = "reuse"
+    send_bytes: int = 0
+    receive_bytes: int = 0
+    cells: tuple[str, ...] = ()  # the cells this tcp floor stands beside
+    done: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """The whole run in one document, but for the samples."""
+
+    run_id: str
+    plan_id: str
+    plan: dict[str, Any]
+    orch_version: str
+    state: Literal["running", "interrupted", "complete"]
+    started_at: str  # ISO 8601, UTC
+    ended_at: str | None
+    command: tuple[str, ...]
+    fleet: dict[str, Any]
+    hosts: dict[str, dict[str, Any]]  # facts by host name
+    trials: tuple[TrialRecord, ...]
+    baselines: tuple[BaselineRecord, ...]
+    files: dict[str, str]  # sha256 by path below the run folder
+    warnings: tuple[str, ...] = ()  # conditions a reader must know: no pinning, no ping, ...
+    schema_version: int = SCHEMA_VERSION
