@@ -34,7 +34,7 @@ class Process(Protocol):
         """End of input: a responder ends, a requester starts none."""
 
     def end(self, grace_s: float = 5.0) -> int:
-        """End it if it still runs (closed stdin and SIGTERM, then SIGKILL after `grace_s`); the exit status. Idempotent."""
+        """End it if it still runs (closed stdin, SIGTERM, SIGKILL after `grace_s`); the exit status. Idempotent."""
 
     def last_words(self) -> str:
         """The tail of its stderr, at most 4,000 characters."""
@@ -61,7 +61,7 @@ class Host(Protocol):
         """Copy a file into the workspace (unless it is there with the same SHA-256); its path on the host."""
 
     def fetch(self, remote: PurePosixPath, local: Path) -> None:
-        """Copy a file from the host and remove it there; whole or not at all, verified by SHA-256 where it crosses a network."""
+        """Move a file here from the host; whole or not at all, verified by SHA-256 where it crosses a network."""
 
     def facts(self) -> dict[str, Any]:
         """The host's environment for the manifest, as `services.harness.describe` prints it."""

@@ -1,0 +1,148 @@
+"""What is sent to hosts: a wheelhouse for their Python and platform, and the code of `services`.
+
+Each is one tar, named by its content. Both are made once on the controller and kept under `.orch/cache/`. A host needs no network of its own to install them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+
+from orchestrator.errors import ProvisionError
+
+_HASH = re.compile(r"--hash=(\S+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A host's Python as it says itself: version "3.11.2", machine "x86_64", glibc (2, 36)."""
+
+    python: str
+    machine: str
+    glibc: tuple[int, int]
+
+    @property
+    def short(self) -> str:
+        """Major and minor version."""
+        return ".".join(self.python.split(".")[:2])
+
+    def platforms(self) -> list[str]:
+        """The wheel platform tags that run there, newest first (PEP 600 and its predecessors)."""
+        major, minor = self.glibc
+        tags = [f"manylinux_{major}_{m}_{self.machine}" for m in range(minor, 4, -1)]
+        legacy = {"manylinux2014": 17, "manylinux2010": 12, "manylinux1": 5}
+        return [*tags, *(f"{name}_{self.machine}" for name, needs in legacy.items() if minor >= needs)]
+
+    def marker_environment(self) -> dict[str, str]:
+        """What the lock's environment markers are evaluated against (PEP 508)."""
+        return {
+            **{k: str(v) for k, v in default_environment().items()},
+            "python_version": self.short,
+            "python_full_version": self.python,
+            "implementation_version": self.python,
+            "implementation_name": "cpython",
+            "platform_python_implementation": "CPython",
+            "platform_machine": self.machine,
+            "platform_system": "Linux",
+            "sys_platform": "linux",
+            "os_name": "posix",
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundle:
+    """A tar to send, and the first 12 hex digits of the SHA-256 of what it was made from."""
+
+    path: Path
+    digest: str
+
+
+def for_target(lock_text: str, target: Target) -> str:
+    """The lock's requirements that apply on the target, without markers, hashes kept.
+
+    pip evaluates markers for the Python that runs it, not for the one it downloads for; so they are evaluated here.
+    """
+    kept = []
+    for requirement, hashes in _entries(lock_text):
+        if requirement.marker is None or requirement.marker.evaluate(target.marker_environment()):
+            options = " ".join(f"--hash={h}" for h in hashes)
+            kept.append(f"{requirement.name}{requirement.specifier} {options}\n")
+    return "".join(kept)
+
+
+def _entries(lock_text: str) -> Iterator[tuple[Requirement, list[str]]]:
+    for entry in re.sub(r"\\\n", " ", lock_text).splitlines():
+        text = entry.split(" --hash=")[0].strip()
+        if text and not text.startswith("#"):
+            yield Requirement(text), _HASH.findall(entry)
+
+
+def wheelhouse(lock: Path, target: Target, cache: Path) -> Bundle:
+    """The tar with the lock and its wheels for the target, downloaded once; ProvisionError when pip cannot."""
+    requirements = for_target(lock.read_text(), target)
+    digest = _digest([requirements.encode(), target.short.encode(), target.machine.encode()])
+    tar = cache / f"wheelhouse-{digest}.tar"
+    if not tar.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache) as scratch:
+            folder = Path(scratch, "wheelhouse")
+            folder.mkdir()
+            (folder / "requirements.lock").write_text(requirements)
+            _download(folder, target)
+            _write_tar(tar, sorted(folder.iterdir()), folder.parent)
+    return Bundle(path=tar, digest=digest)
+
+
+def _download(folder: Path, target: Target) -> None:
+    platforms = [word for tag in target.platforms() for word in ("--platform", tag)]
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    command += ["--require-hashes", "--only-binary", ":all:", "--python-version", target.short, *platforms]
+    command += ["--implementation", "cp", "--dest", str(folder), "-r", str(folder / "requirements.lock")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ProvisionError(
+            f"no wheels for Python {target.short} on {target.machine}: pip says {done.stderr.strip()[-600:]}",
+            hint="the controller needs a package index that pip can reach; see `pip config list`",
+        )
+
+
+def code(root: Path, cache: Path) -> Bundle:
+    """The tar with the source of `services`, from the checkout at `root`."""
+    files = sorted(p for p in (root / "services").rglob("*") if p.is_file() and "__pycache__" not in p.parts)
+    digest = _digest(part for p in files for part in (str(p.relative_to(root)).encode(), p.read_bytes()))
+    tar = cache / f"services-{digest}.tar"
+    if not tar.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        _write_tar(tar, files, root)
+    return Bundle(path=tar, digest=digest)
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(len(part).to_bytes(8, "big"))
+        total.update(part)
+    return total.hexdigest()[:12]
+
+
+def _write_tar(tar: Path, files: Iterable[Path], root: Path) -> None:
+    """Owner, mode and time left out, so that equal content is an equal tar; appears whole or not at all."""
+    partial = tar.with_suffix(".partial")
+    with tarfile.open(partial, "w") as archive:
+        for file in files:
+            info = tarfile.TarInfo(str(file.relative_to(root)))
+            data = file.read_bytes()
+            info.size, info.mode = len(data), 0o644
+            archive.addfile(info, io.BytesIO(data))
+    partial.replace(tar)
