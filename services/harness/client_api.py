@@ -16,7 +16,10 @@ Reply = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class CallSpec:
-    """What a dialer must know: where, which operation, for how long to wait, and an example request to size buffers by."""
+    """What a dialer must know: where, which operation, how long to wait, and an example request to size buffers by.
+
+    The client enforces `timeout_s` itself, for dialling and for each call, and ends with CallFailed("timeout").
+    """
 
     host: str
     port: int
@@ -38,7 +41,7 @@ class Connection(Protocol):
     """One connection of a blocking client."""
 
     def call(self, request: Request) -> Any:
-        """Encode, send, await and decode one request: what an ordinary user's call does. CallFailed otherwise. Timed."""
+        """Encode, send, await and decode one request: what an ordinary user's call does. Timed; else CallFailed."""
 
     def value(self, reply: Any) -> Reply:
         """The decoded reply in the operation's own terms (plain values). Not timed."""

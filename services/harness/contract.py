@@ -29,7 +29,8 @@ class Payload:
     """What an operation carries.
 
     `bytes`: `size` pseudo-random bytes of the trial's seed. `records`: `count` structured records. `json` and `image`:
-    the file at `path` on the requester's host, whose SHA-256 is checked before use; `full_decode` asks the responder to decode every pixel.
+    the file at `path` on the requester's host, whose SHA-256 is checked before use; `full_decode` asks the responder to
+    decode every pixel.
     `exchange` (the floor): send `size` bytes, be sent `reply_size`.
     """
 
@@ -58,7 +59,7 @@ class Load:
 
 @dataclass(frozen=True, kw_only=True)
 class Warmup:
-    """Warm-up goes on until both are reached: so many requests and so many seconds; `at_most_s` ends it all the same."""
+    """Warm-up goes on until so many requests and so many seconds are both reached; `at_most_s` ends it all the same."""
 
     requests: int = 500
     at_least_s: float = 2.0
@@ -89,7 +90,7 @@ class Trial:
 
     @classmethod
     def from_json(cls, line: str) -> Trial:
-        """The trial in a line of JSON; ValueError says which key is unknown or missing, or that the version is another."""
+        """The trial in a line of JSON; ValueError says which key is unknown or missing, or which version it speaks."""
         raw = json.loads(line)
         if not isinstance(raw, dict) or raw.get("contract") != VERSION:
             raise ValueError(f"this requester speaks contract {VERSION}; the trial says {raw!r:.60}")

@@ -8,11 +8,12 @@ A module has one function, `serve(desk, host, port, announce)`:
 * It hands every decoded request to `desk.answer(operation, request, peer)` and sends back what that returns; `peer` is
   the address and port of the other end of the connection, so that distinct peers can be counted.
 * It blocks for as long as it answers, and is **never asked to return**. `respond` ends the process with `os._exit` on
-  SIGTERM, SIGINT and end of stdin. Both signals are blocked in every thread before `serve` is entered and waited for by a thread of
-  `respond`: signal handlers that a framework installs never run, and need not be switched off.
+  SIGTERM, SIGINT and end of stdin. Both signals are blocked in every thread before `serve` is entered, and waited for
+  by a thread of `respond`: signal handlers that a framework installs never run, and need not be switched off.
 * There is nothing to release: sockets and threads go with the process. Whoever starts child processes (none of ours
   needs to) passes `announce(port, end)`; `end()` is called just before the exit, and must not take long.
-* When it cannot start it raises `CannotServe` (or lets an OSError of its socket out); `respond` prints that as one line, status 1.
+* When it cannot start it raises `CannotServe` (or lets an OSError of its socket out); `respond` prints that as one
+  line, and exits with status 1.
 * It may print: file descriptor 1 already points at stderr. It must not read stdin.
 """
 

@@ -9,11 +9,19 @@ An operation's request and reply are flat mappings of plain values:
 | echo | one of data: bytes, records: list of records, document: any JSON value | the same |
 | image | data: bytes, full_decode: bool | width: int, height: int |
 
-Besides these every responder answers `identity` ({} -> identity: str; see `harness.desk`), and `tcp` alone `exchange`.
+Besides these every responder answers `identity` ({} -> identity: str; see `harness.desk`), and `tcp` alone `exchange`
+(data: bytes, reply_size: int -> data: bytes).
 """
 
 from __future__ import annotations
 
-from services.operations.base import OPERATIONS, Operation
+from collections.abc import Mapping
 
-__all__ = ["OPERATIONS", "Operation"]
+from services.operations import add, echo, exchange, image, timestamp
+from services.operations.base import Operation, PayloadError
+
+OPERATIONS: Mapping[str, Operation] = {
+    module.OPERATION.name: module.OPERATION for module in (timestamp, add, echo, image, exchange)
+}
+
+__all__ = ["OPERATIONS", "Operation", "PayloadError"]
