@@ -2,30 +2,80 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import sys
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
+from orchestrator import __version__
 from orchestrator.cli.console import console
-from orchestrator.errors import Interrupted, OrchError
+from orchestrator.errors import Interrupted, OrchError, UsageError
 
-# In the order in which a person meets them. Each is orchestrator/cli/<verb>.py with a function `command`.
-VERBS: tuple[str, ...] = ()
+# In the order in which a person meets them. Each is orchestrator/cli/<verb>.py with a function `command`; its module is
+# imported when the verb is called, so that `orch --help` pays for none of them.
+VERBS: dict[str, str] = {
+    "init": "Start an experiment: write a commented YAML file to change.",
+    "doctor": "Say what this machine can do, and what is missing for which provider.",
+    "services": "List protocols, operations, implementations and clients.",
+    "validate": "Check experiment files without starting anything.",
+    "schema": "Print the JSON Schema of experiment files, for editors.",
+    "plan": "Resolve an experiment into its matrix, schedule and expected duration.",
+}
+
+
+class Verbs(TyperGroup):
+    """The verbs of `VERBS`, each imported when it is called."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the framework's signature
+        """Every verb, in the order of the table."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The verb of that name, made from its module; a usage error that names the nearest one otherwise."""
+        if cmd_name not in VERBS:
+            near = difflib.get_close_matches(cmd_name, VERBS, n=1)
+            ctx.fail(f"there is no verb {cmd_name!r}." + (f" Did you mean {near[0]}?" if near else ""))
+        module = importlib.import_module(f"orchestrator.cli.{cmd_name}")
+        single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        single.command(cmd_name, help=module.__doc__)(module.command)
+        return typer.main.get_command(single)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the framework's signature
+        """The list of verbs in `orch --help`, from the table alone."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
 
 app = typer.Typer(
+    cls=Verbs,
     help="Which protocol should these two services speak, here, with my payload, over my distance?",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for verb in VERBS:
-    module = importlib.import_module(f"orchestrator.cli.{verb}")
-    app.command(verb, help=module.__doc__)(module.command)
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"orch {__version__}")
+        raise typer.Exit
 
 
-def main() -> None:
+@app.callback()
+def root(
+    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
+) -> None:
+    """Hold the options that come before a verb."""
+
+
+def main() -> NoReturn:
     """Run the program; the only place that ends the process."""
     try:
         app(standalone_mode=True)
@@ -35,3 +85,24 @@ def main() -> None:
     except KeyboardInterrupt:
         console.error(Interrupted("interrupted"))
         sys.exit(Interrupted.exit_code)
+    except BrokenPipeError:
+        sys.exit(UsageError.exit_code)
+    except Exception as error:  # noqa: BLE001 - a fault of our own must end in one line and a traceback on disk
+        console.error(_report_crash(error))
+        sys.exit(OrchError.exit_code)
+    raise SystemExit(0)
+
+
+def _report_crash(error: Exception) -> OrchError:
+    """Write the traceback where a bug report can quote it; the error that says where."""
+    text = "".join(traceback.format_exception(error))
+    name = f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.log"
+    summary = f"orch itself failed: {type(error).__name__}: {error}"
+    for folder in (Path(".orch"), Path.home()):
+        try:
+            folder.mkdir(exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
+        except OSError:
+            continue
+        return OrchError(summary, hint=f"the traceback is in {folder / name}; please report it")
+    return OrchError(summary, hint=f"the traceback could not be written anywhere:\n{text}")
