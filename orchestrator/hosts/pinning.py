@@ -1,0 +1,78 @@
+"""Which CPU each end of the wire is pinned to on one machine, so that neither takes the other's time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.experiment.plan import Pin
+
+_TOPOLOGY = Path("/sys/devices/system/cpu")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pinning:
+    """The CPUs of both ends as taskset takes them, None where they are not pinned, and why that is not as wanted."""
+
+    requester: str | None = None
+    responder: str | None = None
+    warning: str | None = None
+
+
+def choose(pin: Pin, cpus: Sequence[int] | None, *, can_pin: bool, siblings: Sequence[frozenset[int]] = ()) -> Pinning:
+    """The CPUs for `pin`, out of those this process may use (None: the system does not say).
+
+    `apart` takes CPUs of different cores where there are two: hyper-threads of one core share its execution units.
+
+    >>> choose("apart", [0, 1, 2, 3], can_pin=True, siblings=[frozenset({0, 1}), frozenset({2, 3})])
+    Pinning(requester='2', responder='0', warning=None)
+    >>> choose("together", [4, 5], can_pin=True).requester
+    '4'
+    """
+    if pin == "off":
+        return Pinning()
+    if cpus is None or not can_pin:
+        return Pinning(warning="not pinned: this system cannot pin a process to a CPU; the two ends may share one")
+    first = str(cpus[0])
+    if pin == "together":
+        return Pinning(requester=first, responder=first)
+    if len(cpus) == 1:
+        return Pinning(requester=first, responder=first, warning="not pinned apart: there is only one CPU")
+    core = next((s for s in siblings if cpus[0] in s), frozenset({cpus[0]}))
+    elsewhere = [cpu for cpu in cpus if cpu not in core]
+    if elsewhere:
+        return Pinning(requester=str(elsewhere[0]), responder=first)
+    return Pinning(
+        requester=str(cpus[1]),
+        responder=first,
+        warning="pinned to two hyper-threads of one core, which share its execution units: there is no second core",
+    )
+
+
+def on_this_machine(pin: Pin) -> Pinning:
+    """`choose` with what this machine has."""
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux has it, macOS has not
+    cpus = sorted(affinity(0)) if affinity else None
+    return choose(pin, cpus, can_pin=shutil.which("taskset") is not None, siblings=_siblings(cpus or ()))
+
+
+def _siblings(cpus: Sequence[int]) -> list[frozenset[int]]:
+    """The hyper-threads of each core; empty where the system does not say."""
+    groups = []
+    for cpu in cpus:
+        listing = _TOPOLOGY / f"cpu{cpu}" / "topology" / "thread_siblings_list"
+        if listing.exists():
+            groups.append(frozenset(_expand(listing.read_text())))
+    return groups
+
+
+def _expand(text: str) -> list[int]:
+    """CPU numbers of a kernel list such as `0-1,4`."""
+    numbers: list[int] = []
+    for part in text.strip().split(","):
+        low, _, high = part.partition("-")
+        numbers.extend(range(int(low), int(high or low) + 1))
+    return numbers
