@@ -16,6 +16,9 @@ from typing import Literal
 Policy = Literal["reuse", "per-request"]
 POLICIES: tuple[Policy, ...] = ("reuse", "per-request")
 
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+"""The largest message of every protocol that limits its messages, the same on both ends."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Responder:
