@@ -1,0 +1,8 @@
+"""Examines figures that others published: supported, contradicted, impossible, or not to be told from what is given."""
+
+from __future__ import annotations
+
+from orchestrator.analysis.audit.examine import AuditResult, examine
+from orchestrator.analysis.audit.model import AuditFile
+
+__all__ = ["AuditFile", "AuditResult", "examine"]
