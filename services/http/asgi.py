@@ -78,6 +78,12 @@ def serve_asgi(
     Server(config).run(sockets=[listener])
 
 
+def peer_of(scope: Mapping[str, Any]) -> Peer:
+    """Address and port of the other end of an ASGI connection."""
+    host, port = scope["client"]
+    return host, port
+
+
 async def answer(desk: Desk, operation: str, request: Mapping[str, Any], peer: Peer) -> dict[str, Any]:
     """The desk's answer, from an event loop.
 

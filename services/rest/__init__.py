@@ -1,0 +1,49 @@
+"""REST: resources over HTTP/1.1, JSON for structured values, raw bodies for bytes and pictures."""
+
+from __future__ import annotations
+
+from services.harness.spec import Protocol, Responder
+from services.http.asgi import PACKAGES, SETTINGS
+from services.http.clients import CONCURRENT, SEQUENTIAL, clients
+
+_WSGI = {"access log": "off", "compression": "off", "TCP_NODELAY": "on", "largest body": "not limited"}
+
+PROTOCOL = Protocol(
+    name="rest",
+    title="REST",
+    summary="JSON over HTTP/1.1, one path per operation; bytes and pictures travel as raw bodies",
+    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    responders=(
+        Responder(
+            name="fastapi",
+            module="services.rest.responder",
+            packages=("fastapi", "starlette", "pydantic", *PACKAGES),
+            settings={**SETTINGS, "JSON": "FastAPI's default, bodies validated by pydantic models"},
+        ),
+        Responder(
+            name="flask",
+            module="services.rest.flask_responder",
+            packages=("flask", "werkzeug"),
+            refuses={"reuse": "Flask's development server closes the connection after every reply"},
+            settings={**_WSGI, "server": "Flask's development server (Werkzeug), a thread per connection"},
+        ),
+        Responder(
+            name="flask-gunicorn",
+            module="services.rest.flask_gunicorn_responder",
+            packages=("flask", "gunicorn"),
+            settings={
+                **_WSGI,
+                "server": "one gunicorn gthread worker of 16 threads, without its arbiter: one process, as everywhere",
+                "keep-alive": "one hour",
+            },
+        ),
+    ),
+    clients=clients("services.rest.requester"),
+    sequential=SEQUENTIAL,
+    concurrent=CONCURRENT,
+    settings={
+        "JSON": "compact, UTF-8",
+        "bytes": "application/octet-stream",
+        "picture": "image/png, decode flag in the query",
+    },
+)
