@@ -1,0 +1,55 @@
+"""gRPC with Protocol Buffers, over HTTP/2 without TLS. The wire contract is `protos/orch.proto`."""
+
+from __future__ import annotations
+
+from services.harness.spec import MAX_MESSAGE_BYTES, Client, Protocol, Responder
+
+_PACKAGES = ("grpcio", "protobuf")
+_AIO_SETTINGS = {"event loop": "uvloop; gRPC's own poller thread wakes it"}
+
+PROTOCOL = Protocol(
+    name="grpc",
+    title="gRPC",
+    summary="Remote procedure calls with Protocol Buffers over HTTP/2, by grpcio",
+    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    responders=(
+        Responder(
+            name="grpcio",
+            module="services.grpc.responder",
+            packages=_PACKAGES,
+            settings={"threads": "at most 32", "SO_REUSEPORT": "off"},
+        ),
+        Responder(
+            name="grpc-aio",
+            module="services.grpc.aio_responder",
+            packages=(*_PACKAGES, "uvloop"),
+            settings={**_AIO_SETTINGS, "SO_REUSEPORT": "off"},
+        ),
+    ),
+    clients=(
+        Client(name="grpcio", module="services.grpc.requester", style="sync", packages=_PACKAGES),
+        Client(
+            name="grpc-aio",
+            module="services.grpc.aio_requester",
+            style="async",
+            packages=(*_PACKAGES, "uvloop"),
+            settings=_AIO_SETTINGS,
+        ),
+    ),
+    sequential="grpcio",
+    concurrent="grpc-aio",
+    # The client waits for the server's SETTINGS frame before its first call. The server sends that frame as soon as it
+    # has accepted, without waiting for the client's preface, so it comes one round trip after TCP's own handshake.
+    round_trips_to_open=2,
+    settings={
+        "compression": "off",
+        "largest message": f"{MAX_MESSAGE_BYTES} bytes",
+        "retries": "off",
+        "keepalive": "off",
+        "HTTP proxy": "not used",
+        "subchannels": "of each channel's own, so that a new channel is a new TCP connection",
+        "TCP_NODELAY": "on (gRPC always sets it)",
+        "TLS": "off",
+        "document": "google.protobuf.Value, whose numbers are doubles",
+    },
+)

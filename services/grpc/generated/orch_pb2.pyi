@@ -1,0 +1,102 @@
+from google.protobuf import struct_pb2 as _struct_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class TimestampRequest(_message.Message):
+    __slots__ = ("request_timestamp",)
+    REQUEST_TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
+    request_timestamp: str
+    def __init__(self, request_timestamp: _Optional[str] = ...) -> None: ...
+
+class TimestampReply(_message.Message):
+    __slots__ = ("request_timestamp", "response_timestamp")
+    REQUEST_TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
+    request_timestamp: str
+    response_timestamp: str
+    def __init__(self, request_timestamp: _Optional[str] = ..., response_timestamp: _Optional[str] = ...) -> None: ...
+
+class AddRequest(_message.Message):
+    __slots__ = ("a", "b")
+    A_FIELD_NUMBER: _ClassVar[int]
+    B_FIELD_NUMBER: _ClassVar[int]
+    a: int
+    b: int
+    def __init__(self, a: _Optional[int] = ..., b: _Optional[int] = ...) -> None: ...
+
+class AddReply(_message.Message):
+    __slots__ = ("sum",)
+    SUM_FIELD_NUMBER: _ClassVar[int]
+    sum: int
+    def __init__(self, sum: _Optional[int] = ...) -> None: ...
+
+class Record(_message.Message):
+    __slots__ = ("id", "name", "value", "active", "tags")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    ACTIVE_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    name: str
+    value: float
+    active: bool
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, id: _Optional[int] = ..., name: _Optional[str] = ..., value: _Optional[float] = ..., active: _Optional[bool] = ..., tags: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Records(_message.Message):
+    __slots__ = ("items",)
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    items: _containers.RepeatedCompositeFieldContainer[Record]
+    def __init__(self, items: _Optional[_Iterable[_Union[Record, _Mapping]]] = ...) -> None: ...
+
+class EchoRequest(_message.Message):
+    __slots__ = ("data", "records", "document")
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    RECORDS_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    data: bytes
+    records: Records
+    document: _struct_pb2.Value
+    def __init__(self, data: _Optional[bytes] = ..., records: _Optional[_Union[Records, _Mapping]] = ..., document: _Optional[_Union[_struct_pb2.Value, _Mapping]] = ...) -> None: ...
+
+class EchoReply(_message.Message):
+    __slots__ = ("data", "records", "document")
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    RECORDS_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    data: bytes
+    records: Records
+    document: _struct_pb2.Value
+    def __init__(self, data: _Optional[bytes] = ..., records: _Optional[_Union[Records, _Mapping]] = ..., document: _Optional[_Union[_struct_pb2.Value, _Mapping]] = ...) -> None: ...
+
+class ImageRequest(_message.Message):
+    __slots__ = ("data", "full_decode")
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    FULL_DECODE_FIELD_NUMBER: _ClassVar[int]
+    data: bytes
+    full_decode: bool
+    def __init__(self, data: _Optional[bytes] = ..., full_decode: _Optional[bool] = ...) -> None: ...
+
+class ImageReply(_message.Message):
+    __slots__ = ("width", "height")
+    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    width: int
+    height: int
+    def __init__(self, width: _Optional[int] = ..., height: _Optional[int] = ...) -> None: ...
+
+class IdentityRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class IdentityReply(_message.Message):
+    __slots__ = ("identity",)
+    IDENTITY_FIELD_NUMBER: _ClassVar[int]
+    identity: str
+    def __init__(self, identity: _Optional[str] = ...) -> None: ...

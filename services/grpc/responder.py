@@ -1,0 +1,51 @@
+"""Answers with grpcio's blocking server and its thread pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import grpc
+
+from services.grpc import options
+from services.grpc.generated import orch_pb2_grpc
+from services.grpc.messages import METHODS, Method
+from services.harness.desk import Desk
+from services.harness.responder_api import Announce, CannotServe
+
+_THREADS = 32
+
+
+def serve(desk: Desk, host: str, port: int, announce: Announce) -> None:
+    """Answer until the process is ended; CannotServe when the address cannot be listened on."""
+    server = grpc.server(ThreadPoolExecutor(max_workers=_THREADS), options=options.SERVER)
+    servicer = SimpleNamespace(
+        **{method.name: _handler(desk, operation, method) for operation, method in METHODS.items()}
+    )
+    orch_pb2_grpc.add_OrchServicer_to_server(servicer, server)
+    actual_port = bind(server, host, port)
+    server.start()
+    announce(actual_port)
+    server.wait_for_termination()
+
+
+def bind(server: Any, host: str, port: int) -> int:
+    """The port that a blocking or awaiting server will listen on; CannotServe when it cannot."""
+    try:
+        return int(server.add_insecure_port(options.address(host, port)))
+    except RuntimeError as error:
+        raise CannotServe(
+            f"cannot listen on {host}:{port}; give an address of this host and a free port, or 0 for any"
+        ) from error
+
+
+def _handler(desk: Desk, operation: str, method: Method) -> Callable[[Any, grpc.ServicerContext], Any]:
+    def handle(message: Any, context: grpc.ServicerContext) -> Any:
+        try:
+            return method.pack_reply(desk.answer(operation, method.unpack_request(message), context.peer()))
+        except ValueError as error:
+            return context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+
+    return handle
