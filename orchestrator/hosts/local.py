@@ -1,4 +1,4 @@
-"""The machine that orch runs on, as the only host: nothing is made, processes are started and ended, and the receipt says so."""
+"""The machine that orch runs on, as the only host: no host is made, processes are started and ended."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _GRACE_S = 5.0
 
 
 class LocalHost:
-    """The machine that orch runs on; `note` is told of every process before it is handed out, so that a later teardown finds it."""
+    """The machine that orch runs on; `note` is told of every process, so that a later teardown finds it."""
 
     def __init__(self, workspace: Path, *, name: str = "local", note: Callable[[dict[str, Any]], None]) -> None:
         self.name = name
