@@ -6,8 +6,11 @@ Latencies are float milliseconds here, because people read them; they come from 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
+
+SCHEMA_VERSION = 1
 
 Interval = tuple[float, float]
 CheckVerdict = Literal["pass", "warn", "fail", "cannot tell"]
@@ -34,6 +37,7 @@ class Distribution:
     sd: float
     cv: float
     iqr: float
+    p99_to_p50: float | None = None
     curve: tuple[tuple[float, float], ...] = ()
 
 
@@ -98,7 +102,9 @@ class CellSummary:
     tcp_floor: float | None  # median of the tcp baseline that stands beside it
     ping_floor: float | None
     over_floor: float | None  # median - tcp_floor
-    client_share: float | None  # (this median - raw client's median of the same responder) / this median, where measured
+    client_share: (
+        float | None
+    )  # (this median - raw client's median of the same responder) / this median, where measured
     strip: Strip | None
 
 
@@ -140,6 +146,8 @@ class Comparison:
     by_block: tuple[float, ...]
     standing: Standing
     why: str  # what made it a tie, or cannot tell
+    resolution: float | None = None  # a relative difference below this (0.03: 3 %) would have been a tie here
+    control: bool = False  # the reference stack entered a second time: its true ratio is 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,3 +185,12 @@ class RunSummary:
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # per stack label: versions and settings
     plan: dict[str, Any] = field(default_factory=dict)
     manifest_sha256: str = ""
+    schema_version: int = SCHEMA_VERSION
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON; numbers that are not finite never occur in it."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """What `summary.json` holds."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
