@@ -1,0 +1,116 @@
+"""What all figures share: a plain look in the page's colours, escaped texts, and JSON as small as it can be."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from orchestrator.report.page import pack
+from orchestrator.report.quantities import THIN
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+INK, MUTED, GRID, RULE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--rule)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A chart in the page. `packed` is its Plotly JSON as `page.pack` leaves it."""
+
+    slug: str
+    label: str  # what a screen reader says of it
+    height_px: int
+    packed: str
+
+
+def figure(slug: str, label: str, traces: Iterable[Any], layout: dict[str, Any], height_px: int) -> Figure:
+    """A figure of these traces; `layout` is laid over the page's own."""
+    common: dict[str, Any] = {
+        "template": None,
+        "autosize": True,
+        "height": height_px,
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": FONT, "size": 12, "color": INK},
+        "separators": f".{THIN}",
+        "margin": {"l": 8, "r": 16, "t": 8, "b": 40},
+        "hoverlabel": {
+            "bgcolor": "var(--raised)",
+            "bordercolor": RULE,
+            "font": {"family": FONT, "size": 12, "color": INK},
+            "namelength": -1,
+        },
+        "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"color": INK}},
+        "dragmode": False,
+    }
+    drawn = go.Figure(data=list(traces), layout={**common, **layout})
+    document = drawn.to_plotly_json()
+    document["layout"].pop("template", None)
+    text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+    return Figure(slug=slug, label=label, height_px=height_px, packed=pack(text))
+
+
+def axis(title: str = "", **more: Any) -> dict[str, Any]:
+    """An axis that stays in the background; room for its labels is made as they need it."""
+    return {
+        "title": {"text": title, "font": {"color": MUTED, "size": 12}, "standoff": 8},
+        "gridcolor": GRID,
+        "linecolor": RULE,
+        "tickcolor": RULE,
+        "tickfont": {"color": MUTED, "size": 11},
+        "zeroline": False,
+        "automargin": True,
+        "exponentformat": "none",
+        **more,
+    }
+
+
+def logarithmic(title: str, low: float, high: float, suffix: str = "", **more: Any) -> dict[str, Any]:
+    """A logarithmic axis from `low` to `high` (both above zero) with ticks at 1, 2 and 5 where there is room for them."""
+    ticks = log_ticks(low, high)
+    texts = [f"{_tick(value)}{suffix}" for value in ticks]
+    return axis(
+        title,
+        type="log",
+        range=[log10(low), log10(high)],
+        tickmode="array",
+        tickvals=ticks,
+        ticktext=texts,
+        **more,
+    )
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Round numbers within the range: 1-2-5 over less than three decades, 1-3 within six, else powers of ten."""
+    decades = log10(high) - log10(low)
+    steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8) if decades < 0.7 else (1, 2, 5) if decades < 3 else (1,)
+    if decades < 0.15:
+        steps = tuple(1 + step / 20 for step in range(180))
+    first, last = int(log10(low)) - 1, int(log10(high)) + 1
+    values = [float(f"{step * 10.0**power:.6g}") for power in range(first, last + 1) for step in steps]
+    return [value for value in values if low <= value <= high]
+
+
+def log10(value: float) -> float:
+    """The decimal logarithm, in which Plotly gives the range of a logarithmic axis."""
+    return math.log10(value)
+
+
+def plain(text: str) -> str:
+    """An experiment's text as Plotly shall show it: Plotly reads tags in every label, so they are escaped."""
+    return html.escape(text, quote=False)
+
+
+def broken(label: str) -> str:
+    """A stack's label over two lines, so that it leaves room for the chart on a narrow screen."""
+    return plain(label).replace(" (", "<br>(", 1)
+
+
+def _tick(value: float) -> str:
+    text = f"{value:,.6f}".rstrip("0").rstrip(".") if value < 1 else f"{value:,.6g}" if value < 1e6 else f"{value:,.0f}"
+    return text.replace(",", THIN if value >= 10_000 else "")

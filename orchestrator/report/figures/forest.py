@@ -1,0 +1,110 @@
+"""Ratios to the reference stack: the mean with its interval, and a dot for each block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from orchestrator.analysis.summary import Comparison
+from orchestrator.report.figures.base import INK, Figure, axis, broken, figure, logarithmic
+from orchestrator.report.palette import series
+from orchestrator.report.quantities import significant
+
+ROW_PX = 46
+
+
+def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str, int]) -> Figure | None:
+    """The comparisons of one statistic in one group, smallest ratio on top; None when none has a ratio."""
+    known = sorted((row for row in rows if row.ratio is not None), key=lambda row: row.ratio or 0.0)
+    if not known:
+        return None
+    numbers = [colours.get(row.stack, 0) for row in known]
+    layout = {
+        "showlegend": False,
+        "xaxis": _ratio_axis(known),
+        "yaxis": axis(
+            range=[len(known) - 0.5, -0.5],
+            tickvals=list(range(len(known))),
+            ticktext=[broken(row.stack_label) for row in known],
+            tickfont={"color": INK, "size": 12},
+            showgrid=False,
+            fixedrange=True,
+        ),
+        "shapes": [
+            *({**_band(place), "fillcolor": "var(--tie)"} for place, row in enumerate(known) if row.standing == "tie"),
+            {"type": "line", "x0": 1, "x1": 1, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": INK, "width": 1}},
+        ],
+    }
+    label = f"Forest plot, {title}: {known[0].statistic} relative to {known[0].reference_label}."
+    return figure(slug, label, [_blocks(known, numbers), _means(known, numbers)], layout, 64 + ROW_PX * len(known))
+
+
+def _means(rows: Sequence[Comparison], numbers: Sequence[int]) -> go.Scatter:
+    """Intervals are drawn as whiskers of unequal arms; a ratio without one stands alone."""
+    ratios = [row.ratio or 0.0 for row in rows]
+    above = [row.interval[1] - ratio if row.interval else 0.0 for row, ratio in zip(rows, ratios, strict=True)]
+    below = [ratio - row.interval[0] if row.interval else 0.0 for row, ratio in zip(rows, ratios, strict=True)]
+    return go.Scatter(
+        x=[significant(ratio) for ratio in ratios],
+        y=list(range(len(rows))),
+        mode="markers",
+        marker={"symbol": "diamond", "size": 11, "color": [series(number) for number in numbers]},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [significant(value) for value in above],
+            "arrayminus": [significant(value) for value in below],
+            "color": INK,
+            "thickness": 1.5,
+            "width": 5,
+        },
+        customdata=[_interval_text(row) for row in rows],
+        hovertemplate="%{x:.3f}× %{customdata}<extra></extra>",
+    )
+
+
+def _blocks(rows: Sequence[Comparison], numbers: Sequence[int]) -> go.Scatter:
+    """One dot per block, a little below the mean's line, in the stack's colour."""
+    dots = [
+        (significant(value), place + 0.24, series(number), block)
+        for place, (row, number) in enumerate(zip(rows, numbers, strict=True))
+        for block, value in enumerate(row.by_block, start=1)
+    ]
+    return go.Scatter(
+        x=[dot[0] for dot in dots],
+        y=[dot[1] for dot in dots],
+        mode="markers",
+        marker={"size": 6, "color": [dot[2] for dot in dots], "opacity": 0.6},
+        customdata=[dot[3] for dot in dots],
+        hovertemplate="block %{customdata}: %{x:.3f}×<extra></extra>",
+    )
+
+
+def _interval_text(row: Comparison) -> str:
+    return f"[{row.interval[0]:.3f}, {row.interval[1]:.3f}]" if row.interval else "(no interval: too few blocks)"
+
+
+def _ratio_axis(rows: Sequence[Comparison]) -> dict[str, Any]:
+    values = [1.0]
+    for row in rows:
+        values += [row.ratio or 1.0, *(row.interval or ()), *row.by_block]
+    low, high = min(values), max(values)
+    margin = max((high / low) ** 0.06, 1.01)
+    what = "throughput" if rows[0].statistic == "throughput" else f"{rows[0].statistic} latency"
+    title = f"{what} relative to {broken(rows[0].reference_label).replace('<br>', ' ')}"
+    return logarithmic(title, low / margin, high * margin, suffix="×")
+
+
+def _band(place: int) -> dict[str, Any]:
+    return {
+        "type": "rect",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": place - 0.46,
+        "y1": place + 0.46,
+        "line": {"width": 0},
+        "layer": "below",
+    }

@@ -1,0 +1,90 @@
+"""Cells that may be compared with each other: the same operation, placement, connection and load."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
+from orchestrator.report.quantities import Unit, unit_for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """One table and one set of charts. Cells stand in the order of their medians, those without samples last."""
+
+    slug: str
+    title: str
+    load: str
+    cells: tuple[CellSummary, ...]
+    floors: tuple[FloorSummary, ...]
+    comparisons: tuple[Comparison, ...]
+    unit: Unit
+
+    @property
+    def measured(self) -> tuple[CellSummary, ...]:
+        """The cells that have at least one good sample."""
+        return tuple(cell for cell in self.cells if cell.distribution is not None)
+
+    def against_reference(self, cell: CellSummary) -> Comparison | None:
+        """The comparison of this cell's median, if there is one."""
+        return next((c for c in self.comparisons if c.cell == cell.id and c.statistic == "median"), None)
+
+    def compared_by(self, statistic: str) -> tuple[Comparison, ...]:
+        """The comparisons of one statistic: median, p99 or throughput."""
+        return tuple(comparison for comparison in self.comparisons if comparison.statistic == statistic)
+
+    def is_reference(self, cell: CellSummary) -> bool:
+        """Whether the group's other cells are compared with this one."""
+        return any(comparison.reference_cell == cell.id for comparison in self.comparisons)
+
+
+def groups(summary: RunSummary) -> tuple[Group, ...]:
+    """The summary's cells, grouped, in the order in which the plan first names a cell of each."""
+    found: dict[tuple[str, str, str, str], list[CellSummary]] = {}
+    for cell in summary.cells:
+        found.setdefault((cell.operation, cell.placement, cell.connection, cell.load), []).append(cell)
+    titles = [_title(key) for key in found]
+    return tuple(
+        _group(f"g{number}", title if titles.count(title) == 1 else f"{title} · {key[3]}", tuple(cells), summary)
+        for number, (title, (key, cells)) in enumerate(zip(titles, found.items(), strict=True), start=1)
+    )
+
+
+def stack_colours(summary: RunSummary) -> dict[str, int]:
+    """Each stack's number, by id, in order of first appearance: its colour and line style in every chart."""
+    order = dict.fromkeys(cell.stack for cell in summary.cells)
+    return {stack: number for number, stack in enumerate(order)}
+
+
+def anchor(text: str) -> str:
+    """A text as a fragment identifier."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
+
+
+def _title(key: tuple[str, str, str, str]) -> str:
+    operation, placement, connection, _ = key
+    words = {"reuse": "one connection kept open", "per-request": "a new connection per request"}
+    return f"{operation} · {placement} · {words.get(connection, connection)}"
+
+
+def _group(slug: str, title: str, cells: tuple[CellSummary, ...], summary: RunSummary) -> Group:
+    ids = {cell.id for cell in cells}
+    placements = {cell.placement_id for cell in cells}
+    floors = tuple(floor for floor in summary.floors if floor.placement_id in placements and _beside(floor, ids))
+    ordered = sorted(cells, key=lambda cell: cell.distribution.median if cell.distribution else float("inf"))
+    medians = [cell.distribution.median for cell in cells if cell.distribution]
+    return Group(
+        slug=slug,
+        title=title,
+        load=cells[0].load,
+        cells=tuple(ordered),
+        floors=tuple(sorted(floors, key=lambda floor: (floor.kind != "ping", floor.send_bytes, floor.receive_bytes))),
+        comparisons=tuple(comparison for comparison in summary.comparisons if comparison.cell in ids),
+        unit=unit_for(medians or [floor.distribution.median for floor in floors if floor.distribution]),
+    )
+
+
+def _beside(floor: FloorSummary, cells: set[str]) -> bool:
+    """Ping stands beside every cell of its placement, a tcp floor beside those whose bytes it carried."""
+    return floor.kind == "ping" or not floor.cells or bool(cells.intersection(floor.cells))

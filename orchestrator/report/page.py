@@ -1,0 +1,101 @@
+"""A self-contained page: templates, style, script and chart library in one file that asks the network for nothing.
+
+The Content-Security-Policy in the page lets nothing load and lets only our own scripts run, each named by its hash;
+so a page stays silent even if a text of an experiment ever found its way around the escaping.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import os
+import tempfile
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from orchestrator.report import palette, quantities
+from orchestrator.report.groups import anchor
+
+PLOTLY_JS_VERSION = "4.1.1"
+PLOTLY_JS_SHA256 = "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"
+_PLOTLY_JS = "plotly-cartesian.min.js.gz"
+
+
+def render_page(template: str, *, charts: bool, **context: object) -> str:
+    """A page from a template that extends `base.html` (blocks: title, header, main); `charts` brings the chart library.
+
+    Everything in `context` is escaped unless it is `Markup`.
+    """
+    style = palette.css() + _text("page.css")
+    script = _text("page.js")
+    hashes = [_csp_hash(script.encode())] + ([_csp_hash(gzip.decompress(_library()))] if charts else [])
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src {' '.join(hashes)}"
+    return _environment().get_template(template).render(
+        style=Markup(style),  # noqa: S704 - our own files, not an experiment's text
+        script=Markup(script),  # noqa: S704
+        policy=policy,
+        library=base64.b64encode(_library()).decode() if charts else None,
+        **context,
+    )
+
+
+def pack(text: str) -> str:
+    """Text as the page's script unpacks it: gzip without a time stamp, then base64."""
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
+
+
+def write_page(text: str, path: Path) -> Path:
+    """Write the page so that it appears whole or not at all; makes the folder. Raises OSError as the system says it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return path
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("orchestrator.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        latency=quantities.latency,
+        exact=quantities.exact,
+        number=quantities.number,
+        rate=quantities.rate,
+        size=quantities.size,
+        ratio=quantities.ratio,
+        percent=quantities.percent,
+        anchor=anchor,
+        dash=palette.dash,
+        series=palette.series,
+    )
+    return environment
+
+
+@cache
+def _library() -> bytes:
+    return resources.files("orchestrator.report").joinpath("assets", _PLOTLY_JS).read_bytes()
+
+
+def _text(name: str) -> str:
+    return resources.files("orchestrator.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _csp_hash(script: bytes) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'"

@@ -1,0 +1,90 @@
+"""Numbers as readers see them: one unit and one number of decimals per table, a point, and narrow spaces.
+
+A group of digits is set off by a narrow no-break space (ISO 80000-1), since a comma is a decimal sign to half of the
+readers; nothing here depends on a locale, neither the writer's nor the reader's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+DASH = "—"
+THIN = "\u202f"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """How a table or chart shows latencies, which the summary holds in milliseconds."""
+
+    name: str
+    per_ms: float
+    decimals: int
+
+    def text(self, milliseconds: float) -> str:
+        """The number alone, without the unit's name."""
+        return number(milliseconds * self.per_ms, self.decimals)
+
+    def scaled(self, milliseconds: Iterable[float]) -> list[float]:
+        """Values for a chart's axis, to six significant digits: finer than any pixel, and a third of the bytes."""
+        return [significant(value * self.per_ms) for value in milliseconds]
+
+
+MICROSECONDS = Unit(name="µs", per_ms=1000.0, decimals=1)
+
+
+def unit_for(medians_ms: Iterable[float]) -> Unit:
+    """The unit in which all of these are easy to compare: µs below a few milliseconds, else ms with fitting decimals."""
+    values = [value for value in medians_ms if value > 0]
+    largest = max(values, default=1.0)
+    if largest < 5.0:
+        return MICROSECONDS
+    return Unit(name="ms", per_ms=1.0, decimals=3 if largest < 50 else 2 if largest < 1000 else 1)
+
+
+def significant(value: float, digits: int = 6) -> float:
+    """`value` rounded to so many significant digits."""
+    return float(f"{value:.{digits}g}")
+
+
+def number(value: float, decimals: int = 0) -> str:
+    """A number with grouped digits from 10 000 on."""
+    text = f"{value:,.{decimals}f}"
+    return text.replace(",", "" if abs(value) < 10_000 else THIN)
+
+
+def rate(value: float) -> str:
+    """Events per second: three significant digits or more."""
+    return number(value, 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2)
+
+
+def size(count: float) -> str:
+    """Bytes, in the decimal units in which network people count."""
+    for limit, name in ((1e9, "GB"), (1e6, "MB"), (1e4, "kB")):
+        if abs(count) >= limit:
+            return f"{number(count / (1e3 if name == 'kB' else limit), 2)} {name}"
+    return f"{number(count, 0 if float(count).is_integer() else 1)} B"
+
+
+def ratio(value: float) -> str:
+    """A factor, to three significant digits: `1.04×`."""
+    return f"{number(value, 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0)}×"
+
+
+def percent(share: float) -> str:
+    """A share of one as percent."""
+    return f"{number(share * 100, 1 if abs(share) < 0.1 else 0)} %"
+
+
+def exact(value: float | None, text: str) -> Markup:
+    """The text that a reader sees with the summary's own value in the markup; a dash where there is none."""
+    if value is None:
+        return Markup('<span class="none" title="not enough data to say">{}</span>').format(DASH)
+    return Markup('<data value="{}">{}</data>').format(repr(value), text)
+
+
+def latency(value: float | None, unit: Unit) -> Markup:
+    """A latency in the table's unit; its `<data value>` is in milliseconds, unrounded."""
+    return exact(value, "" if value is None else unit.text(value))

@@ -1,0 +1,83 @@
+"""A run's summary as one HTML file: pure rendering, then one atomic write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.report.figures.base import Figure
+from orchestrator.report.figures.distribution import ecdf, percentile_curve
+from orchestrator.report.figures.first import first_request
+from orchestrator.report.figures.floor import floor_bars, parts
+from orchestrator.report.figures.forest import forest
+from orchestrator.report.figures.timings import time_strip
+from orchestrator.report.groups import Group, anchor, groups, stack_colours
+from orchestrator.report.page import render_page, write_page
+from orchestrator.report.verdicts import check_groups, failed
+
+STATISTICS = ("median", "p99", "throughput")
+
+
+def write_report(summary: RunSummary, path: Path) -> Path:
+    """Write the report of a run to `path`, whole or not at all. Raises OSError as the system says it."""
+    return write_page(render(summary), path)
+
+
+def render(summary: RunSummary) -> str:
+    """The report's HTML; the same summary gives the same text."""
+    colours = stack_colours(summary)
+    found = groups(summary)
+    return render_page(
+        "report.html",
+        charts=True,
+        title=summary.name,
+        summary=summary,
+        groups=found,
+        charts_of={group.slug: _charts(group, colours) for group in found},
+        legend_entries=_legend(summary, colours),
+        colours=colours,
+        cell_names={cell.id: _cell_name(group, cell.stack_label) for group in found for cell in group.cells},
+        checks=check_groups(summary),
+        failed_checks=failed(summary),
+        parts=parts,
+        statistics=STATISTICS,
+    )
+
+
+def file_name(summary: RunSummary) -> str:
+    """`<name>-<date>-<run-id>.html`, safe in any path; what the run's id already says is not said twice."""
+    pieces = [anchor(summary.name), summary.started_at[:10], anchor(summary.run_id)]
+    return "-".join(piece for place, piece in enumerate(pieces) if place == 2 or piece not in pieces[2]) + ".html"
+
+
+def _charts(group: Group, colours: dict[str, int]) -> dict[str, Any]:
+    """The group's figures by name; a chart that has nothing to show is None."""
+    strips: list[tuple[str, int, Figure]] = []
+    for cell in group.measured:
+        strip = time_strip(cell, group, colours)
+        if strip is not None:
+            strips.append((cell.stack_label, colours[cell.stack], strip))
+    return {
+        "forest": {
+            statistic: forest(
+                f"forest-{statistic}-{group.slug}", group.title, group.compared_by(statistic), colours
+            )
+            for statistic in STATISTICS
+        },
+        "floor": floor_bars(group, colours),
+        "ecdf": ecdf(group, colours),
+        "percentiles": percentile_curve(group, colours),
+        "strips": strips,
+        "first": first_request(group, colours),
+    }
+
+
+def _legend(summary: RunSummary, colours: dict[str, int]) -> list[tuple[str, int]]:
+    labels = {cell.stack: cell.stack_label for cell in summary.cells}
+    return [(labels[stack], number) for stack, number in colours.items()]
+
+
+def _cell_name(group: Group, stack_label: str) -> str:
+    return f"{stack_label} · {group.title}"
+

@@ -1,0 +1,45 @@
+"""Checks in the order in which a sceptic wants them: what failed, what cannot be told, what warns, what passed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from orchestrator.analysis.summary import CheckResult, CheckVerdict, RunSummary
+
+ORDER: tuple[CheckVerdict, ...] = ("fail", "warn", "cannot tell", "pass")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckGroup:
+    """All results of one check over a run; `verdict` is the worst of them."""
+
+    name: str
+    verdict: CheckVerdict
+    counts: tuple[tuple[CheckVerdict, int], ...]
+    results: tuple[CheckResult, ...]
+
+
+def check_groups(summary: RunSummary) -> tuple[CheckGroup, ...]:
+    """The run's checks by name, worst first, and worst first within each."""
+    by_name: dict[str, list[CheckResult]] = {}
+    for check in summary.checks:
+        by_name.setdefault(check.name, []).append(check)
+    groups = [_group(name, checks) for name, checks in by_name.items()]
+    return tuple(sorted(groups, key=lambda group: ORDER.index(group.verdict)))
+
+
+def failed(summary: RunSummary) -> tuple[CheckResult, ...]:
+    """What makes the run's numbers not to be believed: the reason for banner and watermark."""
+    return tuple(check for check in summary.checks if check.verdict == "fail")
+
+
+def _group(name: str, checks: list[CheckResult]) -> CheckGroup:
+    ordered = sorted(checks, key=lambda check: ORDER.index(check.verdict))
+    counts = Counter(check.verdict for check in checks)
+    return CheckGroup(
+        name=name,
+        verdict=ordered[0].verdict,
+        counts=tuple((verdict, counts[verdict]) for verdict in ORDER if counts[verdict]),
+        results=tuple(ordered),
+    )
