@@ -16,6 +16,9 @@ from typing import Literal
 Policy = Literal["reuse", "per-request"]
 POLICIES: tuple[Policy, ...] = ("reuse", "per-request")
 
+# The largest body that every protocol here must carry; experiments with larger payloads are refused.
+MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
+
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 """The largest message of every protocol that limits its messages, the same on both ends."""
 
@@ -85,6 +88,18 @@ class Protocol:
     def default_client(self, concurrency: int) -> Client:
         """The thin, comparable client for so many requests in flight."""
         return self.client(self.sequential if concurrency == 1 else self.concurrent)
+
+
+def find_protocol(name: str) -> Protocol:
+    """The protocol of that name, from its own folder and no other (small hosts pay for every import); KeyError."""
+    if name.isidentifier():
+        try:
+            protocol = getattr(importlib.import_module(f"services.{name}"), "PROTOCOL", None)
+        except ModuleNotFoundError as error:
+            raise KeyError(name) from error
+        if isinstance(protocol, Protocol) and protocol.name == name:
+            return protocol
+    raise KeyError(name)
 
 
 @cache

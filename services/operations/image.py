@@ -30,20 +30,19 @@ def _requests(payload: Payload, seed: int) -> Make:  # noqa: ARG001 - the pictur
     expect_kind("image", payload, "image")
     data = read_checked("image", payload)
     try:
-        width, height = _size(data, full_decode=payload.full_decode)
+        size = _size(data, full_decode=payload.full_decode)
     except ValueError as error:
         raise PayloadError(f"image: {payload.path}: {error}") from error
-    request = _Picture({"data": data, "full_decode": payload.full_decode}, width=width, height=height)
+    request = _Picture({"data": data, "full_decode": payload.full_decode}, size=size)
     return lambda _sequence, _wall_clock_ns: request
 
 
 class _Picture(dict[str, Any]):
     """The request, with what its reply must be: the requester opens the picture once, not once per reply."""
 
-    def __init__(self, content: dict[str, Any], *, width: int, height: int) -> None:
+    def __init__(self, content: dict[str, Any], *, size: tuple[int, int]) -> None:
         super().__init__(content)
-        self.width = width
-        self.height = height
+        self.size = size
 
 
 def _answer(request: Request, wall_clock_ns: WallClockNs) -> dict[str, Any]:  # noqa: ARG001 - no clock needed
@@ -52,10 +51,7 @@ def _answer(request: Request, wall_clock_ns: WallClockNs) -> dict[str, Any]:  # 
 
 
 def _verify(request: Request, reply: Reply) -> str | None:
-    if isinstance(request, _Picture):
-        wanted = (request.width, request.height)
-    else:
-        wanted = _size(request["data"], full_decode=False)
+    wanted = request.size if isinstance(request, _Picture) else _size(request["data"], full_decode=False)
     if (got := (reply.get("width"), reply.get("height"))) != wanted:
         return f"the picture of {wanted[0]} x {wanted[1]} came back as {shorten(got)}"
     return None

@@ -1,0 +1,143 @@
+"""The raw timing record of `protos/timings.md`: rows stored straight into the kernel's page cache while measuring."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+ROW_BYTES = 80
+_SEQUENCE = struct.Struct("<q")
+_REST = struct.Struct("<9q")
+_ROW = struct.Struct("<10q")
+_ZEROS = bytes(1 << 20)
+
+GROW_ROWS = 1 << 17  # 10 MB
+LARGEST_START_ROWS = 1 << 22  # 320 MB; a longer trial grows on its way
+
+
+class Row(NamedTuple):
+    """One request's timing; units and meanings as in `protos/timings.md`."""
+
+    sequence: int
+    phase: int
+    connection: int
+    intended_ns: int
+    sent_ns: int
+    received_ns: int
+    service_ns: int
+    bytes_sent: int
+    bytes_received: int
+    status: int
+
+
+class Record:
+    """A pre-sized, memory-mapped file of rows.
+
+    Storing a row costs about 0.15 us and no system call, and what was stored outlives this process however it ends. The
+    space is reserved on disk beforehand: a full disk is an OSError here, not a fatal signal in the middle of a trial.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], expected_rows: int) -> None:
+        self.path = Path(path)
+        self.rows = 0
+        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        self._capacity_bytes = 0
+        try:
+            self._map = self._extend(max(1, min(expected_rows, LARGEST_START_ROWS)))
+        except OSError:
+            os.close(self._descriptor)
+            self.path.unlink()
+            raise
+
+    def append(
+        self,
+        sequence: int,
+        phase: int,
+        connection: int,
+        intended_ns: int,
+        sent_ns: int,
+        received_ns: int,
+        service_ns: int,
+        bytes_sent: int,
+        bytes_received: int,
+        status: int,
+    ) -> None:
+        """Store one row, its sequence last: a row without a sequence was never completed."""
+        offset = self.rows * ROW_BYTES
+        if offset == self._capacity_bytes:
+            self._map = self._extend(GROW_ROWS)
+        _REST.pack_into(
+            self._map,
+            offset + 8,
+            phase,
+            connection,
+            intended_ns,
+            sent_ns,
+            received_ns,
+            service_ns,
+            bytes_sent,
+            bytes_received,
+            status,
+        )
+        _SEQUENCE.pack_into(self._map, offset, sequence)
+        self.rows += 1
+
+    def close(self) -> None:
+        """Cut the file to the rows that were stored; idempotent."""
+        if self._descriptor >= 0:
+            self._map.close()
+            os.ftruncate(self._descriptor, self.rows * ROW_BYTES)
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _extend(self, rows: int) -> mmap.mmap:
+        """A mapping of the file with room for so many rows more; the one before it goes when nobody holds it."""
+        wanted = self._capacity_bytes + rows * ROW_BYTES
+        _reserve(self._descriptor, self._capacity_bytes, wanted)
+        populate = getattr(mmap, "MAP_POPULATE", 0)  # Linux: no page fault at the first store
+        mapping = mmap.mmap(self._descriptor, wanted, flags=mmap.MAP_SHARED | populate)
+        self._capacity_bytes = wanted
+        return mapping
+
+
+def _reserve(descriptor: int, start: int, end: int) -> None:
+    if hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(descriptor, start, end - start)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
+                raise
+        else:
+            return
+    # macOS, and file systems that cannot reserve: writing the zeros takes the space just as well.
+    while start < end:
+        start += os.pwrite(descriptor, _ZEROS[: end - start], start)
+
+
+def read_record(path: str | os.PathLike[str]) -> Iterator[Row]:
+    """The rows of a record in order of completion, up to the first that was never completed.
+
+    ValueError when the file's size is not a whole number of rows.
+    """
+    content = Path(path).read_bytes()
+    if len(content) % ROW_BYTES:
+        raise ValueError(f"{path}: {len(content)} bytes are not a whole number of rows of {ROW_BYTES}")
+    for values in _ROW.iter_unpack(content):
+        row = Row._make(values)
+        if row.sequence == 0:
+            return
+        yield row

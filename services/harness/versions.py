@@ -1,0 +1,19 @@
+"""The versions of installed packages, read when asked: `importlib.metadata` is not free at start-up."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable
+
+
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """Version by package name, `python` first; "not installed" for what is not there."""
+    from importlib import metadata
+
+    found = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found

@@ -1,0 +1,131 @@
+"""The frames of the `tcp` protocol: `protos/tcp.md` in code. Pure.
+
+A frame is a 32-bit length, an 8-bit code, and so many bytes of body; integers are in network byte order.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+HEADER = struct.Struct("!IB")
+HEADER_BYTES = HEADER.size
+LARGEST_BODY = 256 * 2**20
+
+_PAIR = struct.Struct("!ii")
+_SUM = struct.Struct("!q")
+_SIZE = struct.Struct("!I")
+_DIMENSIONS = struct.Struct("!II")
+
+IDENTITY, TIMESTAMP, ADD, ECHO_DATA, ECHO_RECORDS, ECHO_DOCUMENT, IMAGE, EXCHANGE = range(8)
+ERROR = 255
+
+OPERATIONS = {
+    IDENTITY: "identity",
+    TIMESTAMP: "timestamp",
+    ADD: "add",
+    ECHO_DATA: "echo",
+    ECHO_RECORDS: "echo",
+    ECHO_DOCUMENT: "echo",
+    IMAGE: "image",
+    EXCHANGE: "exchange",
+}
+_CODES = {"identity": IDENTITY, "timestamp": TIMESTAMP, "add": ADD, "image": IMAGE, "exchange": EXCHANGE}
+_ECHO_CODES = {"data": ECHO_DATA, "records": ECHO_RECORDS, "document": ECHO_DOCUMENT}
+_ECHO_FORMS = {code: form for form, code in _ECHO_CODES.items()}
+
+
+class FrameError(ValueError):
+    """Bytes that are not a frame of this protocol; the message says why."""
+
+
+def request_code(operation: str, request: Mapping[str, Any]) -> int:
+    """The code under which a request travels."""
+    if operation == "echo":
+        return next(code for form, code in _ECHO_CODES.items() if form in request)
+    return _CODES[operation]
+
+
+def encode_request(code: int, request: Mapping[str, Any]) -> bytes:
+    """The body of a request."""
+    if code == EXCHANGE:
+        return _SIZE.pack(request["reply_size"]) + bytes(request["data"])
+    if code == ADD:
+        return _PAIR.pack(request["a"], request["b"])
+    if code == TIMESTAMP:
+        return str(request["request_timestamp"]).encode()
+    if code == IMAGE:
+        return bytes([request["full_decode"]]) + bytes(request["data"])
+    return _encode_echo(code, request)
+
+
+def decode_request(code: int, body: bytes) -> dict[str, Any]:
+    """The request in a body; FrameError when the body does not fit the code."""
+    try:
+        if code == EXCHANGE:
+            return {"reply_size": _SIZE.unpack_from(body)[0], "data": body[_SIZE.size :]}
+        if code == ADD:
+            a, b = _PAIR.unpack(body)
+            return {"a": a, "b": b}
+        if code == TIMESTAMP:
+            return {"request_timestamp": body.decode()}
+        if code == IMAGE:
+            return {"full_decode": bool(body[0]), "data": body[1:]}
+    except (struct.error, ValueError, IndexError) as error:
+        raise FrameError(f"a request of code {code} with {len(body)} bytes: {error}") from error
+    return _decode_echo(code, body)
+
+
+def encode_reply(code: int, reply: Mapping[str, Any]) -> bytes:
+    """The body of a reply."""
+    if code == EXCHANGE:
+        return bytes(reply["data"])
+    if code == ADD:
+        return _SUM.pack(reply["sum"])
+    if code == TIMESTAMP:
+        return f"{reply['request_timestamp']}\n{reply['response_timestamp']}".encode()
+    if code == IMAGE:
+        return _DIMENSIONS.pack(reply["width"], reply["height"])
+    if code == IDENTITY:
+        return str(reply["identity"]).encode()
+    return _encode_echo(code, reply)
+
+
+def decode_reply(code: int, body: bytes) -> dict[str, Any]:
+    """The reply in a body; FrameError when the body does not fit the code."""
+    try:
+        if code == EXCHANGE:
+            return {"data": body}
+        if code == ADD:
+            return {"sum": _SUM.unpack(body)[0]}
+        if code == TIMESTAMP:
+            request_timestamp, response_timestamp = body.decode().split("\n")
+            return {"request_timestamp": request_timestamp, "response_timestamp": response_timestamp}
+        if code == IMAGE:
+            width, height = _DIMENSIONS.unpack(body)
+            return {"width": width, "height": height}
+        if code == IDENTITY:
+            return {"identity": body.decode()}
+    except (struct.error, ValueError) as error:
+        raise FrameError(f"a reply of code {code} with {len(body)} bytes: {error}") from error
+    return _decode_echo(code, body)
+
+
+def _encode_echo(code: int, content: Mapping[str, Any]) -> bytes:
+    if code == IDENTITY:
+        return b""
+    value = content[_ECHO_FORMS[code]]
+    return bytes(value) if code == ECHO_DATA else json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _decode_echo(code: int, body: bytes) -> dict[str, Any]:
+    if code == IDENTITY:
+        return {}
+    if code not in _ECHO_FORMS:
+        raise FrameError(f"code {code} is not known; known: {', '.join(map(str, OPERATIONS))}")
+    try:
+        return {_ECHO_FORMS[code]: body if code == ECHO_DATA else json.loads(body)}
+    except ValueError as error:
+        raise FrameError(f"a body of code {code} that is not JSON: {error}") from error
