@@ -80,6 +80,8 @@ Factory = Callable[[Plan, Ledger], Deployment]
 # provider -> "module:factory"; the module is imported only when its provider is asked for.
 PROVIDERS: dict[str, str] = {
     "local": "orchestrator.hosts.local:LocalDeployment",
+    "lab": "orchestrator.hosts.deployment:TerraformDeployment",
+    "gcp": "orchestrator.hosts.deployment:TerraformDeployment",
 }
 
 

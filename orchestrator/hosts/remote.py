@@ -59,7 +59,7 @@ def connect(access: Access, timeout_s: float = 30.0) -> fabric.Connection:
     except (paramiko.BadHostKeyException, paramiko.SSHException) as error:
         raise ProvisionError(
             f"{access.alias}: SSH was refused: {error}",
-            hint="its key must be the one this deployment gave it; if the address was reused, `orch teardown` and run again",
+            hint="its key must be the one this deployment gave it; was the address reused? `orch teardown`, run again",
         ) from error
     except (OSError, EOFError) as error:
         raise ProvisionError(

@@ -1,22 +1,17 @@
-"""Drives `terraform` or `tofu` on one root module with one state. Nothing here knows a provider.
-
-On Ctrl-C the child gets one interrupt and is waited for: a killed Terraform leaves its state locked. It therefore runs
-in a session of its own, where the terminal's Ctrl-C does not reach it a second time.
-"""
+"""Drives `terraform` or `tofu` on one root module with one state. Nothing here knows a provider."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
-import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import MissingError, ProvisionError
+from orchestrator.hosts.programs import run_logged
 
 PROGRAMS = ("terraform", "tofu")
 
@@ -59,15 +54,14 @@ class Terraform:
     variables: Path  # a .tfvars.json file
 
     def init(self) -> None:
-        """Make the working data ready; needs no network where the module needs no provider, or where it is cached."""
-        backend = self.folder / "backend.tfvars"
-        config = [f"-backend-config={backend}"] if backend.exists() else [f"-backend-config=path={self.state}"]
-        self._run("init", "-reconfigure", *config)
+        """Make the working data ready; needs no network where the module needs no provider, or where it is cached.
 
-    @property
-    def state(self) -> Path:
-        """Where a local backend keeps the state."""
-        return self.folder / "terraform.tfstate"
+        The state lies in the deployment's folder, unless the module's folder has a `backend_override.tf` of the user's
+        (see infra/README.md): then it lies there under `orch/<id>`.
+        """
+        remote = (self.module / "backend_override.tf").exists()
+        where = f"prefix=orch/{self.folder.name}" if remote else f"path={self.folder.resolve() / 'terraform.tfstate'}"
+        self._run("init", "-reconfigure", f"-backend-config={where}")
 
     def plan(self) -> Changes:
         """A real plan against the state; changes nothing."""
@@ -100,46 +94,20 @@ class Terraform:
         return self.folder / "logs" / f"terraform-{verb}.log"
 
     def _run(self, verb: str, *arguments: str) -> str:
-        log = self._log(verb)
-        log.parent.mkdir(parents=True, exist_ok=True)
         command = [find_program(), f"-chdir={self.module.resolve()}", verb, *arguments]
         if verb != "output":
             command[3:3] = ["-input=false", "-no-color"]
         environment = {
-            **os.environ,
             "CHECKPOINT_DISABLE": "1",
             "TF_IN_AUTOMATION": "1",
             "TF_DATA_DIR": str((self.folder / "terraform").resolve()),
+            "TF_VAR_python": sys.executable,
         }
-        with log.open("w+") as out:
-            child = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                env=environment,
-                start_new_session=True,
-            )
-            try:
-                status = child.wait()
-            except KeyboardInterrupt:
-                _interrupt_once_and_wait(child)
-                raise
-            out.seek(0)
-            words = out.read()
+        log = self._log(verb)
+        status, words = run_logged(command, log, environment)
         if status:
             raise ProvisionError(f"terraform {verb} failed: {_essence(words)}", hint=f"its whole output is in {log}")
         return words
-
-
-def _interrupt_once_and_wait(child: subprocess.Popen[bytes]) -> None:
-    child.send_signal(signal.SIGINT)
-    while True:
-        try:
-            child.wait()
-        except KeyboardInterrupt:  # an impatient second Ctrl-C: a killed Terraform would lock its state
-            continue
-        return
 
 
 def _essence(words: str) -> str:

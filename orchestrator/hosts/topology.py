@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.experiment.plan import Link, Placement, Plan
 
 DEFAULT_ZONE = "us-central1-a"  # where `local` and `same-zone` stand when the file names no zone
+DEFAULT_MACHINE = "f1-micro"
 
 
 @dataclass(frozen=True, kw_only=True)
 class HostSpec:
-    """A host to be made. `name` is unique in the deployment and a valid host name."""
+    """A host to be made. `name` is unique in the deployment; `role` is one of infra's: requester, responder or both."""
 
     name: str
-    role: str  # "requester" | "responder"; a responder's host also asks where the placement is `local`
+    role: str
     zone: str
     machine: str
 
@@ -59,24 +60,29 @@ def topology(plan: Plan) -> Topology:
     """
     named = [p for p in plan.placements if p.to_zone]
     home = (named[0].to_zone if named else None) or DEFAULT_ZONE
-    machine = plan.machine or "f1-micro"
+    machine = plan.machine or DEFAULT_MACHINE
     hosts: dict[str, HostSpec] = {}
     links: dict[tuple[str, str], WantedLink] = {}
     ends: dict[str, Ends] = {}
 
-    def host(role: str, zone: str, suffix: str = "") -> str:
-        name = f"{role}-{zone}{suffix}"
-        hosts[name] = HostSpec(name=name, role=role, zone=zone, machine=machine)
-        return name
+    def host(role: str, zone: str, number: int = 1) -> str:
+        mine = [h for h in hosts.values() if (h.role == "requester") == (role == "requester")]
+        same = [h for h in mine if h.zone == zone]
+        if len(same) < number:
+            kind = "requester" if role == "requester" else "responder"
+            same.append(HostSpec(name=f"{kind}-{len(mine) + 1}", role=role, zone=zone, machine=machine))
+        found = same[number - 1]
+        hosts[found.name] = replace(found, role="both") if role == "both" else found
+        return found.name
 
     for placement in plan.placements:
         asks, answers = zones_of(placement, home)
-        responder = host("responder", answers)
         if placement.kind == "local":
-            ends[placement.id] = Ends(requesters=(responder,), responder=responder)
+            both = host("both", answers)
+            ends[placement.id] = Ends(requesters=(both,), responder=both)
             continue
-        suffixes = [""] if plan.requesters == 1 else [f"-{n}" for n in range(1, plan.requesters + 1)]
-        requesters = tuple(host("requester", asks, suffix) for suffix in suffixes)
+        responder = host("responder", answers)
+        requesters = tuple(host("requester", asks, n + 1) for n in range(plan.requesters))
         ends[placement.id] = Ends(requesters=requesters, responder=responder)
         zones = (min(asks, answers), max(asks, answers))
         links[zones] = WantedLink(zones=zones, link=placement.link)

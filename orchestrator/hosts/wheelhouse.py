@@ -1,6 +1,7 @@
 """What is sent to hosts: a wheelhouse for their Python and platform, and the code of `services`.
 
-Each is one tar, named by its content. Both are made once on the controller and kept under `.orch/cache/`. A host needs no network of its own to install them.
+Each is one tar, named by its content. Both are made once on the controller and kept under `.orch/cache/`. A host needs no
+network of its own to install them.
 """
 
 from __future__ import annotations

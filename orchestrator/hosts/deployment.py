@@ -1,0 +1,254 @@
+"""Hosts from nothing to nothing: Terraform makes them, Ansible deploys to them, SSH reaches them. Any provider of `infra/`.
+
+Intent is written before anything is made; every step may be called again after it failed or was killed; teardown needs
+only the intent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from orchestrator.clock import SYSTEM
+from orchestrator.errors import OrchError, ProvisionError
+from orchestrator.experiment.plan import Plan
+from orchestrator.hosts import ansible, registry
+from orchestrator.hosts.fleet import RemoteFleet, measure_distance, prove_placement
+from orchestrator.hosts.infra import ROOT, Infra
+from orchestrator.hosts.keys import ensure_key
+from orchestrator.hosts.provider import Ledger, Receipt
+from orchestrator.hosts.registry import Intent, deployment_id, folder_of
+from orchestrator.hosts.remote import Access, RemoteHost
+from orchestrator.hosts.terraform import Terraform, find_program
+from orchestrator.hosts.topology import Topology, WantedLink, topology
+from orchestrator.hosts.wheelhouse import Target, code, wheelhouse
+
+CACHE = Path(".orch") / "cache"
+_PROBE = (
+    "import json,platform,sys;print(json.dumps([platform.python_version(),platform.machine(),platform.libc_ver()[1]]))"
+)
+
+
+class TerraformDeployment:
+    """The hosts of one run; see `hosts.provider.Deployment`."""
+
+    def __init__(self, plan: Plan, ledger: Ledger) -> None:
+        self._plan = plan
+        self._ledger = ledger
+        self.id = deployment_id(ledger.path.name)
+        self.folder = folder_of(self.id)
+        self._infra = Infra(plan.provider)
+        self._terraform = Terraform(
+            module=self._infra.module, folder=self.folder, variables=self.folder / "variables.tfvars.json"
+        )
+        self._topology: Topology = topology(plan)
+        self._fleet: RemoteFleet | None = None
+
+    @property
+    def _identity(self) -> Path:
+        return self.folder / "keys" / "user"
+
+    def provision(self) -> None:
+        """Make the hosts, or mend them where they stand already; see `Deployment.provision`."""
+        self._infra.check()
+        find_program()
+        ansible.find_playbook_program()
+        intent = self._declare()
+        self._write_variables(int(max(60, intent.expires_at - SYSTEM.wall_ns() / 1e9)))
+        self._terraform.init()
+        broken = self._infra.status(self.id)["replace"] if intent.state == "up" else []
+        self._terraform.apply(replace=broken)
+        output = self._terraform.output()
+        (self.folder / "output.json").write_text(json.dumps(output, indent=2))
+        self._write_ssh_files(output["hosts"])
+        registry.write(replace(intent, state="up"))
+        self._ledger.append({"event": "provisioned", "deployment": self.id, "link": output["link"]})
+
+    def deploy(self) -> RemoteFleet:
+        """Install what both ends need, and prove that the hosts stand where they should; see `Deployment.deploy`."""
+        output = json.loads((self.folder / "output.json").read_text())
+        hosts = output["hosts"]
+        members = {name: self._host(name, host) for name, host in hosts.items()}
+        wheels = wheelhouse(ROOT / "locks" / "services.lock", _target(next(iter(members.values()))), CACHE)
+        workspace = str(next(iter(members.values())).workspace)
+        document = ansible.inventory(hosts, self.folder / "ssh_config", wheels, code(ROOT, CACHE), workspace)
+        inventory = self.folder / "inventory.json"
+        ansible.write(inventory, document)
+        played = ansible.deploy(ROOT / "ansible", inventory, self.folder / "logs" / "ansible.log")
+        fleet = RemoteFleet(members=members, topology=self._topology, pin=self._plan.pin, about={})
+        self._fleet = fleet
+        facts = {name: host.facts() for name, host in members.items()}
+        prove_placement(facts, hosts)
+        fleet.about = {
+            "provider": self._plan.provider,
+            "deployment": self.id,
+            "link": output["link"],
+            "hosts": {
+                name: {k: host[k] for k in ("role", "zone", "machine", "address")} for name, host in hosts.items()
+            },
+            "tasks_changed": played.changed,
+            "distances": measure_distance(fleet, self._plan),
+        }
+        return fleet
+
+    def teardown(self) -> Receipt:
+        """Destroy by the state, then sweep by label for what the state does not know; see `Deployment.teardown`."""
+        if self._fleet is not None:
+            self._fleet.close()
+        intent = registry.read(self.id)
+        if intent is None:
+            return Receipt(provider=self._plan.provider, note="nothing had been made")
+        note = self._destroy()
+        removed, left = self._infra.sweep(self.id)
+        if removed:
+            note = f"{note}; swept by label: {', '.join(removed)}".lstrip("; ")
+        if not left:
+            registry.write(replace(intent, state="down"))
+            self._forget_keys()
+        gone = tuple(name for name in intent.hosts if not any(name in item for item in left))
+        return Receipt(provider=intent.provider, created=intent.hosts, destroyed=gone, left=tuple(left), note=note)
+
+    def describe(self) -> dict[str, Any]:
+        """Provider, hosts, until when, and how to end them; see `Deployment.describe`."""
+        intent = registry.read(self.id)
+        if intent is None:
+            return {"provider": self._plan.provider, "deployment": self.id, "hosts": []}
+        return {
+            "provider": intent.provider,
+            "deployment": intent.id,
+            "hosts": list(intent.hosts),
+            "expires_at": intent.expires_at,
+            "end_with": f"orch teardown {intent.run_id}",
+        }
+
+    def _declare(self) -> Intent:
+        """The intent of this run: the one that stands, or a new one, written down."""
+        found = registry.read(self.id)
+        if found is not None and found.state != "down":
+            return found
+        now = SYSTEM.wall_ns() / 1e9
+        intent = Intent(
+            id=self.id,
+            run_id=self._ledger.path.name,
+            provider=self._plan.provider,
+            hosts=tuple(host.name for host in self._topology.hosts),
+            created_at=now,
+            expires_at=now + self._plan.limits.ttl_s,
+            cost_usd_per_h=None,
+            state="intended",
+        )
+        registry.write(intent)
+        self._ledger.append({"event": "deployment", "deployment": self.id, "provider": intent.provider})
+        return intent
+
+    def _write_variables(self, ttl_s: int) -> None:
+        keys = self.folder / "keys"
+        host_keys = {
+            host.name: {
+                "private_key_path": str((keys / host.name).resolve()),
+                "public_key": ensure_key(keys / host.name, host.name),
+            }
+            for host in self._topology.hosts
+        }
+        variables = {
+            "run_id": self.id,
+            "hosts": {h.name: {"role": h.role, "zone": h.zone, "machine": h.machine} for h in self._topology.hosts},
+            "ttl_seconds": ttl_s,
+            "ssh_public_key": ensure_key(self._identity, "orch"),
+            "host_keys": host_keys,
+            "links": [_link(wanted) for wanted in self._topology.links if wanted.link.rtt_ms is not None],
+            "controller_cidr": os.environ.get("ORCH_CONTROLLER_CIDR"),
+            "labels": {"experiment": _label(self._plan.name)},
+        }
+        self._terraform.variables.write_text(json.dumps(variables, indent=2))
+
+    def _write_ssh_files(self, hosts: dict[str, Any]) -> None:
+        known = self.folder / "known_hosts"
+        known.write_text("".join(f"{host['ssh']['known_hosts']}\n" for host in hosts.values()))
+        blocks = []
+        for name, host in hosts.items():
+            ssh = host["ssh"]
+            lines = [
+                f"Host {name}",
+                f"  HostName {ssh['host_name']}",
+                f"  HostKeyAlias {ssh['alias']}",
+                f"  User {ssh['user']}",
+                f"  Port {ssh['port']}",
+            ]
+            if ssh["proxy_command"]:
+                lines.append(f"  ProxyCommand {ssh['proxy_command']}")
+            blocks.append("\n".join(lines))
+        common = [
+            "Host *",
+            f'  IdentityFile "{self._identity.resolve()}"',
+            "  IdentitiesOnly yes",
+            f'  UserKnownHostsFile "{known.resolve()}"',
+            "  GlobalKnownHostsFile none",
+            "  StrictHostKeyChecking yes",
+            "  BatchMode yes",
+            "  ServerAliveInterval 10",
+        ]
+        (self.folder / "ssh_config").write_text("\n".join([*blocks, *common]) + "\n")
+
+    def _host(self, name: str, host: dict[str, Any]) -> RemoteHost:
+        ssh = host["ssh"]
+        access = Access(
+            alias=name,
+            host_name=ssh["host_name"],
+            user=ssh["user"],
+            port=int(ssh["port"]),
+            proxy_command=ssh["proxy_command"],
+            identity=self._identity,
+            known_hosts=self.folder / "known_hosts",
+        )
+        workspace = PurePosixPath("/var/tmp/orch") / self._ledger.path.name  # noqa: S108 - the host's, made by Ansible
+        return RemoteHost(name=name, address=host["address"], zone=host["zone"], access=access, workspace=workspace)
+
+    def _destroy(self) -> str:
+        """Destroy what the state knows; a note where that could not be done, because the sweep follows in any case."""
+        if not self._terraform.variables.exists():
+            return ""
+        try:
+            self._terraform.init()
+            self._terraform.destroy()
+        except OrchError as error:
+            return f"terraform could not destroy: {error.message[:300]}"
+        return ""
+
+    def _forget_keys(self) -> None:
+        for key in (self.folder / "keys").glob("*"):
+            with contextlib.suppress(FileNotFoundError):
+                key.unlink()
+
+
+def _target(host: RemoteHost) -> Target:
+    done = host.run(["python3", "-c", _PROBE], timeout_s=60)
+    if done.returncode:
+        raise ProvisionError(
+            f"{host.name} has no python3: {done.stderr.strip()[-200:]}", hint="use an image with Python 3.11 or newer"
+        )
+    version, machine, libc = json.loads(done.stdout)
+    if tuple(int(part) for part in version.split(".")[:2]) < (3, 11):
+        raise ProvisionError(f"{host.name} has Python {version}", hint="use an image with Python 3.11 or newer")
+    major, minor = libc.split(".")[:2]
+    return Target(python=version, machine=machine, glibc=(int(major), int(minor)))
+
+
+def _link(wanted: WantedLink) -> dict[str, Any]:
+    link = {
+        "from_zone": wanted.zones[0],
+        "to_zone": wanted.zones[1],
+        "rtt_ms": wanted.link.rtt_ms,
+        "jitter_ms": wanted.link.jitter_ms or None,
+        "rate_mbit": wanted.link.rate_mbit,
+        "loss": wanted.link.loss or None,
+    }
+    return {key: value for key, value in link.items() if value is not None}
+
+
+def _label(name: str) -> str:
+    return "".join(c if c.isalnum() else "-" for c in name.lower())[:63]

@@ -1,0 +1,63 @@
+"""The programs beside each module of `infra/` that answer for what Terraform cannot see: `infra/<provider>/provider.py`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orchestrator.errors import MissingError, ProvisionError
+
+ROOT = Path(__file__).resolve().parents[2]
+_INCOMPLETE = 6
+_LACKING = 3
+
+
+@dataclass(frozen=True)
+class Infra:
+    """One provider's module and its program; infra/README.md has the documents each verb prints."""
+
+    provider: str
+
+    @property
+    def module(self) -> Path:
+        """The Terraform root module."""
+        return ROOT / "infra" / self.provider
+
+    def check(self) -> None:
+        """MissingError that lists all that this machine lacks for the provider."""
+        document, _ = self._ask("check")
+        if not document["ok"]:
+            missing = document["missing"]
+            raise MissingError(
+                f"provider {self.provider} cannot be used here: {'; '.join(m['what'] for m in missing)}",
+                hint="; ".join(m["hint"] for m in missing if m.get("hint")),
+            )
+
+    def status(self, identity: str) -> dict[str, Any]:
+        """Which hosts and links are alive, and what to replace to mend the rest."""
+        return self._ask("status", "--run-id", identity)[0]
+
+    def standing(self) -> dict[str, Any]:
+        """Every run of which something is still there, by id."""
+        runs: dict[str, Any] = self._ask("list")[0]["runs"]
+        return runs
+
+    def sweep(self, identity: str) -> tuple[list[str], list[str]]:
+        """Remove all that carries the id: what was removed, and what is left and why."""
+        document, _ = self._ask("sweep", "--run-id", identity)
+        return document["removed"], [f"{item['what']} ({item['why']})" for item in document["left"]]
+
+    def _ask(self, *words: str) -> tuple[dict[str, Any], int]:
+        command = [sys.executable, str(self.module / "provider.py"), *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
+        if done.returncode not in (0, _LACKING, _INCOMPLETE):
+            raise ProvisionError(
+                f"{self.provider}: {words[0]} failed: {done.stderr.strip()[-800:]}",
+                hint=f"by hand: python3 infra/{self.provider}/provider.py {' '.join(words)}",
+            )
+        document: dict[str, Any] = json.loads(done.stdout)
+        return document, done.returncode
