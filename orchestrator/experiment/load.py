@@ -1,0 +1,205 @@
+"""From a file to a validated experiment that still knows where every value stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.experiment import model, tree
+from orchestrator.experiment.problems import ExperimentError, Mark, Problem, Source
+from orchestrator.experiment.tree import Key, Node
+from orchestrator.experiment.units import format_size
+
+Steps = tuple[Key, ...]
+
+
+@dataclass
+class Located:
+    """An experiment and the tree it came from; problems found later are collected here with their places."""
+
+    experiment: model.Experiment
+    root: Node
+    folder: Path  # payload files are looked for here
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, path: Sequence[Key], message: str) -> None:
+        """Note a problem at the value of `path`, or at the nearest one above it that the file has."""
+        node, _ = self.root.find(path)
+        self.problems.append(Problem(node.mark, message))
+
+    def raise_problems(self) -> None:
+        """ExperimentError with every problem noted so far, if there is one."""
+        if self.problems:
+            raise ExperimentError(self.problems)
+
+
+def load(path: Path, overrides: Sequence[str] = ()) -> Located:
+    """The experiment in a file, with `--set` overrides applied. ExperimentError names every problem with its place."""
+    root = tree.read(path)
+    for override in overrides:
+        apply_override(root, override)
+    problems = list(_nulls(root, ()))
+    if not isinstance(root.value, dict):
+        raise ExperimentError([Problem(root.mark, "an experiment is a mapping of keys; `orch init` writes one.")])
+    try:
+        experiment = model.Experiment.model_validate(root.plain())
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        problems += [_explain(root, d) for d in found if root.find(d["loc"])[0].value is not None or d["loc"] == ()]
+        raise ExperimentError(problems) from error
+    if problems:
+        raise ExperimentError(problems)
+    return Located(experiment=experiment, root=root, folder=path.parent)
+
+
+def apply_override(root: Node, override: str) -> None:
+    """Put `load.requests=100` or `operations.0.echo.bytes=1 kB` into the tree; UsageError when it is not of that form."""
+    keys, separator, text = override.partition("=")
+    if not separator or not re.fullmatch(r"[\w-]+(\.[\w-]+)*", keys):
+        raise UsageError(
+            f"--set {override}: this is not KEY=VALUE", hint="write it like --set load.requests=100 or --set stacks.0.client=raw"
+        )
+    source = Source(f"--set {keys}", text)
+    value = tree.parse(source)
+    node = root
+    *way, last = keys.split(".")
+    for step in way:
+        node = _enter(node, step, override)
+    _put(node, last, value, override)
+
+
+def _enter(node: Node, step: str, override: str) -> Node:
+    if isinstance(node.value, list):
+        return node.value[_index(node, step, override)]
+    if not isinstance(node.value, dict):
+        if isinstance(node.value, str):  # the long form of a shorthand: `stacks.0.client` where the item is `grpc`
+            raise UsageError(
+                f"--set {override}: {node.mark} says '{node.value}', which has no {step}",
+                hint="override the whole item, or write it in its long form in the file",
+            )
+        node.value = {}
+    if step not in node.value:
+        node.value[step] = Node(node.mark, {})
+        node.key_marks[step] = node.mark
+    return node.value[step]
+
+
+def _put(node: Node, last: str, value: Node, override: str) -> None:
+    if isinstance(node.value, list):
+        node.value[_index(node, last, override)] = value
+    elif isinstance(node.value, dict):
+        node.value[last] = value
+        node.key_marks[last] = Mark(value.mark.source, 1, 1)
+    else:
+        raise UsageError(f"--set {override}: {node.mark} is a single value, so it has no {last}")
+
+
+def _index(node: Node, step: str, override: str) -> int:
+    assert isinstance(node.value, list)  # noqa: S101 - narrows the type
+    if not step.isdigit() or int(step) >= len(node.value):
+        raise UsageError(
+            f"--set {override}: '{step}' is not an item of the list at {node.mark}",
+            hint=f"items are counted from 0 to {len(node.value) - 1}",
+        )
+    return int(step)
+
+
+def _nulls(node: Node, path: Steps) -> Iterable[Problem]:
+    """Keys without a value, but for an operation's options, where `image:` means the defaults."""
+    if isinstance(node.value, dict):
+        for key, child in node.value.items():
+            is_operation = path[:1] == ("operations",) and len(path) <= 2 and key in model.OPERATION_NAMES
+            if child.value is None and not is_operation:
+                yield Problem(node.key_marks[key], f"'{key}' has no value: give one, or leave the key out.")
+            else:
+                yield from _nulls(child, (*path, key))
+    elif isinstance(node.value, list):
+        for index, child in enumerate(node.value):
+            if child.value is None:
+                yield Problem(child.mark, "an item of this list is empty.")
+            else:
+                yield from _nulls(child, (*path, index))
+
+
+def _explain(root: Node, details: ErrorDetails) -> Problem:
+    """A sentence of ours for one of pydantic's errors."""
+    path = details["loc"]
+    node, key_mark = root.find(path)
+    kind = details["type"]
+    name = next((step for step in reversed(path) if isinstance(step, str)), "the file")
+    if kind == "extra_forbidden":
+        return Problem(key_mark, _unknown_key(path))
+    if kind == "missing":
+        words = _model_at(path[:-1]).model_fields[name].description or ""
+        return Problem(node.mark, f"'{name}' is missing. {words}".strip())
+    return Problem(node.mark, f"'{name}': {_sentence(kind, details, node)}")
+
+
+def _sentence(kind: str, details: ErrorDetails, node: Node) -> str:
+    context: dict[str, Any] = details.get("ctx", {})
+    given = f"'{node.value}'" if not isinstance(node.value, dict | list) else "a mapping" if isinstance(node.value, dict) else "a list"
+    if kind == "value_error":
+        return f"{context['error']}."
+    if kind == "literal_error":
+        known = re.findall(r"'([^']*)'", context["expected"])
+        return f"{given} is not one of {', '.join(known)}. {did_you_mean(str(node.value), known)}"
+    if kind == "string_pattern_mismatch":
+        return f"{given} is not a name: up to 40 lower-case letters, digits, - and _, the first a letter or digit."
+    if kind == "string_too_short":
+        return "the text is empty."
+    if kind == "string_too_long":
+        return f"the text is longer than {context['max_length']} characters."
+    bounds = {"greater_than_equal": ("ge", "at least"), "greater_than": ("gt", "more than"), "less_than_equal": ("le", "at most"), "less_than": ("lt", "less than")}  # fmt: skip
+    if kind in bounds:
+        key, words = bounds[kind]
+        bound = context[key]
+        shown = format_size(bound) if bound == model.MAX_PAYLOAD_BYTES else f"{bound:,}" if bound != 0 or words == "at least" else "0"
+        return f"must be {words} {shown}; it is {given}."
+    wanted = {
+        "int_type": "a whole number",
+        "int_from_float": "a whole number",
+        "bool_type": "true or false",
+        "string_type": "text",
+        "model_type": "a mapping of keys",
+        "model_attributes_type": "a mapping of keys",
+        "dict_type": "a mapping of keys",
+    }
+    if kind in wanted:
+        return f"must be {wanted[kind]}; it is {given}."
+    return f"{details['msg']}."
+
+
+def _unknown_key(path: Sequence[Key]) -> str:
+    *parents, key = path
+    owner = _model_at(parents)
+    known = [info.alias or name for name, info in owner.model_fields.items()]
+    if owner is model.OperationSpec:
+        return f"unknown operation '{key}'. {did_you_mean(str(key), known)}"
+    where = f" in {owner_name}" if (owner_name := next((s for s in reversed(parents) if isinstance(s, str)), "")) else ""
+    return f"unknown key '{key}'{where}. {did_you_mean(str(key), known)}"
+
+
+def _model_at(path: Sequence[Key]) -> type[BaseModel]:
+    """Which model a mapping of the file is read by."""
+    names = [step for step in path if isinstance(step, str)]
+    if not names:
+        return model.Experiment
+    by_key: dict[str, type[BaseModel]] = {
+        "stacks": model.StackSpec,
+        "operations": model.OperationSpec,
+        "placements": model.PlacementSpec,
+        "exclude": model.ExcludeSpec,
+        "load": model.LoadSpec,
+        "warmup": model.WarmupSpec,
+        "limits": model.LimitsSpec,
+        "echo": model.EchoOptions,
+        "image": model.ImageOptions,
+    }
+    return by_key.get(names[-1], model.PlainOptions)

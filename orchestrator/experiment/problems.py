@@ -1,0 +1,65 @@
+"""What is wrong with an experiment file, and where: collected, then reported together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from orchestrator.errors import UsageError
+
+_SHOWN = 20  # problems in one message; more than that is one mistake repeated
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text and what to call it in messages: a file's path, or the `--set` it came from."""
+
+    name: str
+    text: str = field(repr=False)
+
+    def excerpt(self, line: int, column: int) -> str:
+        """The line (from 1) with a caret under the column (from 1); empty where the text has no such line."""
+        lines = self.text.splitlines()
+        if not 1 <= line <= len(lines):
+            return ""
+        shown = lines[line - 1].replace("\t", " ")
+        start = max(0, column - 80)
+        gutter = f"{line:>5} | "
+        caret = " " * (column - 1 - start)
+        return f"{gutter}{shown[start : start + 120]}\n{' ' * (len(gutter) - 2)}| {caret}^"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A place in a source; line and column count from 1."""
+
+    source: Source
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.source.name}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong. `message` is a sentence or two: what, why, what to write instead."""
+
+    mark: Mark
+    message: str
+
+    def __str__(self) -> str:
+        excerpt = self.mark.source.excerpt(self.mark.line, self.mark.column)
+        return f"{self.mark}: {self.message}" + (f"\n{excerpt}" if excerpt else "")
+
+
+class ExperimentError(UsageError):
+    """An experiment that cannot be run as written; `problems` in the order of the file."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        unique = sorted(set(problems), key=lambda p: (p.mark.source.name, p.mark.line, p.mark.column, p.message))
+        self.problems = tuple(unique)
+        text = "\n".join(str(problem) for problem in unique[:_SHOWN])
+        if len(unique) > _SHOWN:
+            text += f"\n... and {len(unique) - _SHOWN} more"
+        super().__init__(text)

@@ -1,0 +1,266 @@
+"""A YAML file as a tree of values that know where they stand.
+
+PyYAML's events are read directly: what its constructors would convert silently (`no`, `010`, `12:30`, a date) or
+overwrite (a duplicate key) is refused here with the place and the reason, and an alias costs what it expands to.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from orchestrator.experiment.problems import ExperimentError, Mark, Problem, Source
+
+MAX_BYTES = 256 * 1024
+MAX_NODES = 50_000
+MAX_DEPTH = 20
+
+Key = str | int
+Scalar = str | int | float | bool | None
+
+
+@dataclass(eq=False)
+class Node:
+    """A value: a scalar, a list of nodes, or a mapping whose keys have marks of their own."""
+
+    mark: Mark
+    value: Scalar | list[Node] | dict[str, Node] = None
+    key_marks: dict[str, Mark] = field(default_factory=dict)
+    size: int = 1  # nodes it expands to
+
+    def plain(self) -> object:
+        """The value as Python's own dicts, lists and scalars."""
+        if isinstance(self.value, dict):
+            return {key: child.plain() for key, child in self.value.items()}
+        if isinstance(self.value, list):
+            return [child.plain() for child in self.value]
+        return self.value
+
+    def find(self, path: Iterable[Key]) -> tuple[Node, Mark]:
+        """The deepest node on the way to `path`, and the mark to point at: the key where the last step is one.
+
+        Steps that the tree does not have (a default, the long form of a shorthand) end the way.
+        """
+        node, mark = self, self.mark
+        for step in path:
+            child = node._child(step)
+            if child is None:
+                break
+            node, mark = child
+        return node, mark
+
+    def _child(self, step: Key) -> tuple[Node, Mark] | None:
+        if isinstance(self.value, dict) and isinstance(step, str) and step in self.value:
+            return self.value[step], self.key_marks[step]
+        if isinstance(self.value, list) and isinstance(step, int) and step < len(self.value):
+            return self.value[step], self.value[step].mark
+        if step == 0:
+            return self, self.mark  # a single value where a list may stand
+        return None
+
+
+def read(path: Path, shown: str | None = None) -> Node:
+    """The tree of a YAML file. ExperimentError with every problem found: not UTF-8, too large, not YAML, ambiguous."""
+    name = shown or str(path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise _alone(name, _unreadable(path, error)) from error
+    if len(data) > MAX_BYTES:
+        raise _alone(name, f"the file is larger than {MAX_BYTES // 1024} KiB, which no experiment needs.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8", "replace")
+        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+        message = f"the file is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}. Save it as UTF-8."
+        raise ExperimentError([Problem(Mark(Source(name, ""), line, column), message)]) from error
+    return parse(Source(name, text))
+
+
+def parse(source: Source) -> Node:
+    """The tree of a YAML text; see `read`."""
+    builder = _Builder(source)
+    try:
+        root = builder.build()
+    except yaml.reader.ReaderError as error:
+        before = source.text[: error.position]
+        mark = Mark(source, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
+        problem = Problem(mark, f"character U+{ord(str(error.character)):04X} is not allowed in YAML.")
+        raise ExperimentError([*builder.problems, problem]) from error
+    except yaml.MarkedYAMLError as error:
+        at = error.problem_mark or error.context_mark
+        mark = Mark(source, at.line + 1, at.column + 1) if at else Mark(source, 1, 1)
+        words = " ".join(part for part in (error.context, error.problem) if part)
+        raise ExperimentError([*builder.problems, Problem(mark, f"this is not YAML: {words}.")]) from error
+    if builder.problems:
+        raise ExperimentError(builder.problems)
+    return root
+
+
+def _unreadable(path: Path, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        siblings = [p.name for p in path.parent.glob("*.yaml")] if path.parent.is_dir() else []
+        near = difflib.get_close_matches(path.name, siblings, n=1)
+        hint = f"Did you mean {path.parent / near[0]}?" if near else "`orch init FILE` writes one to start from."
+        return f"there is no such file. {hint}"
+    return f"the file cannot be read: {error.strerror}."
+
+
+def _alone(name: str, message: str) -> ExperimentError:
+    return ExperimentError([Problem(Mark(Source(name, ""), 1, 1), message)])
+
+
+class _Builder:
+    """Reads events into nodes with a stack of its own: no recursion for a hostile file to exhaust."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.problems: list[Problem] = []
+        self._anchors: dict[str, Node | None] = {}
+        self._count = 0
+
+    def build(self) -> Node:
+        root: Node | None = None
+        open_nodes: list[tuple[Node, str | None]] = []  # collections under way, with their anchors
+        pending: list[tuple[str, Mark] | None] = []  # per open mapping: the key that waits for its value
+        for event in yaml.parse(self.source.text, Loader=yaml.SafeLoader):
+            mark = Mark(self.source, event.start_mark.line + 1, event.start_mark.column + 1)
+            if isinstance(event, yaml.DocumentStartEvent):
+                if root is not None:
+                    self._stop(mark, "a second document starts here; one file holds one experiment.")
+            elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+                node, anchor = open_nodes.pop()
+                pending.pop()
+                if anchor:
+                    self._anchors[anchor] = node
+                self._attach(node, open_nodes, pending)
+                root = root if open_nodes else node
+            elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+                self._check_tag(event.tag, mark)
+                if event.anchor:
+                    self._anchors[event.anchor] = None
+                node = Node(mark, {} if isinstance(event, yaml.MappingStartEvent) else [])
+                open_nodes.append((node, event.anchor))
+                pending.append(None)
+                self._grow(1, mark)
+                if len(open_nodes) > MAX_DEPTH:
+                    self._stop(mark, f"values are nested more than {MAX_DEPTH} deep.")
+            elif isinstance(event, yaml.ScalarEvent | yaml.AliasEvent):
+                node = self._alias(event, mark) if isinstance(event, yaml.AliasEvent) else self._scalar(event, mark)
+                if not self._is_key(node, open_nodes, pending):
+                    self._attach(node, open_nodes, pending)
+                root = root if open_nodes else node
+        return root if root is not None else Node(Mark(self.source, 1, 1))
+
+    def _is_key(
+        self, node: Node, open_nodes: list[tuple[Node, str | None]], pending: list[tuple[str, Mark] | None]
+    ) -> bool:
+        """Take a scalar as the next key of the innermost mapping, when one is due."""
+        if not open_nodes or not isinstance(open_nodes[-1][0].value, dict) or pending[-1] is not None:
+            return False
+        if isinstance(node.value, str):
+            pending[-1] = (node.value, node.mark)
+        else:
+            self.problems.append(Problem(node.mark, "a key must be text."))
+            pending[-1] = (f"<key {len(open_nodes[-1][0].value)}>", node.mark)
+        return True
+
+    def _attach(
+        self, node: Node, open_nodes: list[tuple[Node, str | None]], pending: list[tuple[str, Mark] | None]
+    ) -> None:
+        if not open_nodes:
+            return
+        parent = open_nodes[-1][0]
+        parent.size += node.size
+        if isinstance(parent.value, list):
+            parent.value.append(node)
+            return
+        assert isinstance(parent.value, dict)  # noqa: S101 - narrows the type: only collections are open
+        if pending[-1] is None:  # a collection where a key must stand
+            self._stop(node.mark, "a key must be text.")
+            return
+        key, key_mark = pending[-1]
+        pending[-1] = None
+        if key in parent.value:
+            first = parent.key_marks[key]
+            self.problems.append(Problem(key_mark, f"key '{key}' is given twice; the first is in line {first.line}."))
+            return
+        parent.value[key] = node
+        parent.key_marks[key] = key_mark
+
+    def _alias(self, event: yaml.AliasEvent, mark: Mark) -> Node:
+        target = self._anchors.get(event.anchor)
+        if target is None:
+            what = "stands inside the value it names" if event.anchor in self._anchors else "was never defined"
+            self._stop(mark, f"alias '*{event.anchor}' {what}.")
+        assert target is not None  # noqa: S101 - narrows the type: _stop raised
+        self._grow(target.size, mark)
+        return target
+
+    def _scalar(self, event: yaml.ScalarEvent, mark: Mark) -> Node:
+        self._check_tag(event.tag, mark)
+        self._grow(1, mark)
+        node = Node(mark, event.value)
+        if event.style is None:
+            reason = ambiguity(event.value)
+            if reason:
+                self.problems.append(Problem(mark, reason))
+            node.value = resolve(event.value)
+        if event.anchor:
+            self._anchors[event.anchor] = node
+        return node
+
+    def _check_tag(self, tag: str | None, mark: Mark) -> None:
+        if tag is not None:
+            self.problems.append(Problem(mark, f"tag '{tag}' is not used in experiments; leave it out."))
+
+    def _grow(self, nodes: int, mark: Mark) -> None:
+        self._count += nodes
+        if self._count > MAX_NODES:
+            self._stop(mark, f"the file expands to more than {MAX_NODES:,} values; aliases count as what they repeat.")
+
+    def _stop(self, mark: Mark, message: str) -> None:
+        raise ExperimentError([*self.problems, Problem(mark, message)])
+
+
+_WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)\.[0-9]+")
+_AMBIGUOUS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"(?i)y|n|yes|no|on|off"), "reads as true or false to some YAML readers: write true, false, or '{0}'"),
+    (re.compile(r"[-+]?0[0-9_]+"), "reads as the octal number {1} to some YAML readers: write it without the leading 0, or '{0}'"),
+    (re.compile(r"[-+]?0[xob][0-9a-fA-F_]+"), "is a number in another base: write it in decimal, or '{0}'"),
+    (re.compile(r"[-+]?[0-9][0-9,_]*_[0-9_]*(\.[0-9]+)?"), "has underscores that some YAML readers drop: write the digits alone, or '{0}'"),
+    (re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+"), "is text to some YAML readers and a number to others: write it in full, or '{0}'"),
+    (re.compile(r"[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?"), "reads as a number in base 60 to some YAML readers: write a duration as 12m or 90s, or '{0}'"),
+    (re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?"), "reads as a date to some YAML readers: write '{0}'"),
+    (re.compile(r"(?i)[-+]?\.(inf|nan)"), "is no number that an experiment can use"),
+    (re.compile(r"[-+]?([0-9]+\.|\.[0-9]+)"), "is half a number: write digits on both sides of the point"),
+    (re.compile(r"<<|="), "has a meaning of its own to some YAML readers: write '{0}'"),
+)
+
+
+def ambiguity(text: str) -> str | None:
+    """Why an unquoted scalar is refused: YAML readers disagree on what it is. None when it is clear."""
+    for pattern, reason in _AMBIGUOUS:
+        if pattern.fullmatch(text):
+            octal = int(text.replace("_", ""), 8) if re.fullmatch(r"[-+]?0[0-7_]+", text) else "?"
+            return f"'{text}' {reason.format(text, octal)}."
+    return None
+
+
+def resolve(text: str) -> Scalar:
+    """The value of an unquoted scalar: an integer, a decimal, true, false, null, or text."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    if _INTEGER.fullmatch(text):
+        return int(text) if len(text) < 20 else text
+    return float(text) if _DECIMAL.fullmatch(text) else text
+
