@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from services.harness.desk import Desk, Peer
 from services.harness.responder_api import BACKLOG, Announce, listen
+from services.harness.spec import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     import socket
@@ -37,7 +38,7 @@ class WebSocketOptions:
     """
 
     implementation: str = "websockets-sansio"
-    max_message_bytes: int = 64 * 1024 * 1024
+    max_message_bytes: int = MAX_MESSAGE_BYTES
 
 
 def serve_asgi(

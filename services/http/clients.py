@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from services.harness.client_api import AsyncDialer, CallFailed, CallSpec, Dialer
+from services.harness.client_api import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Connection, Dialer
 from services.harness.spec import Client
 from services.http.codec import Route
 
@@ -18,13 +19,14 @@ _COMMON: Mapping[str, str] = {
     "proxies, redirects, retries": "none; a kept connection that is gone is an error, not opened anew",
 }
 
-_MODULES: Mapping[str, str] = {
-    "pycurl": "services.http.pycurl_client",
-    "aiohttp": "services.http.aiohttp_client",
-    "httpx": "services.http.httpx_client",
-    "httpx-async": "services.http.httpx_async_client",
-    "requests": "services.http.requests_client",
-    "raw": "services.http.raw_client",
+
+_CONNECTIONS: Mapping[str, tuple[str, str]] = {
+    "pycurl": ("services.http.pycurl_client", "Connection"),
+    "aiohttp": ("services.http.aiohttp_client", "AsyncConnection"),
+    "httpx": ("services.http.httpx_client", "Connection"),
+    "httpx-async": ("services.http.httpx_client", "AsyncConnection"),
+    "requests": ("services.http.requests_client", "Connection"),
+    "raw": ("services.http.raw_client", "Connection"),
 }
 
 
@@ -84,5 +86,26 @@ def dial_with(client: str, route: Route, call: CallSpec) -> Dialer | AsyncDialer
         route.encode(call.example)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise CallFailed("protocol", f"{call.operation} cannot be encoded for {route.path}: {error}") from error
-    dialer: Dialer | AsyncDialer = importlib.import_module(_MODULES[client]).HttpDialer(route, call)
-    return dialer
+    module, connection = _CONNECTIONS[client]
+    opens = getattr(importlib.import_module(module), connection)
+    return (_AsyncDialer if connection == "AsyncConnection" else _Dialer)(opens, route, call)
+
+
+@dataclass(frozen=True)
+class _Dialer:
+    opens: Callable[[Route, CallSpec], Connection]
+    route: Route
+    call: CallSpec
+
+    def dial(self) -> Connection:
+        return self.opens(self.route, self.call)
+
+
+@dataclass(frozen=True)
+class _AsyncDialer:
+    opens: Callable[[Route, CallSpec], AsyncConnection]
+    route: Route
+    call: CallSpec
+
+    async def dial(self) -> AsyncConnection:
+        return self.opens(self.route, self.call)

@@ -14,6 +14,8 @@ _SHOWN_BYTES = 200
 JSON = "application/json"
 OCTETS = "application/octet-stream"
 
+GONE = "the kept connection was gone"
+
 HttpReply = tuple[Any, int, int]
 """What a client's `call` returns: the decoded body, and the bytes of the request's and of the reply's body."""
 

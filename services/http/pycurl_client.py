@@ -8,7 +8,7 @@ from typing import Any
 import pycurl
 
 from services.harness.client_api import CallFailed, CallSpec, Request
-from services.http.codec import HttpConnection, HttpReply, Route, authority
+from services.http.codec import GONE, HttpConnection, HttpReply, Route, authority
 
 _BUFFER_BYTES = 512 * 1024
 
@@ -28,20 +28,8 @@ _STATUS = {
 }
 
 
-class HttpDialer:
-    """Opens pycurl connections."""
-
-    def __init__(self, route: Route, call: CallSpec) -> None:
-        self._route = route
-        self._call = call
-
-    def dial(self) -> PycurlConnection:
-        """An easy handle; the socket is opened by the first call."""
-        return PycurlConnection(self._route, self._call)
-
-
-class PycurlConnection(HttpConnection):
-    """One easy handle, on one socket.
+class Connection(HttpConnection):
+    """One easy handle, on one socket, which the first call opens.
 
     libcurl answers a kept connection that died by opening another and sending again; here it may open one only, so
     that the request fails as what it is.
@@ -94,5 +82,5 @@ class PycurlConnection(HttpConnection):
 def _failure(error: pycurl.error, *, again: bool) -> CallFailed:
     code, words = error.args
     if again and code == pycurl.E_COULDNT_CONNECT:
-        return CallFailed("closed", "the kept connection was gone")
+        return CallFailed("closed", GONE)
     return CallFailed(_STATUS.get(code, "protocol"), words)
