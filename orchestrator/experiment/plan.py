@@ -162,22 +162,6 @@ class Plan:
         """Plain data, ready for JSON."""
         return asdict(self)
 
-    @classmethod
-    def from_dict(cls, raw: dict[str, Any]) -> Plan:
-        """The plan that `to_dict` gave, after its way through JSON; TypeError names a key that is missing or unknown."""
-        parts = dict(raw)
-        parts["stacks"] = tuple(Stack(**stack) for stack in raw["stacks"])
-        parts["operations"] = tuple(Operation(**operation) for operation in raw["operations"])
-        parts["placements"] = tuple(Placement(**{**p, "link": Link(**p["link"])}) for p in raw["placements"])
-        parts["cells"] = tuple(
-            Cell(**{**cell, "load": Load(**cell["load"]), "warmup": Warmup(**cell["warmup"])}) for cell in raw["cells"]
-        )
-        parts["trials"] = tuple(PlannedTrial(**trial) for trial in raw["trials"])
-        parts["limits"] = Limits(**raw["limits"])
-        parts["payload_files"] = tuple(PayloadFile(**file) for file in raw.get("payload_files", ()))
-        parts["overrides"] = tuple(raw.get("overrides", ()))
-        return cls(**parts)
-
     def digest(self) -> str:
         """SHA-256 of the canonical JSON, hexadecimal."""
         text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
