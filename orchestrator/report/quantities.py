@@ -28,7 +28,7 @@ class Unit:
         return number(milliseconds * self.per_ms, self.decimals)
 
     def scaled(self, milliseconds: Iterable[float]) -> list[float]:
-        """Values for a chart's axis, to six significant digits: finer than any pixel, and a third of the bytes."""
+        """Values for a chart's axis, to five significant digits: finer than any pixel, and a third of the bytes."""
         return [significant(value * self.per_ms) for value in milliseconds]
 
 
@@ -44,7 +44,7 @@ def unit_for(medians_ms: Iterable[float]) -> Unit:
     return Unit(name="ms", per_ms=1.0, decimals=3 if largest < 50 else 2 if largest < 1000 else 1)
 
 
-def significant(value: float, digits: int = 6) -> float:
+def significant(value: float, digits: int = 5) -> float:
     """`value` rounded to so many significant digits."""
     return float(f"{value:.{digits}g}")
 

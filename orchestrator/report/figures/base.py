@@ -47,6 +47,7 @@ def figure(slug: str, label: str, traces: Iterable[Any], layout: dict[str, Any],
         },
         "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"color": INK}},
         "dragmode": False,
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": RULE, "activecolor": INK},
     }
     drawn = go.Figure(data=list(traces), layout={**common, **layout})
     document = drawn.to_plotly_json()

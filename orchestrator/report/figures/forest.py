@@ -8,9 +8,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 from orchestrator.analysis.summary import Comparison
-from orchestrator.report.figures.base import INK, Figure, axis, broken, figure, logarithmic
+from orchestrator.report.figures.base import INK, MUTED, Figure, axis, broken, figure, logarithmic
 from orchestrator.report.palette import series
-from orchestrator.report.quantities import significant
+from orchestrator.report.quantities import ratio, significant
 
 ROW_PX = 46
 
@@ -32,6 +32,8 @@ def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str,
             showgrid=False,
             fixedrange=True,
         ),
+        "annotations": [_said(place, row) for place, row in enumerate(known)],
+        "margin": {"l": 8, "r": 96, "t": 8, "b": 40},
         "shapes": [
             *({**_band(place), "fillcolor": "var(--tie)"} for place, row in enumerate(known) if row.standing == "tie"),
             {"type": "line", "x0": 1, "x1": 1, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": INK, "width": 1}},
@@ -44,10 +46,10 @@ def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str,
 def _means(rows: Sequence[Comparison], numbers: Sequence[int]) -> go.Scatter:
     """Intervals are drawn as whiskers of unequal arms; a ratio without one stands alone."""
     ratios = [row.ratio or 0.0 for row in rows]
-    above = [row.interval[1] - ratio if row.interval else 0.0 for row, ratio in zip(rows, ratios, strict=True)]
-    below = [ratio - row.interval[0] if row.interval else 0.0 for row, ratio in zip(rows, ratios, strict=True)]
+    above = [row.interval[1] - value if row.interval else 0.0 for row, value in zip(rows, ratios, strict=True)]
+    below = [value - row.interval[0] if row.interval else 0.0 for row, value in zip(rows, ratios, strict=True)]
     return go.Scatter(
-        x=[significant(ratio) for ratio in ratios],
+        x=[significant(value) for value in ratios],
         y=list(range(len(rows))),
         mode="markers",
         marker={"symbol": "diamond", "size": 11, "color": [series(number) for number in numbers]},
@@ -80,6 +82,21 @@ def _blocks(rows: Sequence[Comparison], numbers: Sequence[int]) -> go.Scatter:
         customdata=[dot[3] for dot in dots],
         hovertemplate="block %{customdata}: %{x:.3f}×<extra></extra>",
     )
+
+
+def _said(place: int, row: Comparison) -> dict[str, Any]:
+    """The ratio and its standing, right of the row."""
+    text = f"<b>{ratio(row.ratio or 0.0)}</b> {row.standing}"
+    return {
+        "text": text,
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "left",
+        "xshift": 6,
+        "y": place,
+        "showarrow": False,
+        "font": {"size": 12, "color": MUTED if row.standing in ("tie", "cannot tell") else INK},
+    }
 
 
 def _interval_text(row: Comparison) -> str:
