@@ -1,0 +1,230 @@
+"""A host: a network namespace, a cgroup, and a first process that holds its other namespaces.
+
+    keeper            in the machine's own namespaces; watches the expiry, removes the host when it has come
+    `-- first process  pid 1 of the host; when it ends, the kernel ends everything on the host
+
+If the keeper dies, the kernel ends the first process: a host never outlives who watches its expiry.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from orchlab import cgroups, inside, layout, processes
+from orchlab.errors import LabError
+
+PROGRAM = Path(__file__).resolve().parent.parent / "provider.py"
+NETNS = Path("/run/netns")
+_READY_S = 20.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """A host as Terraform asks for it; see infra/lab/main.tf."""
+
+    run_id: str
+    name: str
+    zone: str
+    machine: str
+    cpu_cores: float | None
+    memory_mib: int | None
+    ttl_seconds: int
+    ssh_public_key: str
+    host_key_path: str
+
+    @property
+    def instance(self) -> str:
+        """What everything of it is named."""
+        return layout.instance_name(self.run_id, self.name)
+
+
+def ip(*arguments: str) -> None:
+    """Run `ip`. LabError with its words when it fails."""
+    done = subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise LabError(f"ip {' '.join(arguments)}: {done.stderr.strip() or f'exit status {done.returncode}'}")
+
+
+def up(spec: Spec) -> None:
+    """Make a host, or nothing: what a failed try made is removed again. LabError says why."""
+    down(spec.run_id, spec.name)
+    try:
+        folder = layout.host_dir(spec.run_id, spec.name)
+        folder.mkdir(parents=True, mode=0o700)
+        layout.write_record(folder / "spec.json", vars(spec))
+        inside.prepare(folder, spec.instance, public_key=spec.ssh_public_key, host_key=Path(spec.host_key_path))
+        ip("netns", "add", spec.instance)
+        ip("-n", spec.instance, "link", "set", "lo", "up")
+        _start_keeper(spec, folder)
+    except BaseException:  # also when interrupted: Terraform does not clean up after a failed create
+        down(spec.run_id, spec.name)
+        raise
+
+
+def _start_keeper(spec: Spec, folder: Path) -> None:
+    """Start the keeper detached, and wait until it says that the host stands."""
+    argv = [sys.executable, "-ES", str(PROGRAM), "keep", "--run-id", spec.run_id, "--host", spec.name]
+    if runs_systemd():
+        # Groups below a scope of their own are ours by agreement; elsewhere systemd may take the controllers away.
+        argv = ["systemd-run", "--scope", "--quiet", "--collect", f"--unit={spec.instance}", "-pDelegate=yes", *argv]
+    log = folder / "keeper.log"
+    with log.open("w") as errors:
+        # Detached, with its output elsewhere: Terraform waits for everyone who holds the output it gave.
+        keeper = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, start_new_session=True, cwd="/"
+        )
+    assert keeper.stdout is not None  # noqa: S101  (asked for just above)
+    with keeper.stdout:
+        ready, _, _ = select.select([keeper.stdout], [], [], _READY_S)
+        line = keeper.stdout.readline() if ready else b""
+    if line.strip() != b"ready":
+        keeper.kill()
+        keeper.wait()
+        words = log.read_text().strip().splitlines()
+        raise LabError(f"host {spec.name} did not come up: {words[-1] if words else f'silent for {_READY_S:g} s'}")
+
+
+def runs_systemd() -> bool:
+    """Whether systemd runs this machine with cgroup v2 alone (with version 1 there is nothing to delegate)."""
+    return Path("/run/systemd/system").is_dir() and Path("/sys/fs/cgroup/cgroup.controllers").is_file()
+
+
+def keep(run_id: str, name: str) -> None:
+    """The keeper: make the host's group and first process, say `ready`, wait for the end or the expiry."""
+    folder = layout.host_dir(run_id, name)
+    spec = Spec(**(layout.read_record(folder / "spec.json") or {}))
+    record: dict[str, Any] = {"name": name, "zone": spec.zone, "machine": spec.machine}
+    record["keeper"] = processes.handle(os.getpid()).to_dict()
+    layout.write_record(folder / "host.json", record)  # before anything is made, so that `down` finds the keeper
+
+    tree = cgroups.find_tree(Path("/proc/mounts").read_text())
+    if runs_systemd():
+        tree = cgroups.delegated(tree, Path("/proc/self/cgroup").read_text())
+    limits = cgroups.Limits(cpu_cores=spec.cpu_cores, memory_mib=spec.memory_mib)
+    group = cgroups.create(tree, spec.instance, limits)
+    expires_at = time.time() + spec.ttl_seconds
+    deadline = _boot_seconds() + spec.ttl_seconds
+    record |= {"cgroup": group.to_dict(), "period_us": cgroups.PERIOD_US, "expires_at": round(expires_at)}
+    layout.write_record(folder / "host.json", record)
+
+    first = inside.start_first_process(folder, NETNS / spec.instance, spec.instance, group)
+    layout.write_record(folder / "host.json", record | {"first": processes.handle(first).to_dict()})
+    print("ready", flush=True)
+    let_go_of_output()
+    if _ended_before(first, deadline):
+        return  # `status` says so; what is left waits for `down`
+    down(run_id, name)
+    _leave_if_last(run_id)
+
+
+def _boot_seconds() -> float:
+    """Seconds since boot, time asleep included: a laptop's lid does not prolong an expiry."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def let_go_of_output() -> None:
+    """Whoever started the keeper reads to the end of its output; the log stays for what goes wrong later."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+
+
+def _ended_before(pid: int, deadline: float) -> bool:
+    """Wait until a child ends (True) or the deadline has come (False)."""
+    pidfd = os.pidfd_open(pid)
+    try:
+        while (left_s := deadline - _boot_seconds()) > 0:
+            # At most half a minute at a time: the clock that `select` waits on stands still while a machine sleeps.
+            if select.select([pidfd], [], [], min(left_s, 30.0))[0]:
+                os.waitpid(pid, 0)
+                return True
+    finally:
+        os.close(pidfd)
+    return False
+
+
+def _leave_if_last(run_id: str) -> None:
+    """The last host to expire takes the link and the network along."""
+    from orchlab import sweeping  # imported here: sweeping uses this module
+
+    if not layout.hosts_on_record(run_id):
+        sweeping.sweep(run_id)
+
+
+def down(run_id: str, name: str) -> None:
+    """Remove a host, whatever is left of it. Idempotent; LabError when something cannot be removed."""
+    instance = layout.instance_name(run_id, name)
+    folder = layout.host_dir(run_id, name)
+    record = layout.read_record(folder / "host.json") or {}
+    for role in ("keeper", "first"):
+        process = processes.from_record(record.get(role))
+        if process and process.pid != os.getpid():
+            processes.end(process)
+    with suppress(LabError):  # no cgroups on this machine, so none of ours
+        tree = cgroups.find_tree(Path("/proc/mounts").read_text())
+        cgroups.remove(cgroups.group_from_record(record.get("cgroup")) or tree.group(instance))
+    remove_namespace(instance)
+    if folder.exists():
+        shutil.rmtree(folder)
+    layout.remove_empty(run_id)
+
+
+def remove_namespace(instance: str) -> None:
+    """End what still runs in a network namespace and remove it. Idempotent."""
+    if not (NETNS / instance).exists():
+        return
+    listed = subprocess.run(["ip", "netns", "pids", instance], capture_output=True, text=True, check=False)
+    processes.end_all(int(pid) for pid in listed.stdout.split())
+    ip("netns", "del", instance)
+
+
+def why_not_alive(record: dict[str, Any] | None, instance: str) -> str | None:
+    """What is wrong with a host; None when nothing is."""
+    if record is None:
+        return "there is no such host on this machine"
+    if not processes.is_alive(processes.from_record(record.get("first"))):
+        first = record.get("first")
+        rebooted = bool(first) and first["boot_id"] != processes.boot_id()
+        return "the machine was rebooted" if rebooted else "its first process has ended"
+    if not processes.is_alive(processes.from_record(record.get("keeper"))):
+        return "its keeper has ended"
+    if not (NETNS / instance).exists():
+        return "its network namespace is gone"
+    return None
+
+
+def serve_ssh(run_id: str, name: str) -> NoReturn:
+    """Become the SSH server of one connection, on the host: what ProxyCommand runs. LabError when the host is gone."""
+    instance = layout.instance_name(run_id, name)
+    record = layout.read_record(layout.host_dir(run_id, name) / "host.json")
+    why = why_not_alive(record, instance)
+    group = cgroups.group_from_record((record or {}).get("cgroup"))
+    if why or record is None or group is None:
+        raise LabError(f"lab host {instance} cannot be reached: {why}", hint="see provider.py status", exit_code=255)
+    argv = inside.sshd_argv(record["first"]["pid"], layout.host_dir(run_id, name))
+    cgroups.join(group)
+    os.execvp(argv[0], argv)
+
+
+def spec_from_json(text: str) -> Spec:
+    """The host that Terraform asks for. LabError when the text is not what main.tf sends."""
+    try:
+        return Spec(**json.loads(text))
+    except (TypeError, ValueError) as error:
+        raise LabError(f"the host's description does not read: {error}", exit_code=2) from error
+
+
+def stop_signal() -> None:
+    """Turn SIGTERM into SystemExit, so that a half-made host is removed when Terraform is interrupted."""
+    signal.signal(signal.SIGTERM, lambda signum, _frame: sys.exit(128 + signum))
