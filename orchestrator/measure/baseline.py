@@ -1,0 +1,147 @@
+"""The floor between two ends: ping, and a raw TCP exchange of the same bytes. Taken around and within every block."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+from orchestrator.experiment.plan import Cell
+from orchestrator.hosts.base import Host, Pair
+from orchestrator.measure import floors
+from orchestrator.measure.records import collect
+from orchestrator.measure.setting import Setting
+from orchestrator.measure.trial import Ask
+from orchestrator.results.manifest import BaselineRecord
+from services.harness.contract import Payload
+from services.harness.spec import find_protocol
+
+EVERY_S = 60.0
+PINGS = 50
+PING_BYTES = 56
+_PING_TIMEOUT_S = 30.0
+
+Moment = Literal["before", "during", "after"]
+
+
+class Baselines:
+    """Takes the floors of one placement in one block; knows the distance once it has pinged."""
+
+    def __init__(self, setting: Setting, placement: str, cells: list[Cell], *, block: int, attempt: int) -> None:
+        self._setting = setting
+        self._placement = placement
+        self._block = block
+        self._attempt = attempt
+        self._floors = floors.floors(cells, setting.sizes)
+        self._taken = 0
+        self._rtt_s = 0.0
+        self._last_s = float("-inf")
+
+    @property
+    def are_due(self) -> bool:
+        """Whether the last look is a minute old."""
+        return self._setting.clock.monotonic_s() - self._last_s >= EVERY_S
+
+    def take(self, moment: Moment) -> None:
+        """Ping, then exchange as many bytes as the cells do; what cannot be had becomes a warning of the run."""
+        pair = self._setting.hosts.pair(self._placement)
+        one = Pair((pair.requesters[0],), pair.responder, pair.requester_cpus, pair.responder_cpus)
+        self._ping(one, moment)
+        for floor in self._floors:
+            self._setting.interrupts.checkpoint()
+            self._exchange(one, floor, moment)
+        self._last_s = self._setting.clock.monotonic_s()
+
+    def _ping(self, pair: Pair, moment: Moment) -> None:
+        host, samples = pair.requesters[0], self._samples("ping", moment)
+        record = host.workspace / "ping.timings"
+        started_wall_ns = self._setting.clock.wall_ns()
+        options = {"--host": pair.responder.address, "--count": PINGS, "--size": PING_BYTES, "--record": record}
+        argv = [*host.python(), "-m", "services.harness.ping", *(str(w) for pair_ in options.items() for w in pair_)]
+        try:
+            with self._setting.interrupts.waiting():
+                done = _last_line(host, argv)
+            rows = collect(host, record, self._setting.folder.raw_path(samples))
+        except (TimeoutError, ValueError, OSError) as error:
+            self._setting.warn(f"no ping from {host.name} to {pair.responder.address}: {error}; the floor is tcp alone")
+            return
+        self._rtt_s = min((row.received_ns - row.sent_ns for row in rows if row.is_ok), default=0) / 1e9
+        self._note(
+            BaselineRecord(
+                kind="ping",
+                placement=self._placement,
+                block=self._block,
+                moment=moment,
+                requester=host.name,
+                method=str(done.get("method", "system-ping")),
+                samples=samples,
+                started_wall_ns=started_wall_ns,
+                send_bytes=PING_BYTES,
+                receive_bytes=PING_BYTES,
+                done=done,
+            )
+        )
+
+    def _exchange(self, pair: Pair, floor: floors.Floor, moment: Moment) -> None:
+        samples = self._samples("tcp", moment)
+        name = PurePosixPath(samples).stem
+        outcome = self._setting.bench().make(self._ask(floor), pair, name)
+        if outcome.failure is not None:
+            self._setting.folder.log(f"{name}.txt", f"{outcome.failure['message']}\n\n{outcome.failure['last_words']}")
+            self._setting.warn(f"no tcp floor for placement {self._placement}: {outcome.failure['message']}")
+            return
+        part = outcome.parts[0]
+        collect(part.host, part.record, self._setting.folder.raw_path(samples))
+        self._note(
+            BaselineRecord(
+                kind="tcp",
+                placement=self._placement,
+                block=self._block,
+                moment=moment,
+                requester=part.host.name,
+                method="tcp",
+                samples=samples,
+                started_wall_ns=outcome.started_wall_ns,
+                policy=floor.policy,
+                send_bytes=floor.send_bytes,
+                receive_bytes=floor.receive_bytes,
+                cells=floor.cells,
+                done=part.done,
+            )
+        )
+
+    def _ask(self, floor: floors.Floor) -> Ask:
+        tcp = find_protocol("tcp")
+        load, warmup = floors.load(self._rtt_s)
+        return Ask(
+            protocol=tcp.name,
+            responder=tcp.responder().name,
+            client=tcp.default_client(1).name,
+            operation="exchange",
+            payload=Payload(kind="exchange", size=floor.send_bytes, reply_size=floor.receive_bytes),
+            connection=floor.policy,
+            load=load,
+            warmup=warmup,
+            seed=self._setting.plan.seed,
+        )
+
+    def _samples(self, kind: str, moment: Moment) -> str:
+        self._taken += 1
+        name = f"b{self._block:03}-a{self._attempt}-{self._placement}-{self._taken:03}-{moment}"
+        return f"baselines/{kind}/{name}.parquet"
+
+    def _note(self, record: BaselineRecord) -> None:
+        self._setting.folder.append({"event": "baseline", "attempt": self._attempt, "baseline": asdict(record)})
+
+
+def _last_line(host: Host, argv: list[str]) -> dict[str, Any]:
+    """The JSON object that the program printed last; ValueError with its last words when it failed."""
+    completed = host.run(argv, timeout_s=_PING_TIMEOUT_S)
+    lines = completed.stdout.strip().splitlines()
+    if completed.returncode != 0 or not lines:
+        raise ValueError(completed.stderr.strip().splitlines()[-1] if completed.stderr.strip() else "it gave no answer")
+    line = json.loads(lines[-1])
+    if not isinstance(line, dict):
+        raise ValueError(f"it answered {lines[-1]!r:.80}")
+    return line

@@ -1,0 +1,171 @@
+"""The measuring itself: block after block, placement after placement, trial after trial, floors in between."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from typing import Any
+
+from orchestrator.experiment.plan import Cell, Plan, PlannedTrial
+from orchestrator.measure.baseline import Baselines
+from orchestrator.measure.progress import Progress, duration
+from orchestrator.measure.records import bring
+from orchestrator.measure.setting import Setting
+from orchestrator.measure.trial import Outcome
+from orchestrator.results.manifest import RequesterRecord, TrialRecord
+
+_CLOCK_LEAD_S = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """One trial of every cell, in the schedule's order; `groups` are the placements' shares."""
+
+    number: int
+    groups: tuple[tuple[str, tuple[PlannedTrial, ...]], ...]
+
+
+def blocks(plan: Plan) -> list[Block]:
+    """The schedule by block and placement, both contiguous in it."""
+    placement = {cell.id: cell.placement for cell in plan.cells}
+    return [
+        Block(
+            number=number,
+            groups=tuple((p, tuple(trials)) for p, trials in groupby(of_block, key=lambda t: placement[t.cell])),
+        )
+        for number, of_block in groupby(plan.trials, key=lambda t: t.block)
+    ]
+
+
+class OutOfTime(Exception):
+    """The run's wall time is used up; not an error: what is finished is kept and reported."""
+
+
+class Measuring:
+    """Makes the schedule's trials, from where an earlier session left it."""
+
+    def __init__(self, setting: Setting, *, deadline_s: float) -> None:
+        self._setting = setting
+        self._deadline_s = deadline_s
+        self._progress = Progress(listener=setting.listener, clock=setting.clock, total=len(setting.plan.trials))
+
+    def run(self) -> bool:
+        """Measure every block that is not finished yet; whether the schedule was completed within its wall time."""
+        story = self._setting.folder.story()
+        try:
+            for block in blocks(self._setting.plan):
+                if block.number in story.finished_blocks:
+                    self._progress.skip(sum(len(trials) for _, trials in block.groups))
+                    continue
+                self._block(block, attempt=story.attempts.get(block.number, -1) + 1)
+        except OutOfTime:
+            done, total = self._progress.done, self._progress.total
+            self._setting.warn(
+                f"stopped after {done} of {total} trials: limits.wall is used up "
+                f"({duration(self._setting.plan.limits.wall_s)}); `orch run --resume` goes on"
+            )
+            return False
+        return True
+
+    def _block(self, block: Block, *, attempt: int) -> None:
+        folder = self._setting.folder
+        folder.append({"event": "block", "block": block.number, "attempt": attempt})
+        folder.set_aside()
+        for placement, trials in block.groups:
+            cells = [self._setting.cells[t.cell] for t in trials]
+            baselines = Baselines(self._setting, placement, cells, block=block.number, attempt=attempt)
+            self._group(trials, baselines, attempt)
+        folder.append({"event": "block-end", "block": block.number, "attempt": attempt})
+        folder.convert()
+        folder.write_manifest()
+
+    def _group(self, trials: tuple[PlannedTrial, ...], baselines: Baselines, attempt: int) -> None:
+        self._may_go_on()
+        baselines.take("before")
+        for trial in trials:
+            self._may_go_on()
+            if baselines.are_due:
+                baselines.take("during")
+            self._trial(trial, attempt)
+        self._setting.interrupts.checkpoint()
+        baselines.take("after")
+
+    def _may_go_on(self) -> None:
+        self._setting.interrupts.checkpoint()
+        if self._setting.clock.monotonic_s() >= self._deadline_s:
+            raise OutOfTime
+
+    def _trial(self, trial: PlannedTrial, attempt: int) -> None:
+        setting, cell = self._setting, self._setting.cells[trial.cell]
+        self._progress.begin(setting.label(cell))
+        broken = setting.broken.get((cell.stack, cell.operation))
+        record = self._left_out(trial, attempt, broken) if broken else self._made(trial, cell, attempt)
+        if record.failure is not None and not broken:
+            words = f"{record.failure['message']}\n\n{record.failure['last_words']}"
+            setting.folder.log(f"trial-{trial.index:04}-a{attempt}.txt", words)
+        setting.folder.append({"event": "trial", "trial": asdict(record)})
+        self._progress.end(record)
+
+    def _made(self, trial: PlannedTrial, cell: Cell, attempt: int) -> TrialRecord:
+        setting = self._setting
+        several = setting.plan.requesters > 1
+        started_s = setting.clock.monotonic_s()
+        outcome = setting.bench(self._progress.heard).make(
+            setting.ask(cell, trial.seed),
+            setting.hosts.pair(cell.placement),
+            f"t{trial.index:04}-a{attempt}",
+            start_lead_s=_CLOCK_LEAD_S + 2 * setting.checked_after_s if several else None,
+        )
+        requesters, failure = self._collected(outcome, trial, attempt)
+        ended_s = setting.clock.monotonic_s()
+        return TrialRecord(
+            index=trial.index,
+            block=trial.block,
+            cell=trial.cell,
+            attempt=attempt,
+            outcome="ok" if failure is None else "failed",
+            started_wall_ns=outcome.started_wall_ns,
+            ended_wall_ns=outcome.ended_wall_ns,
+            overhead_s=round(outcome.overhead_s + (ended_s - started_s - outcome.elapsed_s), 4),
+            ready=outcome.ready,
+            stats=outcome.stats,
+            stats_before=outcome.stats_before,
+            requesters=requesters,
+            failure=failure,
+        )
+
+    def _collected(
+        self, outcome: Outcome, trial: PlannedTrial, attempt: int
+    ) -> tuple[tuple[RequesterRecord, ...], dict[str, Any] | None]:
+        """Bring the records home; a failed trial has none that count."""
+        failure = outcome.failure
+        paths = [_samples(trial, attempt, number) for number in range(len(outcome.parts))]
+        if failure is None:
+            try:
+                for part, path in zip(outcome.parts, paths, strict=True):
+                    bring(part.host, part.record, self._setting.folder.raw_path(path))
+            except (FileNotFoundError, ValueError) as error:
+                failure = {"stage": "collect", "kind": "no-record", "message": str(error), "last_words": ""}
+        return tuple(
+            RequesterRecord(host=part.host.name, done=part.done, samples=path if failure is None else None)
+            for part, path in zip(outcome.parts, paths, strict=True)
+        ), failure
+
+    def _left_out(self, trial: PlannedTrial, attempt: int, failure: dict[str, Any]) -> TrialRecord:
+        now_ns = self._setting.clock.wall_ns()
+        return TrialRecord(
+            index=trial.index,
+            block=trial.block,
+            cell=trial.cell,
+            attempt=attempt,
+            outcome="failed",
+            started_wall_ns=now_ns,
+            ended_wall_ns=now_ns,
+            overhead_s=0.0,
+            failure=failure,
+        )
+
+
+def _samples(trial: PlannedTrial, attempt: int, requester: int) -> str:
+    name = f"b{trial.block:03}-t{trial.index:04}-a{attempt}-r{requester}"
+    return f"samples/cell={trial.cell}/{name}.parquet"

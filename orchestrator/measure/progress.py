@@ -1,0 +1,79 @@
+"""What runs now, what is done, how long it will take: a line per finished trial, and a live one where a person watches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from orchestrator.clock import Clock
+from orchestrator.measure.setting import Listener
+from orchestrator.results.manifest import TrialRecord
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them.
+
+    >>> duration(4), duration(75), duration(4000)
+    ('4 s', '1 min 15 s', '1 h 6 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+@dataclass(kw_only=True)
+class Progress:
+    """Counts trials; the time left is what the trials so far took, baselines included, times those still to come."""
+
+    listener: Listener
+    clock: Clock
+    total: int
+    done: int = 0
+    _made: int = 0
+    _started_s: float | None = None
+    _label: str = ""
+
+    def skip(self, trials: int) -> None:
+        """So many trials were made before this session."""
+        self.done += trials
+
+    def begin(self, label: str) -> None:
+        """A trial begins."""
+        if self._started_s is None:
+            self._started_s = self.clock.monotonic_s()
+        self._label = label
+        self.listener.live(f"{self._place(self.done + 1)} {label}{self._left()}")
+
+    def heard(self, line: Mapping[str, Any]) -> None:
+        """A requester's progress line: at most one a second."""
+        doing = f"{line.get('phase', '')} {int(line.get('requests', 0)):,} requests"
+        self.listener.live(f"{self._place(self.done + 1)} {self._label}: {doing}{self._left()}")
+
+    def end(self, record: TrialRecord) -> None:
+        """A trial ended."""
+        self.done += 1
+        self._made += 1
+        self.listener.progress(f"{self._place(self.done)} {self._label}: {_result(record)}{self._left()}")
+
+    def _place(self, number: int) -> str:
+        return f"[{number:{len(str(self.total))}}/{self.total}]"
+
+    def _left(self) -> str:
+        if not self._made or self._started_s is None or self.done >= self.total:
+            return ""
+        mean_s = (self.clock.monotonic_s() - self._started_s) / self._made
+        return f"  ({duration(mean_s * (self.total - self.done))} left)"
+
+
+def _result(record: TrialRecord) -> str:
+    if record.failure is not None:
+        return f"FAILED at {record.failure['stage']}: {record.failure['message']}"
+    requests = sum(int(r.done.get("requests", 0)) for r in record.requesters)
+    errors = sum(sum((r.done.get("errors") or {}).values()) for r in record.requesters)
+    seconds = max((float(r.done.get("measured_s") or 0.0) for r in record.requesters), default=0.0)
+    wrong = f", {errors:,} errors" if errors else ""
+    return f"{requests:,} requests in {seconds:.1f} s{wrong}"

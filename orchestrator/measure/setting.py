@@ -1,0 +1,123 @@
+"""What every step of a run works with, and how the plan's ids become a trial that can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from orchestrator.clock import Clock
+from orchestrator.experiment.plan import Cell, Operation, Placement, Plan, Stack
+from orchestrator.hosts.base import Fleet
+from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.trial import Ask, Bench
+from orchestrator.results.folder import RunFolder
+from services.harness.contract import Load, Payload, Warmup
+
+
+class Listener(Protocol):
+    """Who tells the user; the console is one."""
+
+    def progress(self, text: str) -> None:
+        """A line that stays."""
+
+    def live(self, text: str) -> None:
+        """A line that the next one replaces."""
+
+    def warning(self, text: str) -> None:
+        """Something to know that does not stop the work."""
+
+
+@dataclass(kw_only=True)
+class Setting:
+    """A run's plan, its folder, its hosts once they are there, and the effects it may have."""
+
+    plan: Plan
+    folder: RunFolder
+    clock: Clock
+    interrupts: Interrupts
+    listener: Listener
+    fleet: Fleet | None = None
+    payload_paths: dict[str, str] = field(default_factory=dict)  # on the requesters' hosts, by operation id
+    sizes: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)  # body bytes by (stack, operation)
+    broken: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # smoke failures by (stack, operation)
+    checked_after_s: float = 0.0  # the slowest requester's way from trial to checked
+
+    @cached_property
+    def stacks(self) -> Mapping[str, Stack]:
+        """The plan's stacks by id."""
+        return {s.id: s for s in self.plan.stacks}
+
+    @cached_property
+    def operations(self) -> Mapping[str, Operation]:
+        """The plan's operations by id."""
+        return {o.id: o for o in self.plan.operations}
+
+    @cached_property
+    def placements(self) -> Mapping[str, Placement]:
+        """The plan's placements by id."""
+        return {p.id: p for p in self.plan.placements}
+
+    @cached_property
+    def cells(self) -> Mapping[str, Cell]:
+        """The plan's cells by id."""
+        return {c.id: c for c in self.plan.cells}
+
+    @property
+    def hosts(self) -> Fleet:
+        """The fleet, which is there from the stage deploy on."""
+        assert self.fleet is not None, "no stage before `deploy` asks for hosts"  # noqa: S101 - the stage table's promise
+        return self.fleet
+
+    def bench(self, on_progress: Any = None) -> Bench:
+        """What trials are made with."""
+        return Bench(clock=self.clock, interrupts=self.interrupts, on_progress=on_progress or _unheard)
+
+    def ask(self, cell: Cell, seed: int, *, smoke: bool = False) -> Ask:
+        """The trial of a cell; with `smoke` no request is measured, only checked."""
+        stack, operation = self.stacks[cell.stack], self.operations[cell.operation]
+        load = Load(**asdict(cell.load))
+        return Ask(
+            protocol=stack.protocol,
+            responder=stack.responder,
+            client=stack.client,
+            operation=operation.name,
+            payload=Payload(**{**operation.payload, **self._path_of(operation)}),
+            connection=cell.connection,
+            load=Load(concurrency=load.concurrency, requests=0) if smoke else load,
+            warmup=Warmup(**asdict(cell.warmup)),
+            timeout_s=cell.timeout_s,
+            seed=seed,
+        )
+
+    def label(self, cell: Cell) -> str:
+        """A cell in words: what tells it apart in this plan, no more."""
+        words = [self.stacks[cell.stack].label, self.operations[cell.operation].label]
+        if len(self.plan.placements) > 1:
+            words.append(self.placements[cell.placement].name)
+        if len({c.connection for c in self.plan.cells}) > 1:
+            words.append(cell.connection)
+        if len({c.load for c in self.plan.cells}) > 1:
+            words.append(f"{cell.load.concurrency} in flight")
+        return " · ".join(words)
+
+    def warn(self, text: str) -> None:
+        """Tell the user, and keep it in the manifest: a condition that a reader of the results must know."""
+        if text not in self.folder.story().warnings:
+            self.folder.append({"event": "warning", "text": text})
+            self.listener.warning(text)
+
+    def _path_of(self, operation: Operation) -> dict[str, str]:
+        path = self.payload_paths.get(operation.id)
+        return {} if path is None else {"path": path}
+
+
+def payload_file(folder: Path, name: str, sha256: str) -> Path:
+    """Where a payload file of the plan lies in the run folder."""
+    return folder / "payloads" / f"{sha256[:16]}-{name}"
+
+
+def _unheard(line: Mapping[str, Any]) -> None:
+    """Nobody watches this trial."""

@@ -1,0 +1,48 @@
+"""Every stack is tried with every operation before anything is measured: one checked reply, no timing."""
+
+from __future__ import annotations
+
+from orchestrator.experiment.plan import Cell
+from orchestrator.measure.setting import Setting
+from orchestrator.measure.trial import Outcome, body_bytes
+
+
+def smoke(setting: Setting) -> None:
+    """Try each stack x operation once, where the plan first has it.
+
+    What works tells its body sizes, which choose the floors; what does not is reported, its cells count as failed, and
+    the others go on.
+    """
+    pairs: dict[tuple[str, str], Cell] = {}
+    for cell in setting.plan.cells:
+        pairs.setdefault((cell.stack, cell.operation), cell)
+    for number, (pair, cell) in enumerate(pairs.items()):
+        setting.interrupts.checkpoint()
+        setting.listener.live(f"trying {number + 1}/{len(pairs)}: {setting.label(cell)}")
+        _try(setting, pair, cell)
+
+
+def _try(setting: Setting, pair: tuple[str, str], cell: Cell) -> None:
+    ask = setting.ask(cell, setting.plan.seed, smoke=True)
+    outcome = setting.bench().make(ask, setting.hosts.pair(cell.placement), f"smoke-{pair[0]}-{pair[1]}")
+    failure = outcome.failure or _without_sizes(outcome)
+    if failure is None:
+        setting.sizes[pair] = body_bytes(outcome.parts) or (0, 0)
+        setting.checked_after_s = max(setting.checked_after_s, outcome.checked_after_s)
+        return
+    failure = {**failure, "stage": "smoke"}
+    setting.broken[pair] = failure
+    setting.folder.log(f"smoke-{pair[0]}-{pair[1]}.txt", f"{failure['message']}\n\n{failure['last_words']}")
+    setting.warn(f"{setting.label(cell)} does not work and is left out: {failure['message']}")
+    if failure["last_words"]:
+        setting.listener.progress(_indented(failure["last_words"]))
+
+
+def _without_sizes(outcome: Outcome) -> dict[str, str] | None:
+    if body_bytes(outcome.parts) is not None:
+        return None
+    return {"kind": "protocol", "message": "the requester checked no reply", "last_words": ""}
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.splitlines()[-8:])

@@ -1,0 +1,59 @@
+"""The one table of stages. The loop, `--resume`, and the words of its errors come from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """A step of a run, in the order of `STAGES`.
+
+    `needs` names the stages that must have ended well. `always`: it is made after a failure or an interrupt too, as
+    long as what it needs was done, so that nothing measured is lost and nothing made is left.
+    """
+
+    name: str
+    doing: str
+    needs: tuple[str, ...] = ()
+    always: bool = False
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage(name="provision", doing="making the hosts"),
+    Stage(name="deploy", doing="deploying both ends", needs=("provision",)),
+    Stage(name="smoke", doing="trying every stack", needs=("deploy",)),
+    Stage(name="measure", doing="measuring", needs=("smoke",)),
+    Stage(name="collect", doing="collecting the samples", always=True),
+    Stage(name="check", doing="checking the numbers", needs=("measure", "collect")),
+    Stage(name="report", doing="writing the report", needs=("measure", "collect")),
+    Stage(name="teardown", doing="taking everything down", always=True),
+)
+
+
+def walk(steps: Mapping[str, Callable[[], None]], begin: Callable[[Stage], None]) -> None:
+    """Make every stage in order; `begin` is told of each before it is made.
+
+    After a failure only the stages that are `always` made follow, and then the first failure is raised, with the later
+    ones as notes.
+    """
+    done: set[str] = set()
+    failure: BaseException | None = None
+    for stage in STAGES:
+        if stage.name not in steps or not done.issuperset(stage.needs):
+            continue
+        if failure is not None and not stage.always:
+            continue
+        try:
+            begin(stage)
+            steps[stage.name]()
+        except BaseException as error:  # noqa: BLE001 - raised below, once what must always be done is done
+            if failure is None:
+                failure = error
+            else:
+                failure.add_note(f"then, while {stage.doing}: {error}")
+        else:
+            done.add(stage.name)
+    if failure is not None:
+        raise failure
