@@ -47,13 +47,11 @@ def order(row: Row, _: AuditFile) -> Finding | None:
 
 def spread(row: Row, _: AuditFile) -> Finding | None:
     """The SD that extremes force: (extreme - mean) / sqrt(n) at the least, half the range at the most (Popoviciu 1935)."""
-    if not (row.sd and row.mean and row.min and row.max and row.n):
+    if not (row.sd and row.mean and row.min and row.max and row.samples):
         return None
-    least = max(row.max - row.mean, row.mean - row.min) / math.sqrt(row.n)
-    most = (row.max - row.min) / 2 * math.sqrt(row.n / max(row.n - 1, 1))
-    arithmetic = (
-        f"SD {row.sd:g} must lie between {least:.3g} (one extreme sample in {row.n}) and {most:.3g} (half the range)"
-    )
+    least = max(row.max - row.mean, row.mean - row.min) / math.sqrt(row.samples)
+    most = (row.max - row.min) / 2 * math.sqrt(row.samples / max(row.samples - 1, 1))
+    arithmetic = f"SD {row.sd:g} must lie between {least:.3g} (one extreme sample in {row.samples}) and {most:.3g} (half the range)"
     possible = least * 0.98 <= row.sd <= most * 1.02
     return _finding(row, "SD within its bounds", "supported" if possible else "impossible", arithmetic)
 
@@ -144,7 +142,8 @@ def uniform_ramp(row: Row, _: AuditFile) -> Finding | None:
     if not (row.min and row.max and row.mean and row.sd) or row.max < 10 * row.min:
         return None
     mean, sd = (row.min + row.max) / 2, (row.max - row.min) / math.sqrt(12)
-    arithmetic = f"uniform from {row.min:g} to {row.max:g} has mean {mean:.2f} and SD {sd:.2f}; published: {row.mean:g} and {row.sd:g}"
+    expected = f"uniform from {row.min:g} to {row.max:g} has mean {mean:.2f} and SD {sd:.2f}"
+    arithmetic = f"{expected}; published: {row.mean:g} and {row.sd:g}"
     if abs(row.mean / mean - 1) < 0.03 and abs(row.sd / sd - 1) < 0.03:
         return _finding(
             row, "uniform ramp", "contradicted", f"{arithmetic}: these are positions in a queue, not latencies"

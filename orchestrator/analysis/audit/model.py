@@ -50,7 +50,7 @@ class Row(_Part):
     )
     concurrency: PositiveInt | None = None
     batch: PositiveInt | None = Field(None, description="requests sent together before the first reply is awaited")
-    n: PositiveInt | None = None
+    samples: PositiveInt | None = Field(None, description="requests the figures summarise")
     request_bytes: PositiveInt | None = None
     reply_bytes: PositiveInt | None = None
     min: PositiveFloat | None = None
@@ -164,6 +164,11 @@ Test = Annotated[
     Faster | Times | Lowest | Size | DeliversAll | Peak | LargerEffect | Multiple | Connections,
     Field(discriminator="kind"),
 ]
+
+# The kinds by name: pydantic puts them into the path of an error, where the file has no such key.
+KINDS = frozenset(
+    {"faster", "times", "lowest", "size", "delivers-all", "peak", "larger-effect", "multiple", "connections"}
+)
 
 
 class Claim(_Part):

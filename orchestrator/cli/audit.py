@@ -1,0 +1,52 @@
+"""Examine published figures: what is supported, contradicted, impossible, or not to be told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli.console import console
+
+_MARKS = {
+    "supported": ("ok", "green"),
+    "contradicted": ("NO", "yellow"),
+    "impossible": ("!!", "red"),
+    "cannot-tell": ("??", "dim"),
+}
+
+
+def command(
+    file: Annotated[Path | None, typer.Argument(help="A description of published figures (YAML).")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page to this file too.")] = None,
+    figures: Annotated[bool, typer.Option(help="Show every figure that was examined, sound ones too.")] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of such a file instead.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+) -> None:
+    """Print claim by claim what the publication's own figures say of it."""
+    from orchestrator.analysis.audit import examine
+    from orchestrator.analysis.audit.finding import SEVERITY
+    from orchestrator.analysis.audit.read import json_schema_text, read
+    from orchestrator.errors import UsageError
+
+    if schema:
+        typer.echo(json_schema_text(), nl=False)
+        return
+    if file is None:
+        raise UsageError("name a file with published figures", hint="examples are under experiments/audits/")
+    console.as_json = as_json
+    result = examine(read(file))
+    console.emit(result.to_dict())
+    console.result(console.style(result.title, "bold"))
+    for finding in result.findings:
+        if finding in result.claims or figures or finding.verdict != "supported":
+            mark, style = _MARKS[finding.verdict]
+            console.result(f"{console.style(mark, style)} {finding.verdict:<12} {finding.claim}")
+            console.result(f"     {finding.rule}: {finding.arithmetic}")
+    console.result(", ".join(f"{result.count(verdict)} {verdict}" for verdict in SEVERITY))
+    if html is not None:
+        from orchestrator.report.audit_page import write_audit_page
+
+        write_audit_page(result, html)
+        console.progress(f"written to {html}")

@@ -1,0 +1,38 @@
+"""What is up, over all deployments and providers: what was written down, and what each provider still finds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from orchestrator.clock import SYSTEM
+from orchestrator.hosts import registry
+from orchestrator.hosts.infra import Infra
+
+
+def overview() -> list[dict[str, Any]]:
+    """One entry per deployment that may still be up, oldest first; hosts as the provider tells them."""
+    now = SYSTEM.wall_ns() / 1e9
+    entries = []
+    for intent in registry.standing():
+        status = Infra(intent.provider).status(intent.id)
+        hours = (now - intent.created_at) / 3600
+        rate = intent.cost_usd_per_h
+        entries.append(
+            {
+                "deployment": intent.id,
+                "run": intent.run_id,
+                "provider": intent.provider,
+                "state": "expired" if now > intent.expires_at else intent.state,
+                "since": _time(intent.created_at),
+                "until": _time(intent.expires_at),
+                "cost": "no cost" if rate is None else f"about {rate * hours:.3f} USD so far",
+                "hosts": {name: status["hosts"].get(name, {"alive": False, "why": "gone"}) for name in intent.hosts},
+                "link": status["link"],
+            }
+        )
+    return entries
+
+
+def _time(unix_s: float) -> str:
+    return datetime.fromtimestamp(unix_s, UTC).isoformat(timespec="seconds")
