@@ -30,48 +30,49 @@ _CONNECTIONS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def clients(module: str) -> tuple[Client, ...]:
-    """All HTTP clients, for a protocol whose `dialer` is in `module`."""
+def clients(module: str, *codec: str) -> tuple[Client, ...]:
+    """All HTTP clients, for a protocol whose `dialer` is in `module` and which encodes with these packages."""
     return (
         Client(
             name="pycurl",
             module=module,
             style="sync",
-            packages=("pycurl",),
+            packages=("pycurl", *codec),
             settings={**_COMMON, "handle": "one easy handle a connection", "Expect: 100-continue": "off"},
         ),
         Client(
             name="aiohttp",
             module=module,
             style="async",
-            packages=("aiohttp", "uvloop"),
+            packages=("aiohttp", "uvloop", *codec),
             settings={**_COMMON, "session": "one ClientSession a connection"},
         ),
         Client(
             name="httpx",
             module=module,
             style="sync",
-            packages=("httpx", "httpcore", "h11"),
+            packages=("httpx", "httpcore", "h11", *codec),
             settings={**_COMMON, "session": "one Client a connection, trust_env=False"},
         ),
         Client(
             name="httpx-async",
             module=module,
             style="async",
-            packages=("httpx", "httpcore", "h11", "uvloop"),
+            packages=("httpx", "httpcore", "h11", "uvloop", *codec),
             settings={**_COMMON, "session": "one AsyncClient a connection, trust_env=False"},
         ),
         Client(
             name="requests",
             module=module,
             style="sync",
-            packages=("requests", "urllib3"),
+            packages=("requests", "urllib3", *codec),
             settings={**_COMMON, "session": "one Session a connection, trust_env=False"},
         ),
         Client(
             name="raw",
             module=module,
             style="sync",
+            packages=codec,
             settings={**_COMMON, "library": "none: a socket and just enough HTTP/1.1, the floor among clients"},
         ),
     )

@@ -61,12 +61,13 @@ class HttpConnection:
         return reply[1], reply[2]
 
 
-_to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+json_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+"""Compact JSON; ValueError for what JSON has no word for (NaN)."""
 
 
 def json_bytes(value: Any) -> bytes:
     """Compact JSON in UTF-8, as the responders write it too."""
-    return _to_json(value).encode()
+    return json_text(value).encode()
 
 
 def json_object(body: bytes) -> dict[str, Any]:

@@ -1,0 +1,13 @@
+"""Asking CBOR."""
+
+from __future__ import annotations
+
+from services.cbor.codec import CODEC
+from services.harness.client_api import AsyncDialer, CallSpec, Dialer
+from services.http.binary import route
+from services.http.clients import dial_with
+
+
+def dialer(call: CallSpec, client: str) -> Dialer | AsyncDialer:
+    """Opens connections of the HTTP client of that name."""
+    return dial_with(client, route(CODEC, call), call)

@@ -1,0 +1,14 @@
+"""MessagePack answered by FastAPI."""
+
+from __future__ import annotations
+
+from services.harness.desk import Desk
+from services.harness.responder_api import Announce
+from services.http.asgi import serve_asgi
+from services.http.binary_app import application
+from services.msgpack.codec import CODEC
+
+
+def serve(desk: Desk, host: str, port: int, announce: Announce) -> None:
+    """See `responder_api.Serve`."""
+    serve_asgi(application(desk, CODEC), host, port, announce)
