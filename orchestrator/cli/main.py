@@ -26,6 +26,7 @@ VERBS: dict[str, str] = {
     "validate": "Check experiment files without starting anything.",
     "schema": "Print the JSON Schema of experiment files, for editors.",
     "plan": "Resolve an experiment into its matrix, schedule and expected duration.",
+    "report": "Make a run's report again, from its stored data alone.",
     "status": "Show what is up: since when, until when, at what cost.",
     "ssh": "Open a shell on a host that is up, or run one command there.",
     "audit": "Examine published figures: supported, contradicted, impossible, or not to be told.",

@@ -9,8 +9,6 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import os
-import tempfile
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -18,8 +16,10 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
+from orchestrator.errors import UsageError
 from orchestrator.report import palette, quantities
 from orchestrator.report.groups import anchor
+from orchestrator.results.documents import whole_file
 
 PLOTLY_JS_VERSION = "4.1.1"
 PLOTLY_JS_SHA256 = "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"
@@ -50,17 +50,15 @@ def pack(text: str) -> str:
 
 
 def write_page(text: str, path: Path) -> Path:
-    """Write the page so that it appears whole or not at all; makes the folder. Raises OSError as the system says it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Write the page so that it appears whole or not at all, and make its folder.
+
+    UsageError when the place cannot be written to, MissingError when the disk is full.
+    """
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        with whole_file(path) as partial:
+            partial.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror}", hint="name another file with --out") from error
     return path
 
 

@@ -16,11 +16,12 @@ from orchestrator.report.groups import Group, anchor, groups, stack_colours
 from orchestrator.report.page import render_page, write_page
 from orchestrator.report.verdicts import check_groups, failed
 
+REPORTS = Path("reports")
 STATISTICS = ("median", "p99", "throughput")
 
 
 def write_report(summary: RunSummary, path: Path) -> Path:
-    """Write the report of a run to `path`, whole or not at all. Raises OSError as the system says it."""
+    """Write the report of a run to `path`, whole or not at all; UsageError when the place cannot be written to."""
     return write_page(render(summary), path)
 
 
@@ -45,10 +46,9 @@ def render(summary: RunSummary) -> str:
     )
 
 
-def file_name(summary: RunSummary) -> str:
-    """`<name>-<date>-<run-id>.html`, safe in any path; what the run's id already says is not said twice."""
-    pieces = [anchor(summary.name), summary.started_at[:10], anchor(summary.run_id)]
-    return "-".join(piece for place, piece in enumerate(pieces) if place == 2 or piece not in pieces[2]) + ".html"
+def default_path(summary: RunSummary) -> Path:
+    """`reports/<name>-<date>-<run-id>.html`, with nothing in it that a path cannot carry."""
+    return REPORTS / f"{anchor(summary.name)}-{anchor(summary.started_at[:10])}-{anchor(summary.run_id)}.html"
 
 
 def _charts(group: Group, colours: dict[str, int]) -> dict[str, Any]:

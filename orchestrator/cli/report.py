@@ -1,0 +1,36 @@
+"""Make a run's report again, from its stored data alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli.console import console
+
+
+def command(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run id, its beginning, a path, or `latest`.")],
+    out: Annotated[Path | None, typer.Option(help="Write to this file instead (one run only).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+) -> None:
+    """Write one HTML file per run and print where it is."""
+    from orchestrator.analysis.summarise import summarise
+    from orchestrator.errors import UsageError
+    from orchestrator.report import default_path, write_report
+    from orchestrator.results.folder import RunFolder
+
+    console.as_json = as_json
+    if out is not None and len(runs) > 1:
+        raise UsageError(
+            f"--out names one file, and {len(runs)} runs were asked for",
+            hint="leave --out away: each report then gets a name of its own under reports/",
+        )
+    written = []
+    for folder in [RunFolder.open(run) for run in runs]:
+        summary = summarise(folder)
+        path = write_report(summary, out or default_path(summary))
+        written.append({"run": summary.run_id, "report": str(path)})
+        console.result(str(path))
+    console.emit({"reports": written})
