@@ -67,10 +67,10 @@ def deploy(ansible: Path, inventory_file: Path, log: Path) -> Deployed:
         "ANSIBLE_FORCE_COLOR": "0",
     }
     command = [find_playbook_program(), "-i", str(inventory_file.resolve()), str((ansible / "deploy.yml").resolve())]
-    status, words = run_logged(command, log, environment)
-    if status:
-        raise ProvisionError(f"deploying failed: {_essence(words)}", hint=f"Ansible's whole output is in {log}")
-    hosts = dict(_recap(words.splitlines()))
+    ended = run_logged(command, log, environment)
+    if ended.status:
+        raise ProvisionError(f"deploying failed: {_essence(ended.words)}", hint=f"Ansible's whole output is in {log}")
+    hosts = dict(_recap(ended.out.splitlines()))
     return Deployed(changed=sum(counts["changed"] for counts in hosts.values()), hosts=hosts)
 
 

@@ -10,18 +10,36 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 
-def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> tuple[int, str]:
-    """Exit status and everything the program said; KeyboardInterrupt is passed on once the program has ended."""
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How the program ended, and what it said on its two streams."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def words(self) -> str:
+        """Everything it said."""
+        return f"{self.out}\n{self.err}"
+
+
+def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> Ended:
+    """Run it to its end, stdout in `log` and stderr beside it; KeyboardInterrupt is passed on once it has ended.
+
+    The streams are kept apart because a program may warn on stderr while it answers in JSON on stdout.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("w+") as out:
+    with log.open("w+") as out, log.with_suffix(".stderr.log").open("w+") as err:
         child = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=out,
-            stderr=subprocess.STDOUT,
+            stderr=err,
             env={**os.environ, **environment},
             start_new_session=True,
         )
@@ -31,7 +49,8 @@ def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str]
             _interrupt_once_and_wait(child)
             raise
         out.seek(0)
-        return status, out.read()
+        err.seek(0)
+        return Ended(status=status, out=out.read(), err=err.read())
 
 
 def _interrupt_once_and_wait(child: subprocess.Popen[bytes]) -> None:

@@ -104,10 +104,10 @@ class Terraform:
             "TF_VAR_python": sys.executable,
         }
         log = self._log(verb)
-        status, words = run_logged(command, log, environment)
-        if status:
-            raise ProvisionError(f"terraform {verb} failed: {_essence(words)}", hint=f"its whole output is in {log}")
-        return words
+        ended = run_logged(command, log, environment)
+        if ended.status:
+            raise ProvisionError(f"terraform {verb} failed: {_essence(ended.words)}", hint=f"its whole output is in {log}")
+        return ended.out
 
 
 def _essence(words: str) -> str:

@@ -1,0 +1,65 @@
+"""Which hosts a plan needs."""
+
+from __future__ import annotations
+
+from orchestrator.experiment.plan import Limits, Link, Placement, Plan
+from orchestrator.hosts.topology import topology
+
+LOCAL = Placement(id="local", name="local", kind="local")
+SAME = Placement(id="same", name="same-zone", kind="same-zone", link=Link(rtt_ms=1.5))
+FAR = Placement(
+    id="far", name="far", kind="cross-region", from_zone="us-central1-a", to_zone="us-west1-a", link=Link(rtt_ms=35.0)
+)
+
+
+def plan(*placements: Placement, requesters: int = 1) -> Plan:
+    return Plan(
+        name="t",
+        question="?",
+        provider="lab",
+        machine="f1-micro",
+        pin="apart",
+        stacks=(),
+        operations=(),
+        placements=placements,
+        cells=(),
+        trials=(),
+        repeats=1,
+        seed=1,
+        limits=Limits(wall_s=60, cost_usd=0, ttl_s=60),
+        requesters=requesters,
+    )
+
+
+def test_three_placements_share_one_responder() -> None:
+    made = topology(plan(LOCAL, SAME, FAR))
+    assert [(h.name, h.role, h.zone) for h in made.hosts] == [
+        ("responder-1", "both", "us-west1-a"),
+        ("requester-1", "requester", "us-west1-a"),
+        ("requester-2", "requester", "us-central1-a"),
+    ]
+    assert made.ends["local"].requesters == ("responder-1",)
+    assert made.ends["same"].requesters == ("requester-1",)
+    assert made.ends["far"].requesters == ("requester-2",)
+    assert {e.responder for e in made.ends.values()} == {"responder-1"}
+
+
+def test_the_order_of_placements_does_not_change_how_many_hosts_are_made() -> None:
+    assert len(topology(plan(FAR, SAME, LOCAL)).hosts) == len(topology(plan(LOCAL, SAME, FAR)).hosts)
+
+
+def test_every_pair_of_ends_has_its_link() -> None:
+    links = {w.zones: w.link.rtt_ms for w in topology(plan(SAME, FAR)).links}
+    assert links == {("us-west1-a", "us-west1-a"): 1.5, ("us-central1-a", "us-west1-a"): 35.0}
+
+
+def test_several_requesters_ask_one_responder() -> None:
+    made = topology(plan(FAR, requesters=3))
+    assert made.ends["far"].requesters == ("requester-1", "requester-2", "requester-3")
+    assert made.ends["far"].responder == "responder-1"
+
+
+def test_host_names_fit_the_interface_of_infra() -> None:
+    for host in topology(plan(LOCAL, SAME, FAR, requesters=9)).hosts:
+        assert len(host.name) <= 20
+        assert host.role in ("requester", "responder", "both")

@@ -1,0 +1,73 @@
+"""What is sent to hosts."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import ProvisionError
+from orchestrator.hosts import wheelhouse
+from orchestrator.hosts.wheelhouse import Target
+
+ROOT = Path(__file__).parents[3]
+DEBIAN = Target(python="3.11.2", machine="x86_64", glibc=(2, 36))
+LOCK = """
+alpha==1.0 \\
+    --hash=sha256:aa \\
+    --hash=sha256:bb
+beta==2.0 ; python_full_version < '3.12' \\
+    --hash=sha256:cc
+beta==3.0 ; python_full_version >= '3.12' \\
+    --hash=sha256:dd
+gamma==1.0 ; sys_platform == 'win32' \\
+    --hash=sha256:ee
+"""
+
+
+def test_markers_are_evaluated_for_the_host_not_for_the_controller() -> None:
+    old = wheelhouse.for_target(LOCK, DEBIAN)
+    assert old.splitlines() == ["alpha==1.0 --hash=sha256:aa --hash=sha256:bb", "beta==2.0 --hash=sha256:cc"]
+    new = wheelhouse.for_target(LOCK, Target(python="3.13.1", machine="aarch64", glibc=(2, 39)))
+    assert "beta==3.0" in new
+
+
+def test_every_line_of_the_shipped_lock_applies_or_not_and_keeps_its_hashes() -> None:
+    lines = wheelhouse.for_target((ROOT / "locks" / "services.lock").read_text(), DEBIAN).splitlines()
+    names = {line.split("==")[0] for line in lines}
+    assert {"grpcio", "fastapi", "pycurl", "pip"} <= names
+    assert all("--hash=sha256:" in line and ";" not in line for line in lines)
+
+
+def test_platform_tags_follow_the_hosts_glibc() -> None:
+    tags = DEBIAN.platforms()
+    assert tags[0] == "manylinux_2_36_x86_64"
+    assert "manylinux2014_x86_64" in tags
+    assert not any("2_37" in tag for tag in tags)
+
+
+def test_equal_code_is_an_equal_tar_and_changed_code_another(tmp_path: Path) -> None:
+    source = tmp_path / "services"
+    source.mkdir()
+    (source / "a.py").write_text("A = 1\n")
+    first = wheelhouse.code(tmp_path, tmp_path / "one")
+    again = wheelhouse.code(tmp_path, tmp_path / "two")
+    assert first.path.read_bytes() == again.path.read_bytes()
+    (source / "a.py").write_text("A = 2\n")
+    assert wheelhouse.code(tmp_path, tmp_path / "one").digest != first.digest
+
+
+def test_the_code_that_is_sent_is_services_and_nothing_else(tmp_path: Path) -> None:
+    with tarfile.open(wheelhouse.code(ROOT, tmp_path).path) as tar:
+        names = tar.getnames()
+    assert "services/harness/respond.py" in names
+    assert all(name.startswith("services/") and "__pycache__" not in name for name in names)
+
+
+def test_a_lock_that_cannot_be_had_leaves_nothing_behind(tmp_path: Path) -> None:
+    lock = tmp_path / "impossible.lock"
+    lock.write_text("orch-no-such-package-anywhere==0.0.0 --hash=sha256:" + "0" * 64 + "\n")
+    with pytest.raises(ProvisionError, match=r"no wheels for Python 3\.11"):
+        wheelhouse.wheelhouse(lock, DEBIAN, tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == []
