@@ -15,7 +15,7 @@ output "hosts" {
       host_name     = host.instance
       port          = 22
       proxy_command = join(" ", [for word in concat(local.program, ["ssh", "--run-id", var.run_id, "--host", name]) : "'${replace(word, "'", "'\\''")}'"])
-      known_hosts   = "${host.instance} ${trimspace(var.host_keys[name].public_key)}"
+      known_hosts   = "${host.instance} ${local.host_public_keys[name]}"
     }
   } }
   depends_on = [terraform_data.host, terraform_data.link]

@@ -103,6 +103,7 @@ def _become_first(folder: Path, netns: Path, instance: str, group: cgroups.Group
         os.setsid()
         cgroups.join(group)
         kernel.setns(netns, kernel.CLONE_NEWNET)
+        _leave_out_ipv6()
         kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWUTS | kernel.CLONE_NEWIPC)
         _furnish(folder, instance)
         os.chdir("/")
@@ -117,6 +118,13 @@ def _become_first(folder: Path, netns: Path, instance: str, group: cgroups.Group
     except BaseException as error:  # noqa: BLE001  (a forked child must never return into its parent's code)
         os.write(tell, f"{type(error).__name__}: {error}".encode())
         os._exit(1)
+
+
+def _leave_out_ipv6() -> None:
+    """Devices still to come speak IPv4 only: the link carries nothing else. The loopback keeps its ::1."""
+    setting = Path("/proc/sys/net/ipv6/conf/default/disable_ipv6")
+    if setting.exists():
+        setting.write_text("1")
 
 
 def _furnish(folder: Path, instance: str) -> None:

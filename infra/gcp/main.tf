@@ -1,0 +1,140 @@
+# Compute Engine instances that end themselves, reachable by SSH from the controller only.
+
+terraform {
+  required_version = ">= 1.5"
+  required_providers {
+    google = {
+      source  = "hashicorp/google"
+      version = "~> 7.0"
+    }
+  }
+  backend "local" {}
+}
+
+provider "google" {
+  project                 = var.project
+  compute_custom_endpoint = var.compute_endpoint
+}
+
+locals {
+  prefix  = "orch-${var.run_id}"
+  labels  = merge(var.labels, { app = "orch", orch-run = var.run_id })
+  region  = { for name, host in var.hosts : name => regex("^(.*)-[a-z]$", host.zone)[0] }
+  regions = sort(distinct(values(local.region)))
+  # Without the comment: known_hosts lines and keys compare by type and key alone.
+  host_public_keys = { for name, key in var.host_keys : name => join(" ", slice(split(" ", trimspace(key.public_key)), 0, 2)) }
+}
+
+# Networks, subnets and firewall rules cannot carry labels; their names and descriptions say whose they are.
+resource "google_compute_network" "run" {
+  name                    = local.prefix
+  description             = "app=orch orch-run=${var.run_id}"
+  auto_create_subnetworks = false
+  mtu                     = 1460
+
+  lifecycle {
+    precondition {
+      condition     = var.controller_cidr != null
+      error_message = "controller_cidr is needed: the address that may reach SSH, such as 203.0.113.7/32."
+    }
+    precondition {
+      condition     = var.ttl_seconds >= 30
+      error_message = "ttl_seconds is at least 30: Compute Engine accepts no shorter max_run_duration."
+    }
+    precondition {
+      condition     = alltrue([for name in keys(var.hosts) : contains(keys(var.host_keys), name)])
+      error_message = "host_keys has no key for: ${join(", ", setsubtract(keys(var.hosts), keys(var.host_keys)))}."
+    }
+  }
+}
+
+resource "google_compute_subnetwork" "region" {
+  for_each      = toset(local.regions)
+  name          = "${local.prefix}-${each.key}"
+  description   = "app=orch orch-run=${var.run_id}"
+  region        = each.key
+  network       = google_compute_network.run.id
+  ip_cidr_range = cidrsubnet("10.130.0.0/16", 8, index(local.regions, each.key))
+}
+
+resource "google_compute_firewall" "ssh" {
+  name          = "${local.prefix}-ssh"
+  description   = "app=orch orch-run=${var.run_id}: SSH from the controller"
+  network       = google_compute_network.run.id
+  direction     = "INGRESS"
+  source_ranges = compact([var.controller_cidr])
+  target_tags   = [local.prefix]
+
+  allow {
+    protocol = "tcp"
+    ports    = ["22"]
+  }
+}
+
+resource "google_compute_firewall" "internal" {
+  name        = "${local.prefix}-internal"
+  description = "app=orch orch-run=${var.run_id}: anything between the run's own hosts"
+  network     = google_compute_network.run.id
+  direction   = "INGRESS"
+  source_tags = [local.prefix]
+  target_tags = [local.prefix]
+
+  allow { protocol = "tcp" }
+  allow { protocol = "udp" }
+  allow { protocol = "icmp" }
+}
+
+resource "google_compute_instance" "host" {
+  for_each     = var.hosts
+  name         = "${local.prefix}-${each.key}"
+  description  = "app=orch orch-run=${var.run_id}"
+  zone         = each.value.zone
+  machine_type = each.value.machine
+  labels       = merge(local.labels, { role = each.value.role })
+  tags         = [local.prefix]
+
+  boot_disk {
+    auto_delete = true
+    initialize_params {
+      image  = var.image
+      size   = var.disk_gb
+      type   = "pd-standard"
+      labels = local.labels
+    }
+  }
+
+  network_interface {
+    subnetwork = google_compute_subnetwork.region[local.region[each.key]].id
+    access_config {} # a public address, for SSH
+  }
+
+  metadata = {
+    ssh-keys               = "${var.ssh_user}:${trimspace(var.ssh_public_key)}"
+    block-project-ssh-keys = "TRUE"
+    enable-oslogin         = "FALSE"
+    serial-port-enable     = "FALSE"
+    orch-host-key          = sensitive(file(var.host_keys[each.key].private_key_path))
+    startup-script         = file("${path.module}/startup.sh")
+  }
+
+  # No service account: nothing on the host may call Google's APIs. (No block means none.)
+
+  shielded_instance_config {
+    enable_secure_boot          = true
+    enable_vtpm                 = true
+    enable_integrity_monitoring = true
+  }
+
+  # The cloud itself deletes the instance when its time is over, whether or not anybody remembers it.
+  scheduling {
+    provisioning_model          = "STANDARD"
+    automatic_restart           = false
+    on_host_maintenance         = "TERMINATE"
+    instance_termination_action = "DELETE"
+    max_run_duration {
+      seconds = var.ttl_seconds
+    }
+  }
+
+  depends_on = [google_compute_firewall.ssh, google_compute_firewall.internal]
+}

@@ -1,0 +1,31 @@
+# The one output of every module under infra/; the shapes are in infra/README.md.
+
+output "hosts" {
+  description = "The machines, how to reach them, and how to know them."
+  value = { for name, host in google_compute_instance.host : name => {
+    role     = var.hosts[name].role
+    zone     = host.zone
+    machine  = host.machine_type
+    instance = host.name
+    address  = host.network_interface[0].network_ip
+    ssh = {
+      user          = var.ssh_user
+      sudo          = true
+      alias         = host.name
+      host_name     = host.network_interface[0].access_config[0].nat_ip
+      port          = 22
+      proxy_command = null
+      known_hosts   = "${host.name},${host.network_interface[0].access_config[0].nat_ip} ${local.host_public_keys[name]}"
+    }
+  } }
+}
+
+output "link" {
+  description = "How distance is made: here by distance."
+  value = {
+    kind      = "network"
+    mtu       = google_compute_network.run.mtu
+    scheduler = null
+    paths     = []
+  }
+}
