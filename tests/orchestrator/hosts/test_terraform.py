@@ -69,11 +69,8 @@ def test_plan_apply_output_and_destroy_go_round(tmp_path: Path) -> None:
 @needs_terraform
 @pytest.mark.terraform
 def test_a_failed_apply_is_told_in_terraforms_own_words(tmp_path: Path) -> None:
-    command = 'provisioner "local-exec" { command = "echo no capacity in this zone >&2; exit 1" }'
-    terraform = module(tmp_path, f'resource "terraform_data" "x" {{
-  {command}
-}}
-')
+    command = 'provisioner "local-exec" {\ncommand = "echo no capacity in this zone >&2; exit 1"\n}'
+    terraform = module(tmp_path, 'resource "terraform_data" "x" {\n' + command + "\n}\n")
     terraform.init()
     with pytest.raises(ProvisionError, match="terraform apply failed") as caught:
         terraform.apply()
