@@ -3,7 +3,7 @@
 (() => {
   const root = document.documentElement;
   const charts = [...document.querySelectorAll(".chart")];
-  const specs = new Map(); // chart -> its figure as JSON, once drawn
+  const specs = new Map(); // chart -> its figure as JSON, or a promise while it is unpacked
   const config = {
     displaylogo: false, showSendToCloud: false, plotlyServerURL: "", responsive: true, locale: "en-US",
     modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]], scrollZoom: false, doubleClick: "reset",
@@ -29,22 +29,26 @@
     return value;
   };
 
-  const paint = (chart) => {
+  const paint = (chart, width) => {
     const { data, layout } = coloured(JSON.parse(specs.get(chart)), getComputedStyle(root));
-    return window.Plotly.react(chart, data, layout, config);
+    return window.Plotly.react(chart, data, width ? { ...layout, width } : layout, config);
   };
 
+  // Unpacking takes a moment, painting none, so that everything unpacked can be painted at once for the printer.
+  const ready = (chart) => {
+    if (!specs.has(chart)) {
+      const packed = chart.querySelector("script").textContent;
+      specs.set(chart, Promise.all([unpack(packed), loadLibrary()]).then(([spec]) => { specs.set(chart, spec); }));
+    }
+    return specs.get(chart);
+  };
+  const drawn = new Set();
   const draw = async (chart) => {
-    if (specs.has(chart)) return;
-    specs.set(chart, "");
-    const packed = chart.querySelector("script").textContent;
-    const [spec] = await Promise.all([unpack(packed), loadLibrary()]);
-    specs.set(chart, spec);
-    chart.replaceChildren();
-    await paint(chart);
+    await ready(chart);
+    if (!drawn.has(chart)) { drawn.add(chart); chart.replaceChildren(); }
+    return paint(chart);
   };
-
-  const repaint = () => specs.forEach((spec, chart) => spec && paint(chart));
+  const repaint = () => drawn.forEach((chart) => paint(chart));
 
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const toggle = document.getElementById("theme");
@@ -64,11 +68,21 @@
   };
   window.addEventListener("hashchange", reveal);
   reveal();
+  let before = null;
   window.addEventListener("beforeprint", () => {
-    document.querySelectorAll("details").forEach((each) => { each.open = true; });
+    before = { theme: root.dataset.theme, closed: [...document.querySelectorAll("details:not([open])")] };
+    root.dataset.theme = "light";
+    before.closed.forEach((each) => { each.open = true; });
+    charts.filter((chart) => typeof specs.get(chart) === "string").forEach((chart) => {
+      if (!drawn.has(chart)) { drawn.add(chart); chart.replaceChildren(); }
+      paint(chart, 680);
+    });
+  });
+  window.addEventListener("afterprint", () => {
+    if (before.theme) root.dataset.theme = before.theme; else delete root.dataset.theme;
+    before.closed.forEach((each) => { each.open = false; });
     repaint();
   });
-  window.addEventListener("afterprint", repaint);
 
   if (!charts.length) return;
   if (typeof DecompressionStream === "undefined") {
@@ -80,4 +94,6 @@
     entries.filter((entry) => entry.isIntersecting).forEach((entry) => { seen.unobserve(entry.target); draw(entry.target); });
   }, { rootMargin: "600px" });
   charts.forEach((chart) => seen.observe(chart));
+  const idle = window.requestIdleCallback ?? ((work) => setTimeout(work, 500));
+  idle(() => charts.forEach(ready));
 })();
