@@ -1,1 +1,28 @@
-"""From YAML to a validated experiment, its matrix of cells, and a schedule of blocks; touches no host."""
+"""From a YAML file to a plan: load, validate, multiply out, schedule, estimate, store.
+
+`make_plan` and `materialise` are what other packages call; `plan` holds the types, `store` the plans on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orchestrator.experiment.plan import Plan
+
+
+def make_plan(path: Path, overrides: Sequence[str] = ()) -> Plan:
+    """The plan of an experiment file, with `--set` overrides applied; see `planning.make_plan`."""
+    # Imported at the call: who only reads plans need not load pydantic.
+    from orchestrator.experiment.planning import make_plan as resolve
+
+    return resolve(path, overrides)
+
+
+def materialise(plan: Plan, folder: Path) -> list[Path]:
+    """Make or copy the plan's payload files into `folder`; see `payloads.materialise`."""
+    from orchestrator.experiment.payloads import materialise as write
+
+    return write(plan, folder)

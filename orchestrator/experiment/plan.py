@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
 SCHEMA_VERSION = 1
@@ -159,8 +159,33 @@ class Plan:
     schema_version: int = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self)
+        """Plain data, ready for JSON. What is long (cells, trials) is not walked by `asdict`, which copies deeply."""
+        parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("cells", "trials")}
+        document: dict[str, Any] = {name: _plain(value) for name, value in parts.items()}
+        document["cells"] = [{**vars(c), "load": dict(vars(c.load)), "warmup": dict(vars(c.warmup))} for c in self.cells]
+        document["trials"] = [dict(vars(trial)) for trial in self.trials]
+        return document
+
+    @classmethod
+    def from_dict(cls, raw: dict[str, Any]) -> Plan:
+        """The plan that `to_dict` gave, after its way through JSON.
+
+        ValueError when it is of another schema version; TypeError or KeyError name a key that is unknown or missing.
+        """
+        if raw.get("schema_version") != SCHEMA_VERSION:
+            raise ValueError(f"schema version {raw.get('schema_version')!r}, not {SCHEMA_VERSION}")
+        parts = dict(raw)
+        parts["stacks"] = tuple(Stack(**stack) for stack in raw["stacks"])
+        parts["operations"] = tuple(Operation(**operation) for operation in raw["operations"])
+        parts["placements"] = tuple(Placement(**{**p, "link": Link(**p["link"])}) for p in raw["placements"])
+        parts["cells"] = tuple(
+            Cell(**{**cell, "load": Load(**cell["load"]), "warmup": Warmup(**cell["warmup"])}) for cell in raw["cells"]
+        )
+        parts["trials"] = tuple(PlannedTrial(**trial) for trial in raw["trials"])
+        parts["limits"] = Limits(**raw["limits"])
+        parts["payload_files"] = tuple(PayloadFile(**file) for file in raw["payload_files"])
+        parts["overrides"] = tuple(raw["overrides"])
+        return cls(**parts)
 
     def digest(self) -> str:
         """SHA-256 of the canonical JSON, hexadecimal."""
@@ -171,3 +196,9 @@ class Plan:
     def id(self) -> str:
         """The plan's short name."""
         return self.digest()[:12]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

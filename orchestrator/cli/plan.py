@@ -1,0 +1,31 @@
+"""Resolve an experiment into its matrix, schedule and expected duration, and make it the current plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli.console import console
+
+
+def command(
+    file: Annotated[Path, typer.Argument(help="The experiment, a YAML file.", show_default=False)],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Override a value of the file, e.g. load.requests=100. Repeatable."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Plan, save, print."""
+    from orchestrator.cli.plan_text import plan_document, plan_lines
+    from orchestrator.experiment import make_plan, store
+
+    console.as_json = as_json
+    plan = make_plan(file, overrides or ())
+    path = store.save(plan)
+    document = plan_document(plan, path)
+    for line in plan_lines(plan, document):
+        console.result(line)
+    console.emit(document)

@@ -1,0 +1,166 @@
+"""A plan in words: what `orch plan` prints, as lines of text and as one document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from orchestrator.experiment.estimate import estimate
+from orchestrator.experiment.loads import describe_load
+from orchestrator.experiment.machines import PRICES_AS_OF, cost_usd
+from orchestrator.experiment.plan import Cell, Placement, Plan
+from orchestrator.experiment.regions import region_of
+from orchestrator.experiment.units import format_duration, format_size
+
+_CELLS_SHOWN = 40
+
+
+def plan_document(plan: Plan, path: Path) -> dict[str, Any]:
+    """Everything that `orch plan` knows of a plan, for `--json`."""
+    expected = estimate(plan)
+    hours = plan.limits.ttl_s / 3600
+    regions = [region_of(zone) for zone in expected.hosts]
+    cost: dict[str, Any] = {"usd_expected": 0.0, "usd_at_most": 0.0, "prices_as_of": None}
+    if plan.provider == "gcp" and plan.machine is not None:
+        cost = {
+            "usd_expected": cost_usd(plan.machine, regions, expected.duration_s / 3600),
+            "usd_at_most": cost_usd(plan.machine, regions, hours),
+            "prices_as_of": PRICES_AS_OF,
+        }
+    return {
+        "id": plan.id,
+        "path": str(path),
+        "name": plan.name,
+        "question": plan.question,
+        "cells": len(plan.cells),
+        "trials": len(plan.trials),
+        "blocks": plan.repeats,
+        "estimate": asdict(expected),
+        "cost": cost,
+        "reference": plan.reference,
+        "warnings": _warnings(plan, expected.duration_s),
+        "plan": plan.to_dict(),
+    }
+
+
+def _warnings(plan: Plan, expected_s: float) -> list[str]:
+    found = []
+    if expected_s > plan.limits.wall_s:
+        found.append(
+            f"the run is expected to take {format_duration(expected_s)}, longer than limits.wall"
+            f" ({format_duration(plan.limits.wall_s)}), which will end it early"
+        )
+    for stack, facts in plan.resolved.items():
+        missing = [package for package, version in facts["versions"].items() if version == "not installed here"]
+        if missing and plan.provider == "local":
+            found.append(f"{stack} needs {', '.join(missing)}, not installed here: make setup")
+    return found
+
+
+def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
+    """The plan for a person: question, stacks, matrix, schedule, and what the run will take."""
+    expected = document["estimate"]
+    yield f"{plan.name}: {plan.question}"
+    yield ""
+    yield from _table(
+        ("stack", "protocol", "responder", "client", "versions"),
+        [
+            (stack.label, stack.protocol, stack.responder, stack.client, _versions(plan.resolved[stack.id]["versions"]))
+            for stack in plan.stacks
+        ],
+    )
+    yield ""
+    yield from _table(("placement", "requester", "responder", "distance"), [_placement_row(p) for p in plan.placements])
+    yield ""
+    yield from _matrix_lines(plan)
+    yield ""
+    trials = len(plan.cells)
+    yield (
+        f"schedule   {plan.repeats} block{'s' if plan.repeats > 1 else ''} of {trials} trial{'s' if trials > 1 else ''},"
+        f" in random order (seed {plan.seed}); compared with {_label(plan, plan.reference)}"
+    )
+    yield f"hosts      {_hosts(plan, expected['hosts'])}"
+    yield (
+        f"duration   about {format_duration(expected['duration_s'])}:"
+        f" trials {format_duration(expected['trials_s'])}, baselines {format_duration(expected['baselines_s'])}"
+        + (f", making hosts {format_duration(expected['provision_s'])}" if expected["provision_s"] else "")
+        + f" (at most {format_duration(plan.limits.wall_s)})"
+    )
+    yield f"disk       about {format_size(_rounded(expected['disk_bytes']))} for {expected['requests']:,} requests"
+    yield f"cost       {_cost(plan, document['cost'])}"
+    yield ""
+    for warning in document["warnings"]:
+        yield f"warning: {warning}"
+    yield f"plan {document['id']} is current: {document['path']}"
+    yield "next: orch run"
+
+
+def _matrix_lines(plan: Plan) -> Iterator[str]:
+    """The cells, one row for those that differ in the stack alone."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    labels = {stack.id: stack.label for stack in plan.stacks}
+    operations = {operation.id: operation.label for operation in plan.operations}
+    for cell in plan.cells:
+        key = (operations[cell.operation], cell.placement, cell.connection, describe_load(cell.load), _warmup(cell))
+        rows.setdefault(key, []).append(labels[cell.stack])
+    shown = [(*key, ", ".join(stacks)) for key, stacks in list(rows.items())[:_CELLS_SHOWN]]
+    yield from _table(("operation", "placement", "connection", "load", "warm-up", "stacks"), shown)
+    if len(rows) > _CELLS_SHOWN:
+        yield f"... and {len(rows) - _CELLS_SHOWN:,} more rows; --json has all {len(plan.cells):,} cells"
+
+
+def _warmup(cell: Cell) -> str:
+    return f"{cell.warmup.requests:,} and {format_duration(cell.warmup.at_least_s)}"
+
+
+def _placement_row(placement: Placement) -> tuple[str, str, str, str]:
+    link = placement.link
+    parts = [] if link.rtt_ms is None else [f"{link.rtt_ms:g} ms round trip"]
+    if link.jitter_ms:
+        parts.append(f"± {link.jitter_ms:g} ms")
+    if link.rate_mbit:
+        parts.append(f"{link.rate_mbit:g} Mbit/s")
+    if link.loss:
+        parts.append(f"{link.loss:.3g} lost")
+    distance = ", ".join(parts) or ("none: one host" if placement.kind == "local" else "the network's own")
+    here = "this machine"
+    return placement.name, placement.from_zone or here, placement.to_zone or here, distance
+
+
+def _label(plan: Plan, stack_id: str | None) -> str:
+    return next((stack.label for stack in plan.stacks if stack.id == stack_id), "nothing")
+
+
+def _versions(versions: dict[str, str]) -> str:
+    return ", ".join(f"{package} {version}" for package, version in versions.items()) or "standard library"
+
+
+def _hosts(plan: Plan, zones: Sequence[str]) -> str:
+    if not zones:
+        return f"this machine, pinned {plan.pin}" if plan.pin != "off" else "this machine, not pinned"
+    counted = ", ".join(f"{zones.count(zone)} in {zone}" for zone in sorted(set(zones)))
+    return f"{len(zones)} on {plan.provider} ({plan.machine or 'no limit on CPU and memory'}): {counted}"
+
+
+def _cost(plan: Plan, cost: dict[str, Any]) -> str:
+    if plan.provider != "gcp":
+        return "none"
+    return (
+        f"about {cost['usd_expected']:.3f} USD, at most {cost['usd_at_most']:.2f} USD until the hosts end themselves"
+        f" after {format_duration(plan.limits.ttl_s)} (list prices of {cost['prices_as_of']}, without disks and traffic)"
+    )
+
+
+def _rounded(size: int) -> int:
+    """Two digits that count: an estimate claims no more."""
+    scale = 10 ** max(0, len(str(size)) - 2)
+    return round(size / scale) * scale
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Columns as wide as they need, the last one free."""
+    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
+    for row in (heads, *rows):
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()

@@ -1,0 +1,207 @@
+"""The product of stacks, operations, placements, connections and loads, less what the file leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from orchestrator.experiment.load import Located
+from orchestrator.experiment.loads import describe_load, resolve_loads, resolve_warmup
+from orchestrator.experiment.model import ExcludeSpec
+from orchestrator.experiment.payloads import Asked, resolve_operations
+from orchestrator.experiment.placements import resolve_placements
+from orchestrator.experiment.plan import Cell, Load, Operation, PayloadFile, Placement, Stack, Warmup
+from orchestrator.experiment.stacks import Entry, describe_stack, label_stacks, refusal, resolve_entries
+from services.harness.spec import Policy, Protocol
+
+CONTROLS = 2  # A/A copies of the reference stack: with itself, three entries of one thing
+MAX_CELLS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    """Every cell, and the parts that cells refer to by id."""
+
+    stacks: tuple[Stack, ...]
+    operations: tuple[Operation, ...]
+    placements: tuple[Placement, ...]
+    cells: tuple[Cell, ...]
+    payload_files: tuple[PayloadFile, ...]
+    reference: str
+    resolved: dict[str, Any]
+
+
+@dataclass
+class _Use:
+    """A stack as cells use it: where it came from, and under which loads."""
+
+    stack: Stack
+    entry: Entry
+    loads: set[str] = field(default_factory=set)
+
+
+def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
+    """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be."""
+    entries = resolve_entries(located, known)
+    asked = resolve_operations(located)
+    placements = resolve_placements(located)
+    located.raise_problems()
+    uses: dict[str, _Use] = {}
+    cells: dict[str, Cell] = {}
+    excluder = _Excluder(located)
+    for question in asked:
+        spec = located.experiment.operations[question.item]
+        path = ("operations", question.item, spec.name)
+        loads = resolve_loads(located, spec.options.load, path)
+        warmup = resolve_warmup(located, spec.options.warmup, path)
+        _refuse_too_many(located, len(cells) + len(entries) * len(loads) * len(placements))
+        for entry in entries:
+            for load in loads:
+                stack = entry.stack_for(load)
+                for policy in entry.policies:
+                    kept = [p for p in placements if not excluder.leaves_out(stack, question.operation, p, policy, load)]
+                    if not kept:
+                        continue
+                    reason = refusal(entry, entry.client_for(load), question.operation.name, policy)
+                    if reason:
+                        located.add(entry.path, f"{reason}. Change the stack, or leave this part out with `exclude`.")
+                        continue
+                    use = uses.setdefault(stack.id, _Use(stack=stack, entry=entry))
+                    if use.entry is not entry:
+                        located.add(entry.path, f"stack {stack.id} is given twice; `control: true` enters the reference again.")
+                        continue
+                    use.loads.add(describe_load(load))
+                    for placement in kept:
+                        cell = _cell(located, stack, question.operation, placement, policy, load, warmup)
+                        cells[cell.id] = cell
+    excluder.report_idle()
+    located.raise_problems()
+    if not cells:
+        located.add(("exclude",), "`exclude` leaves nothing to measure.")
+        located.raise_problems()
+    return _assemble(located, uses, cells, asked, placements)
+
+
+def _refuse_too_many(located: Located, count: int) -> None:
+    if count > MAX_CELLS:
+        located.add(("stacks",), f"the matrix has more than {MAX_CELLS:,} cells; ask less at once.")
+        located.raise_problems()
+
+
+def _cell(
+    located: Located,
+    stack: Stack,
+    operation: Operation,
+    placement: Placement,
+    policy: Policy,
+    load: Load,
+    warmup: Warmup,
+) -> Cell:
+    offered = f"c{load.concurrency}" if load.rate_per_s is None else f"r{load.rate_per_s:g}-c{load.concurrency}"
+    return Cell(
+        id="__".join((stack.id, operation.id, placement.id, policy, offered)),
+        stack=stack.id,
+        operation=operation.id,
+        placement=placement.id,
+        connection=policy,
+        load=load,
+        warmup=warmup,
+        timeout_s=located.experiment.timeout,
+    )
+
+
+def _assemble(
+    located: Located, uses: dict[str, _Use], cells: dict[str, Cell], asked: Sequence[Asked], placements: Sequence[Placement]
+) -> Matrix:
+    stacks = list(label_stacks(use.stack for use in uses.values()))
+    reference = _reference(located, stacks)
+    located.raise_problems()
+    every = list(cells.values())
+    resolved = {
+        use.stack.id: describe_stack(
+            use.stack, use.entry.protocol, is_chosen=use.entry.client is not None, loads=sorted(use.loads)
+        )
+        for use in uses.values()
+    }
+    if located.experiment.control:
+        twins = _twins(reference, stacks, uses)
+        stacks += twins
+        resolved |= {twin.id: resolved[twin.control_of or ""] for twin in twins}
+        every += [
+            replace(cell, id=cell.id.replace(cell.stack, twin.id, 1), stack=twin.id)
+            for twin in twins
+            for cell in cells.values()
+            if cell.stack == twin.control_of
+        ]
+    used_operations = {cell.operation for cell in every}
+    used_placements = {cell.placement for cell in every}
+    return Matrix(
+        stacks=tuple(stacks),
+        operations=tuple(a.operation for a in asked if a.operation.id in used_operations),
+        placements=tuple(p for p in placements if p.id in used_placements),
+        cells=tuple(every),
+        payload_files=tuple(a.file for a in asked if a.file is not None and a.operation.id in used_operations),
+        reference=reference,
+        resolved=resolved,
+    )
+
+
+def _reference(located: Located, stacks: Sequence[Stack]) -> str:
+    """The id of the stack that comparisons are made to."""
+    wanted = located.experiment.reference
+    if wanted is None:
+        return stacks[0].id
+    matching = [s for s in stacks if wanted in (s.label, s.id)] or [s for s in stacks if s.protocol == wanted]
+    labels = ", ".join(f"'{s.label}'" for s in stacks)
+    if not matching:
+        located.add(("reference",), f"no stack is called '{wanted}'. The stacks are {labels}.")
+    elif len({(s.protocol, s.responder) for s in matching}) > 1:
+        located.add(("reference",), f"'{wanted}' may be any of several stacks; name one of {labels}.")
+    return matching[0].id if matching else ""
+
+
+def _twins(reference: str, stacks: Sequence[Stack], uses: Mapping[str, _Use]) -> list[Stack]:
+    """The reference entered again under other names, once per control and per client that its loads ask with."""
+    entry = uses[reference].entry
+    return [
+        replace(stack, id=f"{stack.id}-control-{number}", label=f"{stack.label}, control {number}", control_of=stack.id)
+        for number in range(1, CONTROLS + 1)
+        for stack in stacks
+        if uses[stack.id].entry is entry
+    ]
+
+
+class _Excluder:
+    """Decides which cells the file leaves out, and which of its items left nothing out."""
+
+    def __init__(self, located: Located) -> None:
+        self._located = located
+        self._items: Sequence[ExcludeSpec] = located.experiment.exclude
+        self._used = [False] * len(self._items)
+
+    def leaves_out(self, stack: Stack, operation: Operation, placement: Placement, policy: Policy, load: Load) -> bool:
+        if not self._items:
+            return False
+        values: dict[str, object] = {
+            "protocol": stack.protocol,
+            "responder": stack.responder,
+            "client": stack.client,
+            "operation": operation.name,
+            "bytes": operation.payload.get("size"),
+            "records": operation.payload.get("count"),
+            "placement": placement.name,
+            "connection": policy,
+            "concurrency": load.concurrency,
+            "rate": load.rate_per_s,
+        }
+        is_left_out = False
+        for index, item in enumerate(self._items):
+            if all(values[key] in getattr(item, key) for key in item.model_fields_set):
+                self._used[index] = is_left_out = True
+        return is_left_out
+
+    def report_idle(self) -> None:
+        for index, is_used in enumerate(self._used):
+            if not is_used:
+                self._located.add(("exclude", index), "this leaves nothing out: no cell of the matrix matches it.")

@@ -1,0 +1,104 @@
+"""From a file to a plan: everything resolved, everything that cannot be refused together."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from orchestrator.errors import did_you_mean
+from orchestrator.experiment.estimate import hosts_needed
+from orchestrator.experiment.load import Located, load
+from orchestrator.experiment.machines import MACHINES, PRICES_AS_OF, cost_usd
+from orchestrator.experiment.matrix import build_matrix
+from orchestrator.experiment.plan import Limits, Plan
+from orchestrator.experiment.regions import region_of
+from orchestrator.experiment.schedule import schedule
+from orchestrator.experiment.units import format_duration
+from services.harness.spec import Protocol, protocols
+
+
+def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Protocol] | None = None) -> Plan:
+    """The plan of an experiment file; `known` are the protocols there are (by default all under `services/`).
+
+    ExperimentError names everything that is wrong with the file; UsageError when an override has no place in it.
+    """
+    located = load(path, overrides)
+    _check_provider(located)
+    _check_limits(located)
+    matrix = build_matrix(located, protocols() if known is None else known)
+    experiment = located.experiment
+    plan = Plan(
+        name=experiment.name,
+        question=experiment.question,
+        provider=experiment.provider,
+        machine=experiment.machine,
+        pin=experiment.pin,
+        stacks=matrix.stacks,
+        operations=matrix.operations,
+        placements=matrix.placements,
+        cells=matrix.cells,
+        trials=schedule(matrix.cells, experiment.repeats, experiment.seed),
+        repeats=experiment.repeats,
+        seed=experiment.seed,
+        limits=Limits(wall_s=experiment.limits.wall, cost_usd=experiment.limits.cost, ttl_s=experiment.limits.ttl),
+        requesters=experiment.requesters,
+        reference=matrix.reference,
+        payload_files=matrix.payload_files,
+        experiment_path=str(path),
+        experiment_sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        overrides=tuple(overrides),
+        resolved=matrix.resolved,
+    )
+    _check_cost(located, plan)
+    return plan
+
+
+def _check_provider(located: Located) -> None:
+    experiment = located.experiment
+    if experiment.provider == "local":
+        if experiment.machine is not None:
+            located.add(("machine",), "provider local measures on this very machine; `machine` is for lab and gcp.")
+        if experiment.requesters > 1:
+            located.add(("requesters",), "provider local has one host; several requesters need `provider: lab` or gcp.")
+        return
+    if experiment.provider == "gcp" and experiment.machine is None:
+        located.add(("provider",), "gcp needs a `machine`, such as e2-micro or f1-micro.")
+    if experiment.machine is not None and experiment.machine not in MACHINES:
+        located.add(("machine",), f"unknown machine type '{experiment.machine}'. {did_you_mean(experiment.machine, MACHINES)}")
+    if experiment.requesters > 1:
+        for index, placement in enumerate(experiment.placements):
+            if placement.name == "local":
+                located.add(
+                    ("placements", index), "both ends of a local placement share one host, so there cannot be several requesters."
+                )
+
+
+def _check_limits(located: Located) -> None:
+    limits = located.experiment.limits
+    if located.experiment.provider != "local" and limits.ttl < limits.wall:
+        located.add(
+            ("limits", "ttl"),
+            f"the hosts would end after {format_duration(limits.ttl)}, before the run may ({format_duration(limits.wall)}).",
+        )
+
+
+def _check_cost(located: Located, plan: Plan) -> None:
+    """Refuse what may cost more than allowed, counting every host until it ends itself."""
+    if plan.provider != "gcp" or plan.machine is None:
+        return
+    regions = [region_of(zone) for zone in hosts_needed(plan)]
+    cost = cost_usd(plan.machine, regions, plan.limits.ttl_s / 3600)
+    if cost is None:
+        located.add(
+            ("machine",),
+            f"no price of {plan.machine} in {', '.join(sorted(set(regions)))} is known here (list of {PRICES_AS_OF}),"
+            " so `limits.cost` cannot be kept. Choose f1-micro or an e2 type, in a region of the list.",
+        )
+    elif cost > plan.limits.cost_usd:
+        located.add(
+            ("limits", "cost"),
+            f"{len(regions)} hosts may cost {cost:.2f} USD until they end after {format_duration(plan.limits.ttl_s)},"
+            f" more than limits.cost ({plan.limits.cost_usd:.2f} USD). Raise it, or shorten limits.ttl.",
+        )
+    located.raise_problems()
