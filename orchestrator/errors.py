@@ -1,6 +1,7 @@
 """Every error that orch raises on purpose: one class tree, each class with one exit code.
 
-`message` says what is wrong and where, `hint` what to do next. `cli.main` turns an error into text (or JSON) and its
+`message` says what is wrong and where, `hint` what to do next, `details` what a program should get with it under
+`--json` (the run that went wrong, say). `cli.main` turns an error into text (or JSON) and its
 exit code; nothing else in the program ends the process.
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class OrchError(Exception):
@@ -16,10 +17,11 @@ class OrchError(Exception):
 
     exit_code: ClassVar[int] = 70
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, hint: str | None = None, details: dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.details = details or {}
 
 
 class Regression(OrchError):
@@ -35,7 +37,7 @@ class UsageError(OrchError):
 
 
 class MissingError(OrchError):
-    """This machine lacks something that the call needs."""
+    """The machine lacks something that the call needs."""
 
     exit_code = 3
 

@@ -69,7 +69,8 @@ class Console:
         self.progress(f"{self.style('error:', 'red', self.err)} {error.message}")
         if error.hint:
             self.progress(f"{self.style('hint:', 'cyan', self.err)} {error.hint}")
-        self.emit({"error": {"message": error.message, "hint": error.hint, "exit_code": error.exit_code}})
+        fault = {"message": error.message, "hint": error.hint, "exit_code": error.exit_code}
+        self.emit({**error.details, "error": fault})
 
     def _clear(self) -> None:
         if self.is_live:

@@ -27,6 +27,8 @@ VERBS: dict[str, str] = {
     "schema": "Print the JSON Schema of experiment files, for editors.",
     "plan": "Resolve an experiment into its matrix, schedule and expected duration.",
     "report": "Make a run's report again, from its stored data alone.",
+    "run": "Run a plan: make the hosts, measure, check, report, take everything down.",
+    "teardown": "End what a run has left: its hosts, or on this machine its processes.",
     "status": "Show what is up: since when, until when, at what cost.",
     "ssh": "Open a shell on a host that is up, or run one command there.",
     "audit": "Examine published figures: supported, contradicted, impossible, or not to be told.",

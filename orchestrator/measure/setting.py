@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Protocol
 
 from orchestrator.clock import Clock
@@ -112,11 +111,6 @@ class Setting:
     def _path_of(self, operation: Operation) -> dict[str, str]:
         path = self.payload_paths.get(operation.id)
         return {} if path is None else {"path": path}
-
-
-def payload_file(folder: Path, name: str, sha256: str) -> Path:
-    """Where a payload file of the plan lies in the run folder."""
-    return folder / "payloads" / f"{sha256[:16]}-{name}"
 
 
 def _unheard(line: Mapping[str, Any]) -> None:

@@ -252,7 +252,7 @@ class _Making:
         """Read a requester's lines until `done`: its `checked` line, its `done` line, and when it had checked."""
         patience = Patience(ask=self.ask, ready_s=READY_S)
         checked: dict[str, Any] = {}
-        checked_at_s = stage_s = self.bench.clock.monotonic_s()
+        checked_at_s = self.bench.clock.monotonic_s()
         while True:
             try:
                 text = requester.read(patience.next_line_s)
@@ -273,9 +273,10 @@ class _Making:
                 case "failed":
                     message = f"the requester gave up: {line.get('message', 'without a word')}"
                     raise TrialFailed(patience.stage, str(line.get("kind", "failed")), message)
-            patience.heard(line, now_s - stage_s)
-            if patience.is_exhausted:
-                raise TrialFailed(patience.stage, "hung", patience.complaint)
+            if not patience.heard(line, now_s):
+                raise TrialFailed(
+                    patience.stage, "hung", f"not done after {patience.at_most_s:g} s, though its load ends sooner"
+                )
 
     def _refuse_if_nothing_succeeded(self) -> None:
         for part in self.parts:

@@ -63,7 +63,7 @@ class RunFolder:
         direct = Path(run)
         if _is_run(direct):
             return cls(direct)
-        ids = sorted(p.name for p in root.iterdir() if _is_run(p)) if root.is_dir() else []
+        ids = [folder.path.name for folder in runs(root)]
         if not ids:
             raise UsageError(f"no run {str(run)!r}: there is none under {root}/", hint="`orch run FILE` makes one")
         if str(run) == LATEST:
@@ -260,6 +260,11 @@ class RunFolder:
         if trouble is not None:
             raise _damaged(path, trouble)
         self._verified.add(relative_path)
+
+
+def runs(root: Path = ROOT) -> list[RunFolder]:
+    """Every run under `root`, oldest first."""
+    return [RunFolder(path) for path in sorted(root.iterdir()) if _is_run(path)] if root.is_dir() else []
 
 
 def _damaged(path: Path, trouble: str) -> OrchError:

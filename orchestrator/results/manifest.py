@@ -1,16 +1,16 @@
 """What a run folder says of itself. `manifest.json` is this, as JSON; `results.folder` reads and writes it.
 
-    results/<run-id>/
-      experiment.yaml  plan.json         what was asked, frozen
-      journal.jsonl                      one line per event, synced as it happens; survives a kill
-      manifest.json                      derived from plan and journal between blocks and at the end; replaced whole
-      samples/cell=<id>/*.parquet        one file per trial and requester; pd.read_parquet(".../samples") works
-      baselines/{ping,tcp}/*.parquet     the floors, same columns
-      payloads/                          the files that operations carried
-      logs/                              last words of what failed, and orch's own log
-      checks.json  summary.json          what analysis found; made again by `orch report`
-      receipt.json                       what teardown destroyed and what is left
-      staging/                           raw records on their way; absent when the run is complete
+results/<run-id>/
+  experiment.yaml  plan.json         what was asked, frozen
+  journal.jsonl                      one line per event, synced as it happens; survives a kill
+  manifest.json                      derived from plan and journal between blocks and at the end; replaced whole
+  samples/cell=<id>/*.parquet        one file per trial and requester; pd.read_parquet(".../samples") works
+  baselines/{ping,tcp}/*.parquet     the floors, same columns
+  payloads/                          the files that operations carried
+  logs/                              last words of what failed, and orch's own log
+  checks.json  summary.json          what analysis found; made again by `orch report`
+  receipt.json                       what teardown destroyed and what is left
+  staging/                           raw records on their way; absent when the run is complete
 """
 
 from __future__ import annotations

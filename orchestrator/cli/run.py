@@ -1,0 +1,122 @@
+"""Run a plan: make the hosts, measure, check, report, take everything down."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.errors import MissingError, UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.experiment.plan import Plan
+    from orchestrator.measure.run import Result
+
+_SPARE_BYTES = 100_000_000
+
+
+def command(
+    what: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="The experiment, a YAML file; without it the current plan. With --resume: the run (the latest one).",
+            show_default=False,
+        ),
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Override a value of the file, e.g. load.requests=100. Repeatable."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was cut, with the same schedule.")
+    ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave the hosts up afterwards; `orch teardown` ends them.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Run, then name the run folder and the report; the exit code says what went wrong on the way."""
+    console.as_json = as_json
+    result = _resume(what, overrides, keep=keep) if resume else _start(what, overrides, keep=keep)
+    _tell(result)
+    error = result.error()
+    if error is not None:
+        error.details = result.to_dict()
+        raise error
+    console.emit(result.to_dict())
+
+
+def _start(file: str | None, overrides: list[str] | None, *, keep: bool) -> Result:
+    from orchestrator.measure.run import start
+
+    plan = _plan(file, overrides or [])
+    _refuse_full_disk(plan)
+    return start(plan, command=_command_line(), listener=console, keep=keep)
+
+
+def _resume(run: str | None, overrides: list[str] | None, *, keep: bool) -> Result:
+    from orchestrator.measure.run import resume
+    from orchestrator.results.folder import LATEST, RunFolder
+
+    if overrides:
+        raise UsageError(
+            "--set cannot change a run that has begun", hint="start a new run with it: orch run FILE --set ..."
+        )
+    folder = RunFolder.open(run or LATEST)
+    _refuse_full_disk(folder.plan())
+    return resume(folder, command=_command_line(), listener=console, keep=keep)
+
+
+def _plan(file: str | None, overrides: list[str]) -> Plan:
+    from orchestrator.experiment import make_plan, store
+
+    if file is not None:
+        plan = make_plan(Path(file), overrides)
+        store.save(plan)
+        return plan
+    plan = store.current()
+    if overrides:
+        raise UsageError(
+            "--set changes a plan, and the current one is made already",
+            hint=f"name the file: orch run {plan.experiment_path} --set {overrides[0]}",
+        )
+    stale = store.is_stale(plan)
+    if stale is not None:
+        raise UsageError(f"the current plan is stale: {stale}", hint=f"plan again: orch plan {plan.experiment_path}")
+    return plan
+
+
+def _refuse_full_disk(plan: Plan) -> None:
+    from orchestrator.experiment.estimate import estimate
+
+    needed, free = estimate(plan).disk_bytes + _SPARE_BYTES, shutil.disk_usage(Path.cwd()).free
+    if free < needed:
+        raise MissingError(
+            f"not enough room on the disk of {Path.cwd()}: "
+            f"the run needs up to {needed / 1e6:,.0f} MB, {free / 1e6:,.0f} MB are free",
+            hint="free some space, or measure fewer requests",
+        )
+
+
+def _command_line() -> list[str]:
+    return ["orch", *sys.argv[1:]]
+
+
+def _tell(result: Result) -> None:
+    """The last lines: what a person looks for next."""
+    if result.receipt is not None:
+        console.progress(result.receipt.sentence())
+    if result.kept is not None:
+        console.progress(
+            f"hosts stay up: {', '.join(result.kept['hosts'])}; end them with `orch teardown {result.folder.name}`"
+        )
+    console.result(f"run     {result.folder}")
+    if result.report is not None:
+        console.result(f"report  {result.report}")

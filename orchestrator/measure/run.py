@@ -1,0 +1,226 @@
+"""A whole run, stage by stage: what `orch run` does once there is a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from orchestrator import __version__
+from orchestrator.clock import SYSTEM, Clock
+from orchestrator.errors import (
+    InvalidMeasurement,
+    OrchError,
+    ProvisionError,
+    TeardownIncomplete,
+    TrialsFailed,
+    UsageError,
+)
+from orchestrator.experiment.plan import Plan
+from orchestrator.hosts.base import HostLost
+from orchestrator.hosts.provider import Deployment, Receipt, open_deployment
+from orchestrator.measure import stages
+from orchestrator.measure.blocks import Measuring
+from orchestrator.measure.environment import differences
+from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.setting import Listener, Setting
+from orchestrator.measure.smoke import smoke
+from orchestrator.results.folder import RunFolder
+from orchestrator.results.manifest import SCHEMA_VERSION
+
+
+@dataclass(kw_only=True)
+class Result:
+    """How a run ended. `errors` are in the order in which they should decide the exit code."""
+
+    folder: Path
+    trials: int = 0
+    failed_trials: int = 0
+    report: Path | None = None
+    receipt: Receipt | None = None
+    kept: dict[str, Any] | None = None
+    failed_checks: tuple[str, ...] = ()
+    is_complete: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {
+            "run": self.folder.name,
+            "folder": str(self.folder),
+            "report": None if self.report is None else str(self.report),
+            "complete": self.is_complete,
+            "trials": self.trials,
+            "failed_trials": self.failed_trials,
+            "failed_checks": list(self.failed_checks),
+            "receipt": None if self.receipt is None else self.receipt.to_dict(),
+            "kept": self.kept,
+        }
+
+    def error(self) -> OrchError | None:
+        """What the exit code must say although the run came to its end; None when all is well."""
+        if self.receipt is not None and self.receipt.left:
+            return TeardownIncomplete(
+                f"still up: {', '.join(self.receipt.left)}", hint=f"orch teardown {self.folder.name}"
+            )
+        if self.failed_checks:
+            return InvalidMeasurement(
+                f"checks failed: {', '.join(self.failed_checks)}; the numbers are stored, and must not be believed",
+                hint=f"orch check {self.folder.name}",
+            )
+        if self.failed_trials:
+            return TrialsFailed(
+                f"{self.failed_trials} of {self.trials} trials failed",
+                hint=f"their last words are in {self.folder / 'logs'}",
+            )
+        return None
+
+
+def start(
+    plan: Plan, *, command: Sequence[str], listener: Listener, keep: bool = False, clock: Clock = SYSTEM
+) -> Result:
+    """Run a plan from its beginning. A stage's error is raised once samples are safe and what was made is gone."""
+    folder = RunFolder.create(plan, command=command, now=clock)
+    return _run(folder, plan, listener=listener, keep=keep, clock=clock)
+
+
+def resume(
+    folder: RunFolder, *, command: Sequence[str], listener: Listener, keep: bool = False, clock: Clock = SYSTEM
+) -> Result:
+    """Go on with a run that was cut: same schedule, the block that was cut anew. UsageError when there is nothing to do."""
+    story, plan = folder.story(), folder.plan()
+    if not story.begin:
+        raise UsageError(f"run {folder.id} never began", hint="start it anew: orch run FILE")
+    if story.state == "complete":
+        raise UsageError(f"run {folder.id} is complete: there is nothing to resume", hint=f"orch report {folder.id}")
+    if plan.id != story.begin["plan_id"]:
+        raise UsageError(f"{folder.path / 'plan.json'} was changed after the run began", hint="start a new run")
+    if story.begin["orch_version"] != __version__:
+        raise UsageError(
+            f"run {folder.id} was begun with orch {story.begin['orch_version']}; this is {__version__}",
+            hint="resume it with that version, or start a new run",
+        )
+    folder.hold()
+    folder.append({"event": "resume", "command": list(command), "at": clock.iso()})
+    return _run(folder, plan, listener=listener, keep=keep, clock=clock)
+
+
+def _run(folder: RunFolder, plan: Plan, *, listener: Listener, keep: bool, clock: Clock) -> Result:
+    try:
+        with Interrupts() as interrupts:
+            setting = Setting(plan=plan, folder=folder, clock=clock, interrupts=interrupts, listener=listener)
+            return Run(setting, open_deployment(plan, folder), keep=keep).execute()
+    finally:
+        folder.release()
+
+
+class Run:
+    """The steps behind the stage table."""
+
+    def __init__(self, setting: Setting, deployment: Deployment, *, keep: bool = False) -> None:
+        self._setting = setting
+        self._folder = setting.folder
+        self._deployment = deployment
+        self._keep = keep
+        self._deadline_s = setting.clock.monotonic_s() + setting.plan.limits.wall_s
+        self._result = Result(folder=setting.folder.path)
+        self._summary: Any = None
+
+    def execute(self) -> Result:
+        """Walk the stage table. ProvisionError when a host was lost on the way."""
+        steps = {stage.name: getattr(self, f"_{stage.name}") for stage in stages.STAGES}
+        try:
+            stages.walk(steps, self._begin)
+        except HostLost as error:
+            raise ProvisionError(
+                f"a host was lost: {error}; every finished trial is kept", hint=f"orch run --resume {self._folder.id}"
+            ) from error
+        return self._result
+
+    def _begin(self, stage: stages.Stage) -> None:
+        if not stage.always:
+            self._setting.interrupts.checkpoint()
+        self._folder.append({"event": "stage", "stage": stage.name})
+        self._setting.listener.live(f"{stage.doing} ...")
+
+    def _provision(self) -> None:
+        with self._setting.interrupts.waiting():
+            self._deployment.provision()
+
+    def _deploy(self) -> None:
+        """Hand the hosts over, describe them, and bring the payloads to who asks."""
+        from orchestrator.experiment import materialise
+
+        setting, plan = self._setting, self._setting.plan
+        with setting.interrupts.waiting():
+            setting.fleet = self._deployment.deploy()
+            facts = {host.name: host.facts() for host in setting.fleet.hosts()}
+        self._refuse_another_environment(facts)
+        fleet = setting.fleet.describe()
+        self._folder.append({"event": "fleet", "fleet": fleet, "hosts": facts})
+        for warning in fleet.get("warnings", ()):
+            setting.warn(warning)
+        requesters = {h.name: h for p in plan.placements for h in setting.fleet.pair(p.id).requesters}
+        files = materialise(plan, self._folder.path / "payloads")
+        for file, path in zip(plan.payload_files, files, strict=True):
+            for host in requesters.values():
+                with setting.interrupts.waiting():
+                    setting.payload_paths[file.operation] = str(host.put(path, path.name))
+
+    def _refuse_another_environment(self, facts: dict[str, dict[str, Any]]) -> None:
+        before = self._folder.story().hosts
+        for name in before.keys() & facts.keys():
+            changed = differences(before[name], facts[name])
+            if changed:
+                raise UsageError(
+                    f"run {self._folder.id} cannot be resumed: host {name} is not what it was: {'; '.join(changed[:6])}",
+                    hint="trials made under different conditions must not be mixed: start a new run",
+                )
+
+    def _smoke(self) -> None:
+        smoke(self._setting)
+
+    def _measure(self) -> None:
+        self._result.is_complete = Measuring(self._setting, deadline_s=self._deadline_s).run()
+
+    def _collect(self) -> None:
+        """Turn what waits into Parquet files and say how the run ended."""
+        manifest = self._folder.finish(
+            "complete" if self._result.is_complete else "interrupted", at=self._setting.clock.iso()
+        )
+        self._result.trials = len(manifest.trials)
+        self._result.failed_trials = sum(t.outcome == "failed" for t in manifest.trials)
+
+    def _check(self) -> None:
+        if self._has_samples():
+            from orchestrator.analysis.summarise import summarise
+
+            self._summary = summarise(self._folder)
+            document = {"schema_version": SCHEMA_VERSION, **asdict(self._summary)}
+            self._folder.write_json("summary.json", document)
+            self._folder.write_json("checks.json", {k: document[k] for k in ("schema_version", "checks")})
+            failed = {check.name for check in self._summary.checks if check.verdict == "fail"}
+            self._result.failed_checks = tuple(sorted(failed))
+
+    def _report(self) -> None:
+        if self._has_samples():
+            from orchestrator.report import default_path, write_report
+
+            self._result.report = write_report(self._summary, default_path(self._summary))
+
+    def _has_samples(self) -> bool:
+        return self._result.failed_trials < self._result.trials
+
+    def _teardown(self) -> None:
+        """End everything that was made, or say until when it stays. The receipt is kept beside the samples."""
+        if self._keep:
+            self._result.kept = self._deployment.describe()
+            return
+        self._result.receipt = take_down(self._folder, self._deployment)
+
+
+def take_down(folder: RunFolder, deployment: Deployment) -> Receipt:
+    """Tear a run's deployment down, and keep the receipt in the run folder."""
+    receipt = deployment.teardown()
+    folder.write_json("receipt.json", receipt.to_dict())
+    return receipt
