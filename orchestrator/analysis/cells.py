@@ -1,0 +1,128 @@
+"""From a cell's evidence to what the report says of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from orchestrator.analysis import intervals, words
+from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
+from orchestrator.analysis.summary import CellSummary, FloorSummary, Interval, TrialSummary
+
+RAW_CLIENT = "raw"
+
+
+def summarise_cells(run: RunEvidence) -> tuple[CellSummary, ...]:
+    """Every planned cell, those without a sample too."""
+    return tuple(_summarise(cell, run) for cell in run.cells)
+
+
+def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
+    trials = tuple(t.summary for t in cell.trials if t.summary)
+    of_trials = intervals.of_trials([t.median for t in trials]) if trials else None
+    middle = cell.distribution.median if cell.distribution else None
+    tcp = _floor(run.floors, "tcp", cell)
+    errors: Counter[str] = Counter()
+    for trial in cell.trials:
+        errors.update(trial.errors)
+    return CellSummary(
+        id=cell.cell.id,
+        stack=cell.stack.id,
+        stack_label=cell.stack.label,
+        protocol=cell.stack.protocol,
+        responder=cell.stack.responder,
+        client=cell.stack.client,
+        operation=cell.operation.label,
+        operation_id=cell.operation.id,
+        placement=cell.placement.name,
+        placement_id=cell.placement.id,
+        connection=cell.cell.connection,
+        concurrency=cell.cell.load.concurrency,
+        load=words.of_load(cell.cell.load),
+        distribution=cell.distribution,
+        errors=dict(errors),
+        requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
+        trials=trials,
+        failed_trials=len(cell.failed),
+        median_interval=of_trials.interval() if of_trials else None,
+        throughput_per_s=_middle(t.throughput_per_s for t in trials),
+        goodput_mbit_per_s=_middle(t.totals.goodput_mbit_per_s for t in cell.trials),
+        body_bytes=_body_bytes(cell.trials),
+        wire_bytes=_per_request(cell.trials, "bytes_sent", "bytes_received"),
+        packets=_per_request(cell.trials, "segments_sent", "segments_received"),
+        first_request=_middle(t.totals.first_request_ms for t in cell.trials),
+        tcp_floor=tcp,
+        ping_floor=_floor(run.floors, "ping", cell),
+        over_floor=middle - tcp if middle is not None and tcp is not None else None,
+        client_share=_client_share(cell, run.cells),
+        strip=cell.strip,
+    )
+
+
+def _middle(values: Iterable[float | None]) -> float | None:
+    """The median over trials: one number per trial, so that a long trial weighs no more than a short one."""
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def _floor(floors: Iterable[FloorSummary], kind: str, cell: CellEvidence) -> float | None:
+    for floor in floors:
+        beside = floor.placement_id == cell.placement.id and (kind == "ping" or cell.cell.id in floor.cells)
+        if floor.kind == kind and beside and floor.distribution:
+            return floor.distribution.median
+    return None
+
+
+def _body_bytes(trials: Sequence[TrialEvidence]) -> Interval | None:
+    ok = sum(t.totals.ok for t in trials)
+    sent, received = [t.totals.body_sent for t in trials], [t.totals.body_received for t in trials]
+    if not ok or None in sent or None in received:
+        return None
+    return sum(b or 0 for b in sent) / ok, sum(b or 0 for b in received) / ok
+
+
+def _per_request(trials: Sequence[TrialEvidence], *keys: str) -> Interval | None:
+    """Two TCP_INFO counters per measured request (failed ones travelled too); None where a system has none."""
+    counters: list[Mapping[str, Any]] = []
+    requests = 0
+    for part in (part for trial in trials for part in trial.parts):
+        wire = part.done.get("wire")
+        if not wire or any(wire.get(key) is None for key in keys):
+            return None
+        counters.append(wire)
+        requests += part.done["requests"]
+    if not requests:
+        return None
+    sent, received = (sum(wire[key] for wire in counters) / requests for key in keys)
+    return sent, received
+
+
+def _client_share(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | None:
+    """What of the latency the client library adds to a bare socket that asks the same responder; None if not measured."""
+    if cell.stack.client == RAW_CLIENT or cell.distribution is None:
+        return None
+    for other in cells:
+        alike = (
+            other.stack.client == RAW_CLIENT
+            and (other.stack.protocol, other.stack.responder) == (cell.stack.protocol, cell.stack.responder)
+            and (other.cell.operation, other.cell.placement) == (cell.cell.operation, cell.cell.placement)
+            and (other.cell.connection, other.cell.load) == (cell.cell.connection, cell.cell.load)
+        )
+        if alike and other.distribution:
+            return (cell.distribution.median - other.distribution.median) / cell.distribution.median
+    return None
+
+
+def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]:
+    """Each block's value: the trial's median or p99 in ms, or seconds per request for `throughput`.
+
+    Throughput goes in as its inverse, so that above 1 means slower in every ratio. A p99 without support is left out.
+    """
+    values: dict[int, float] = {}
+    for trial in trials:
+        value = 1 / trial.throughput_per_s if statistic == "throughput" else getattr(trial, statistic)
+        if value is not None and value > 0:
+            values[trial.block] = value
+    return values

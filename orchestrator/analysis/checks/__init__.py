@@ -1,0 +1,25 @@
+"""The checks: one small module each, one table of them all."""
+
+from __future__ import annotations
+
+from orchestrator.analysis.checks.base import Check, Finding
+from orchestrator.analysis.evidence import RunEvidence
+from orchestrator.analysis.summary import CheckResult
+
+CHECKS: tuple[Check, ...] = ()
+
+_NOTHING = Finding(verdict="pass", explanation="There is nothing in this run that it applies to.")
+
+
+def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
+    """Every check over every cell that has a finished trial, in the table's order.
+
+    A check that applies to nothing in the run passes once, so that no name is ever silently missing.
+    """
+    results: list[CheckResult] = []
+    for check in CHECKS:
+        found: list[tuple[Finding | None, str | None]] = [(check.judge_run(run), None)] if check.judge_run else []
+        found += [(check.judge(cell), cell.cell.id) for cell in run.cells if check.judge and cell.trials]
+        of_check = [check.result(finding, cell_id) for finding, cell_id in found if finding]
+        results += of_check or [check.result(_NOTHING, None)]
+    return tuple(results)

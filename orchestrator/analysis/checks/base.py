@@ -1,0 +1,68 @@
+"""What a check is: it may look at each trial's samples once, and judges a cell (or the run) from what was kept.
+
+Rules of the house: `fail` says that a number cannot be what it is said to be, `warn` that it is to be read with care,
+`cannot tell` that what the check needs was not measured. A noisy machine is a warning, never a failure. A finding gives
+the numbers it used, one sentence that explains and one that says what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples
+from orchestrator.analysis.summary import CheckResult, CheckVerdict
+from orchestrator.experiment.plan import Cell
+
+Severity = Literal["fatal", "serious", "note"]
+
+_WORST: tuple[CheckVerdict, ...] = ("pass", "cannot tell", "warn", "fail")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What a check says of one cell, or of the run."""
+
+    verdict: CheckVerdict
+    explanation: str
+    evidence: dict[str, Any] = field(default_factory=dict)
+    action: str = "Nothing to do."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One row of the registry.
+
+    `observe` sees each requester's samples of a trial; `judge` is given the cell, whose `parts(name)` hold what was
+    seen, or with `judge_run` the whole run; None where the check does not apply. `severity` is how bad a fail is.
+    """
+
+    name: str
+    severity: Severity
+    catches: str
+    judge: Callable[[CellEvidence], Finding | None] | None = None
+    judge_run: Callable[[RunEvidence], Finding | None] | None = None
+    observe: Callable[[Samples, Cell], Any] | None = None
+
+    def result(self, finding: Finding, cell: str | None) -> CheckResult:
+        """The finding as it is stored and shown."""
+        return CheckResult(
+            name=self.name,
+            verdict=finding.verdict,
+            severity=self.severity,
+            cell=cell,
+            evidence=finding.evidence,
+            explanation=finding.explanation,
+            action=finding.action,
+        )
+
+
+def worst(findings: Iterable[Finding]) -> Finding | None:
+    """The first of the most serious findings; None without any."""
+    return max(findings, key=lambda finding: rank(finding.verdict), default=None)
+
+
+def rank(verdict: CheckVerdict) -> int:
+    """0 for a pass, higher for what a reader must know first."""
+    return _WORST.index(verdict)

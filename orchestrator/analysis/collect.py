@@ -1,0 +1,266 @@
+"""Reads a run's samples once: by column, trial by trial, and keeps what summary and checks need of them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from orchestrator.analysis import statistics as st
+from orchestrator.analysis.evidence import (
+    COLUMNS,
+    OK,
+    CellEvidence,
+    Look,
+    Part,
+    Run,
+    RunEvidence,
+    Samples,
+    Totals,
+    TrialEvidence,
+)
+from orchestrator.analysis.statistics import Nanoseconds
+from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, TrialSummary
+from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.plan import Cell, Plan
+from orchestrator.results.documents import decode
+from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
+from services.harness.contract import STATUSES
+
+Observe = Callable[[Samples, Cell], Any]
+
+BINS_PER_CELL = 240
+
+
+def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
+    """Read everything. `observers` see each requester's samples once; what they return is kept for their checks.
+
+    InvalidMeasurement when no trial has finished, or when a file is damaged (its name is in the message); UsageError
+    when the manifest is of a newer version.
+    """
+    manifest = run.manifest()
+    plan: Plan = decode(Plan, manifest.plan)
+    trials = last_attempts(manifest.trials)
+    if not any(t.outcome == "ok" for t in trials):
+        raise InvalidMeasurement(
+            f"run {manifest.run_id} ({run.path}) has no finished trial: there is nothing to summarise",
+            hint="`orch run --resume` goes on with it; why trials failed is in manifest.json and under logs/",
+        )
+    looks, floors = _baselines(run, manifest, plan)
+    by_cell: dict[str, list[TrialRecord]] = defaultdict(list)
+    for trial in trials:
+        by_cell[trial.cell].append(trial)
+    cells = tuple(_cell(run, plan, cell, by_cell[cell.id], looks, observers) for cell in plan.cells)
+    return RunEvidence(
+        manifest=manifest,
+        plan=plan,
+        cells=tuple(replace(c, one_host_median_ms=_one_host_median(c, cells)) for c in cells),
+        looks=looks,
+        floors=floors,
+    )
+
+
+def last_attempts(trials: Iterable[TrialRecord]) -> list[TrialRecord]:
+    """The trials that count: a block that was cut and repeated counts only as it was made last."""
+    trials = list(trials)
+    last: dict[int, int] = {}
+    for trial in trials:
+        last[trial.block] = max(last.get(trial.block, 0), trial.attempt)
+    return sorted((t for t in trials if t.attempt == last[t.block]), key=lambda t: t.index)
+
+
+def _cell(
+    run: Run,
+    plan: Plan,
+    cell: Cell,
+    trials: list[TrialRecord],
+    looks: tuple[Look, ...],
+    observers: Mapping[str, Observe],
+) -> CellEvidence:
+    made = [t for t in trials if t.outcome == "ok"]
+    pool: list[Nanoseconds] = []
+    strips = _StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
+    evidence = []
+    for record in made:
+        parts = [(part, Samples(run.samples(part.samples, COLUMNS))) for part in record.requesters if part.samples]
+        ordered = _merge([samples.ordered_ns for _, samples in parts])
+        totals, errors = _totals(cell, [s for _, s in parts]), _errors([s for _, s in parts])
+        evidence.append(
+            TrialEvidence(
+                record=record,
+                parts=tuple(
+                    Part(host=p.host, done=p.done, seen={name: see(s, cell) for name, see in observers.items()})
+                    for p, s in parts
+                    if s.measured
+                ),
+                summary=_trial_summary(record, ordered, totals, errors),
+                totals=totals,
+                errors=errors,
+                looks=tuple(
+                    k for k in looks if k.record.block == record.block and k.record.placement == cell.placement
+                ),
+            )
+        )
+        pool.append(ordered)
+        strips.add(record.index, [s for _, s in parts])
+    pooled = _merge(pool)
+    return CellEvidence(
+        cell=cell,
+        stack=next(s for s in plan.stacks if s.id == cell.stack),
+        operation=next(o for o in plan.operations if o.id == cell.operation),
+        placement=next(p for p in plan.placements if p.id == cell.placement),
+        requesters=plan.requesters,
+        trials=tuple(evidence),
+        failed=tuple(t for t in trials if t.outcome != "ok"),
+        planned=sum(1 for t in plan.trials if t.cell == cell.id),
+        distribution=st.distribution(pooled) if pooled.size else None,
+        strip=strips.strip(),
+    )
+
+
+def _merge(parts: list[Nanoseconds]) -> Nanoseconds:
+    if len(parts) == 1:
+        return parts[0]
+    merged = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+    merged.sort(kind="stable")
+    return merged
+
+
+def _trial_summary(
+    record: TrialRecord, ordered: Nanoseconds, totals: Totals, errors: Mapping[str, int]
+) -> TrialSummary | None:
+    if not ordered.size or totals.rate_per_s is None:
+        return None
+    shares = [p.done["cpu_share"] for p in record.requesters if p.done.get("cpu_share") is not None]
+    return TrialSummary(
+        index=record.index,
+        block=record.block,
+        n=int(ordered.size),
+        errors=sum(errors.values()),
+        median=st.quantile(ordered, 0.5) / st.NS_PER_MS,
+        p99=st.supported_quantile(ordered, 0.99),
+        mean=float(ordered.mean()) / st.NS_PER_MS,
+        minimum=float(ordered[0]) / st.NS_PER_MS,
+        throughput_per_s=totals.rate_per_s,
+        cpu_share=max(shares) if shares else None,
+        started_wall_ns=record.started_wall_ns,
+    )
+
+
+def _totals(cell: Cell, parts: list[Samples]) -> Totals:
+    rates = [st.per_second(int(s.ok.sum()), s.span_ns / 1e9) for s in parts if s.measured]
+    sent, received = (_known_sum([getattr(s, name) for s in parts]) for name in ("bytes_sent", "bytes_received"))
+    window_s = max((s.span_ns for s in parts), default=0) / 1e9
+    larger = max((b for b in (sent, received) if b is not None), default=None)
+    firsts = [] if cell.connection == "per-request" else [s.first_requests_ns for s in parts]
+    pooled = _merge([np.sort(f) for f in firsts if f.size])
+    return Totals(
+        ok=sum(int(s.ok.sum()) for s in parts),
+        body_sent=sent,
+        body_received=received,
+        rate_per_s=sum(r for r in rates if r is not None) if any(rates) else None,
+        goodput_mbit_per_s=None if larger is None else st.megabits_per_second(larger, window_s),
+        first_request_ms=st.quantile(pooled, 0.5) / st.NS_PER_MS if pooled.size else None,
+    )
+
+
+def _known_sum(columns: list[Nanoseconds]) -> int | None:
+    """The sum of byte counts; None when some are unknown (-1)."""
+    if not columns or any(c.size and c.min() < 0 for c in columns):
+        return None
+    return sum(int(c.sum()) for c in columns)
+
+
+def _errors(parts: list[Samples]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for samples in parts:
+        failed = samples.status[~samples.ok]
+        for status, count in zip(*np.unique(failed, return_counts=True), strict=True):
+            known = 0 <= status < len(STATUSES)
+            counts[STATUSES[status] if known else f"status {status}"] += int(count)
+    return dict(counts)
+
+
+class _StripMaker:
+    """Puts the trials of a cell one after the other; time runs within them only."""
+
+    def __init__(self, bins_per_trial: int) -> None:
+        self._bins_per_trial = bins_per_trial
+        self._bins: list[tuple[float, int, float, float, float]] = []
+        self._slowest: list[tuple[float, float]] = []
+        self._start_s = 0.0
+
+    def add(self, trial: int, parts: list[Samples]) -> None:
+        """Append a trial; of several requesters, whose clocks differ, the first one is drawn."""
+        if not parts or not parts[0].latency_ns.size:
+            return
+        sent, latency = parts[0].sent_ns[parts[0].ok], parts[0].latency_ns
+        start = self._start_s
+        for at_s, low, middle, high in st.time_bins(sent, latency, self._bins_per_trial):
+            self._bins.append((start + at_s, trial, low, middle, high))
+        self._slowest += [(start + s, ms) for s, ms in st.slowest(sent, latency)]
+        self._slowest = sorted(self._slowest, key=lambda point: point[1])[-st.SLOWEST :]
+        self._start_s += parts[0].span_ns / 1e9
+
+    def strip(self) -> Strip | None:
+        """What was added, or None."""
+        return Strip(bins=tuple(self._bins), slowest=tuple(sorted(self._slowest))) if self._bins else None
+
+
+def _baselines(run: Run, manifest: Manifest, plan: Plan) -> tuple[tuple[Look, ...], tuple[FloorSummary, ...]]:
+    looks: list[Look] = []
+    groups: dict[tuple[Any, ...], list[tuple[BaselineRecord, Look, Nanoseconds]]] = defaultdict(list)
+    for record in manifest.baselines:
+        columns = run.samples(record.samples, ("phase", "sent_ns", "received_ns", "status"))
+        kept = (columns["phase"] == 1) & (columns["status"] == OK)
+        ordered = np.sort((columns["received_ns"] - columns["sent_ns"])[kept])
+        look = Look(
+            record=record,
+            n=int(ordered.size),
+            lost=int((columns["phase"] == 1).sum()) - int(ordered.size),
+            minimum_ns=int(ordered[0]) if ordered.size else None,
+            median_ns=st.quantile(ordered, 0.5) if ordered.size else None,
+        )
+        looks.append(look)
+        key = (record.kind, record.placement, record.policy, record.send_bytes, record.receive_bytes)
+        groups[key].append((record, look, ordered))
+    names = {p.id: p.name for p in plan.placements}
+    return tuple(looks), tuple(_floor(names, members) for members in groups.values())
+
+
+def _floor(names: Mapping[str, str], members: list[tuple[BaselineRecord, Look, Nanoseconds]]) -> FloorSummary:
+    members = sorted(members, key=lambda member: member[0].started_wall_ns)
+    first = members[0][0]
+    pooled = _merge([ordered for _, _, ordered in members])
+    distribution: Distribution | None = st.distribution(pooled) if pooled.size else None
+    return FloorSummary(
+        kind=first.kind,
+        placement=names.get(first.placement, first.placement),
+        placement_id=first.placement,
+        method=first.method,
+        distribution=distribution,
+        lost=sum(look.lost for _, look, _ in members),
+        policy=first.policy,
+        send_bytes=first.send_bytes,
+        receive_bytes=first.receive_bytes,
+        cells=tuple(sorted({cell for record, _, _ in members for cell in record.cells})),
+        medians=tuple(look.median_ns / st.NS_PER_MS for _, look, _ in members if look.median_ns is not None),
+    )
+
+
+def _one_host_median(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | None:
+    if cell.placement.kind == "local":
+        return None
+    for other in cells:
+        same = (other.cell.stack, other.cell.operation, other.cell.connection, other.cell.load)
+        if other.placement.kind == "local" and same == (
+            cell.cell.stack,
+            cell.cell.operation,
+            cell.cell.connection,
+            cell.cell.load,
+        ):
+            return other.distribution.median if other.distribution else None
+    return None

@@ -1,0 +1,81 @@
+"""Under which conditions a run was made: the facts that change latencies, as (what, value) lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from orchestrator.analysis.evidence import RunEvidence
+
+# Keys of a host's facts (services/harness/describe.py) that a reader needs to judge a latency, and how they are called.
+_FACTS = (
+    ("cpu", "CPU"),
+    ("cpus", "CPUs"),
+    ("memory_bytes", "Memory"),
+    ("governor", "CPU governor"),
+    ("kernel", "Kernel"),
+    ("os", "System"),
+    ("virtualization", "Virtualisation"),
+    ("machine_type", "Machine type"),
+    ("zone", "Zone"),
+    ("python", "Python"),
+    ("clock_source", "Clock source"),
+)
+
+
+def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
+    """What both ends said of themselves, how they were pinned, and which network lay between them."""
+    plan, manifest = run.plan, run.manifest
+    lines = [("Provider", plan.provider), ("CPU pinning", _PINNING[plan.pin])]
+    if plan.machine:
+        lines.append(("Machine", plan.machine))
+    for placement in plan.placements:
+        ends = f"{placement.from_zone} to {placement.to_zone}" if placement.from_zone else "one host"
+        distance = f", wanted RTT {placement.link.rtt_ms:g} ms" if placement.link.rtt_ms is not None else ""
+        lines.append((f"Placement {placement.name}", f"{ends}{distance}"))
+    for key, title in _FACTS:
+        values = {name: facts[key] for name, facts in manifest.hosts.items() if facts.get(key) not in (None, "")}
+        if values:
+            lines.append((title, _told_once(key, values)))
+    lines += [("Repeats", f"{plan.repeats} blocks in random order, seed {plan.seed}"), ("orch", manifest.orch_version)]
+    return tuple(lines)
+
+
+_PINNING = {
+    "apart": "responder and requester on different CPUs",
+    "together": "responder and requester on the same CPU",
+    "off": "none",
+}
+
+
+def _told_once(key: str, values: Mapping[str, Any]) -> str:
+    """One value where all hosts agree, else each host's."""
+    texts = {name: _text(key, value) for name, value in values.items()}
+    different = sorted(set(texts.values()))
+    return different[0] if len(different) == 1 else "; ".join(f"{name}: {text}" for name, text in texts.items())
+
+
+def _text(key: str, value: Any) -> str:
+    if key == "memory_bytes":
+        return f"{value / 2**30:.1f} GiB"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{k} {v}" for k, v in value.items())
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+def settings(run: RunEvidence) -> dict[str, dict[str, Any]]:
+    """Per stack label: what was resolved at plan time, and the versions that both ends reported while measuring."""
+    found: dict[str, dict[str, Any]] = {}
+    for stack in run.plan.stacks:
+        trials = [t for cell in run.cells if cell.stack.id == stack.id for t in cell.trials]
+        told: dict[str, Any] = dict(run.plan.resolved.get(stack.id, {}))
+        if trials:
+            record = trials[-1].record
+            told["responder_versions"] = record.ready.get("versions", {})
+            if record.requesters:
+                told["client_versions"] = record.requesters[0].done.get("versions", {})
+                told["client_settings"] = record.requesters[0].done.get("settings", {})
+        found[stack.label] = told
+    return found

@@ -1,0 +1,247 @@
+"""What summary and checks are computed from: small numbers per trial, taken from the samples in one pass.
+
+Only `Samples` holds arrays, and it lives as long as its trial is being read; 10 million requests leave a few kilobytes
+per trial behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator.analysis.statistics import Nanoseconds
+from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, TrialSummary
+from orchestrator.experiment.plan import Cell, Operation, Placement, Plan, Stack
+from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
+
+COLUMNS = (
+    "sequence",
+    "phase",
+    "connection",
+    "intended_ns",
+    "sent_ns",
+    "received_ns",
+    "bytes_sent",
+    "bytes_received",
+    "status",
+)
+OK = 0
+
+
+class Run(Protocol):
+    """What analysis needs of a run folder; `results.folder.RunFolder` is one."""
+
+    path: Path
+
+    def manifest(self) -> Manifest:
+        """The run in one document."""
+
+    def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+        """Columns of one Parquet file, verified; InvalidMeasurement when it is damaged."""
+
+
+class Samples:
+    """One requester's record of one trial. Arrays of the measured phase are in the order of sending.
+
+    `latency_ns` counts from the *intended* send time (equal to the real one in a closed loop) to the decoded reply, of
+    successful requests; `call_ns` counts from the real send time, of the same requests.
+    """
+
+    def __init__(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+        self._columns = columns
+        measured = np.flatnonzero(columns["phase"] == 1)
+        sent = columns["sent_ns"][measured]
+        if sent.size > 1 and np.any(sent[1:] < sent[:-1]):
+            measured = measured[np.argsort(sent, kind="stable")]
+        self._measured = measured
+
+    def _of(self, name: str) -> Nanoseconds:
+        values: Nanoseconds = self._columns[name][self._measured]
+        return values
+
+    @property
+    def rows(self) -> int:
+        """Rows of the record, warm-up included."""
+        return int(self._columns["sequence"].size)
+
+    @property
+    def measured(self) -> int:
+        """Requests of the measured phase, failed ones included."""
+        return int(self._measured.size)
+
+    @cached_property
+    def sequences(self) -> Nanoseconds:
+        """The sequence numbers of all rows, ascending."""
+        return np.sort(self._columns["sequence"])
+
+    @cached_property
+    def sent_ns(self) -> Nanoseconds:
+        """Send stamps of the measured phase, ascending."""
+        return self._of("sent_ns")
+
+    @cached_property
+    def received_ns(self) -> Nanoseconds:
+        """When each was answered, or known to have failed."""
+        return self._of("received_ns")
+
+    @cached_property
+    def intended_ns(self) -> Nanoseconds:
+        """When each should have been sent."""
+        return self._of("intended_ns")
+
+    @cached_property
+    def connection(self) -> Nanoseconds:
+        """Which connection carried each."""
+        return self._of("connection")
+
+    @cached_property
+    def status(self) -> Nanoseconds:
+        """How each ended: an index into `contract.STATUSES`."""
+        return self._of("status")
+
+    @cached_property
+    def ok(self) -> npt.NDArray[np.bool_]:
+        """Which of the measured requests succeeded."""
+        good: npt.NDArray[np.bool_] = self.status == OK
+        return good
+
+    @cached_property
+    def bytes_sent(self) -> Nanoseconds:
+        """Body bytes of successful requests, -1 where unknown."""
+        return self._of("bytes_sent")[self.ok]
+
+    @cached_property
+    def bytes_received(self) -> Nanoseconds:
+        """Body bytes of their replies, -1 where unknown."""
+        return self._of("bytes_received")[self.ok]
+
+    @cached_property
+    def latency_ns(self) -> Nanoseconds:
+        """From the intended send time, successful requests, in send order."""
+        return (self.received_ns - self.intended_ns)[self.ok]
+
+    @cached_property
+    def call_ns(self) -> Nanoseconds:
+        """From the real send time, successful requests, in send order."""
+        return (self.received_ns - self.sent_ns)[self.ok]
+
+    @cached_property
+    def ordered_ns(self) -> Nanoseconds:
+        """`latency_ns`, ascending."""
+        return np.sort(self.latency_ns)
+
+    @property
+    def span_ns(self) -> int:
+        """First measured send to last measured reply."""
+        return int(self.received_ns.max() - self.sent_ns[0]) if self.measured else 0
+
+    @cached_property
+    def first_requests_ns(self) -> Nanoseconds:
+        """The first successful request of each connection, warm-up included: what a reused connection starts with."""
+        good = np.flatnonzero(self._columns["status"] == OK)
+        by_sending = good[np.argsort(self._columns["sequence"][good], kind="stable")]
+        _, first = np.unique(self._columns["connection"][by_sending], return_index=True)
+        rows = by_sending[first]
+        latency: Nanoseconds = self._columns["received_ns"][rows] - self._columns["sent_ns"][rows]
+        return latency
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One requester's part in a trial: what it said at the end, and what each check saw in its samples."""
+
+    host: str
+    done: Mapping[str, Any]
+    seen: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """One look at the floor: a baseline record and its numbers, in nanoseconds; no reply, no numbers."""
+
+    record: BaselineRecord
+    n: int
+    lost: int
+    minimum_ns: int | None
+    median_ns: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Totals:
+    """Sums over the successful requests of a trial, all its requesters together."""
+
+    ok: int
+    body_sent: int | None
+    body_received: int | None
+    rate_per_s: float | None  # each requester's successes over its own window, added up
+    goodput_mbit_per_s: float | None  # the larger of both directions
+    first_request_ms: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialEvidence:
+    """One finished trial. `summary` is None when no request of it succeeded."""
+
+    record: TrialRecord
+    parts: tuple[Part, ...]
+    summary: TrialSummary | None
+    totals: Totals
+    errors: Mapping[str, int]
+    looks: tuple[Look, ...] = ()  # at the floor, in the same block, between the same two ends
+
+    def looks_of(self, kind: str, cell: str | None = None) -> Iterator[Look]:
+        """The looks with replies, of a kind; of `tcp` those that stand beside the cell."""
+        for look in self.looks:
+            if look.record.kind == kind and look.n and (cell is None or cell in look.record.cells):
+                yield look
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellEvidence:
+    """One cell with all its trials that count."""
+
+    cell: Cell
+    stack: Stack
+    operation: Operation
+    placement: Placement
+    requesters: int
+    trials: tuple[TrialEvidence, ...]
+    failed: tuple[TrialRecord, ...]
+    planned: int
+    distribution: Distribution | None
+    strip: Strip | None
+    one_host_median_ms: float | None = None  # the same stack, operation, policy and load on placement `local`
+
+    @property
+    def is_open_loop(self) -> bool:
+        """Whether requests were sent by a schedule and not by replies."""
+        return self.cell.load.rate_per_s is not None
+
+    def parts(self, check: str) -> Iterator[tuple[TrialEvidence, Part, Any]]:
+        """Each requester's part of each trial, with what a check saw in it; parts without samples are left out."""
+        for trial in self.trials:
+            for part in trial.parts:
+                if check in part.seen:
+                    yield trial, part, part.seen[check]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunEvidence:
+    """The whole run."""
+
+    manifest: Manifest
+    plan: Plan
+    cells: tuple[CellEvidence, ...]
+    looks: tuple[Look, ...]
+    floors: tuple[FloorSummary, ...] = ()
+    problems: tuple[str, ...] = field(default=())  # what could not be read, in words
+
+    def by_id(self) -> dict[str, CellEvidence]:
+        """Cells by their id."""
+        return {cell.cell.id: cell for cell in self.cells}

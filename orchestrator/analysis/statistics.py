@@ -1,0 +1,130 @@
+"""Descriptive statistics of latencies: pure functions over int64 nanoseconds, results in float milliseconds.
+
+Quantiles are type 7 of Hyndman & Fan (1996), "Sample Quantiles in Statistical Packages", The American Statistician
+50(4): linear interpolation between the order statistics around rank (n - 1) p. It is what numpy, R and Excel use by
+default. A percentile is only given where at least `SUPPORT` samples lie beyond it: the estimate of p99 from 200 samples
+is the second largest of them, which says nothing about the hundredth.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator.analysis.summary import Distribution
+
+Nanoseconds: TypeAlias = npt.NDArray[np.int64]
+
+SUPPORT = 10
+SLOWEST = 200
+NS_PER_MS = 1e6
+
+
+def quantile(ordered: Nanoseconds, share: float) -> float:
+    """The type 7 quantile of values that are already sorted, in their own unit; ValueError without values."""
+    if ordered.size == 0:
+        raise ValueError("no values, no quantile")
+    rank = (ordered.size - 1) * share
+    below = math.floor(rank)
+    low = float(ordered[below])
+    if below + 1 == ordered.size:
+        return low
+    return low + (rank - below) * (float(ordered[below + 1]) - low)
+
+
+def is_supported(n: int, share: float) -> bool:
+    """Whether at least `SUPPORT` of n samples lie beyond the quantile. Rounded, so that 1,000 samples support p99."""
+    return round(n * (1 - share), 9) >= SUPPORT
+
+
+def supported_quantile(ordered: Nanoseconds, share: float) -> float | None:
+    """The quantile in milliseconds, None with too few samples beyond it."""
+    return quantile(ordered, share) / NS_PER_MS if is_supported(ordered.size, share) else None
+
+
+def distribution(ordered: Nanoseconds, *, with_curve: bool = True) -> Distribution:
+    """Describe sorted latencies; ValueError without values.
+
+    SD is the sample's (n - 1 in the denominator), 0 for a single value. Sums are taken about the minimum, so that the
+    variance of small spreads around large values does not drown in rounding.
+    """
+    median = quantile(ordered, 0.5)
+    offsets = (ordered - ordered[0]).astype(np.float64)
+    mean = float(ordered[0]) + float(offsets.mean())
+    sd = float(offsets.std(ddof=1)) if ordered.size > 1 else 0.0
+    p99 = supported_quantile(ordered, 0.99)
+    return Distribution(
+        n=int(ordered.size),
+        minimum=float(ordered[0]) / NS_PER_MS,
+        mean=mean / NS_PER_MS,
+        median=median / NS_PER_MS,
+        p90=supported_quantile(ordered, 0.90),
+        p95=supported_quantile(ordered, 0.95),
+        p99=p99,
+        p999=supported_quantile(ordered, 0.999),
+        maximum=float(ordered[-1]) / NS_PER_MS,
+        sd=sd / NS_PER_MS,
+        cv=sd / mean if mean > 0 else 0.0,
+        iqr=(quantile(ordered, 0.75) - quantile(ordered, 0.25)) / NS_PER_MS,
+        p99_to_p50=p99 * NS_PER_MS / median if p99 is not None and median > 0 else None,
+        curve=curve(ordered) if with_curve else (),
+    )
+
+
+def curve(ordered: Nanoseconds, *, body: int = 200, tail: int = 100) -> tuple[tuple[float, float], ...]:
+    """The empirical distribution by rank: (share of requests at or below, latency in ms), ascending.
+
+    `body` even ranks, `tail` ranks that come closer together towards the maximum (evenly spaced in log(1 - share)), and
+    every one of the slowest 200: downsampling by shape (LTTB, min-max, M4) loses some of exactly those.
+    """
+    n = ordered.size
+    even = np.linspace(0, n - 1, min(body, n))
+    beyond = np.geomspace(max(n * 0.1, 1), min(SLOWEST, n), tail)
+    ranks = np.concatenate([even, n - beyond, np.arange(max(0, n - SLOWEST), n)])
+    chosen = np.unique(np.clip(np.rint(ranks).astype(np.int64), 0, n - 1))
+    shares = (chosen + 1) / n
+    return tuple(zip(shares.tolist(), (ordered[chosen] / NS_PER_MS).tolist(), strict=True))
+
+
+def time_bins(
+    sent_ns: Nanoseconds, latency_ns: Nanoseconds, count: int
+) -> tuple[tuple[float, float, float, float], ...]:
+    """A trial in time order, in `count` bins of equal length: (seconds since the first send, min, median, p99 in ms).
+
+    `sent_ns` ascends. A bin is stamped with its middle; empty ones are left out. The p99 of a small bin is its
+    interpolated value without the support rule: it draws a band, it is not quoted.
+    """
+    start, end = int(sent_ns[0]), int(sent_ns[-1])
+    edges = np.linspace(start, end, count + 1)
+    cuts = np.searchsorted(sent_ns, edges[1:-1])
+    bins = []
+    for i, part in enumerate(np.split(latency_ns, cuts)):
+        if part.size:
+            part = np.sort(part)
+            middle_s = (float(edges[i]) + float(edges[i + 1])) / 2 - start
+            minimum, median, p99 = float(part[0]), quantile(part, 0.5), quantile(part, 0.99)
+            bins.append((middle_s / 1e9, minimum / NS_PER_MS, median / NS_PER_MS, p99 / NS_PER_MS))
+    return tuple(bins)
+
+
+def slowest(sent_ns: Nanoseconds, latency_ns: Nanoseconds, count: int = SLOWEST) -> list[tuple[float, float]]:
+    """The slowest requests of a trial: (seconds since the first send, latency in ms), in time order."""
+    keep = np.arange(latency_ns.size)
+    if latency_ns.size > count:
+        keep = np.sort(np.argpartition(latency_ns, -count)[-count:])
+    seconds = (sent_ns[keep] - sent_ns[0]) / 1e9
+    return list(zip(seconds.tolist(), (latency_ns[keep] / NS_PER_MS).tolist(), strict=True))
+
+
+def per_second(count: float, duration_s: float) -> float | None:
+    """A rate over a measured window; None for a window without length (a single stamp)."""
+    return count / duration_s if duration_s > 0 else None
+
+
+def megabits_per_second(byte_count: float, duration_s: float) -> float | None:
+    """Goodput: body bytes over the measured window, in 10^6 bits per second."""
+    rate = per_second(byte_count, duration_s)
+    return None if rate is None else rate * 8 / 1e6

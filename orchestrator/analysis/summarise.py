@@ -1,0 +1,62 @@
+"""A run folder becomes the one frozen summary: samples are read once, everything else is computed from small numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from dataclasses import asdict
+
+from orchestrator.analysis.cells import summarise_cells
+from orchestrator.analysis.checks import CHECKS, run_checks
+from orchestrator.analysis.collect import collect, last_attempts
+from orchestrator.analysis.compare import compare_stacks
+from orchestrator.analysis.conditions import conditions, settings
+from orchestrator.analysis.evidence import Run
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.verdicts import verdicts
+
+
+def summarise(run: Run) -> RunSummary:
+    """Read and judge a run.
+
+    InvalidMeasurement when no trial has finished or a file is damaged; UsageError when the manifest is of a newer
+    version than this program knows.
+    """
+    observers = {check.name: check.observe for check in CHECKS if check.observe}
+    evidence = collect(run, observers)
+    manifest, plan = evidence.manifest, evidence.plan
+    cells = summarise_cells(evidence)
+    comparisons = compare_stacks(plan, cells)
+    checks = run_checks(evidence)
+    return RunSummary(
+        run_id=manifest.run_id,
+        name=plan.name,
+        question=plan.question,
+        started_at=manifest.started_at,
+        ended_at=manifest.ended_at,
+        state=manifest.state,
+        verdicts=verdicts(cells, comparisons, checks),
+        conditions=conditions(evidence),
+        cells=cells,
+        floors=evidence.floors,
+        comparisons=comparisons,
+        checks=checks,
+        warnings=manifest.warnings,
+        failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
+        repeat_command=_repeat_command(manifest.command, plan.experiment_path, plan.overrides),
+        settings=settings(evidence),
+        plan=manifest.plan,
+        manifest_sha256=_manifest_sha256(run),
+    )
+
+
+def _repeat_command(command: tuple[str, ...], experiment: str, overrides: tuple[str, ...]) -> str:
+    """The call that makes the run again: from the experiment, where the plan knows it, not from a plan that was current."""
+    if not experiment:
+        return shlex.join(command)
+    return shlex.join(["orch", "run", experiment, *(part for override in overrides for part in ("--set", override))])
+
+
+def _manifest_sha256(run: Run) -> str:
+    path = run.path / "manifest.json"
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""

@@ -1,0 +1,114 @@
+"""The sentences that answer the experiment's question, from the same numbers as every table and chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orchestrator.analysis import words
+from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison
+
+
+def verdicts(
+    cells: Sequence[CellSummary], comparisons: Sequence[Comparison], checks: Sequence[CheckResult]
+) -> tuple[str, ...]:
+    """One or a few sentences per group of comparable cells, after a warning when a check failed."""
+    by_id = {cell.id: cell for cell in cells}
+    groups: dict[str, list[Comparison]] = {}
+    for comparison in comparisons:
+        if comparison.statistic == "median" and not comparison.control:
+            groups.setdefault(comparison.group, []).append(comparison)
+    sentences = [_of_group(group, members, by_id) for group, members in groups.items()]
+    compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
+    sentences += [_alone(cell) for cell in cells if cell.id not in compared and cell.distribution]
+    failed = sorted({check.name for check in checks if check.verdict == "fail"})
+    if failed:
+        sentences.insert(0, f"These numbers must not be believed: {', '.join(failed)} failed (see the checks).")
+    return tuple(sentences)
+
+
+def _of_group(group: str, members: Sequence[Comparison], cells: dict[str, CellSummary]) -> str:
+    known = [m for m in members if m.ratio is not None]
+    reference = members[0].reference_label
+    if not known:
+        return f"{group}: no stack can be compared with {reference}, because one side has no sample."
+    told = [m for m in known if m.standing in ("faster", "slower")]
+    if not told:
+        return f"{group}: {_undecided(known, reference)}"
+    text = [_leader(known, reference)]
+    first = min(told, key=lambda m: m.ratio or 1.0)
+    best = cells[first.cell] if first.standing == "faster" else cells[first.reference_cell]
+    text += [part for part in (_floor_share(best), _client_share(best)) if part]
+    ties = [m.stack_label for m in known if m.standing == "tie"]
+    if ties:
+        text.append(f"{', '.join(ties)}: a tie with {reference}.")
+    if (least := _resolution(known)) is not None:
+        text.append(f"A difference below {words.percent(least)} is a tie here.")
+    return f"{group}: {' '.join(text)}"
+
+
+def _leader(known: Sequence[Comparison], reference: str) -> str:
+    """Who is ahead of the reference, or that it is ahead of all, and the largest gap behind it."""
+    faster = sorted((m for m in known if m.standing == "faster"), key=lambda m: m.ratio or 1.0)
+    slower = sorted((m for m in known if m.standing == "slower"), key=lambda m: m.ratio or 1.0)
+    if faster:
+        text = f"{_gap(faster[0])} than {reference}"
+        if len(faster) > 1:
+            text += f" (so are {', '.join(_gap(m, short=True) for m in faster[1:])})"
+        if slower:
+            text += f"; {', '.join(_gap(m, short=True) for m in slower)}"
+        return f"{text}, by the median."
+    text = f"{reference} is ahead by the median: {_gap(slower[0])}"
+    others = ", ".join(_gap(m, short=True) for m in slower[1:])
+    return f"{text}; {others}." if others else f"{text}."
+
+
+def _gap(comparison: Comparison, *, short: bool = False) -> str:
+    ratio = words.times(comparison.ratio or 1.0)
+    bounds = ""
+    if comparison.interval:
+        low, high = comparison.interval
+        bounds = f" (ratio {comparison.ratio:.2f}, 95 % interval {low:.2f} to {high:.2f})"
+    return f"{comparison.stack_label} {'' if short else 'is '}{ratio}{bounds}"
+
+
+def _undecided(known: Sequence[Comparison], reference: str) -> str:
+    if all(m.standing == "cannot tell" for m in known):
+        gaps = "; ".join(f"{m.stack_label} {words.times(m.ratio or 1.0)}" for m in known)
+        return f"cannot tell who is faster: {known[0].why}. Seen so far, against {reference}: {gaps}."
+    least = _resolution(known)
+    below = f" A difference below {words.percent(least)} cannot be told here." if least is not None else ""
+    return f"a tie between {reference} and {', '.join(m.stack_label for m in known)}.{below}"
+
+
+def _resolution(known: Sequence[Comparison]) -> float | None:
+    return max((m.resolution for m in known if m.resolution is not None), default=None)
+
+
+def _floor_share(cell: CellSummary) -> str:
+    if cell.tcp_floor is None or cell.distribution is None:
+        return ""
+    share = cell.tcp_floor / cell.distribution.median
+    median = words.ms(cell.distribution.median)
+    return (
+        f"Of the {median} of {cell.stack_label}, {words.ms(cell.tcp_floor)} ({words.percent(share)}) is the TCP floor."
+    )
+
+
+def _client_share(cell: CellSummary) -> str:
+    if cell.client_share is None:
+        return ""
+    return f"Its client ({cell.client}) accounts for {words.percent(cell.client_share)}."
+
+
+def _alone(cell: CellSummary) -> str:
+    """A cell with nothing to compare it with."""
+    assert cell.distribution is not None  # noqa: S101 - narrows the type
+    interval = ""
+    if cell.median_interval:
+        low, high = (words.ms(bound) for bound in cell.median_interval)
+        interval = f" (95 % interval {low} to {high})"
+    text = (
+        f"{cell.operation}, {cell.placement}, {cell.connection}, {cell.load}: {cell.stack_label} takes "
+        f"{words.ms(cell.distribution.median)} in the median{interval}."
+    )
+    return " ".join(part for part in (text, _floor_share(cell), _client_share(cell)) if part)

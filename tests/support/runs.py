@@ -1,0 +1,379 @@
+"""Synthetic runs whose truth is known: clean ones, and ones in which a test commits exactly one error.
+
+`a_run(...)` gives a `MemoryRun`, which analysis reads as it reads a folder; `write_run` puts the same run on disk. A
+test spoils it with `spoil=`, a function that changes each trial's `Draft` after it was made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment import plan as p
+from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
+
+START_NS = 1_700_000_000_000_000_000
+BOOT_NS = 5_000_000_000_000  # the monotonic clock at the start of the run
+US, MS, S = 1_000, 1_000_000, 1_000_000_000
+
+
+@dataclass
+class Draft:
+    """One trial before it is sealed: a test may change anything in it."""
+
+    cell: p.Cell
+    block: int
+    columns: dict[str, np.ndarray]
+    done: dict[str, Any]
+    ready: dict[str, Any]
+    stats: dict[str, Any]
+    stats_before: dict[str, Any]
+
+
+Spoil = Callable[[Draft], None]
+
+
+@dataclass
+class MemoryRun:
+    """A run folder that was never written."""
+
+    stored: Manifest
+    files: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+    path: Path = Path("results/synthetic")
+
+    def manifest(self) -> Manifest:
+        return self.stored
+
+    def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, np.ndarray]:
+        if relative_path not in self.files:
+            raise InvalidMeasurement(f"{relative_path}: the file is missing")
+        return {name: self.files[relative_path][name] for name in columns}
+
+
+def a_plan(
+    *,
+    stacks: Sequence[str] = ("rest", "grpc"),
+    controls: int = 0,
+    blocks: int = 5,
+    load: p.Load | None = None,
+    warmup: int = 50,
+    connection: str = "reuse",
+    placements: Sequence[p.Placement] | None = None,
+    operation: p.Operation | None = None,
+    clients: Sequence[str] = (),
+    seed: int = 1,
+) -> p.Plan:
+    """A plan of every stack in every placement; the first stack is the reference, entered `controls` times more."""
+    made = [
+        p.Stack(id=f"{name}-{client}", protocol=name, responder="plain", client=client, label=f"{name} ({client})")
+        for name, client in zip(stacks, clients or ["thin"] * len(stacks), strict=True)
+    ]
+    made += [
+        replace(made[0], id=f"{made[0].id}-aa{i}", label=f"{made[0].label} again", control_of=made[0].id)
+        for i in range(controls)
+    ]
+    placements = placements or [p.Placement(id="local", name="local", kind="local")]
+    operation = operation or p.Operation(id="add", name="add", label="add", request_bytes=8, reply_bytes=8)
+    load = load or p.Load(concurrency=1, requests=1000)
+    cells = tuple(
+        p.Cell(
+            id=f"{stack.id}.{operation.id}.{placement.id}",
+            stack=stack.id,
+            operation=operation.id,
+            placement=placement.id,
+            connection=connection,
+            load=load,
+            warmup=p.Warmup(requests=warmup, at_least_s=0.0),
+        )
+        for placement in placements
+        for stack in made
+    )
+    schedule = [(block, cell) for block in range(blocks) for cell in cells]
+    return p.Plan(
+        name="synthetic",
+        question="Which one is quicker?",
+        provider="local",
+        machine=None,
+        pin="apart",
+        stacks=tuple(made),
+        operations=(operation,),
+        placements=tuple(placements),
+        cells=cells,
+        trials=tuple(p.PlannedTrial(index=i, block=b, cell=c.id, seed=i) for i, (b, c) in enumerate(schedule)),
+        repeats=blocks,
+        seed=seed,
+        limits=p.Limits(wall_s=600, cost_usd=0, ttl_s=3600),
+    )
+
+
+def a_run(
+    plan: p.Plan | None = None,
+    *,
+    base_us: dict[str, float] | None = None,
+    between: float = 0.01,
+    spoil: Spoil | None = None,
+    baselines: bool = True,
+    seed: int = 1,
+    **planned: Any,
+) -> MemoryRun:
+    """A clean run, but for what `spoil` does. `base_us` is each protocol's median beyond the network's round trip.
+
+    `between` is the SD of the trials' and the blocks' effects, as a share. Distances come from the placements' links.
+    """
+    plan = plan or a_plan(**planned)
+    rng = np.random.default_rng(seed)
+    base_us = {"rest": 300.0, "grpc": 200.0, **(base_us or {})}
+    stacks = {s.id: s for s in plan.stacks}
+    operations = {o.id: o for o in plan.operations}
+    cells = {c.id: c for c in plan.cells}
+    distances = {x.id: (x.link.rtt_ms or 0.0) * MS for x in plan.placements}
+    drifts = rng.normal(0, between, size=plan.repeats)
+    trials, files, looks = [], {}, []
+    clock = BOOT_NS
+    for planned_trial in plan.trials:
+        cell = cells[planned_trial.cell]
+        effect = float(np.exp(drifts[planned_trial.block] + rng.normal(0, between)))
+        base = base_us.get(stacks[cell.stack].protocol, 250.0) * US * effect
+        draft = _draft(
+            rng, cell, operations[cell.operation], planned_trial.block, base, distances[cell.placement], clock
+        )
+        if spoil:
+            spoil(draft)
+        clock += 30 * S
+        path = f"samples/cell={cell.id}/{planned_trial.index:05d}.parquet"
+        files[path] = draft.columns
+        trials.append(_trial_record(planned_trial, draft, path))
+    if baselines:
+        for block in range(plan.repeats):
+            for placement in plan.placements:
+                beside = tuple(c.id for c in plan.cells if c.placement == placement.id)
+                for moment in ("before", "after"):
+                    for kind in ("ping", "tcp"):
+                        look, columns = _look(rng, kind, placement.id, block, moment, distances[placement.id], beside)
+                        files[look.samples] = columns
+                        looks.append(look)
+    return MemoryRun(stored=_manifest(plan, trials, looks), files=files)
+
+
+def _draft(
+    rng: np.random.Generator,
+    cell: p.Cell,
+    operation: p.Operation,
+    block: int,
+    base_ns: float,
+    rtt_ns: float,
+    start_ns: int,
+) -> Draft:
+    warm = cell.warmup.requests
+    rows = warm + (cell.load.requests or 1000)
+    trips = 2 if cell.connection == "per-request" else 1
+    latency = (rtt_ns * trips + base_ns * (0.8 + rng.gamma(2.0, 0.125, size=rows))).astype(np.int64)
+    latency += rng.integers(0, 999, size=rows)
+    if cell.connection == "reuse":
+        latency[0] += rtt_ns + base_ns
+    intended, sent = _stamps(rng, cell, latency, start_ns)
+    received = sent + latency
+    order = np.argsort(received, kind="stable")
+    columns = {
+        "sequence": np.arange(1, rows + 1),
+        "phase": (np.arange(rows) >= warm).astype(np.int64),
+        "connection": np.arange(rows) if cell.connection == "per-request" else np.arange(rows) % cell.load.concurrency,
+        "intended_ns": intended,
+        "sent_ns": sent,
+        "received_ns": received,
+        "service_ns": np.full(rows, -1),
+        "bytes_sent": np.full(rows, operation.request_bytes + 20),
+        "bytes_received": np.full(rows, operation.reply_bytes + 20),
+        "status": np.zeros(rows, dtype=np.int64),
+    }
+    columns = {name: values[order].astype(np.int64) for name, values in columns.items()}
+    return Draft(
+        cell=cell,
+        block=block,
+        columns=columns,
+        done=_done(cell, columns, rtt_ns),
+        ready={"ready": True, "port": 4000, "implementation": "plain", "versions": {}, "identity": "nonce"},
+        stats={"answered": rows + 2, "peers": _peers(cell, rows), "cpu_s": 1.0, "host": host_counters(10 * S)},
+        stats_before={"answered": 0, "peers": 0, "cpu_s": 0.2, "host": host_counters(0)},
+    )
+
+
+def _stamps(
+    rng: np.random.Generator, cell: p.Cell, latency: np.ndarray, start_ns: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Intended and sent: by schedule in an open loop, else each worker's next send follows its last reply."""
+    rows = latency.size
+    if cell.load.rate_per_s is not None:
+        gaps = rng.exponential(S / cell.load.rate_per_s, size=rows)
+        intended = (start_ns + np.cumsum(gaps)).astype(np.int64)
+        return intended, intended + rng.integers(2_000, 40_000, size=rows)
+    sent = np.empty(rows, dtype=np.int64)
+    workers = cell.load.concurrency
+    for worker in range(workers):
+        mine = np.arange(worker, rows, workers)
+        gaps = rng.integers(3_000, 9_000, size=mine.size)
+        ends = np.cumsum(latency[mine] + gaps)
+        sent[mine] = start_ns + worker * 7_001 + np.concatenate([[0], ends[:-1]])
+    return sent, sent
+
+
+def _peers(cell: p.Cell, rows: int) -> int:
+    return rows + 1 if cell.connection == "per-request" else cell.load.concurrency + 1
+
+
+def host_counters(elapsed_ns: int, *, steal: int = 0, throttled: int = 0, pressure_us: int = 0, busy: int = 0) -> dict:
+    """One reading of the host's counters, as services/harness/counters.py gives it; nothing else ran meanwhile."""
+    ticks = elapsed_ns // 10_000_000 * 2
+    return {
+        "monotonic_ns": BOOT_NS + elapsed_ns,
+        "tick_hz": 100,
+        "cpu_ticks": {"total": ticks, "busy": busy, "steal": steal, "idle": ticks - busy, "iowait": 0},
+        "pressure_us": {"cpu": pressure_us, "memory": 0, "io": 0},
+        "throttling": {
+            "periods": elapsed_ns // 100_000_000,
+            "throttled": throttled,
+            "throttled_us": throttled * 50_000,
+        },
+        "load_average": [0.5, 0.5, 0.5],
+        "process": {"cpu_s": 0.0},
+    }
+
+
+def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[str, Any]:
+    measured = columns["phase"] == 1
+    first, last = int(columns["sent_ns"][measured].min()), int(columns["received_ns"].max())
+    n = int(measured.sum())
+    span_s = (last - first) / S
+    begin, end = int(columns["sent_ns"].min()) - MS, last + MS
+    sent, received = int(columns["bytes_sent"][measured].sum()), int(columns["bytes_received"][measured].sum())
+    return {
+        "type": "done",
+        "rows": int(measured.size),
+        "warmup_requests": int((~measured).sum()),
+        "requests": n,
+        "measured_s": span_s,
+        "errors": {},
+        "error_examples": {},
+        "identity": "nonce",
+        "verified": n,
+        "body_bytes_sent": sent,
+        "body_bytes_received": received,
+        "wire": {
+            "bytes_sent": sent + 60 * n,
+            "bytes_received": received + 60 * n,
+            "segments_sent": n,
+            "segments_received": n,
+            "retransmits": 0,
+        },
+        "min_rtt_us": (rtt_ns + 15 * US) / 1000,
+        "connections_opened": n if cell.connection == "per-request" else 0,
+        "cpu_s": span_s * 0.3,
+        "cpu_share": 0.3,
+        "loop_lag_ms": None,
+        "anchor": {"wall_ns": START_NS + begin, "monotonic_ns": begin},
+        "anchor_end": {"wall_ns": START_NS + end, "monotonic_ns": end},
+        "clock_resolution_ns": 1.0,
+        "client": "thin",
+        "versions": {"thin": "1.0"},
+        "settings": {},
+        "host_before": host_counters(0, busy=0),
+        "host_after": host_counters(10 * S, busy=int(span_s * 60)),
+    }
+
+
+def _trial_record(planned: p.PlannedTrial, draft: Draft, path: str) -> TrialRecord:
+    return TrialRecord(
+        index=planned.index,
+        block=planned.block,
+        cell=planned.cell,
+        attempt=0,
+        outcome="ok",
+        started_wall_ns=START_NS + planned.index * 30 * S,
+        ended_wall_ns=START_NS + planned.index * 30 * S + 20 * S,
+        overhead_s=0.7,
+        ready=draft.ready,
+        stats=draft.stats,
+        stats_before=draft.stats_before,
+        requesters=(RequesterRecord(host="localhost", done=draft.done, samples=path),),
+    )
+
+
+def _look(
+    rng: np.random.Generator,
+    kind: str,
+    placement: str,
+    block: int,
+    moment: str,
+    rtt_ns: float,
+    cells: tuple[str, ...],
+) -> tuple[BaselineRecord, dict[str, np.ndarray]]:
+    n, extra_us = (20, 20) if kind == "ping" else (200, 60)
+    latency = (rtt_ns + extra_us * US * (0.9 + rng.gamma(2.0, 0.1, size=n))).astype(np.int64)
+    sent = BOOT_NS + np.arange(n) * 50 * MS
+    ones = np.ones(n, dtype=np.int64)
+    columns = {
+        "sequence": np.arange(1, n + 1),
+        "phase": ones,
+        "connection": ones * 0,
+        "intended_ns": sent,
+        "sent_ns": sent,
+        "received_ns": sent + latency,
+        "service_ns": -ones,
+        "bytes_sent": ones * 56,
+        "bytes_received": ones * 56,
+        "status": ones * 0,
+    }
+    record = BaselineRecord(
+        kind=kind,
+        placement=placement,
+        block=block,
+        moment=moment,
+        requester="localhost",
+        method="icmp-datagram" if kind == "ping" else "tcp",
+        samples=f"baselines/{kind}/{placement}-{block}-{moment}.parquet",
+        started_wall_ns=START_NS + block * 300 * S + (moment == "after") * 200 * S,
+        cells=cells if kind == "tcp" else (),
+    )
+    return record, columns
+
+
+def _manifest(plan: p.Plan, trials: list[TrialRecord], looks: list[BaselineRecord]) -> Manifest:
+    return Manifest(
+        run_id="20231114-synthetic",
+        plan_id=plan.id,
+        plan=json.loads(json.dumps(plan.to_dict())),
+        orch_version="0.1.0",
+        state="complete",
+        started_at="2023-11-14T22:13:20Z",
+        ended_at="2023-11-14T22:23:20Z",
+        command=("orch", "run"),
+        fleet={"provider": plan.provider},
+        hosts={"localhost": {"cpu": "Synthetic 3000", "kernel": "6.1"}},
+        trials=tuple(trials),
+        baselines=tuple(looks),
+        files={},
+    )
+
+
+def write_run(run: MemoryRun, folder: Path) -> Path:
+    """The run as a folder on disk, digests and all."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    digests = {}
+    for relative, columns in run.files.items():
+        target = folder / relative
+        target.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table({k: columns[k] for k in SAMPLE_COLUMNS if k in columns}), target, compression="zstd")
+        digests[relative] = hashlib.sha256(target.read_bytes()).hexdigest()
+    stored = replace(run.stored, files=digests, run_id=folder.name)
+    (folder / "manifest.json").write_text(json.dumps(asdict(stored)))
+    (folder / "plan.json").write_text(json.dumps(stored.plan))
+    return folder
