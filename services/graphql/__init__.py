@@ -1,0 +1,38 @@
+"""GraphQL over HTTP/1.1."""
+
+from __future__ import annotations
+
+from services.harness.spec import Protocol, Responder
+from services.http.asgi import PACKAGES, SETTINGS
+from services.http.clients import CONCURRENT, SEQUENTIAL, clients
+
+_PACKAGES = ("strawberry-graphql", "graphql-core", "starlette", *PACKAGES)
+
+PROTOCOL = Protocol(
+    name="graphql",
+    title="GraphQL",
+    summary="GraphQL queries with variables over HTTP/1.1, the query's text sent every time; bytes as base64",
+    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    responders=(
+        Responder(
+            name="strawberry",
+            module="services.graphql.responder",
+            packages=_PACKAGES,
+            settings={**SETTINGS, "query": "parsed and validated at every request, which is Strawberry's default"},
+        ),
+        Responder(
+            name="strawberry-cached",
+            module="services.graphql.cached_responder",
+            packages=_PACKAGES,
+            settings={**SETTINGS, "query": "Strawberry's ParserCache and ValidationCache, 128 entries each"},
+        ),
+    ),
+    clients=clients("services.graphql.requester"),
+    sequential=SEQUENTIAL,
+    concurrent=CONCURRENT,
+    settings={
+        "bytes": "base64 in a string: GraphQL has no binary type",
+        "document": "the JSON scalar",
+        "JSON": "compact, UTF-8",
+    },
+)
