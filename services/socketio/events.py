@@ -1,0 +1,59 @@
+"""What both Socket.IO clients have in common: how an operation becomes an event, and what an acknowledgement says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from socketio import packet
+
+from services.harness.client_api import CallFailed, CallSpec, Reply, Request
+
+
+def check_encodable(call: CallSpec) -> None:
+    """CallFailed when JSON cannot carry the example request: python-socketio would send NaN, which is not JSON."""
+    try:
+        json.dumps({key: content for key, content in call.example.items() if key != "data"}, allow_nan=False)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise CallFailed("protocol", f"{call.operation} cannot be encoded as JSON: {error}") from error
+
+
+def read_acknowledgement(arguments: tuple[Any, ...]) -> Reply:
+    """The reply that a responder acknowledged with; CallFailed when it is an error or not a reply."""
+    if len(arguments) != 1 or not isinstance(arguments[0], dict):
+        raise CallFailed("undecodable", f"acknowledged with {arguments!r:.200}, not with named fields")
+    reply: Reply = arguments[0]
+    if "error" in reply:
+        raise CallFailed("protocol", str(reply["error"]))
+    return reply
+
+
+def connection_failure(error: BaseException) -> CallFailed:
+    """Why no connection came about. The library says "Connection error" to nearly all, and the causes tell more."""
+    causes = list(_causes(error))
+    words = " <- ".join(f"{type(cause).__name__}: {cause}" for cause in causes)
+    if any(isinstance(cause, ConnectionRefusedError) for cause in causes) or "refused by the server" in words:
+        return CallFailed("refused", words)
+    if any(isinstance(cause, TimeoutError) for cause in causes):
+        return CallFailed("timeout", words)
+    if any(isinstance(cause, ConnectionError) for cause in causes):
+        return CallFailed("closed", words)
+    return CallFailed("undecodable" if "response" in words or "packet" in words else "protocol", words)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def sizes(operation: str, request: Request, reply: Reply) -> tuple[int, int]:
+    """Bytes of the packets' JSON and attachments, without acknowledgement number and transport framing."""
+    return _size(packet.EVENT, [operation, request]), _size(packet.ACK, [reply])
+
+
+def _size(kind: int, content: list[Any]) -> int:
+    encoded = packet.Packet(packet_type=kind, data=content).encode()
+    parts = encoded if isinstance(encoded, list) else [encoded]
+    return sum(len(part.encode() if isinstance(part, str) else part) for part in parts)
