@@ -19,5 +19,5 @@ fi
 mv "$key.new" "$key"
 umask 022
 echo "HostKey $key" >/etc/ssh/sshd_config.d/10-orch.conf
-sshd -t
+/usr/sbin/sshd -t
 systemctl restart ssh

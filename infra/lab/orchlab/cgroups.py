@@ -51,7 +51,9 @@ class Tree:
 
     def group_names(self) -> set[str]:
         """The names of the groups directly below."""
-        return {path.name for root in (self.cpu, self.memory) if root.is_dir() for path in root.iterdir() if path.is_dir()}
+        return {
+            path.name for root in (self.cpu, self.memory) if root.is_dir() for path in root.iterdir() if path.is_dir()
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,9 @@ def missing() -> list[Missing]:
             _lack("this root may not make namespaces (a container without privileges?)", "run on the machine itself")
         )
     if not found and not netem.is_offered() and not Path("/dev/net/tun").exists():
-        found.append(_lack("neither netem nor /dev/net/tun is there, so there is no distance", "modprobe sch_netem, or tun"))
+        found.append(
+            _lack("neither netem nor /dev/net/tun is there, so there is no distance", "modprobe sch_netem, or tun")
+        )
     try:
         cgroups.find_tree(Path("/proc/mounts").read_text())
     except LabError as error:

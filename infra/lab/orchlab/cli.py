@@ -12,6 +12,7 @@ from typing import Any
 from orchlab import checking, emulator, host, layout, link, network, sweeping
 from orchlab.errors import LabError
 
+_FAILED = 4
 _INCOMPLETE = 6
 
 
@@ -142,3 +143,6 @@ def main(argv: Sequence[str]) -> int:
         if error.hint:
             print(f"hint: {error.hint}", file=sys.stderr)
         return error.exit_code
+    except OSError as error:  # the kernel's word: a full disk, a limit on namespaces
+        print(f"error: {arguments.verb}: {error}", file=sys.stderr)
+        return _FAILED

@@ -34,7 +34,18 @@ _FIFO_PRIORITY = 20
 class Path:
     """One direction between two hosts: what is wanted of it, and what is on its way."""
 
-    __slots__ = ("buffer_ns", "delay_ns", "free_ns", "jitter_ns", "last_ns", "loss", "ns_per_byte", "order", "out", "queue")
+    __slots__ = (
+        "buffer_ns",
+        "delay_ns",
+        "free_ns",
+        "jitter_ns",
+        "last_ns",
+        "loss",
+        "ns_per_byte",
+        "order",
+        "out",
+        "queue",
+    )
 
     def __init__(self, out: int, order: int) -> None:
         self.out = out  # the descriptor that its packets are written to

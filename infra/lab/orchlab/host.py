@@ -61,7 +61,7 @@ def up(spec: Spec) -> None:
     down(spec.run_id, spec.name)
     try:
         folder = layout.host_dir(spec.run_id, spec.name)
-        folder.mkdir(parents=True, mode=0o700)
+        layout.make_dir(folder)
         layout.write_record(folder / "spec.json", vars(spec))
         inside.prepare(folder, spec.instance, public_key=spec.ssh_public_key, host_key=Path(spec.host_key_path))
         ip("netns", "add", spec.instance)
@@ -193,10 +193,11 @@ def why_not_alive(record: dict[str, Any] | None, instance: str) -> str | None:
     """What is wrong with a host; None when nothing is."""
     if record is None:
         return "there is no such host on this machine"
-    if not processes.is_alive(processes.from_record(record.get("first"))):
-        first = record.get("first")
-        rebooted = bool(first) and first["boot_id"] != processes.boot_id()
-        return "the machine was rebooted" if rebooted else "its first process has ended"
+    first = processes.from_record(record.get("first"))
+    if first is not None and first.boot_id != processes.boot_id():
+        return "the machine was rebooted"
+    if not processes.is_alive(first):
+        return "its first process has ended"
     if not processes.is_alive(processes.from_record(record.get("keeper"))):
         return "its keeper has ended"
     if not (NETNS / instance).exists():

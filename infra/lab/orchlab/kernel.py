@@ -44,7 +44,7 @@ def unshare(kinds: int) -> None:
 
 
 def mount(source: str | Path, target: str | Path, kind: str = "none", flags: int = 0, options: str = "") -> None:
-    """mount(2). OSError names the target."""
+    """Mount a file system, as the kernel's `mount` does. OSError names the target."""
     arguments = [str(text).encode() for text in (source, target, kind)]
     _check(_libc.mount(*arguments, ctypes.c_ulong(flags), options.encode() or None), f"mount {target}")
 

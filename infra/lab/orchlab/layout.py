@@ -97,6 +97,12 @@ def read_record(path: Path) -> dict[str, Any] | None:
     return record
 
 
+def make_dir(folder: Path) -> None:
+    """Make a folder of a deployment; no `remove_empty` of another host comes between it and its parents."""
+    with locked_root():
+        folder.mkdir(parents=True, mode=0o700)
+
+
 def remove_empty(run_id: str) -> None:
     """Remove the deployment's folders that hold nothing any more, up to the lab's own."""
     with locked_root():

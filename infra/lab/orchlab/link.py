@@ -60,7 +60,7 @@ class NetemLink:
     """Distance by the kernel."""
 
     kind = "netem"
-    scheduler = None
+    scheduler: str | None = None
 
     def __init__(self, run_id: str, ends: Sequence[paths.End]) -> None:
         self._netns = layout.instance_name(run_id, layout.LINK)
@@ -141,7 +141,7 @@ def up(spec: Spec) -> None:
     down(spec.run_id)
     try:
         link = _chosen(spec)
-        layout.link_dir(spec.run_id).mkdir(parents=True, mode=0o700)
+        layout.make_dir(layout.link_dir(spec.run_id))
         link.start()
         achieved = calibrate(link, _ends(spec), paths.wanted_by_zones(spec.links), ping)
         link.detach()
@@ -165,7 +165,9 @@ def _chosen(spec: Spec) -> Link:
         return NetemLink(spec.run_id, _ends(spec))
     if not Path("/dev/net/tun").exists():
         hint = "load one of them: modprobe sch_netem, or modprobe tun"
-        raise LabError("this machine has neither netem nor /dev/net/tun, so it cannot make distance", hint=hint, exit_code=3)
+        raise LabError(
+            "this machine has neither netem nor /dev/net/tun, so it cannot make distance", hint=hint, exit_code=3
+        )
     return UserSpaceLink(spec.run_id, _ends(spec))
 
 
@@ -230,7 +232,9 @@ def ping(one: paths.End, other: paths.End) -> list[float]:
     rtts_ms = [float(time_ms) for time_ms in re.findall(r" time=([0-9.]+) ms", done.stdout)]
     if len(rtts_ms) <= _SETTLING:
         words = (done.stderr or done.stdout).strip().splitlines()
-        raise LabError(f"no ping from {one.name} to {other.name} over the new link: {words[-1] if words else 'no reply'}")
+        raise LabError(
+            f"no ping from {one.name} to {other.name} over the new link: {words[-1] if words else 'no reply'}"
+        )
     return rtts_ms[_SETTLING:]
 
 

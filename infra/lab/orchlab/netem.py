@@ -64,7 +64,22 @@ def _classes(netns: str, port: str, to_index: int, ends: Sequence[End]) -> list[
             match = ["u32", "match", "ip", "src", f"{end.address}/32", "flowid", flow]
             commands += [
                 ["tc", "-n", netns, "class", "add", "dev", port, "parent", "1:", "classid", flow, *shape],
-                ["tc", "-n", netns, "filter", "add", "dev", port, "parent", "1:", "protocol", "ip", "prio", "1", *match],
+                [
+                    "tc",
+                    "-n",
+                    netns,
+                    "filter",
+                    "add",
+                    "dev",
+                    port,
+                    "parent",
+                    "1:",
+                    "protocol",
+                    "ip",
+                    "prio",
+                    "1",
+                    *match,
+                ],
             ]
     return commands
 

@@ -41,7 +41,12 @@ def status(run_id: str) -> dict[str, Any]:
         replace.append("terraform_data.link")
     if not layout.run_dir(run_id).is_dir():
         replace = ["terraform_data.network"]  # all the rest follows from it
-    return {"run_id": run_id, "hosts": hosts, "link": {"kind": kind, "alive": why is None, "why": why}, "replace": replace}
+    return {
+        "run_id": run_id,
+        "hosts": hosts,
+        "link": {"kind": kind, "alive": why is None, "why": why},
+        "replace": replace,
+    }
 
 
 def listing() -> dict[str, Any]:
