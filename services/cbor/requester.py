@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from services.cbor.codec import CODEC
 from services.harness.client_api import AsyncDialer, CallSpec, Dialer
+from services.harness.spec import Client
 from services.http.binary import route
 from services.http.clients import dial_with
 
 
-def dialer(call: CallSpec, client: str) -> Dialer | AsyncDialer:
-    """Opens connections of the HTTP client of that name."""
+def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
+    """Opens connections of that HTTP client."""
     return dial_with(client, route(CODEC, call), call)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from services.harness.client_api import AsyncDialer, CallFailed, CallSpec, Dialer, Reply, Request
+from services.harness.spec import Client
 from services.http.binary import message_of
 from services.http.clients import dial_with
 from services.http.codec import JSON, Route, expect_mapping, json_bytes
@@ -84,8 +85,8 @@ _QUERIES: Mapping[str, _Query] = {
 }
 
 
-def dialer(call: CallSpec, client: str) -> Dialer | AsyncDialer:
-    """Opens connections of the HTTP client of that name."""
+def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
+    """Opens connections of that HTTP client."""
     return dial_with(client, route(call.operation, call.example), call)
 
 

@@ -78,16 +78,13 @@ def clients(module: str, *codec: str) -> tuple[Client, ...]:
     )
 
 
-def dial_with(client: str, route: Route, call: CallSpec) -> Dialer | AsyncDialer:
-    """The dialer of the client of that name.
-
-    CallFailed `protocol` when the protocol cannot carry such a request at all, KeyError for an unknown client.
-    """
+def dial_with(client: Client, route: Route, call: CallSpec) -> Dialer | AsyncDialer:
+    """The client's dialer; CallFailed `protocol` when the protocol cannot carry such a request at all."""
     try:
         route.encode(call.example)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise CallFailed("protocol", f"{call.operation} cannot be encoded for {route.path}: {error}") from error
-    module, connection = _CONNECTIONS[client]
+    module, connection = _CONNECTIONS[client.name]
     opens = getattr(importlib.import_module(module), connection)
     return (_AsyncDialer if connection == "AsyncConnection" else _Dialer)(opens, route, call)
 

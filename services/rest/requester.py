@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 from services.harness.client_api import AsyncDialer, CallSpec, Dialer, Request
+from services.harness.spec import Client
 from services.http.clients import dial_with
 from services.http.codec import JSON, OCTETS, Route, json_bytes, json_object
 
 
-def dialer(call: CallSpec, client: str) -> Dialer | AsyncDialer:
-    """Opens connections of the HTTP client of that name."""
+def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
+    """Opens connections of that HTTP client."""
     return dial_with(client, route(call.operation, call.example), call)
 
 
