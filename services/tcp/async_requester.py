@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
 from services.harness.client_api import CallFailed, CallSpec, Reply, Request
 from services.harness.spec import Client
@@ -74,8 +75,7 @@ class _Frames(asyncio.Protocol):
         self._waiting: asyncio.Future[_Frame] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - narrows the type
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)
 
     async def exchange(self, code: int, body: bytes, timeout_s: float) -> _Frame:
         if self._transport is None or self._transport.is_closing():

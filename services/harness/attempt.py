@@ -1,0 +1,227 @@
+"""One trial, from the check of both ends to its `done` line."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from services.harness import blocking
+from services.harness.client_api import CallFailed, CallSpec, Reply, Request
+from services.harness.clock import Clock, resolution_ns
+from services.harness.contract import Load, Trial
+from services.harness.counters import host_counters
+from services.harness.ledger import Ledger, Tally
+from services.harness.loops import Loops, Work, close_after
+from services.harness.phases import MEASURED, NS, WARM_UP, Phase, arrivals, measured, warm_up
+from services.harness.record import Record
+from services.harness.spec import Client, Protocol, find_protocol
+from services.harness.tcpinfo import WireMeter
+from services.harness.versions import versions
+from services.operations import OPERATIONS, Operation
+from services.operations.base import Make
+
+Print = Callable[[dict[str, Any]], None]
+Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
+
+_ROWS_PER_S = 20_000  # more than a Python client asks; the record grows should it not suffice
+
+
+class CannotTry(Exception):
+    """The trial cannot be made. `kind`: a status of the contract, or `trial` when it asks for what there is not."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What a trial's names stand for, loaded."""
+
+    protocol: Protocol
+    client: Client
+    operation: Operation
+    make: Make
+    dialer: Callable[[str, Request], Any]  # of an operation and an example request
+    ask: Ask
+    loops: Callable[[Any, Work], Loops]
+
+    def who(self) -> dict[str, Any]:
+        """The client as the `done` line names it."""
+        return {
+            "client": self.client.name,
+            "versions": versions(self.client.packages),
+            "settings": {**self.protocol.settings, **self.client.settings},
+            "clock_resolution_ns": resolution_ns(),
+        }
+
+
+def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
+    """Check both ends, warm up, measure, and print what came of it.
+
+    CannotTry when it cannot begin, GaveUp when nothing succeeds any more, OSError when the record finds no space.
+    """
+    parts = load_parts(trial)
+    example = parts.make(1, clock.wall_ns)
+    print_line({"type": "checked", "body_bytes": list(check(trial, parts, example))})
+    if trial.load.requests == 0:
+        print_line({"type": "done", "rows": 0, "warmup_requests": 0, "requests": 0, "errors": {}, **parts.who()})
+        return
+    with Record(trial.record, _expected_rows(trial)) as record:
+        print_line({"type": "done", **_measure(trial, parts, example, record, print_line, clock)})
+
+
+def load_parts(trial: Trial) -> Parts:
+    """Import what the trial needs and nothing else; CannotTry for what there is not."""
+    try:
+        protocol = find_protocol(trial.protocol)
+        client = protocol.client(trial.client)
+        operation = OPERATIONS[trial.operation]
+    except KeyError as error:
+        raise CannotTry("trial", f"no such protocol, client or operation: {error}; see `orch services`") from error
+    if operation.name not in protocol.operations:
+        raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
+    try:
+        make = operation.requests(trial.payload, trial.seed)
+        module = importlib.import_module(client.module)
+        ask, loops = _style(client)
+    except ValueError as error:
+        raise CannotTry("trial", str(error)) from error
+    except ImportError as error:
+        raise CannotTry("trial", f"{client.name}: {error}; install the project's `services` extra here") from error
+
+    def dialer(operation_name: str, example: Request) -> Any:
+        target = trial.target
+        call = CallSpec(
+            host=target.host, port=target.port, operation=operation_name, timeout_s=trial.timeout_s, example=example
+        )
+        return module.dialer(call, client)
+
+    return Parts(protocol=protocol, client=client, operation=operation, make=make, dialer=dialer, ask=ask, loops=loops)
+
+
+def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops]]:
+    if client.style == "sync":
+        return blocking.ask, blocking.BlockingLoops
+    import asyncio
+
+    import uvloop
+
+    from services.harness import awaiting
+
+    loop = uvloop.new_event_loop()
+    asyncio.set_event_loop(loop)
+    return partial(awaiting.ask, loop), partial(awaiting.AwaitingLoops, loop)
+
+
+def check(trial: Trial, parts: Parts, example: Request) -> tuple[int, int]:
+    """Ask who answers, then the operation once; CannotTry unless both replies are right. Both bodies' sizes."""
+    try:
+        who, _ = parts.ask(parts.dialer("identity", {}), {})
+        if who.get("identity") != trial.target.identity:
+            raise CannotTry(
+                "wrong-reply",
+                f"another responder answers at {trial.target.host}:{trial.target.port}: "
+                f"it says {who.get('identity')!r}, not {trial.target.identity!r}",
+            )
+        reply, sizes = parts.ask(parts.dialer(trial.operation, example), example)
+    except CallFailed as failure:
+        raise CannotTry(failure.status, f"before measuring: {failure}") from failure
+    reason = parts.operation.verify(example, reply)
+    if reason is not None:
+        raise CannotTry("wrong-reply", f"{trial.operation}: {reason}")
+    return sizes
+
+
+def _measure(
+    trial: Trial, parts: Parts, example: Request, record: Record, print_line: Print, clock: Clock
+) -> dict[str, Any]:
+    """Both phases on the same connections; the `done` line's keys."""
+    load, target = trial.load, trial.target
+    due = arrivals(load, trial.seed) if load.rate_per_s is not None else None
+    more = measured(load) if due is None else lambda taken, _elapsed_ns: taken < len(due)
+    overlap = trial.connection == "per-request" and load.concurrency > 1
+    wire = WireMeter(target.host, target.port, overlap=overlap)
+    ledger = Ledger(record, parts.operation.verify, timeout_s=trial.timeout_s, progress=print_line)
+    work = Work(
+        make=parts.make,
+        ledger=ledger,
+        clock=clock,
+        policy=trial.connection,
+        concurrency=load.concurrency,
+        before_close=wire.before_close,
+    )
+    loops = parts.loops(parts.dialer(trial.operation, example), work)
+
+    # The collector must not run into a sample; what stands now will stand to the end.
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    anchor = clock.anchor()
+    print_line({"type": "start", "anchor": anchor})
+    try:
+        loops.open()
+    except CallFailed as failure:
+        raise CannotTry(failure.status, f"opening {load.concurrency} connections: {failure}") from failure
+    warm = Phase(number=WARM_UP, begin_ns=clock.monotonic_ns(), first_sequence=1, more=warm_up(trial.warmup))
+    ledger.begin(warm)
+    loops.closed_loop(warm)
+    if trial.start_at_unix_ns is not None:
+        loops.wait(max(0.0, (trial.start_at_unix_ns - clock.wall_ns()) / NS))
+
+    host_before = host_counters()
+    wire.begin()
+    cpu_before_s = time.process_time()
+    phase = Phase(number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=warm.next_sequence, more=more)
+    ledger.begin(phase)
+    if due is None:
+        loops.closed_loop(phase)
+    else:
+        loops.open_loop(phase, due, close_after(load, phase.begin_ns))
+    cpu_s = time.process_time() - cpu_before_s
+    wire.end()
+    host_after = host_counters()
+    loops.close()
+    gc.enable()
+    return {
+        "rows": record.rows,
+        "warmup_requests": warm.taken,
+        **_tallied(ledger.tally),
+        "wire": wire.wire(),
+        "min_rtt_us": wire.min_rtt_us(),
+        "cpu_s": cpu_s,
+        "cpu_share": cpu_s / ledger.tally.span_s if ledger.tally.span_s else None,
+        "loop_lag_ms": loops.lag_ms,
+        "anchor": anchor,
+        "anchor_end": clock.anchor(),
+        "host_before": host_before,
+        "host_after": host_after,
+        **parts.who(),
+    }
+
+
+def _tallied(tally: Tally) -> dict[str, Any]:
+    return {
+        "requests": tally.rows,
+        "measured_s": tally.span_s,
+        "errors": dict(tally.errors),
+        "error_examples": tally.error_examples,
+        "body_bytes_sent": tally.body_bytes_sent,
+        "body_bytes_received": tally.body_bytes_received,
+        "connections_opened": tally.connections_opened,
+    }
+
+
+def _expected_rows(trial: Trial) -> int:
+    """How many rows to make room for beforehand."""
+    load: Load = trial.load
+    warm = max(trial.warmup.requests, int(trial.warmup.at_least_s * _ROWS_PER_S))
+    if load.duration_s is None:
+        return warm + (load.requests or 0)
+    by_time = int(load.duration_s * (load.rate_per_s or _ROWS_PER_S) * 1.1)
+    return warm + (by_time if load.requests is None else min(by_time, load.requests))

@@ -1,0 +1,208 @@
+"""Load loops for clients that are awaited: one task per request in flight, on uvloop."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import Awaitable, Callable
+
+from services.harness.client_api import AsyncConnection, AsyncDialer, CallFailed, Reply, Request
+from services.harness.loops import BREAKING, NO_CONNECTION, Work, cancel_rest
+from services.harness.pacer import Pacer
+from services.harness.phases import Phase
+
+_LAG_EVERY_S = 0.02
+
+Take = Callable[[], Awaitable[tuple[int, int]]]
+"""The next request's sequence number (0: the phase is over) and when it is due (0: now)."""
+
+
+def ask(loop: asyncio.AbstractEventLoop, dialer: AsyncDialer, request: Request) -> tuple[Reply, tuple[int, int]]:
+    """One request on a connection of its own: the reply's value, and both bodies' sizes. CallFailed otherwise."""
+    return loop.run_until_complete(_ask(dialer, request))
+
+
+async def _ask(dialer: AsyncDialer, request: Request) -> tuple[Reply, tuple[int, int]]:
+    connection = await dialer.dial()
+    try:
+        reply = await connection.call(request)
+        return connection.value(reply), connection.sizes(request, reply)
+    finally:
+        await connection.close()
+
+
+class _Lane:
+    """One worker's connection under `reuse`."""
+
+    def __init__(self) -> None:
+        self.connection: AsyncConnection | None = None
+        self.number = NO_CONNECTION
+
+
+class AwaitingLoops:
+    """See `loops.Loops`. Runs `loop` only while one of its methods does."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, dialer: AsyncDialer, work: Work) -> None:
+        self._loop = loop
+        self._dialer = dialer
+        self._work = work
+        self._lanes = [_Lane() for _ in range(work.concurrency)]
+        self._worst_lag_s = 0.0
+
+    @property
+    def lag_ms(self) -> float | None:
+        """See `loops.Loops.lag_ms`."""
+        return round(self._worst_lag_s * 1000, 3)
+
+    def open(self) -> None:
+        """See `loops.Loops.open`."""
+        if self._work.policy == "reuse":
+            self._loop.run_until_complete(self._dial_all())
+
+    def closed_loop(self, phase: Phase) -> None:
+        """See `loops.Loops.closed_loop`."""
+        clock = self._work.clock.monotonic_ns
+
+        async def take() -> tuple[int, int]:
+            return phase.take(clock()), 0
+
+        self._loop.run_until_complete(self._watched(self._workers(take)))
+
+    def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
+        """See `loops.Loops.open_loop`. A worker that is free takes the longest due request."""
+        self._loop.run_until_complete(self._watched(self._open_loop(phase, due, close_ns)))
+
+    def wait(self, seconds: float) -> None:
+        """See `loops.Loops.wait`."""
+        self._loop.run_until_complete(asyncio.sleep(seconds))
+
+    def close(self) -> None:
+        """See `loops.Loops.close`."""
+        self._loop.run_until_complete(self._drop_all())
+
+    async def _open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
+        work = self._work
+        clock = work.clock.monotonic_ns
+        queue: asyncio.Queue[int] = asyncio.Queue()
+        pacer = Pacer(asyncio.get_running_loop(), clock)
+
+        async def take() -> tuple[int, int]:
+            index = await queue.get()
+            now_ns = clock()
+            if index < 0 or (close_ns is not None and now_ns >= close_ns):
+                return 0, 0
+            # Requests leave the queue in the order in which they were put, so the number is the index's.
+            return phase.take(now_ns), phase.begin_ns + due[index]
+
+        async def call_when_due() -> None:
+            for index, offset_ns in enumerate(due):
+                await pacer.until(phase.begin_ns + offset_ns)
+                queue.put_nowait(index)
+            for _ in self._lanes:
+                queue.put_nowait(-1)
+
+        with pacer:
+            calling = asyncio.create_task(call_when_due())
+            try:
+                await self._workers(take)
+            finally:
+                calling.cancel()
+        cancel_rest(work, phase, due, clock())
+
+    async def _workers(self, take: Take) -> None:
+        worker = self._reuse if self._work.policy == "reuse" else self._per_request
+        tasks = [asyncio.create_task(worker(lane, take)) for lane in self._lanes]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _reuse(self, lane: _Lane, take: Take) -> None:
+        work = self._work
+        clock, wall, make, ledger = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.ledger
+        while True:
+            sequence, due_ns = await take()
+            if not sequence:
+                return
+            request = make(sequence, wall)
+            sent_ns = 0
+            try:
+                connection = lane.connection or await self._dial(lane)
+                sent_ns = clock()
+                reply = await connection.call(request)
+                received_ns = clock()
+            except CallFailed as failure:
+                received_ns = clock()
+                sent_ns = sent_ns or received_ns  # not even sent, as there was no connection
+                number = lane.number
+                if failure.status in BREAKING:
+                    await self._drop(lane)
+                ledger.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
+            else:
+                ledger.replied(
+                    sequence, lane.number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply
+                )
+
+    async def _per_request(self, _lane: _Lane, take: Take) -> None:
+        work, dial = self._work, self._dialer.dial
+        clock, wall, make, ledger = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.ledger
+        while True:
+            sequence, due_ns = await take()
+            if not sequence:
+                return
+            request = make(sequence, wall)
+            connection: AsyncConnection | None = None
+            sent_ns = clock()
+            try:
+                connection = await dial()
+                reply = await connection.call(request)
+                received_ns = clock()
+            except CallFailed as failure:
+                received_ns = clock()
+                number = ledger.connected() if connection else NO_CONNECTION
+                ledger.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
+            else:
+                number = ledger.connected()
+                ledger.replied(sequence, number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply)
+            finally:
+                if connection is not None:
+                    work.before_close()
+                    await connection.close()
+
+    async def _watched(self, load: Awaitable[None]) -> None:
+        """Run a load and note how late the event loop comes to its timers meanwhile."""
+        loop = asyncio.get_running_loop()
+        self._worst_lag_s = 0.0
+
+        async def look() -> None:
+            while True:
+                planned_s = loop.time() + _LAG_EVERY_S
+                await asyncio.sleep(_LAG_EVERY_S)
+                self._worst_lag_s = max(self._worst_lag_s, loop.time() - planned_s)
+
+        looking = asyncio.create_task(look())
+        try:
+            await load
+        finally:
+            looking.cancel()
+
+    async def _dial_all(self) -> None:
+        for lane in self._lanes:
+            await self._dial(lane)
+
+    async def _drop_all(self) -> None:
+        for lane in self._lanes:
+            await self._drop(lane)
+
+    async def _dial(self, lane: _Lane) -> AsyncConnection:
+        lane.connection = await self._dialer.dial()
+        lane.number = self._work.ledger.connected()
+        return lane.connection
+
+    async def _drop(self, lane: _Lane) -> None:
+        if lane.connection is not None:
+            self._work.before_close()
+            await lane.connection.close()
+        lane.connection, lane.number = None, NO_CONNECTION

@@ -1,0 +1,184 @@
+"""Load loops for clients whose calls block: one thread per request in flight, the main thread alone at concurrency 1."""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+
+from services.harness.client_api import CallFailed, Connection, Dialer, Reply, Request
+from services.harness.loops import BREAKING, NO_CONNECTION, Work, cancel_rest
+from services.harness.phases import NS, Phase
+
+_SPIN_NS = 200_000  # a sleeping thread wakes up late by up to about this much
+
+Take = Callable[[], tuple[int, int]]
+"""The next request's sequence number (0: the phase is over) and when it is due (0: now)."""
+
+
+def ask(dialer: Dialer, request: Request) -> tuple[Reply, tuple[int, int]]:
+    """One request on a connection of its own: the reply's value, and both bodies' sizes. CallFailed otherwise."""
+    connection = dialer.dial()
+    try:
+        reply = connection.call(request)
+        return connection.value(reply), connection.sizes(request, reply)
+    finally:
+        connection.close()
+
+
+class _Lane:
+    """One worker's connection under `reuse`."""
+
+    def __init__(self) -> None:
+        self.connection: Connection | None = None
+        self.number = NO_CONNECTION
+
+
+class BlockingLoops:
+    """See `loops.Loops`."""
+
+    lag_ms: float | None = None
+
+    def __init__(self, dialer: Dialer, work: Work) -> None:
+        self._dialer = dialer
+        self._work = work
+        self._lanes = [_Lane() for _ in range(work.concurrency)]
+        alone = work.concurrency == 1
+        self._lock: AbstractContextManager[object] = nullcontext() if alone else threading.Lock()
+
+    def open(self) -> None:
+        """See `loops.Loops.open`."""
+        if self._work.policy == "reuse":
+            for lane in self._lanes:
+                self._dial(lane)
+
+    def closed_loop(self, phase: Phase) -> None:
+        """See `loops.Loops.closed_loop`."""
+        clock, lock = self._work.clock.monotonic_ns, self._lock
+
+        def take() -> tuple[int, int]:
+            with lock:
+                return phase.take(clock()), 0
+
+        self._run(phase, take)
+
+    def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
+        """See `loops.Loops.open_loop`. Each thread sleeps until its own request is due."""
+        work, lock = self._work, self._lock
+        clock = work.clock.monotonic_ns
+        # Spinning at the end is exact, but holds the interpreter: only where no other thread waits for a reply.
+        spin_ns = _SPIN_NS if work.concurrency == 1 else 0
+
+        def take() -> tuple[int, int]:
+            with lock:
+                now_ns = clock()
+                if phase.taken == len(due) or (close_ns is not None and now_ns >= close_ns):
+                    return 0, 0
+                due_ns = phase.begin_ns + due[phase.taken]
+                sequence = phase.take(now_ns)
+            if due_ns - now_ns > spin_ns:
+                work.clock.sleep((due_ns - now_ns - spin_ns) / NS)
+            while clock() < due_ns:
+                pass
+            return sequence, due_ns
+
+        self._run(phase, take)
+        cancel_rest(work, phase, due, clock())
+
+    def wait(self, seconds: float) -> None:
+        """See `loops.Loops.wait`."""
+        self._work.clock.sleep(seconds)
+
+    def close(self) -> None:
+        """See `loops.Loops.close`."""
+        for lane in self._lanes:
+            self._drop(lane)
+
+    def _run(self, phase: Phase, take: Take) -> None:
+        worker = self._reuse if self._work.policy == "reuse" else self._per_request
+        if len(self._lanes) == 1:
+            worker(self._lanes[0], take)
+            return
+
+        def guarded(lane: _Lane) -> None:
+            try:
+                worker(lane, take)
+            finally:
+                phase.over = True  # one that gave up ends the phase for all; one that ended found it over
+
+        with ThreadPoolExecutor(len(self._lanes)) as pool:
+            for ended in [pool.submit(guarded, lane) for lane in self._lanes]:
+                ended.result()
+
+    def _reuse(self, lane: _Lane, take: Take) -> None:
+        work, lock = self._work, self._lock
+        clock, wall, make, ledger = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.ledger
+        while True:
+            sequence, due_ns = take()
+            if not sequence:
+                return
+            request = make(sequence, wall)
+            sent_ns = 0
+            try:
+                connection = lane.connection or self._dial(lane)
+                sent_ns = clock()
+                reply = connection.call(request)
+                received_ns = clock()
+            except CallFailed as failure:
+                received_ns = clock()
+                sent_ns = sent_ns or received_ns  # not even sent, as there was no connection
+                number = lane.number
+                if failure.status in BREAKING:
+                    self._drop(lane)
+                with lock:
+                    ledger.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
+            else:
+                with lock:
+                    ledger.replied(
+                        sequence, lane.number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply
+                    )
+
+    def _per_request(self, _lane: _Lane, take: Take) -> None:
+        work, lock, dial = self._work, self._lock, self._dialer.dial
+        clock, wall, make, ledger = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.ledger
+        while True:
+            sequence, due_ns = take()
+            if not sequence:
+                return
+            request = make(sequence, wall)
+            connection: Connection | None = None
+            sent_ns = clock()
+            try:
+                connection = dial()
+                reply = connection.call(request)
+                received_ns = clock()
+            except CallFailed as failure:
+                received_ns = clock()
+                with lock:
+                    number = ledger.connected() if connection else NO_CONNECTION
+                    ledger.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
+            else:
+                with lock:
+                    number = ledger.connected()
+                    ledger.replied(
+                        sequence, number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply
+                    )
+            finally:
+                if connection is not None:
+                    work.before_close()
+                    connection.close()
+
+    def _dial(self, lane: _Lane) -> Connection:
+        connection = self._dialer.dial()
+        with self._lock:
+            lane.number = self._work.ledger.connected()
+        lane.connection = connection
+        return connection
+
+    def _drop(self, lane: _Lane) -> None:
+        if lane.connection is not None:
+            self._work.before_close()
+            lane.connection.close()
+        lane.connection, lane.number = None, NO_CONNECTION

@@ -1,0 +1,81 @@
+"""What both kinds of load loop share: what they are given, and how a trial drives them.
+
+`blocking.BlockingLoops` drives clients whose calls block a thread, `awaiting.AwaitingLoops` those that are awaited on
+uvloop. Rules of both:
+
+* One send stamp per sample, taken immediately before the client's call, and one when it returned; making the request,
+  verifying, recording and closing stand outside. Under `per-request`, opening the connection stands inside.
+* A worker has one request in flight: at concurrency 1 there is exactly one.
+* When a phase is over nothing more is sent, and what is in flight is awaited (the client's time-out bounds that): to
+  throw it away would throw away the slow ones first. What an open loop had due and could not send in time is entered as
+  cancelled.
+* A connection that failed under `reuse` is opened anew, outside the window of the next request.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from services.harness.client_api import CallFailed, Request
+from services.harness.clock import Clock
+from services.harness.contract import Load
+from services.harness.ledger import Ledger
+from services.harness.phases import NS, Phase
+from services.harness.spec import Policy
+
+NO_CONNECTION = -1
+
+# After these the connection cannot be trusted with another request.
+BREAKING = frozenset({"refused", "closed", "timeout", "undecodable", "cancelled"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What the loops of a trial need besides a dialer."""
+
+    make: Callable[[int, Callable[[], int]], Request]
+    ledger: Ledger
+    clock: Clock
+    policy: Policy
+    concurrency: int
+    before_close: Callable[[], None]
+
+
+class Loops(Protocol):
+    """How a trial drives its load, whatever the client's style."""
+
+    def open(self) -> None:
+        """Under `reuse`, open as many connections as requests may be in flight; CallFailed when that fails."""
+
+    def closed_loop(self, phase: Phase) -> None:
+        """Keep as many requests in flight as `concurrency` says, until the phase is over. GaveUp."""
+
+    def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
+        """Send each request when it is due (ns from the phase's beginning), until `close_ns`. GaveUp."""
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass between phases; connections stay alive."""
+
+    def close(self) -> None:
+        """Close the connections."""
+
+    @property
+    def lag_ms(self) -> float | None:
+        """Worst lag of the event loop since the last phase began; None without an event loop."""
+
+
+def close_after(load: Load, begin_ns: int) -> int | None:
+    """When the window of an open loop closes; None when only the number of requests ends it."""
+    return None if load.duration_s is None else begin_ns + int(load.duration_s * NS)
+
+
+def cancel_rest(work: Work, phase: Phase, due: array[int], now_ns: int) -> None:
+    """Enter what was due and never sent; its latency would have been longer than `received - intended`."""
+    failure = CallFailed("cancelled", "due, but not sent before the window closed: the requester could not keep up")
+    for index in range(phase.taken, len(due)):
+        sequence = phase.first_sequence + index
+        work.ledger.failed(sequence, NO_CONNECTION, phase.begin_ns + due[index], now_ns, now_ns, failure)
+    phase.taken = len(due)

@@ -1,0 +1,62 @@
+"""The requester: `python -m services.harness.request`. Reads one trial on stdin, makes it, prints the contract's lines.
+
+The process contract is `protos/process.md`; rows go to the file that the trial names (`protos/timings.md`).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from typing import NoReturn
+
+from services.harness.clock import Clock
+from services.harness.contract import Trial
+from services.harness.lines import Lines, complain, leave
+
+
+def main() -> NoReturn:
+    """Make the trial that stands on stdin."""
+    lines = Lines()
+    # Signals end it at once, as the rows that are stored need no farewell.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    line = sys.stdin.readline()
+    try:
+        trial = Trial.from_json(line)
+    except ValueError as error:
+        _fail(lines, "trial", f"not a trial on stdin: {error}")
+    threading.Thread(target=_end_with_stdin, name="stdin", daemon=True).start()
+
+    from services.harness.attempt import CannotTry, make_trial
+    from services.harness.ledger import GaveUp
+
+    try:
+        make_trial(trial, lines.write, Clock())
+    except (CannotTry, GaveUp) as error:
+        _fail(lines, error.kind, str(error))
+    except OSError as error:
+        _fail(lines, "host", f"the requester's host: {error}")
+    except Exception as error:  # noqa: BLE001 - the session that waits for this line must learn of any fault
+        traceback.print_exc()
+        _fail(lines, "fault", f"{type(error).__name__}: {error}")
+    leave(0)
+
+
+def _end_with_stdin() -> None:
+    """Whoever started this process holds its stdin open for as long as they wait for it."""
+    while os.read(0, 4096):
+        pass
+    complain("request: stdin was closed before the trial was done")
+    leave(1)
+
+
+def _fail(lines: Lines, kind: str, message: str) -> NoReturn:
+    lines.write({"type": "failed", "kind": kind, "message": message})
+    complain(f"request: {message}")
+    leave(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""What the kernel knows of this process's own TCP connections (`TCP_INFO`), whichever library opened them.
+
+Sockets are found through /proc/self/fd, so gRPC's count as well. Linux only; elsewhere there is nothing to be had, and
+everything here is None.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import struct
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# struct tcp_info of include/uapi/linux/tcp.h grows at its end from kernel to kernel, so a field is there if the kernel
+# returned that many bytes. Offsets of: tcpi_total_retrans (u32, 2.6), tcpi_bytes_acked and tcpi_bytes_received
+# (u64, 4.1), tcpi_segs_out, tcpi_segs_in (u32, 4.2), tcpi_min_rtt (u32, 4.6), tcpi_bytes_sent (u64, 4.19).
+_TOTAL_RETRANS, _BYTES_ACKED, _BYTES_RECEIVED, _SEGS_OUT, _SEGS_IN, _MIN_RTT, _BYTES_SENT = (
+    100,
+    120,
+    128,
+    136,
+    140,
+    148,
+    200,
+)
+_LARGEST = 512
+_NO_RTT_YET = 0xFFFFFFFF
+_BETWEEN_LOOKS_NS = 100_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class TcpInfo:
+    """One connection's counters since it was opened; None where this kernel has no such field."""
+
+    min_rtt_us: int | None
+    bytes_sent: int | None
+    bytes_received: int | None
+    segments_sent: int | None
+    segments_received: int | None
+    retransmits: int | None
+
+
+_SUMS = ("bytes_sent", "bytes_received", "segments_sent", "segments_received", "retransmits")
+
+
+def parse(raw: bytes) -> TcpInfo:
+    """The fields in a `struct tcp_info` of any length."""
+
+    def read(code: str, offset: int) -> int | None:
+        return struct.unpack_from(code, raw, offset)[0] if offset + struct.calcsize(code) <= len(raw) else None
+
+    min_rtt_us = read("=I", _MIN_RTT)
+    bytes_sent = read("=Q", _BYTES_SENT)
+    return TcpInfo(
+        min_rtt_us=None if min_rtt_us == _NO_RTT_YET else min_rtt_us,
+        bytes_sent=read("=Q", _BYTES_ACKED) if bytes_sent is None else bytes_sent,
+        bytes_received=read("=Q", _BYTES_RECEIVED),
+        segments_sent=read("=I", _SEGS_OUT),
+        segments_received=read("=I", _SEGS_IN),
+        retransmits=read("=I", _TOTAL_RETRANS),
+    )
+
+
+def addresses_of(host: str, port: int) -> frozenset[str]:
+    """The addresses a name stands for; OSError when it stands for none."""
+    return frozenset(str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+
+
+def sockets_to(addresses: frozenset[str], port: int) -> dict[int, TcpInfo]:
+    """TCP_INFO of the connections to these addresses, by the socket's inode; empty where the system has none."""
+    return dict(_find(addresses, port)) if sys.platform.startswith("linux") else {}
+
+
+def _find(addresses: frozenset[str], port: int) -> Iterator[tuple[int, TcpInfo]]:
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - names are wanted, not paths, and quickly
+        descriptor = int(name)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISSOCK(status.st_mode):
+                continue
+            sock = socket.socket(fileno=descriptor)
+        except OSError:
+            continue  # closed since the listing (the listing's own descriptor, for one)
+        try:
+            if sock.family not in (socket.AF_INET, socket.AF_INET6) or sock.type != socket.SOCK_STREAM:
+                continue
+            peer = sock.getpeername()
+            # A dual-stack socket (gRPC's) shows an IPv4 peer as ::ffff:a.b.c.d.
+            if peer[1] == port and peer[0].removeprefix("::ffff:") in addresses:
+                yield status.st_ino, parse(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LARGEST))
+        except OSError:
+            continue  # not connected (any more)
+        finally:
+            sock.detach()
+
+
+class WireMeter:
+    """Sums TCP_INFO over a window in which connections may come and go.
+
+    `begin` and `end` stand around the window; `before_close` is called while a connection that is about to go is still
+    open. Where many short connections `overlap`, a look at every close would disturb the others: then only the
+    smallest round trip is known, from a look now and then, and the sums are not.
+    """
+
+    def __init__(self, host: str, port: int, *, overlap: bool = False) -> None:
+        self._addresses = addresses_of(host, port)
+        self._port = port
+        self._overlap = overlap
+        self._next_look_ns = 0
+        self._before: dict[int, TcpInfo] = {}
+        self._latest: dict[int, TcpInfo] = {}
+
+    def begin(self) -> None:
+        """Start counting from here."""
+        self._before = sockets_to(self._addresses, self._port)
+        self._latest = dict(self._before)
+
+    def before_close(self) -> None:
+        """Look once more, while the connection is there."""
+        if self._overlap:
+            now_ns = time.monotonic_ns()
+            if now_ns < self._next_look_ns:
+                return
+            self._next_look_ns = now_ns + _BETWEEN_LOOKS_NS
+        self._latest.update(sockets_to(self._addresses, self._port))
+
+    def end(self) -> None:
+        """Stop counting here."""
+        self._latest.update(sockets_to(self._addresses, self._port))
+
+    def wire(self) -> dict[str, int] | None:
+        """Bytes and segments of the window, headers of TCP and below excluded; None where the system has none."""
+        if self._overlap or not self._latest:
+            return None
+        sums = dict.fromkeys(_SUMS, 0)
+        for inode, info in self._latest.items():
+            before = self._before.get(inode)
+            for name in _SUMS:
+                now = getattr(info, name)
+                if now is None:
+                    return None
+                sums[name] += now - (getattr(before, name) if before else 0)
+        return sums
+
+    def min_rtt_us(self) -> int | None:
+        """The smallest round trip that the kernel saw on these connections, by its own stamps."""
+        seen = [info.min_rtt_us for info in self._latest.values() if info.min_rtt_us is not None]
+        return min(seen, default=None)
