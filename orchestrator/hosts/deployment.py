@@ -46,7 +46,7 @@ class TerraformDeployment:
             module=self._infra.module, folder=self.folder, variables=self.folder / "variables.tfvars.json"
         )
         self._topology: Topology = topology(plan)
-        self._fleet: RemoteFleet | None = None
+        self._members: dict[str, RemoteHost] = {}
 
     @property
     def _identity(self) -> Path:
@@ -72,7 +72,8 @@ class TerraformDeployment:
         """Install what both ends need, and prove that the hosts stand where they should; see `Deployment.deploy`."""
         output = json.loads((self.folder / "output.json").read_text())
         hosts = output["hosts"]
-        members = {name: self._host(name, host) for name, host in hosts.items()}
+        self._close()
+        members = self._members = {name: self._host(name, host) for name, host in hosts.items()}
         wheels = wheelhouse(ROOT / "locks" / "services.lock", _target(next(iter(members.values()))), CACHE)
         workspace = str(next(iter(members.values())).workspace)
         document = ansible.inventory(hosts, self.folder / "ssh_config", wheels, code(ROOT, CACHE), workspace)
@@ -80,7 +81,6 @@ class TerraformDeployment:
         ansible.write(inventory, document)
         played = ansible.deploy(ROOT / "ansible", inventory, self.folder / "logs" / "ansible.log")
         fleet = RemoteFleet(members=members, topology=self._topology, pin=self._plan.pin, about={})
-        self._fleet = fleet
         facts = {name: host.facts() for name, host in members.items()}
         prove_placement(facts, hosts)
         fleet.about = {
@@ -97,8 +97,7 @@ class TerraformDeployment:
 
     def teardown(self) -> Receipt:
         """Destroy by the state, then sweep by label for what the state does not know; see `Deployment.teardown`."""
-        if self._fleet is not None:
-            self._fleet.close()
+        self._close()
         intent = registry.read(self.id)
         if intent is None:
             return Receipt(provider=self._plan.provider, note="nothing had been made")
@@ -218,6 +217,11 @@ class TerraformDeployment:
         except OrchError as error:
             return f"terraform could not destroy: {error.message[:300]}"
         return ""
+
+    def _close(self) -> None:
+        """End every connection, and with it what it started."""
+        for host in self._members.values():
+            host.close()
 
     def _forget_keys(self) -> None:
         for key in (self.folder / "keys").glob("*"):

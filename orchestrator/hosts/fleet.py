@@ -47,11 +47,6 @@ class RemoteFleet:
         """See `Fleet.describe`."""
         return self.about
 
-    def close(self) -> None:
-        """End every connection."""
-        for host in self.members.values():
-            host.close()
-
     def _pinning_on(self, host: RemoteHost) -> Pinning:
         """All hosts are of one machine type, so one of them tells the CPUs of all."""
         if host.name not in self._pinning:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import queue
 import shlex
 import threading
@@ -24,6 +25,7 @@ from orchestrator.errors import ProvisionError
 from orchestrator.hosts.base import Completed, HostLost
 
 ROOT = PurePosixPath("/opt/orch")
+logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # a lost connection is ours to tell, in one sentence
 _WORDS = 4_000  # characters of stderr that are kept
 _PID = "orch-pid "
 
