@@ -106,7 +106,9 @@ class Terraform:
         log = self._log(verb)
         ended = run_logged(command, log, environment)
         if ended.status:
-            raise ProvisionError(f"terraform {verb} failed: {_essence(ended.words)}", hint=f"its whole output is in {log}")
+            raise ProvisionError(
+                f"terraform {verb} failed: {_essence(ended.words)}", hint=f"its whole output is in {log}"
+            )
         return ended.out
 
 
