@@ -39,13 +39,21 @@ def address(host: str, port: int) -> str:
 def failure(code: grpc.StatusCode, details: str | None) -> CallFailed:
     """A call's end in the record's words.
 
-    gRPC says UNAVAILABLE both when it could not connect and when the connection ended, and INTERNAL when the reply
-    could not be parsed; only the details tell them apart.
+    gRPC says UNAVAILABLE whether it could not connect, was not understood, or lost the connection, and INTERNAL also when
+    a reply could not be parsed; only the details tell them apart.
     """
     words = details or ""
     status = _STATUSES.get(code, "protocol")
     if code is grpc.StatusCode.UNAVAILABLE:
-        status = "refused" if "failed to connect" in words else "closed"
-    elif code is grpc.StatusCode.INTERNAL and "deserializing response" in words:
+        status = _unavailable(words)
+    elif "deserializing response" in words:
         status = "undecodable"
     return CallFailed(status, f"{code.name}: {words}")
+
+
+def _unavailable(words: str) -> str:
+    if "Failed parsing HTTP/2" in words:
+        return "undecodable"
+    if "failed to connect" in words and "Socket closed" not in words:
+        return "refused"
+    return "closed"

@@ -29,17 +29,22 @@ def read_acknowledgement(arguments: tuple[Any, ...]) -> Reply:
     return reply
 
 
+# The library turns every cause into a ConnectionError, at times into its words alone. First match wins.
+_WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("refused", ("Connection refused", "Connect call failed")),
+    ("timeout", ("TimeoutError", "TimeoutException", "Unexpected connection error")),
+    ("closed", ("disconnected", "Connection reset", "reset by peer", "Broken pipe", "was lost")),
+    ("undecodable", ("status line", "OPEN packet", "Unexpected response", "Unexpected recv exception")),
+)
+
+
 def connection_failure(error: BaseException) -> CallFailed:
-    """Why no connection came about. The library says "Connection error" to nearly all, and the causes tell more."""
-    causes = list(_causes(error))
-    words = " <- ".join(f"{type(cause).__name__}: {cause}" for cause in causes)
-    if any(isinstance(cause, ConnectionRefusedError) for cause in causes) or "refused by the server" in words:
-        return CallFailed("refused", words)
-    if any(isinstance(cause, TimeoutError) for cause in causes):
-        return CallFailed("timeout", words)
-    if any(isinstance(cause, ConnectionError) for cause in causes):
-        return CallFailed("closed", words)
-    return CallFailed("undecodable" if "response" in words or "packet" in words else "protocol", words)
+    """Why no connection came about, from the error and all that it came from."""
+    words = " <- ".join(dict.fromkeys(f"{type(cause).__name__}: {cause}" for cause in _causes(error)))
+    for status, known in _WORDS:
+        if any(word in words for word in known):
+            return CallFailed(status, words)
+    return CallFailed("protocol", words)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -30,11 +30,13 @@ class SocketIoDialer:
         """Connect, upgrade where the transport is WebSocket, and join the default namespace."""
         # A session of our own: the library leaves its own one open when it cannot connect.
         http = aiohttp.ClientSession(trust_env=False)
+        # The library's own time-outs lose their name on the way up; ours comes first.
+        later_s = 2 * self._call.timeout_s
         client = socketio.AsyncClient(
             reconnection=False,
             handle_sigint=False,
             http_session=http,
-            request_timeout=self._call.timeout_s,
+            request_timeout=later_s,
             websocket_extra_options={"compress": 0, "max_msg_size": MAX_MESSAGE_BYTES},
         )
         connection = SocketIoConnection(client, http, self._call)
@@ -43,7 +45,7 @@ class SocketIoDialer:
                 await client.connect(
                     f"http://{authority(self._call.host, self._call.port)}",
                     transports=[self._transport],
-                    wait_timeout=self._call.timeout_s,
+                    wait_timeout=later_s,
                 )
         except (SocketIOError, aiohttp.ClientError, OSError, ValueError) as error:
             await connection.close()

@@ -21,7 +21,7 @@ class ConnectionBase:
 def socket_failure(error: OSError) -> CallFailed:
     """An error of the socket in the record's words. TimeoutError is an OSError, too."""
     if isinstance(error, TimeoutError):
-        return CallFailed("timeout", str(error))
+        return CallFailed("timeout", str(error) or "nothing came in time")
     if isinstance(error, ConnectionResetError | ConnectionAbortedError | BrokenPipeError):
         return CallFailed("closed", str(error))
     return CallFailed("refused", str(error))
