@@ -14,7 +14,9 @@ def command(
     file: Annotated[Path, typer.Argument(help="The experiment, a YAML file.", show_default=False)],
     overrides: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override a value of the file, e.g. load.requests=100. Repeatable."),
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Override a value of the file, e.g. load.requests=100. Repeatable."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:

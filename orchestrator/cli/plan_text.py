@@ -65,12 +65,13 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield f"{plan.name}: {plan.question}"
     yield ""
     yield from _table(
-        ("stack", "protocol", "responder", "client", "versions"),
+        ("stack", "protocol", "responder", "client", "why this client"),
         [
-            (stack.label, stack.protocol, stack.responder, stack.client, _versions(plan.resolved[stack.id]["versions"]))
+            (stack.label, stack.protocol, stack.responder, stack.client, plan.resolved[stack.id]["client_reason"])
             for stack in plan.stacks
         ],
     )
+    yield f"versions here: {_versions(plan)}"
     yield ""
     yield from _table(("placement", "requester", "responder", "distance"), [_placement_row(p) for p in plan.placements])
     yield ""
@@ -85,7 +86,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield (
         f"duration   about {format_duration(expected['duration_s'])}:"
         f" trials {format_duration(expected['trials_s'])}, baselines {format_duration(expected['baselines_s'])}"
-        + (f", making hosts {format_duration(expected['provision_s'])}" if expected["provision_s"] else "")
+        + (f", making hosts {format_duration(expected['hosts_s'])}" if expected["hosts_s"] else "")
         + f" (at most {format_duration(plan.limits.wall_s)})"
     )
     yield f"disk       about {format_size(_rounded(expected['disk_bytes']))} for {expected['requests']:,} requests"
@@ -133,8 +134,10 @@ def _label(plan: Plan, stack_id: str | None) -> str:
     return next((stack.label for stack in plan.stacks if stack.id == stack_id), "nothing")
 
 
-def _versions(versions: dict[str, str]) -> str:
-    return ", ".join(f"{package} {version}" for package, version in versions.items()) or "standard library"
+def _versions(plan: Plan) -> str:
+    """Every package that the stacks need, once."""
+    every = {name: version for facts in plan.resolved.values() for name, version in facts["versions"].items()}
+    return ", ".join(f"{name} {every[name]}" for name in sorted(every)) or "the standard library alone"
 
 
 def _hosts(plan: Plan, zones: Sequence[str]) -> str:
@@ -155,7 +158,7 @@ def _cost(plan: Plan, cost: dict[str, Any]) -> str:
 
 def _rounded(size: int) -> int:
     """Two digits that count: an estimate claims no more."""
-    scale = 10 ** max(0, len(str(size)) - 2)
+    scale: int = 10 ** max(0, len(str(size)) - 2)
     return round(size / scale) * scale
 
 

@@ -2,15 +2,14 @@
 
 A request costs round trips and CPU. Round trips are counted: one for the request, those of opening a connection where
 each request opens one, and those that TCP's slow start (RFC 5681, with the initial window of RFC 6928) adds to a large
-body on a fresh connection. CPU is a figure per request and per byte for each end, divided by the share of a core that
-the machine type has; the larger of distance and CPU decides, since a quota is slept off while the network is waited
-for. Runs that were measured replace the CPU figures: see `Costs`.
+body on a fresh connection. CPU is a figure per request and per byte; a host that may use a share of a core is held to
+that share by its busiest end, and waits for the network meanwhile, so the larger of the two decides.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from orchestrator.experiment.machines import MACHINES
@@ -18,6 +17,7 @@ from orchestrator.experiment.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.regions import HOME_ZONE
 
 _INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
+_SEGMENT_BYTES = 1400  # bodies up to it share one tcp floor
 _ROW_BYTES = 80  # protos/timings.md
 _PARQUET_ROW_BYTES = 12  # zstd, delta encoding; the constant columns cost next to nothing
 _PARQUET_FILE_BYTES = 12_000
@@ -26,23 +26,26 @@ _LOOPBACK_RTT_S = 0.00005
 
 @dataclass(frozen=True, kw_only=True)
 class Costs:
-    """What things cost on one whole core, in seconds.
+    """What things cost, in seconds of CPU of one whole core unless said otherwise.
 
-    The defaults were measured with this project's own responders and clients on a virtual machine of 2 cores; they are
-    right within a factor of 1.5 or so. `request_s` is the CPU time of one small request at both ends together, by stack
-    id where it was measured (a run's `results` know it), else `default_request_s`.
+    `request_s` is one small request, both ends together, by stack id: what earlier runs measured goes in here. The
+    other figures were measured with this project's own programs on a virtual machine of 2 cores.
     """
 
     request_s: Mapping[str, float] = field(default_factory=dict)
     default_request_s: float = 0.0006
     open_s: float = 0.0002  # a connection, both ends
     byte_s: float = 1.5e-9  # a byte of a body, both ends
-    start_s: float = 0.9  # CPU of starting a responder and a requester
-    between_s: float = 0.3  # what a trial waits for besides: readiness, record, conversion
-    remote_s: float = 0.8  # what starting and fetching over SSH adds to a trial
-    baseline_s: float = 3.0  # ping and tcp echo, once, beside their round trips
-    baseline_round_trips: int = 300
-    provision_s: Mapping[str, float] = field(default_factory=lambda: {"local": 0.0, "lab": 60.0, "gcp": 180.0})
+    start_s: float = 0.8  # starting a responder and a requester
+    between_s: float = 0.3  # elapsed: readiness, record, conversion
+    remote_s: float = 0.8  # elapsed: starting and fetching over SSH
+    ping_s: float = 1.0  # elapsed: 50 pings, beside their round trips
+    floor_requests: int = 250
+    floor_at_most_s: float = 2.5
+    lab_s: float = 8.0  # elapsed: making the hosts of a lab
+    gcp_s: float = 120.0  # elapsed: making instances until they answer
+    deploy_s: float = 12.0  # installing on a host, all hosts at once
+    report_s: float = 5.0  # elapsed: checks and report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +53,7 @@ class Estimate:
     """What a plan will take. Seconds, bytes, and zones with one entry per host (none for provider `local`)."""
 
     duration_s: float
-    provision_s: float
+    hosts_s: float  # making the hosts, and deploying to them
     trials_s: float
     baselines_s: float
     block_s: float
@@ -60,8 +63,11 @@ class Estimate:
 
 
 def hosts_needed(plan: Plan) -> tuple[str, ...]:
-    """The zone of every host: one responder per zone that answers, N requesters per zone that asks, shared by all
-    placements; both ends of a local placement stand on the responder's host."""
+    """The zone of every host.
+
+    One responder per zone that answers, N requesters per zone that asks, shared by all placements; both ends of a local
+    placement stand on the responder's host.
+    """
     if plan.provider == "local":
         return ()
     answering = {p.to_zone or HOME_ZONE for p in plan.placements}
@@ -70,95 +76,119 @@ def hosts_needed(plan: Plan) -> tuple[str, ...]:
 
 
 def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
-    """What a plan will take, by default with figures of this project's own measurements."""
+    """What a plan will take, by default with this project's own figures."""
     costs = costs or Costs()
     operations = {operation.id: operation for operation in plan.operations}
+    cells_s: dict[str, float] = {placement.id: 0.0 for placement in plan.placements}
+    floors: dict[str, set[tuple[str, int, int]]] = {placement.id: set() for placement in plan.placements}
     placements = {placement.id: placement for placement in plan.placements}
-    block_s, rows = 0.0, 0
+    rows = 0
     for cell in plan.cells:
-        seconds, requests = _trial(plan, cell, operations[cell.operation], placements[cell.placement], costs)
-        block_s += seconds
-        rows += requests
-    trials_s = block_s * plan.repeats
-    baselines_s = _baselines(plan, placements.values(), block_s, costs) * plan.repeats
-    provision_s = costs.provision_s[plan.provider] / max(0.2, min(1.0, _cores(plan))) if plan.provider == "lab" else costs.provision_s[plan.provider]
-    requests = rows * plan.repeats * plan.requesters
+        operation = operations[cell.operation]
+        trial = _Trial(plan, cell, operation, placements[cell.placement], costs)
+        cells_s[cell.placement] += trial.elapsed_s
+        floors[cell.placement].add((cell.connection, *_size_class(operation)))
+        rows += trial.rows
+    looks_s = sum(
+        _look_s(plan, placements[name], len(floors[name]), costs) * (2 + int(seconds // 60))
+        for name, seconds in cells_s.items()
+    )
+    hosts = hosts_needed(plan)
+    block_s = sum(cells_s.values())
+    hosts_s = _hosts_s(plan, costs)
+    stored = rows * plan.repeats * plan.requesters
     files = len(plan.trials) * plan.requesters
     return Estimate(
-        duration_s=provision_s + trials_s + baselines_s,
-        provision_s=provision_s,
-        trials_s=trials_s,
-        baselines_s=baselines_s,
+        duration_s=hosts_s + (block_s + looks_s) * plan.repeats + costs.report_s,
+        hosts_s=hosts_s,
+        trials_s=block_s * plan.repeats,
+        baselines_s=looks_s * plan.repeats,
         block_s=block_s,
-        disk_bytes=requests * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * _ROW_BYTES,
-        requests=requests,
-        hosts=hosts_needed(plan),
+        disk_bytes=stored * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * plan.requesters * _ROW_BYTES,
+        requests=stored,
+        hosts=hosts,
     )
 
 
 def _cores(plan: Plan) -> float:
-    """Cores that one end may use; on this machine, and on machine types that we do not know, one."""
+    """Cores that a host may use, at most one; one on this machine and on machine types that we do not know."""
     machine = MACHINES.get(plan.machine or "")
-    return machine.cores if machine else 1.0
+    return min(1.0, machine.cores) if machine else 1.0
 
 
 def _rtt_s(placement: Placement) -> float:
     return _LOOPBACK_RTT_S if placement.link.rtt_ms is None else placement.link.rtt_ms / 1000
 
 
-def request_s(plan: Plan, cell: Cell, operation: Operation, placement: Placement, costs: Costs) -> float:
-    """Seconds of one request, alone on its way."""
-    fresh = cell.connection == "per-request"
-    round_trips = 1 + (1 if fresh else 0)
-    largest = max(operation.request_bytes, operation.reply_bytes)
-    if fresh and largest > _INITIAL_WINDOW_BYTES:
-        round_trips += math.ceil(math.log2(largest / _INITIAL_WINDOW_BYTES + 1)) - 1
-    transferred_s = 0.0
-    if placement.link.rate_mbit:
-        transferred_s = 8 * (operation.request_bytes + operation.reply_bytes) / (placement.link.rate_mbit * 1e6)
-    distance_s = round_trips * _rtt_s(placement) + transferred_s
-    cpu_s = _cpu_s(cell, operation, costs)
-    cores = min(1.0, _cores(plan))
-    busiest_s = cpu_s if placement.kind == "local" else cpu_s / 2
-    return max(distance_s + cpu_s, busiest_s / cores)
+def _size_class(operation: Operation) -> tuple[int, int]:
+    size = operation.request_bytes, operation.reply_bytes
+    return size if max(size) > _SEGMENT_BYTES else (0, 0)
 
 
-def _cpu_s(cell: Cell, operation: Operation, costs: Costs) -> float:
-    """CPU seconds of one request, both ends together."""
-    body_s = costs.byte_s * (operation.request_bytes + operation.reply_bytes)
-    opening_s = costs.open_s if cell.connection == "per-request" else 0.0
-    return costs.request_s.get(cell.stack, costs.default_request_s) + opening_s + body_s
+class _Trial:
+    """What one trial of a cell takes."""
+
+    def __init__(self, plan: Plan, cell: Cell, operation: Operation, placement: Placement, costs: Costs) -> None:
+        self._cell, self._operation, self._placement, self._costs = cell, operation, placement, costs
+        self._cores = _cores(plan)
+        self._ends_share_a_host = placement.kind == "local" and plan.provider != "local"
+        self._round_trips_to_open = int(plan.resolved.get(cell.stack, {}).get("round_trips_to_open", 1))
+        each_s = self._each_s()
+        load, warmup = cell.load, cell.warmup
+        ends = [] if load.requests is None else [load.requests * each_s]
+        measured_s = min([*ends, *([] if load.duration_s is None else [load.duration_s])])
+        warmup_s = min(max(warmup.requests * each_s, warmup.at_least_s), warmup.at_most_s)
+        self.rows = math.ceil((measured_s + warmup_s) / each_s)
+        self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s
+
+    def _overhead_s(self, plan: Plan) -> float:
+        remote_s = 0.0 if plan.provider == "local" else self._costs.remote_s
+        starting = self._costs.start_s / (1 if self._ends_share_a_host else 2)  # two hosts start at the same time
+        if plan.provider == "local":
+            starting = self._costs.start_s
+        return starting / self._cores + self._costs.between_s + remote_s + 5 * _rtt_s(self._placement)
+
+    def _each_s(self) -> float:
+        """Seconds between two requests of the load."""
+        load = self._cell.load
+        if load.rate_per_s is not None:
+            return 1 / load.rate_per_s
+        cpu_s = self._cpu_s()
+        busiest_s = (cpu_s if self._ends_share_a_host else cpu_s / 2) / self._cores
+        return max((self._distance_s() + cpu_s) / load.concurrency, busiest_s)
+
+    def _cpu_s(self) -> float:
+        """CPU of one request, both ends together."""
+        body_bytes = self._operation.request_bytes + self._operation.reply_bytes
+        opening_s = self._costs.open_s if self._cell.connection == "per-request" else 0.0
+        small_s = self._costs.request_s.get(self._cell.stack, self._costs.default_request_s)
+        return small_s + opening_s + self._costs.byte_s * body_bytes
+
+    def _distance_s(self) -> float:
+        """What the network takes of one request: round trips, and the time on the wire."""
+        largest = max(self._operation.request_bytes, self._operation.reply_bytes)
+        round_trips = 1
+        if self._cell.connection == "per-request":
+            round_trips += self._round_trips_to_open
+            if largest > _INITIAL_WINDOW_BYTES:
+                round_trips += math.ceil(math.log2(largest / _INITIAL_WINDOW_BYTES + 1)) - 1
+        rate_mbit = self._placement.link.rate_mbit
+        wire_s = (
+            8 * (self._operation.request_bytes + self._operation.reply_bytes) / (rate_mbit * 1e6) if rate_mbit else 0.0
+        )
+        return round_trips * _rtt_s(self._placement) + wire_s
 
 
-def _trial(plan: Plan, cell: Cell, operation: Operation, placement: Placement, costs: Costs) -> tuple[float, int]:
-    """Seconds of one trial, everything included, and the rows it stores."""
-    one_s = request_s(plan, cell, operation, placement, costs)
-    cpu_s = _cpu_s(cell, operation, costs)
-    cores = min(1.0, _cores(plan))
-    # N in flight share the wait for the network, not the CPU of the busiest end.
-    busiest_s = (cpu_s if placement.kind == "local" and plan.provider != "local" else cpu_s / 2) / cores
-    each_s = max(one_s / cell.load.concurrency, busiest_s)
-    if cell.load.rate_per_s is not None:
-        each_s = max(1 / cell.load.rate_per_s, 0.0)
-    measured_s = _until(cell.load.requests, cell.load.duration_s, each_s)
-    warmup_s = min(max(cell.warmup.requests * each_s, cell.warmup.at_least_s), cell.warmup.at_most_s)
-    start_s = costs.start_s / cores + costs.between_s
-    if plan.provider != "local":
-        start_s += costs.remote_s + 4 * _rtt_s(placement)
-    rows = math.ceil((measured_s + warmup_s) / each_s)
-    return start_s + warmup_s + measured_s, rows
+def _look_s(plan: Plan, placement: Placement, floors: int, costs: Costs) -> float:
+    """One look at the floor: pings, and a short tcp exchange per size class and connection policy."""
+    rtt_s = _rtt_s(placement)
+    exchange_s = min(costs.floor_at_most_s, costs.floor_requests * (rtt_s + costs.default_request_s / _cores(plan)))
+    start_s = costs.start_s / 2 / _cores(plan) + costs.between_s
+    return costs.ping_s + 50 * rtt_s + floors * (exchange_s + start_s)
 
 
-def _until(requests: int | None, duration_s: float | None, each_s: float) -> float:
-    ends = [] if requests is None else [requests * each_s]
-    if duration_s is not None:
-        ends.append(duration_s)
-    return min(ends)
-
-
-def _baselines(plan: Plan, placements: Sequence[Placement] | object, block_s: float, costs: Costs) -> float:
-    """Seconds of the baselines of one block: before and after it at every placement, and once a minute within."""
-    assert isinstance(placements, Sequence) or hasattr(placements, "__iter__")  # noqa: S101
-    each = [costs.baseline_s / min(1.0, _cores(plan)) + costs.baseline_round_trips * _rtt_s(p) for p in plan.placements]
-    within = int(block_s // 60)
-    return 2 * sum(each) + within * sum(each) / len(each)
+def _hosts_s(plan: Plan, costs: Costs) -> float:
+    if plan.provider == "local":
+        return 0.0
+    made_s = costs.lab_s if plan.provider == "lab" else costs.gcp_s
+    return made_s + costs.deploy_s / _cores(plan)

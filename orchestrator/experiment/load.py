@@ -16,6 +16,7 @@ from orchestrator.experiment import model, tree
 from orchestrator.experiment.problems import ExperimentError, Mark, Problem, Source
 from orchestrator.experiment.tree import Key, Node
 from orchestrator.experiment.units import format_size
+from services.harness.spec import MAX_PAYLOAD_BYTES
 
 Steps = tuple[Key, ...]
 
@@ -64,7 +65,8 @@ def apply_override(root: Node, override: str) -> None:
     keys, separator, text = override.partition("=")
     if not separator or not re.fullmatch(r"[\w-]+(\.[\w-]+)*", keys):
         raise UsageError(
-            f"--set {override}: this is not KEY=VALUE", hint="write it like --set load.requests=100 or --set stacks.0.client=raw"
+            f"--set {override}: this is not KEY=VALUE",
+            hint="write it like --set load.requests=100 or --set stacks.0.client=raw",
         )
     source = Source(f"--set {keys}", text)
     value = tree.parse(source)
@@ -142,9 +144,34 @@ def _explain(root: Node, details: ErrorDetails) -> Problem:
     return Problem(node.mark, f"'{name}': {_sentence(kind, details, node)}")
 
 
+_BOUNDS = {
+    "greater_than_equal": ("ge", "at least"),
+    "greater_than": ("gt", "more than"),
+    "less_than_equal": ("le", "at most"),
+    "less_than": ("lt", "less than"),
+}
+_WANTED = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "model_type": "a mapping of keys",
+    "model_attributes_type": "a mapping of keys",
+    "dict_type": "a mapping of keys",
+}
+
+
+def _bound(bound: float) -> str:
+    if bound == MAX_PAYLOAD_BYTES:
+        return f"{format_size(MAX_PAYLOAD_BYTES)}, the largest payload that every protocol carries"
+    return f"{bound:,.0f}"
+
+
 def _sentence(kind: str, details: ErrorDetails, node: Node) -> str:
     context: dict[str, Any] = details.get("ctx", {})
-    given = f"'{node.value}'" if not isinstance(node.value, dict | list) else "a mapping" if isinstance(node.value, dict) else "a list"
+    given = f"'{node.value}'"
+    if isinstance(node.value, dict | list):
+        given = "a mapping" if isinstance(node.value, dict) else "a list"
     if kind == "value_error":
         return f"{context['error']}."
     if kind == "literal_error":
@@ -156,23 +183,11 @@ def _sentence(kind: str, details: ErrorDetails, node: Node) -> str:
         return "the text is empty."
     if kind == "string_too_long":
         return f"the text is longer than {context['max_length']} characters."
-    bounds = {"greater_than_equal": ("ge", "at least"), "greater_than": ("gt", "more than"), "less_than_equal": ("le", "at most"), "less_than": ("lt", "less than")}  # fmt: skip
-    if kind in bounds:
-        key, words = bounds[kind]
-        bound = context[key]
-        shown = format_size(bound) if bound == model.MAX_PAYLOAD_BYTES else f"{bound:,}" if bound != 0 or words == "at least" else "0"
-        return f"must be {words} {shown}; it is {given}."
-    wanted = {
-        "int_type": "a whole number",
-        "int_from_float": "a whole number",
-        "bool_type": "true or false",
-        "string_type": "text",
-        "model_type": "a mapping of keys",
-        "model_attributes_type": "a mapping of keys",
-        "dict_type": "a mapping of keys",
-    }
-    if kind in wanted:
-        return f"must be {wanted[kind]}; it is {given}."
+    if kind in _BOUNDS:
+        key, words = _BOUNDS[kind]
+        return f"must be {words} {_bound(context[key])}; it is {given}."
+    if kind in _WANTED:
+        return f"must be {_WANTED[kind]}; it is {given}."
     return f"{details['msg']}."
 
 
@@ -182,7 +197,8 @@ def _unknown_key(path: Sequence[Key]) -> str:
     known = [info.alias or name for name, info in owner.model_fields.items()]
     if owner is model.OperationSpec:
         return f"unknown operation '{key}'. {did_you_mean(str(key), known)}"
-    where = f" in {owner_name}" if (owner_name := next((s for s in reversed(parents) if isinstance(s, str)), "")) else ""
+    parent = next((step for step in reversed(parents) if isinstance(step, str)), None)
+    where = f" in {parent}" if parent else ""
     return f"unknown key '{key}'{where}. {did_you_mean(str(key), known)}"
 
 

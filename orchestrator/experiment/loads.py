@@ -52,7 +52,7 @@ def _end(
     if requests is not None and duration is not None:
         located.add(
             (*where, "duration"),
-            "`requests` and `duration` both say when a trial ends; for whichever comes first write `requests` and `at_most`.",
+            "`requests` and `duration` both end a trial; for whichever comes first write `requests` and `at_most`.",
         )
     if duration is not None and ends.at_most is not None:
         located.add((*where, "at_most"), "`duration` is exact; `at_most` goes with `requests`. Leave one out.")
@@ -98,14 +98,19 @@ def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]
         where = (*path, "warmup") if own.model_fields_set else ("warmup",)
         located.add(
             (*where, "at_most"),
-            f"the warm-up ends after {format_duration(warmup.at_most_s)}, before it has lasted {format_duration(warmup.at_least_s)}.",
+            f"the warm-up ends after {format_duration(warmup.at_most_s)}, before it has lasted"
+            f" {format_duration(warmup.at_least_s)}.",
         )
     return warmup
 
 
 def describe_load(load: Load) -> str:
     """A load in words: `1,000 requests, 1 in flight`, `500/s for 10 s`."""
-    how = f"{load.concurrency:,} in flight" if load.rate_per_s is None else f"{format_rate(load.rate_per_s)} {load.arrivals}"
+    how = (
+        f"{load.concurrency:,} in flight"
+        if load.rate_per_s is None
+        else f"{format_rate(load.rate_per_s)} {load.arrivals}"
+    )
     ends = [f"{load.requests:,} requests"] if load.requests is not None else []
     if load.duration_s is not None:
         ends.append(f"{'at most ' if ends else ''}{format_duration(load.duration_s)}")

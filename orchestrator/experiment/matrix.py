@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from orchestrator.experiment.load import Located
-from orchestrator.experiment.loads import describe_load, resolve_loads, resolve_warmup
+from orchestrator.experiment.loads import resolve_loads, resolve_warmup
 from orchestrator.experiment.model import ExcludeSpec
 from orchestrator.experiment.payloads import Asked, resolve_operations
 from orchestrator.experiment.placements import resolve_placements
@@ -38,7 +38,7 @@ class _Use:
 
     stack: Stack
     entry: Entry
-    loads: set[str] = field(default_factory=set)
+    has_several: bool = False  # more than one request may be in flight
 
 
 def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
@@ -60,7 +60,9 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
             for load in loads:
                 stack = entry.stack_for(load)
                 for policy in entry.policies:
-                    kept = [p for p in placements if not excluder.leaves_out(stack, question.operation, p, policy, load)]
+                    kept = [
+                        p for p in placements if not excluder.leaves_out(stack, question.operation, p, policy, load)
+                    ]
                     if not kept:
                         continue
                     reason = refusal(entry, entry.client_for(load), question.operation.name, policy)
@@ -69,9 +71,11 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                         continue
                     use = uses.setdefault(stack.id, _Use(stack=stack, entry=entry))
                     if use.entry is not entry:
-                        located.add(entry.path, f"stack {stack.id} is given twice; `control: true` enters the reference again.")
+                        located.add(
+                            entry.path, f"stack {stack.id} is given twice; `control: true` enters the reference again."
+                        )
                         continue
-                    use.loads.add(describe_load(load))
+                    use.has_several |= load.rate_per_s is not None or load.concurrency > 1
                     for placement in kept:
                         cell = _cell(located, stack, question.operation, placement, policy, load, warmup)
                         cells[cell.id] = cell
@@ -112,7 +116,11 @@ def _cell(
 
 
 def _assemble(
-    located: Located, uses: dict[str, _Use], cells: dict[str, Cell], asked: Sequence[Asked], placements: Sequence[Placement]
+    located: Located,
+    uses: dict[str, _Use],
+    cells: dict[str, Cell],
+    asked: Sequence[Asked],
+    placements: Sequence[Placement],
 ) -> Matrix:
     stacks = list(label_stacks(use.stack for use in uses.values()))
     reference = _reference(located, stacks)
@@ -120,7 +128,7 @@ def _assemble(
     every = list(cells.values())
     resolved = {
         use.stack.id: describe_stack(
-            use.stack, use.entry.protocol, is_chosen=use.entry.client is not None, loads=sorted(use.loads)
+            use.stack, use.entry.protocol, is_chosen=use.entry.client is not None, has_several=use.has_several
         )
         for use in uses.values()
     }

@@ -32,7 +32,8 @@ class StackSpec(Strict):
 
     protocol: Annotated[str, Field(description="The wire protocol; `orch services` lists them.")]
     responder: Annotated[
-        OneOrMany[str] | None, Field(description="The implementation that answers; the protocol's first one unless given.")
+        OneOrMany[str] | None,
+        Field(description="The implementation that answers; the protocol's first one unless given."),
     ] = None
     client: Annotated[
         OneOrMany[str] | None,
@@ -40,7 +41,9 @@ class StackSpec(Strict):
     ] = None
     connection: Annotated[
         OneOrMany[Policy] | None,
-        Field(description="Keep connections (reuse) or open one per request; the experiment's `connection` unless given."),
+        Field(
+            description="Keep connections (reuse) or open one per request; the experiment's `connection` unless given."
+        ),
     ] = None
 
 
@@ -60,22 +63,29 @@ class LoadSpec(Strict):
         Field(description="Open loop: start so many requests per second, whether or not earlier ones are answered."),
     ] = None
     arrivals: Annotated[
-        Literal["poisson", "uniform"] | None, Field(description="How an open loop's requests are spaced; poisson unless given.")
+        Literal["poisson", "uniform"] | None,
+        Field(description="How an open loop's requests are spaced; poisson unless given."),
     ] = None
 
 
 class WarmupSpec(Strict):
     """Warm-up goes on until both are reached; it is measured, stored, and left out of the statistics."""
 
-    requests: Annotated[int | None, Field(ge=0, le=MAX_REQUESTS, description="At least so many requests; 500 unless given.")] = None
+    requests: Annotated[
+        int | None, Field(ge=0, le=MAX_REQUESTS, description="At least so many requests; 500 unless given.")
+    ] = None
     at_least: Annotated[Duration | None, Field(description="At least so long; 2s unless given.")] = None
-    at_most: Annotated[PositiveDuration | None, Field(description="End after so long all the same; 60s unless given.")] = None
+    at_most: Annotated[
+        PositiveDuration | None, Field(description="End after so long all the same; 60s unless given.")
+    ] = None
 
 
 class PlainOptions(Strict):
     """Options that every operation takes."""
 
-    load: Annotated[LoadSpec | None, Field(description="This operation's own load; what it leaves out is the experiment's.")] = None
+    load: Annotated[
+        LoadSpec | None, Field(description="This operation's own load; what it leaves out is the experiment's.")
+    ] = None
     warmup: Annotated[
         WarmupSpec | None, Field(description="This operation's own warm-up; what it leaves out is the experiment's.")
     ] = None
@@ -103,10 +113,12 @@ class EchoOptions(PlainOptions):
 class ImageOptions(PlainOptions):
     """A picture made for the experiment, whose dimensions are returned."""
 
-    bytes: Annotated[OneOrMany[PayloadSize] | None, Field(description="The picture's size; 1.58 MB unless given.")] = None
-    decode: Annotated[
-        Literal["header", "full"], Field(description="Read the header alone, or decode every pixel.")
-    ] = "header"
+    bytes: Annotated[OneOrMany[PayloadSize] | None, Field(description="The picture's size; 1.58 MB unless given.")] = (
+        None
+    )
+    decode: Annotated[Literal["header", "full"], Field(description="Read the header alone, or decode every pixel.")] = (
+        "header"
+    )
 
 
 class OperationSpec(Strict):
@@ -145,10 +157,14 @@ class PlacementSpec(Strict):
     """Where the two ends stand. `from` is the requester's zone, `to` the responder's."""
 
     name: Annotated[Name, Field(description="local, same-zone, cross-region, or a name of your own.")]
-    from_zone: Annotated[str | None, Field(alias="from", description="The requester's zone, e.g. us-central1-a.")] = None
+    from_zone: Annotated[str | None, Field(alias="from", description="The requester's zone, e.g. us-central1-a.")] = (
+        None
+    )
     to_zone: Annotated[str | None, Field(alias="to", description="The responder's zone, e.g. us-west1-a.")] = None
     rtt: Annotated[Duration | None, Field(description="lab: the round trip wanted between the two zones.")] = None
-    jitter: Annotated[Duration | None, Field(description="lab: the round trip varies evenly by up to so much either way.")] = None
+    jitter: Annotated[
+        Duration | None, Field(description="lab: the round trip varies evenly by up to so much either way.")
+    ] = None
     rate: Annotated[BitRate | None, Field(description="lab: the rate of each direction.")] = None
     loss: Annotated[Share | None, Field(description="lab: the share of packets lost in each direction.")] = None
 
@@ -173,7 +189,9 @@ class LimitsSpec(Strict):
 
     wall: Annotated[PositiveDuration, Field(description="Wall time of the whole run.")] = 2700.0
     cost: Annotated[Money, Field(description="US dollars that the hosts may cost.")] = 1.0
-    ttl: Annotated[PositiveDuration, Field(description="After so long the hosts end themselves, whatever happens.")] = 7200.0
+    ttl: Annotated[PositiveDuration, Field(description="After so long the hosts end themselves, whatever happens.")] = (
+        7200.0
+    )
 
 
 def _stack(value: Any) -> Any:
@@ -199,7 +217,9 @@ class Experiment(Strict):
     question: Annotated[str, Field(min_length=1, max_length=500, description="The question that the report answers.")]
     provider: Annotated[
         Literal["local", "lab", "gcp"],
-        Field(description="Who makes the hosts: none needed (local), namespaces on this machine (lab), Google Cloud (gcp)."),
+        Field(
+            description="Who makes the hosts: none needed (local), namespaces on this machine (lab), Google Cloud (gcp)."
+        ),
     ] = "local"
     machine: Annotated[
         str | None, Field(description="lab and gcp: the machine type of every host, e.g. f1-micro or e2-micro.")
@@ -210,29 +230,48 @@ class Experiment(Strict):
     ] = "apart"
     requesters: Annotated[int, Field(ge=1, le=64, description="Hosts that ask, against one responder.")] = 1
     placements: Annotated[
-        OneOrMany[Annotated[PlacementSpec, Shorthand(_placement, "local, same-zone or cross-region", ["local", "same-zone", "cross-region"])]],
+        OneOrMany[
+            Annotated[
+                PlacementSpec,
+                Shorthand(_placement, "local, same-zone or cross-region", ["local", "same-zone", "cross-region"]),
+            ]
+        ],
         Field(description="Where the two ends stand."),
     ] = (PlacementSpec(name="local"),)
     stacks: Annotated[
-        OneOrMany[Annotated[StackSpec, Shorthand(_stack, "A protocol, with its default implementation and client.")]], Field(description="What is compared; `all` is every protocol there is.")
+        OneOrMany[Annotated[StackSpec, Shorthand(_stack, "A protocol, with its default implementation and client.")]],
+        Field(description="What is compared; `all` is every protocol there is."),
     ]
     operations: Annotated[
-        OneOrMany[Annotated[OperationSpec, Shorthand(_operation, "An operation with its default payload.", list(OPERATION_NAMES))]], Field(description="What is asked.")
+        OneOrMany[
+            Annotated[
+                OperationSpec, Shorthand(_operation, "An operation with its default payload.", list(OPERATION_NAMES))
+            ]
+        ],
+        Field(description="What is asked."),
     ]
     connection: Annotated[
         OneOrMany[Policy], Field(description="Keep connections (reuse), or open one per request (per-request).")
     ] = ("reuse",)
-    load: Annotated[LoadSpec, Field(description="How requests are offered; 1,000 in a closed loop of one unless given.")] = LoadSpec()
+    load: Annotated[
+        LoadSpec, Field(description="How requests are offered; 1,000 in a closed loop of one unless given.")
+    ] = LoadSpec()
     warmup: Annotated[WarmupSpec, Field(description="What comes before the measured window of a trial.")] = WarmupSpec()
     timeout: Annotated[PositiveDuration, Field(description="A request without a reply by then has failed.")] = 30.0
-    repeats: Annotated[int, Field(ge=1, le=1000, description="Blocks: trials of every cell, in random order each time.")] = 5
+    repeats: Annotated[
+        int, Field(ge=1, le=1000, description="Blocks: trials of every cell, in random order each time.")
+    ] = 5
     seed: Annotated[int, Field(ge=0, lt=2**63, description="Of the schedule and the payloads.")] = 1
     reference: Annotated[
         str | None,
-        Field(description="The stack that others are compared with: its protocol, or its label in `orch plan`; the first unless given."),
+        Field(
+            description="The stack that others are compared with: its protocol or its label in `orch plan`;"
+            " the first one unless given."
+        ),
     ] = None
     control: Annotated[
-        bool, Field(description="Enter the reference stack twice more (A/A), to see what difference chance alone makes.")
+        bool,
+        Field(description="Enter the reference stack twice more (A/A), to see what difference chance alone makes."),
     ] = False
     exclude: Annotated[OneOrMany[ExcludeSpec], Field(description="Parts of the matrix to leave out.")] = ()
     limits: Annotated[LimitsSpec, Field(description="What a run may use.")] = LimitsSpec()

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from orchestrator.errors import UsageError
 from orchestrator.experiment.load import Located
@@ -57,7 +58,9 @@ def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]
     elif isinstance(options, ImageOptions):
         yield from _images(located, item, path, options)
     else:
-        sent, returned = (_STAMP_BYTES, 2 * _STAMP_BYTES) if spec.name == "timestamp" else (2 * _INTEGER_BYTES, _INTEGER_BYTES)
+        sent, returned = (
+            (_STAMP_BYTES, 2 * _STAMP_BYTES) if spec.name == "timestamp" else (2 * _INTEGER_BYTES, _INTEGER_BYTES)
+        )
         operation = Operation(id=spec.name, name=spec.name, label=spec.name, request_bytes=sent, reply_bytes=returned)
         yield Asked(operation=operation, file=None, item=item)
 
@@ -69,22 +72,32 @@ def _echoes(located: Located, item: int, path: tuple[Key, ...], options: EchoOpt
             name = _slug(Path(options.json_file).stem)
             digest = hashlib.sha256(content).hexdigest()
             file = PayloadFile(
-                operation=f"echo-{name}", name=f"{name}.json", sha256=digest, bytes=len(content), source=options.json_file
+                operation=f"echo-{name}",
+                name=f"{name}.json",
+                sha256=digest,
+                bytes=len(content),
+                source=options.json_file,
             )
-            payload = {"kind": "json", "sha256": digest}
-            yield Asked(operation=_echo(name, Path(options.json_file).name, payload, len(content)), file=file, item=item)
+            payload: dict[str, Any] = {"kind": "json", "sha256": digest}
+            yield Asked(
+                operation=_echo(name, Path(options.json_file).name, payload, len(content)), file=file, item=item
+            )
     elif options.records is not None:
         for count in options.records:
             label = f"{count:,} record{'s' if count > 1 else ''}"
             payload = {"kind": "records", "count": count}
-            yield Asked(operation=_echo(f"{count}-records", label, payload, count * _RECORD_BYTES), file=None, item=item)
+            yield Asked(
+                operation=_echo(f"{count}-records", label, payload, count * _RECORD_BYTES), file=None, item=item
+            )
     else:
         for size in options.bytes or (_ECHO_BYTES,):
             payload = {"kind": "bytes", "size": size}
-            yield Asked(operation=_echo(_slug(format_size(size)), format_size(size), payload, size), file=None, item=item)
+            yield Asked(
+                operation=_echo(_slug(format_size(size)), format_size(size), payload, size), file=None, item=item
+            )
 
 
-def _echo(suffix: str, label: str, payload: dict[str, object], size: int) -> Operation:
+def _echo(suffix: str, label: str, payload: dict[str, Any], size: int) -> Operation:
     return Operation(
         id=f"echo-{suffix}", name="echo", label=f"echo {label}", payload=payload, request_bytes=size, reply_bytes=size
     )
@@ -93,7 +106,10 @@ def _echo(suffix: str, label: str, payload: dict[str, object], size: int) -> Ope
 def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOptions) -> Iterator[Asked]:
     for index, size in enumerate(options.bytes or (_IMAGE_BYTES,)):
         if size < SMALLEST_PICTURE:
-            located.add((*path, "bytes", index), f"a picture has at least {SMALLEST_PICTURE} B; {format_size(size)} is too small.")
+            located.add(
+                (*path, "bytes", index),
+                f"a picture has at least {SMALLEST_PICTURE} B; {format_size(size)} is too small.",
+            )
             continue
         full = options.decode == "full"
         identity = f"image-{_slug(format_size(size))}{'-full' if full else ''}"
@@ -166,7 +182,8 @@ def materialise(plan: Plan, folder: Path) -> list[Path]:
             content = picture(file.bytes) if file.source == GENERATED else _read_again(plan, file)
             if hashlib.sha256(content).hexdigest() != file.sha256:
                 raise UsageError(
-                    f"{file.source} is not what it was when the plan was made", hint=f"plan again: orch plan {plan.experiment_path}"
+                    f"{file.source} is not what it was when the plan was made",
+                    hint=f"plan again: orch plan {plan.experiment_path}",
                 )
             partial = target.with_suffix(".partial")
             partial.write_bytes(content)
@@ -181,5 +198,6 @@ def _read_again(plan: Plan, file: PayloadFile) -> bytes:
         return _read_limited(path)
     except (OSError, _TooLarge) as error:
         raise UsageError(
-            f"{path}, a payload of the plan, cannot be read: {error}", hint=f"plan again: orch plan {plan.experiment_path}"
+            f"{path}, a payload of the plan, cannot be read: {error}",
+            hint=f"plan again: orch plan {plan.experiment_path}",
         ) from error

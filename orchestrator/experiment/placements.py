@@ -67,7 +67,9 @@ def _between_hosts(located: Located, index: int, spec: PlacementSpec, home: str)
     if given and kind == "local":
         located.add((*path, given[0]), f"'{given[0]}' needs two hosts: both ends of a local placement share one.")
     elif given and located.experiment.provider == "gcp":
-        located.add((*path, given[0]), f"'{given[0]}' is the network's own on gcp; leave it out, or use `provider: lab`.")
+        located.add(
+            (*path, given[0]), f"'{given[0]}' is the network's own on gcp; leave it out, or use `provider: lab`."
+        )
     link = Link()
     if kind != "local" and located.experiment.provider == "lab":
         link = _lab_link(located, index, spec, from_zone, to_zone)
@@ -106,8 +108,10 @@ def _lab_link(located: Located, index: int, spec: PlacementSpec, from_zone: str,
             f"no published round trip between {from_zone} and {to_zone} is known here"
             f" (known: {', '.join(known_pairs())}). Give one: `rtt: 80ms`.",
         )
-    link = known if spec.rtt is None and known is not None else Link(
-        rtt_ms=None if spec.rtt is None else spec.rtt * 1000, source="the experiment file"
+    link = (
+        known
+        if spec.rtt is None and known is not None
+        else Link(rtt_ms=None if spec.rtt is None else spec.rtt * 1000, source="the experiment file")
     )
     jitter_ms = (spec.jitter or 0.0) * 1000
     if link.rtt_ms is not None and jitter_ms > link.rtt_ms:

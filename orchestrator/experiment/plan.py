@@ -162,7 +162,9 @@ class Plan:
         """Plain data, ready for JSON. What is long (cells, trials) is not walked by `asdict`, which copies deeply."""
         parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("cells", "trials")}
         document: dict[str, Any] = {name: _plain(value) for name, value in parts.items()}
-        document["cells"] = [{**vars(c), "load": dict(vars(c.load)), "warmup": dict(vars(c.warmup))} for c in self.cells]
+        document["cells"] = [
+            {**vars(c), "load": dict(vars(c.load)), "warmup": dict(vars(c.warmup))} for c in self.cells
+        ]
         document["trials"] = [dict(vars(trial)) for trial in self.trials]
         return document
 

@@ -65,12 +65,15 @@ def _check_provider(located: Located) -> None:
     if experiment.provider == "gcp" and experiment.machine is None:
         located.add(("provider",), "gcp needs a `machine`, such as e2-micro or f1-micro.")
     if experiment.machine is not None and experiment.machine not in MACHINES:
-        located.add(("machine",), f"unknown machine type '{experiment.machine}'. {did_you_mean(experiment.machine, MACHINES)}")
+        located.add(
+            ("machine",), f"unknown machine type '{experiment.machine}'. {did_you_mean(experiment.machine, MACHINES)}"
+        )
     if experiment.requesters > 1:
         for index, placement in enumerate(experiment.placements):
             if placement.name == "local":
                 located.add(
-                    ("placements", index), "both ends of a local placement share one host, so there cannot be several requesters."
+                    ("placements", index),
+                    "both ends of a local placement share one host, so there cannot be several requesters.",
                 )
 
 

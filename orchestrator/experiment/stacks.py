@@ -58,13 +58,19 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
     policies = spec.connection or located.experiment.connection
     if spec.protocol == ALL:
         if spec.responder or spec.client:
-            located.add(path, "`all` takes every protocol with its defaults; name a protocol to choose a responder or client.")
+            located.add(
+                path, "`all` takes every protocol with its defaults; name a protocol to choose a responder or client."
+            )
         for protocol in known.values():
             if not protocol.is_floor:
-                yield Entry(path=path, protocol=protocol, responder=protocol.responder(), client=None, policies=policies)
+                yield Entry(
+                    path=path, protocol=protocol, responder=protocol.responder(), client=None, policies=policies
+                )
         return
     if spec.protocol not in known:
-        located.add((*path, "protocol"), f"unknown protocol '{spec.protocol}'. {did_you_mean(spec.protocol, [*known, ALL])}")
+        located.add(
+            (*path, "protocol"), f"unknown protocol '{spec.protocol}'. {did_you_mean(spec.protocol, [*known, ALL])}"
+        )
         return
     protocol = known[spec.protocol]
     responders = [
@@ -118,10 +124,11 @@ def label_stacks(stacks: Iterable[Stack]) -> tuple[Stack, ...]:
     return tuple(labelled)
 
 
-def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, loads: Sequence[str]) -> dict[str, Any]:
+def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, has_several: bool) -> dict[str, Any]:
     """Every default of a stack resolved: settings, versions installed here, and why this client."""
     responder, client = protocol.responder(stack.responder), protocol.client(stack.client)
-    chosen = "named in the experiment" if is_chosen else f"the thin default of {protocol.name} for {' and '.join(loads)}"
+    flights = "1 in flight" if not has_several else "more than 1 in flight"
+    chosen = "named in the experiment" if is_chosen else f"thin and comparable: the default at {flights}"
     return {
         "protocol": protocol.title,
         "settings": {
@@ -130,6 +137,7 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, loads: 
             "client": dict(client.settings),
         },
         "client_style": client.style,
+        "round_trips_to_open": protocol.round_trips_to_open,
         "client_reason": chosen,
         "versions": _versions((*responder.packages, *client.packages)),
     }

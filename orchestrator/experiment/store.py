@@ -35,9 +35,13 @@ def load(identity: str, folder: Path = FOLDER) -> Plan:
         hint = did_you_mean(identity, known) if known else "make one: orch plan FILE"
         raise UsageError(f"there is no plan {identity} in {folder}", hint=hint) from error
     except (ValueError, TypeError, KeyError) as error:
-        raise UsageError(f"{path} is not a plan of this version of orch: {error}", hint="plan again: orch plan FILE") from error
+        raise UsageError(
+            f"{path} is not a plan of this version of orch: {error}", hint="plan again: orch plan FILE"
+        ) from error
     if plan.id != identity:
-        raise UsageError(f"{path} was changed after it was written", hint=f"plan again: orch plan {plan.experiment_path}")
+        raise UsageError(
+            f"{path} was changed after it was written", hint=f"plan again: orch plan {plan.experiment_path}"
+        )
     return plan
 
 

@@ -95,8 +95,8 @@ def parse(source: Source) -> Node:
         problem = Problem(mark, f"character U+{ord(str(error.character)):04X} is not allowed in YAML.")
         raise ExperimentError([*builder.problems, problem]) from error
     except yaml.MarkedYAMLError as error:
-        at = error.problem_mark or error.context_mark
-        mark = Mark(source, at.line + 1, at.column + 1) if at else Mark(source, 1, 1)
+        at = error.problem_mark
+        mark = Mark(source, 1, 1) if at is None else Mark(source, at.line + 1, at.column + 1)
         words = " ".join(part for part in (error.context, error.problem) if part)
         raise ExperimentError([*builder.problems, Problem(mark, f"this is not YAML: {words}.")]) from error
     if builder.problems:
@@ -117,89 +117,96 @@ def _alone(name: str, message: str) -> ExperimentError:
     return ExperimentError([Problem(Mark(Source(name, ""), 1, 1), message)])
 
 
+@dataclass
+class _Open:
+    """A collection under way: its node, its anchor, and in a mapping the key that waits for its value."""
+
+    node: Node
+    anchor: str | None
+    key: tuple[str, Mark] | None = None
+
+
 class _Builder:
     """Reads events into nodes with a stack of its own: no recursion for a hostile file to exhaust."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.problems: list[Problem] = []
-        self._anchors: dict[str, Node | None] = {}
+        self._root: Node | None = None
+        self._open: list[_Open] = []
+        self._anchors: dict[str, Node | None] = {}  # None while the anchored collection is under way
         self._count = 0
 
     def build(self) -> Node:
-        root: Node | None = None
-        open_nodes: list[tuple[Node, str | None]] = []  # collections under way, with their anchors
-        pending: list[tuple[str, Mark] | None] = []  # per open mapping: the key that waits for its value
         for event in yaml.parse(self.source.text, Loader=yaml.SafeLoader):
-            mark = Mark(self.source, event.start_mark.line + 1, event.start_mark.column + 1)
-            if isinstance(event, yaml.DocumentStartEvent):
-                if root is not None:
-                    self._stop(mark, "a second document starts here; one file holds one experiment.")
-            elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
-                node, anchor = open_nodes.pop()
-                pending.pop()
-                if anchor:
-                    self._anchors[anchor] = node
-                self._attach(node, open_nodes, pending)
-                root = root if open_nodes else node
+            start = event.start_mark
+            mark = Mark(self.source, 1, 1) if start is None else Mark(self.source, start.line + 1, start.column + 1)
+            if isinstance(event, yaml.DocumentStartEvent) and self._root is not None:
+                self._stop(mark, "a second document starts here; one file holds one experiment.")
             elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
-                self._check_tag(event.tag, mark)
-                if event.anchor:
-                    self._anchors[event.anchor] = None
-                node = Node(mark, {} if isinstance(event, yaml.MappingStartEvent) else [])
-                open_nodes.append((node, event.anchor))
-                pending.append(None)
-                self._grow(1, mark)
-                if len(open_nodes) > MAX_DEPTH:
-                    self._stop(mark, f"values are nested more than {MAX_DEPTH} deep.")
-            elif isinstance(event, yaml.ScalarEvent | yaml.AliasEvent):
-                node = self._alias(event, mark) if isinstance(event, yaml.AliasEvent) else self._scalar(event, mark)
-                if not self._is_key(node, open_nodes, pending):
-                    self._attach(node, open_nodes, pending)
-                root = root if open_nodes else node
-        return root if root is not None else Node(Mark(self.source, 1, 1))
+                self._start_collection(event, mark)
+            elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+                ended = self._open.pop()
+                if ended.anchor:
+                    self._anchors[ended.anchor] = ended.node
+                self._attach(ended.node)
+            elif isinstance(event, yaml.AliasEvent):
+                self._take(self._alias(event, mark))
+            elif isinstance(event, yaml.ScalarEvent):
+                self._take(self._scalar(event, mark))
+        return self._root if self._root is not None else Node(Mark(self.source, 1, 1))
 
-    def _is_key(
-        self, node: Node, open_nodes: list[tuple[Node, str | None]], pending: list[tuple[str, Mark] | None]
-    ) -> bool:
-        """Take a scalar as the next key of the innermost mapping, when one is due."""
-        if not open_nodes or not isinstance(open_nodes[-1][0].value, dict) or pending[-1] is not None:
-            return False
-        if isinstance(node.value, str):
-            pending[-1] = (node.value, node.mark)
+    def _start_collection(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent, mark: Mark) -> None:
+        self._check_tag(event.tag, mark)
+        self._grow(1, mark)
+        if event.anchor:
+            self._anchors[event.anchor] = None
+        node = Node(mark, {} if isinstance(event, yaml.MappingStartEvent) else [])
+        self._open.append(_Open(node, event.anchor))
+        if len(self._open) > MAX_DEPTH:
+            self._stop(mark, f"values are nested more than {MAX_DEPTH} deep.")
+
+    def _take(self, node: Node) -> None:
+        """Take a scalar or an alias: as the next key of the innermost mapping when one is due, else as a value."""
+        frame = self._open[-1] if self._open else None
+        if frame is None or not isinstance(frame.node.value, dict) or frame.key is not None:
+            self._attach(node)
+        elif isinstance(node.value, str):
+            frame.key = (node.value, node.mark)
         else:
             self.problems.append(Problem(node.mark, "a key must be text."))
-            pending[-1] = (f"<key {len(open_nodes[-1][0].value)}>", node.mark)
-        return True
+            frame.key = (f"<key {len(frame.node.value) + 1}>", node.mark)
 
-    def _attach(
-        self, node: Node, open_nodes: list[tuple[Node, str | None]], pending: list[tuple[str, Mark] | None]
-    ) -> None:
-        if not open_nodes:
+    def _attach(self, node: Node) -> None:
+        """Put a finished value where it belongs: into the innermost open collection, or at the root."""
+        if not self._open:
+            self._root = node
             return
-        parent = open_nodes[-1][0]
-        parent.size += node.size
-        if isinstance(parent.value, list):
-            parent.value.append(node)
-            return
-        assert isinstance(parent.value, dict)  # noqa: S101 - narrows the type: only collections are open
-        if pending[-1] is None:  # a collection where a key must stand
-            self._stop(node.mark, "a key must be text.")
-            return
-        key, key_mark = pending[-1]
-        pending[-1] = None
-        if key in parent.value:
-            first = parent.key_marks[key]
+        frame = self._open[-1]
+        frame.node.size += node.size
+        if isinstance(frame.node.value, list):
+            frame.node.value.append(node)
+        elif isinstance(frame.node.value, dict):
+            if frame.key is None:
+                self._stop(node.mark, "a key must be text.")
+            else:
+                self._set(frame.node, frame.node.value, *frame.key, node)
+                frame.key = None
+
+    def _set(self, mapping: Node, values: dict[str, Node], key: str, key_mark: Mark, value: Node) -> None:
+        if key in values:
+            first = mapping.key_marks[key]
             self.problems.append(Problem(key_mark, f"key '{key}' is given twice; the first is in line {first.line}."))
             return
-        parent.value[key] = node
-        parent.key_marks[key] = key_mark
+        values[key] = value
+        mapping.key_marks[key] = key_mark
 
     def _alias(self, event: yaml.AliasEvent, mark: Mark) -> Node:
-        target = self._anchors.get(event.anchor)
+        name = str(event.anchor)
+        target = self._anchors.get(name)
         if target is None:
-            what = "stands inside the value it names" if event.anchor in self._anchors else "was never defined"
-            self._stop(mark, f"alias '*{event.anchor}' {what}.")
+            what = "stands inside the value it names" if name in self._anchors else "was never defined"
+            self._stop(mark, f"alias '*{name}' {what}.")
         assert target is not None  # noqa: S101 - narrows the type: _stop raised
         self._grow(target.size, mark)
         return target
@@ -234,13 +241,31 @@ _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)\.[0-9]+")
 _AMBIGUOUS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"(?i)y|n|yes|no|on|off"), "reads as true or false to some YAML readers: write true, false, or '{0}'"),
-    (re.compile(r"[-+]?0[0-9_]+"), "reads as the octal number {1} to some YAML readers: write it without the leading 0, or '{0}'"),
+    (
+        re.compile(r"(?i)y|n|yes|no|on|off"),
+        "reads as true or false to some YAML readers: write true, false, or '{0}'",
+    ),
+    (
+        re.compile(r"[-+]?0[0-9_]+"),
+        "reads as an octal number to some YAML readers: write it without the leading 0, or '{0}'",
+    ),
     (re.compile(r"[-+]?0[xob][0-9a-fA-F_]+"), "is a number in another base: write it in decimal, or '{0}'"),
-    (re.compile(r"[-+]?[0-9][0-9,_]*_[0-9_]*(\.[0-9]+)?"), "has underscores that some YAML readers drop: write the digits alone, or '{0}'"),
-    (re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+"), "is text to some YAML readers and a number to others: write it in full, or '{0}'"),
-    (re.compile(r"[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?"), "reads as a number in base 60 to some YAML readers: write a duration as 12m or 90s, or '{0}'"),
-    (re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?"), "reads as a date to some YAML readers: write '{0}'"),
+    (
+        re.compile(r"[-+]?[0-9][0-9,_]*_[0-9_]*(\.[0-9]+)?"),
+        "has underscores that some YAML readers drop: write the digits alone, or '{0}'",
+    ),
+    (
+        re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+"),
+        "is text to some YAML readers and a number to others: write it in full, or '{0}'",
+    ),
+    (
+        re.compile(r"[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?"),
+        "reads as a number in base 60 to some YAML readers: write a duration as 12m or 90s, or '{0}'",
+    ),
+    (
+        re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?"),
+        "reads as a date to some YAML readers: write '{0}'",
+    ),
     (re.compile(r"(?i)[-+]?\.(inf|nan)"), "is no number that an experiment can use"),
     (re.compile(r"[-+]?([0-9]+\.|\.[0-9]+)"), "is half a number: write digits on both sides of the point"),
     (re.compile(r"<<|="), "has a meaning of its own to some YAML readers: write '{0}'"),
@@ -251,8 +276,7 @@ def ambiguity(text: str) -> str | None:
     """Why an unquoted scalar is refused: YAML readers disagree on what it is. None when it is clear."""
     for pattern, reason in _AMBIGUOUS:
         if pattern.fullmatch(text):
-            octal = int(text.replace("_", ""), 8) if re.fullmatch(r"[-+]?0[0-7_]+", text) else "?"
-            return f"'{text}' {reason.format(text, octal)}."
+            return f"'{text}' {reason.format(text)}."
     return None
 
 
@@ -263,4 +287,3 @@ def resolve(text: str) -> Scalar:
     if _INTEGER.fullmatch(text):
         return int(text) if len(text) < 20 else text
     return float(text) if _DECIMAL.fullmatch(text) else text
-

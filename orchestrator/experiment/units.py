@@ -94,7 +94,7 @@ def _quote(value: object) -> str:
 
 
 def format_size(size: int) -> str:
-    """Bytes in the largest decimal unit that needs at most two decimals: `1.58 MB`, `117 B`; `parse_size` reads it back exactly.
+    """Bytes in the largest unit that needs at most two decimals; `parse_size` reads it back exactly.
 
     >>> format_size(1_580_000), format_size(5 * 2**20), format_size(1234567)
     ('1.58 MB', '5 MiB', '1234567 B')

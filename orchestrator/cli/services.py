@@ -1,0 +1,82 @@
+"""List protocols x operations, who answers them, who asks, and what cannot be combined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from orchestrator.cli.console import console
+
+
+def command(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
+    """Print the table."""
+    from services.harness.spec import protocols
+
+    console.as_json = as_json
+    every = [_describe(protocol) for protocol in protocols().values()]
+    for line in _lines(every):
+        console.result(line)
+    console.emit({"protocols": every})
+
+
+def _describe(protocol: Any) -> dict[str, Any]:
+    return {
+        "name": protocol.name,
+        "title": protocol.title,
+        "summary": protocol.summary,
+        "is_floor": protocol.is_floor,
+        "operations": sorted(protocol.operations),
+        "responders": [_part(part) for part in protocol.responders],
+        "clients": [{**_part(part), "style": part.style} for part in protocol.clients],
+        "default_responder": protocol.responders[0].name,
+        "default_client": {"sequential": protocol.sequential, "concurrent": protocol.concurrent},
+        "round_trips_to_open": protocol.round_trips_to_open,
+        "settings": dict(protocol.settings),
+    }
+
+
+def _part(part: Any) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "packages": list(part.packages),
+        "refuses": dict(part.refuses),
+        "settings": dict(part.settings),
+    }
+
+
+def _lines(protocols: Sequence[dict[str, Any]]) -> Iterator[str]:
+    operations = sorted({operation for protocol in protocols for operation in protocol["operations"]})
+    heads = ("protocol", *operations, "responders", "clients")
+    rows = [
+        (
+            protocol["name"],
+            *("yes" if operation in protocol["operations"] else "-" for operation in operations),
+            ", ".join(_names(protocol["responders"], {protocol["default_responder"]: "*"})),
+            ", ".join(_names(protocol["clients"], _client_marks(protocol))),
+        )
+        for protocol in protocols
+    ]
+    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
+    for row in (heads, *rows):
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+    yield ""
+    yield "* the default; of clients, 1: with one request in flight, N: with several"
+    for protocol in protocols:
+        if protocol["is_floor"]:
+            yield f"{protocol['name']} is the floor that stands beside every cell; it can be a stack as well"
+        for part in (*protocol["responders"], *protocol["clients"]):
+            for what, reason in part["refuses"].items():
+                yield f"{protocol['name']} / {part['name']} cannot do {what}: {reason}"
+
+
+def _client_marks(protocol: dict[str, Any]) -> dict[str, str]:
+    default = protocol["default_client"]
+    if default["sequential"] == default["concurrent"]:
+        return {default["sequential"]: "*"}
+    return {default["sequential"]: "*1", default["concurrent"]: "*N"}
+
+
+def _names(parts: Sequence[dict[str, Any]], marks: dict[str, str]) -> list[str]:
+    return [part["name"] + marks.get(part["name"], "") for part in parts]
