@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable
 from services.harness.client_api import AsyncConnection, AsyncDialer, CallFailed, Reply, Request
 from services.harness.loops import BREAKING, NO_CONNECTION, Work, cancel_rest
 from services.harness.pacer import Pacer
-from services.harness.phases import Phase
+from services.harness.phases import NS, Phase
 
-_LAG_EVERY_S = 0.02
+_LAG_EVERY_NS = 20_000_000
 
 Take = Callable[[], Awaitable[tuple[int, int]]]
 """The next request's sequence number (0: the phase is over) and when it is due (0: now)."""
@@ -47,12 +47,12 @@ class AwaitingLoops:
         self._dialer = dialer
         self._work = work
         self._lanes = [_Lane() for _ in range(work.concurrency)]
-        self._worst_lag_s = 0.0
+        self._worst_lag_ns = 0
 
     @property
     def lag_ms(self) -> float | None:
         """See `loops.Loops.lag_ms`."""
-        return round(self._worst_lag_s * 1000, 3)
+        return self._worst_lag_ns / 1e6
 
     def open(self) -> None:
         """See `loops.Loops.open`."""
@@ -173,14 +173,14 @@ class AwaitingLoops:
 
     async def _watched(self, load: Awaitable[None]) -> None:
         """Run a load and note how late the event loop comes to its timers meanwhile."""
-        loop = asyncio.get_running_loop()
-        self._worst_lag_s = 0.0
+        clock = self._work.clock.monotonic_ns
+        self._worst_lag_ns = 0
 
         async def look() -> None:
             while True:
-                planned_s = loop.time() + _LAG_EVERY_S
-                await asyncio.sleep(_LAG_EVERY_S)
-                self._worst_lag_s = max(self._worst_lag_s, loop.time() - planned_s)
+                planned_ns = clock() + _LAG_EVERY_NS
+                await asyncio.sleep(_LAG_EVERY_NS / NS)
+                self._worst_lag_ns = max(self._worst_lag_ns, clock() - planned_ns)
 
         looking = asyncio.create_task(look())
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -35,6 +36,18 @@ def leave(status: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
+
+
+def end_with_stdin(program: str) -> None:
+    """Start a thread that ends this process when its stdin ends: whoever started it holds that open while they wait."""
+
+    def watch() -> None:
+        while os.read(0, 4096):
+            pass
+        complain(f"{program}: stdin was closed before the work was done")
+        leave(1)
+
+    threading.Thread(target=watch, name="stdin", daemon=True).start()
 
 
 def complain(message: str) -> None:

@@ -5,16 +5,14 @@ The process contract is `protos/process.md`; rows go to the file that the trial 
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
-import threading
 import traceback
 from typing import NoReturn
 
 from services.harness.clock import Clock
 from services.harness.contract import Trial
-from services.harness.lines import Lines, complain, leave
+from services.harness.lines import Lines, complain, end_with_stdin, leave
 
 
 def main() -> NoReturn:
@@ -27,7 +25,7 @@ def main() -> NoReturn:
         trial = Trial.from_json(line)
     except ValueError as error:
         _fail(lines, "trial", f"not a trial on stdin: {error}")
-    threading.Thread(target=_end_with_stdin, name="stdin", daemon=True).start()
+    end_with_stdin("request")
 
     from services.harness.attempt import CannotTry, make_trial
     from services.harness.ledger import GaveUp
@@ -42,14 +40,6 @@ def main() -> NoReturn:
         traceback.print_exc()
         _fail(lines, "fault", f"{type(error).__name__}: {error}")
     leave(0)
-
-
-def _end_with_stdin() -> None:
-    """Whoever started this process holds its stdin open for as long as they wait for it."""
-    while os.read(0, 4096):
-        pass
-    complain("request: stdin was closed before the trial was done")
-    leave(1)
 
 
 def _fail(lines: Lines, kind: str, message: str) -> NoReturn:
