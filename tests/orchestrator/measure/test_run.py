@@ -1,0 +1,285 @@
+"""A whole run on fake hosts: the order of things, and what is left when something fails."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from orchestrator import errors
+from orchestrator.experiment.plan import Plan
+from orchestrator.hosts.base import Completed, HostLost
+from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.run import Result, Run
+from orchestrator.measure.setting import Setting
+from orchestrator.results.folder import RunFolder
+from tests.support.hosts import (
+    FakeDeployment,
+    FakeFleet,
+    FakeHost,
+    FakeTime,
+    Told,
+    good_requester,
+    good_responder,
+    interrupted,
+    script,
+    words,
+)
+from tests.support.plans import plan
+
+
+class Lab:
+    """A fake host, and everything that a run on it needs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.time = FakeTime()
+        self.diary: list[str] = []
+        self.host = FakeHost(folder=folder / "host", time=self.time, diary=self.diary)
+        self.deployment = FakeDeployment(fleet=FakeFleet((self.host,), self.host), diary=self.diary)
+        self.told = Told()
+        self.run_folder: RunFolder | None = None
+
+    def run(self, planned: Plan, *, keep: bool = False) -> Result:
+        """A new run, or the same one again."""
+        if self.run_folder is None:
+            root = self.folder / "results"
+            self.run_folder = RunFolder.create(planned, command=["orch", "run"], root=root, now=self.time.clock())
+        setting = Setting(
+            plan=planned,
+            folder=self.run_folder,
+            clock=self.time.clock(),
+            interrupts=Interrupts(),
+            listener=self.told,
+        )
+        return Run(setting, self.deployment, keep=keep).execute()
+
+    @property
+    def runs(self) -> RunFolder:
+        assert self.run_folder is not None
+        return self.run_folder
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
+    monkeypatch.chdir(tmp_path)
+    return Lab(tmp_path)
+
+
+@pytest.fixture
+def no_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten equal samples make a poor report: leave analysis and report to their own tests."""
+    monkeypatch.setattr(Run, "_check", lambda self: None)
+    monkeypatch.setattr(Run, "_report", lambda self: None)
+
+
+pytestmark = pytest.mark.usefixtures("no_analysis")
+
+
+def test_a_run_goes_from_provisioning_to_teardown_with_floors_around_each_block(lab):
+    result = lab.run(plan("tcp", repeats=2))
+    floor = ["ping", "start responder tcp", "start requester", "end requester", "end responder tcp"]
+    trial = floor[1:]
+    assert lab.diary == ["provision", "deploy", *trial, *2 * [*floor, *trial, *floor], "teardown"]
+    assert (result.is_complete, result.trials, result.failed_trials) == (True, 2, 0)
+    assert result.error() is None
+    assert lab.host.left_behind == []
+
+
+def test_samples_become_one_tidy_table_and_staging_goes(lab):
+    lab.run(plan("tcp", "rest", repeats=2))
+    table = pd.read_parquet(lab.runs.path / "samples")
+    assert len(table) == 4 * 10
+    assert set(table["stack"]) == {"tcp", "rest"}
+    assert set(table["cell"]) == {"tcp__echo__local", "rest__echo__local"}
+    assert set(table["block"]) == {0, 1}
+    assert not lab.runs.staging.exists()
+
+
+def test_baselines_bracket_every_block_and_recur_every_minute(lab):
+    def slow(process):
+        if process.trial["protocol"] == "rest":
+            process.host.time.passes(45.0)
+        yield from good_requester(process)
+
+    lab.host.requester = lambda number: slow
+    lab.run(plan(*["rest"], repeats=1, **_several_cells("rest", 4)))
+    moments = [b.moment for b in lab.runs.manifest().baselines if b.kind == "ping"]
+    assert moments == ["before", "during", "after"]
+
+
+def _several_cells(protocol: str, number: int) -> dict[str, object]:
+    one = plan(protocol, repeats=1)
+    cells = tuple(replace(one.cells[0], id=f"c{n}") for n in range(number))
+    trials = tuple(replace(one.trials[0], index=n, cell=f"c{n}") for n in range(number))
+    return {"cells": cells, "trials": trials}
+
+
+def test_a_tcp_floor_carries_as_many_bytes_as_its_cells_and_names_them(lab):
+    lab.run(plan("tcp", "rest", repeats=1))
+    floors = [b for b in lab.runs.manifest().baselines if b.kind == "tcp"]
+    assert {(b.send_bytes, b.receive_bytes, b.policy) for b in floors} == {(64, 64, "reuse")}
+    assert set(floors[0].cells) == {"tcp__echo__local", "rest__echo__local"}
+
+
+def test_without_a_ping_the_run_says_so_and_goes_on(lab):
+    lab.host.ping = lambda: Completed(returncode=1, stdout="", stderr="ping: not permitted")
+    lab.run(plan("tcp", repeats=1))
+    assert "not permitted" in lab.runs.manifest().warnings[0]
+    assert {b.kind for b in lab.runs.manifest().baselines} == {"tcp"}
+
+
+def dies_in(protocol: str):
+    return lambda argv: script(None) if protocol in argv else good_responder
+
+
+def test_a_stack_that_fails_the_smoke_test_is_left_out_and_the_others_are_measured(lab):
+    lab.host.responder = dies_in("rest")
+    result = lab.run(plan("rest", "tcp", repeats=2))
+    records = lab.runs.manifest().trials
+    assert [(r.cell, r.outcome) for r in records[:2]] == [("rest__echo__local", "failed"), ("tcp__echo__local", "ok")]
+    assert records[0].failure is not None
+    assert records[0].failure["stage"] == "smoke"
+    assert len(words(lab.diary, "start responder rest")) == 1
+    assert isinstance(result.error(), errors.TrialsFailed)
+    assert "so long" in (lab.runs.path / "logs" / "smoke-rest-echo.txt").read_text()
+
+
+def test_a_trial_that_fails_is_recorded_with_last_words_and_the_others_go_on(lab):
+    def fails_once(number):
+        return script(None) if number == 2 else good_requester  # 0: smoke, 1: floor, 2: the first trial
+
+    lab.host.requester = fails_once
+    result = lab.run(plan("tcp", repeats=2))
+    assert (result.trials, result.failed_trials) == (2, 1)
+    failed = lab.runs.manifest().trials[0]
+    assert failed.failure is not None
+    assert "so long" in failed.failure["last_words"]
+    assert "so long" in (lab.runs.path / "logs" / "trial-0000-a0.txt").read_text()
+
+
+def test_a_requester_that_is_done_but_stored_nothing_fails_its_trial(lab):
+    def stores_nothing(process):
+        for line in good_requester(process):
+            if isinstance(line, dict) and line["type"] == "done" and process.trial["operation"] == "echo":
+                Path(process.trial["record"]).unlink(missing_ok=True)
+            yield line
+
+    lab.host.requester = lambda number: stores_nothing
+    result = lab.run(plan("tcp", repeats=1))
+    assert result.failed_trials == 1
+    failure = lab.runs.manifest().trials[0].failure
+    assert failure is not None
+    assert failure["stage"] == "collect"
+
+
+@pytest.mark.parametrize("step", ["provision", "deploy"])
+def test_a_deployment_that_fails_is_torn_down(lab, step):
+    lab.deployment.fails[step] = errors.ProvisionError(f"no {step}")
+    with pytest.raises(errors.ProvisionError, match=step):
+        lab.run(plan())
+    assert lab.diary[-1] == "teardown"
+    assert lab.runs.manifest().state == "interrupted"
+
+
+def test_a_teardown_that_leaves_something_exits_6(lab):
+    lab.deployment.left = ("h",)
+    assert isinstance(lab.run(plan(repeats=1)).error(), errors.TeardownIncomplete)
+
+
+def test_keep_leaves_the_hosts_up_and_says_so(lab):
+    result = lab.run(plan(repeats=1), keep=True)
+    assert "teardown" not in lab.diary
+    assert result.kept == {"provider": "fake", "hosts": ["h"]}
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4], ids=["smoke", "floor", "trial", "floor after", "second block"])
+def test_an_interrupt_keeps_finished_trials_ends_all_processes_and_tears_down(lab, number):
+    lab.host.requester = lambda n: script(interrupted()) if n == number else good_requester
+    with pytest.raises(errors.Interrupted):
+        lab.run(plan("tcp", repeats=2))
+    assert lab.host.left_behind == []
+    assert lab.diary[-1] == "teardown"
+    manifest = lab.runs.manifest()
+    assert manifest.state == "interrupted"
+    assert len(manifest.trials) == (1 if number >= 3 else 0)
+    assert all((lab.runs.path / path).exists() for path in manifest.files)
+
+
+@pytest.mark.parametrize("step", ["provision", "deploy"])
+def test_an_interrupt_while_hosts_are_made_tears_them_down(lab, step):
+    lab.deployment.fails[step] = interrupted()
+    with pytest.raises(errors.Interrupted):
+        lab.run(plan())
+    assert lab.diary[-1] == "teardown"
+
+
+def test_a_run_goes_on_where_it_was_cut_and_repeats_the_cut_block_whole(lab):
+    planned = plan("tcp", "rest", repeats=2)
+    # 0, 1: smoke; block 0: floor, two trials, floor; block 1: floor, a trial, and then the cut
+    lab.host.requester = lambda n: script(interrupted()) if n == 8 else good_requester
+    with pytest.raises(errors.Interrupted):
+        lab.run(planned)
+    assert [t.index for t in lab.runs.manifest().trials] == [0, 1, 2]
+    lab.host.requester = lambda n: good_requester
+    lab.diary.clear()
+    result = lab.run(planned)
+    manifest = lab.runs.manifest()
+    assert [(t.index, t.attempt) for t in manifest.trials] == [(0, 0), (1, 0), (2, 1), (3, 1)]
+    assert manifest.state == "complete"
+    assert result.trials == 4
+    assert len(pd.read_parquet(lab.runs.path / "samples")) == 40
+    assert len(list((lab.runs.path / "superseded").rglob("*.parquet"))) == 1 + 2  # the cut trial, and its block's floor
+    assert len(words(lab.diary, "start responder rest")) == 2  # its smoke test and one trial
+
+
+def test_resume_refuses_a_host_that_is_not_what_it_was(lab):
+    lab.host.requester = lambda n: script(interrupted()) if n == 2 else good_requester
+    with pytest.raises(errors.Interrupted):
+        lab.run(plan("tcp"))
+    lab.host.facts_now = {"kernel": "6.2"}
+    with pytest.raises(errors.UsageError, match=r"kernel: 6\.1, now 6\.2"):
+        lab.run(plan("tcp"))
+    assert lab.diary[-1] == "teardown"
+
+
+def test_a_lost_host_ends_the_run_with_exit_4_and_keeps_what_is_finished(lab):
+    lab.host.requester = lambda n: script(HostLost("h does not answer")) if n == 4 else good_requester
+    with pytest.raises(errors.ProvisionError, match="h does not answer"):
+        lab.run(plan("tcp", repeats=2))
+    assert len(lab.runs.manifest().trials) == 1
+    assert lab.diary[-1] == "teardown"
+
+
+def test_the_wall_time_ends_a_run_between_trials_and_says_so(lab):
+    planned = plan("tcp", repeats=50)
+    result = lab.run(replace(planned, limits=replace(planned.limits, wall_s=30.0)))
+    assert not result.is_complete
+    assert 0 < result.trials < 50
+    assert "limits.wall is used up" in lab.told.warnings[-1]
+    assert lab.runs.manifest().state == "interrupted"
+
+
+def test_a_line_is_told_per_finished_trial(lab):
+    lab.run(plan("tcp", repeats=2))
+    assert [line.split(":")[0] for line in lab.told.lines] == ["[1/2] tcp · echo 64 B", "[2/2] tcp · echo 64 B"]
+
+
+def test_a_full_disk_ends_the_run_and_keeps_finished_trials(lab, monkeypatch):
+    from orchestrator.results import convert
+
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    lab.host.requester = lambda n: good_requester
+    real = convert.pq.write_table
+    monkeypatch.setattr(convert.pq, "write_table", full)
+    with pytest.raises(errors.MissingError, match="disk is full"):
+        lab.run(plan("tcp", repeats=2))
+    assert lab.diary[-1] == "teardown"
+    monkeypatch.setattr(convert.pq, "write_table", real)
+    result = lab.run(plan("tcp", repeats=2))
+    assert (result.is_complete, result.trials) == (True, 2)
+    assert len(pd.read_parquet(lab.runs.path / "samples")) == 20

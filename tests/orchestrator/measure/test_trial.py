@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import Interrupted
+from orchestrator.hosts.base import HostLost, Pair
+from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.trial import Ask, Bench, Outcome
+from services.harness.contract import Load
+from tests.support.hosts import FakeHost, FakeTime, done_line, good_requester, interrupted, rows, script
+
+ASK = Ask(protocol="tcp", responder="threads", client="socket", operation="echo", load=Load(requests=10), timeout_s=5.0)
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> FakeHost:
+    return FakeHost(folder=tmp_path / "host", time=FakeTime(), diary=[])
+
+
+def make(host: FakeHost, *, requesters: int = 1, lead_s: float | None = None) -> Outcome:
+    bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None)
+    return bench.make(ASK, Pair((host,) * requesters, host), "t0", start_lead_s=lead_s)
+
+
+def test_a_trial_starts_both_ends_afresh_and_ends_both(host):
+    outcome = make(host)
+    assert outcome.failure is None
+    assert host.diary == ["start responder tcp", "start requester", "end requester", "end responder tcp"]
+    assert outcome.parts[0].done["requests"] == 10
+    assert outcome.stats == {"answered": 10, "peers": 2, "cpu_s": 0.1, "host": {}}
+
+
+def test_the_requester_is_told_where_the_responder_stands_and_who_it_is(host):
+    make(host)
+    responder, requester = host.processes
+    assert requester.trial["target"] == {"host": "198.18.0.1", "port": 4711, "identity": responder.option("--identity")}
+
+
+def test_overhead_is_what_was_neither_warm_up_nor_measuring(host):
+    outcome = make(host)  # the fake lets two seconds pass, of which its `done` line accounts for one
+    assert outcome.elapsed_s == pytest.approx(2.0)
+    assert outcome.overhead_s == pytest.approx(1.0)
+
+
+def test_several_requesters_are_told_one_moment_to_start_and_store_apart(host):
+    outcome = make(host, requesters=3, lead_s=4.0)
+    trials = [p.trial for p in host.processes if p.role == "requester"]
+    assert {t["start_at_unix_ns"] for t in trials} == {int(1_004.0 * 1e9)}
+    assert len({t["record"] for t in trials}) == 3
+    assert len({t["seed"] for t in trials}) == 3
+    assert len(outcome.parts) == 3
+
+
+READY = {"ready": True, "port": 1, "identity": "someone else's"}
+
+BROKEN_RESPONDERS = {
+    "dies at once": (script(None), "start", "responder-died"),
+    "is never ready": (script(TimeoutError()), "start", "responder-hung"),
+    "prints a banner": (script("Serving on port 80"), "start", "protocol"),
+    "says no port": (script({"ready": True}), "start", "protocol"),
+    "is another one": (script(READY), "start", "identity"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN_RESPONDERS)
+def test_a_responder_that_breaks_the_contract_fails_the_trial(host, case):
+    talk, stage, kind = BROKEN_RESPONDERS[case]
+    host.responder = lambda argv: talk
+    outcome = make(host)
+    assert outcome.failure is not None
+    assert (outcome.failure["stage"], outcome.failure["kind"]) == (stage, kind)
+    assert "responder: so long" in outcome.failure["last_words"]
+    assert host.left_behind == []
+
+
+def dies_while_measuring(process):
+    yield {"ready": True, "port": 1, "identity": process.option("--identity")}
+    yield {"stats": {}}
+    yield None
+
+
+def test_a_responder_that_died_while_measuring_fails_the_trial_though_the_requester_was_done(host):
+    host.responder = lambda argv: dies_while_measuring
+    failure = make(host).failure
+    assert failure is not None
+    assert (failure["stage"], failure["kind"]) == ("measure", "responder-died")
+
+
+CHECKED = {"type": "checked", "body_bytes": [1, 1]}
+START = {"type": "start", "anchor": {}}
+BROKEN_REQUESTERS = {
+    "dies before it checked": (script(None), "check", "requester-died"),
+    "is told a wrong reply": (script({"type": "failed", "kind": "wrong-reply", "message": "2"}), "check", "wrong-reply"),
+    "falls silent": (script(CHECKED, START, TimeoutError()), "warm-up", "hung"),
+    "dies while measuring": (
+        script(CHECKED, START, {"type": "progress", "phase": "measured", "requests": 1}, None),
+        "measure",
+        "requester-died",
+    ),
+    "prints no JSON": (script(CHECKED, "Traceback"), "check", "protocol"),
+    "never succeeds": (script(CHECKED, START, done_line(10, errors={"refused": 10})), "measure", "refused"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN_REQUESTERS)
+def test_a_requester_that_cannot_measure_fails_the_trial(host, case):
+    talk, stage, kind = BROKEN_REQUESTERS[case]
+    host.requester = lambda number: talk
+    outcome = make(host)
+    assert outcome.failure is not None
+    assert (outcome.failure["stage"], outcome.failure["kind"]) == (stage, kind)
+    assert host.left_behind == []
+
+
+def test_a_trial_with_some_errors_counts(host):
+    host.requester = lambda number: script(CHECKED, START, done_line(10, errors={"timeout": 3}))
+    assert make(host).failure is None
+
+
+def never_done(process):
+    yield CHECKED
+    yield START
+    while True:
+        process.host.time.passes(60.0)
+        yield {"type": "progress", "phase": "measured", "requests": 1}
+
+
+def test_a_load_that_ends_in_time_is_given_up_when_it_does_not(host):
+    host.requester = lambda number: never_done
+    bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None)
+    ask = Ask(protocol="tcp", responder="threads", client="socket", operation="echo", load=Load(duration_s=1.0))
+    failure = bench.make(ask, Pair((host,), host), "t0").failure
+    assert failure is not None
+    assert failure["kind"] == "hung"
+
+
+@pytest.mark.parametrize("error", [interrupted(), HostLost("gone")])
+@pytest.mark.parametrize("requesters", [1, 2])
+def test_an_interrupt_or_a_lost_host_goes_on_to_the_caller_and_leaves_no_process(host, error, requesters):
+    host.requester = lambda number: script(CHECKED, START, error) if number == 0 else good_requester
+    with pytest.raises((Interrupted, HostLost)):
+        make(host, requesters=requesters)
+    assert host.left_behind == []
+
+
+def test_progress_is_passed_on(host):
+    heard = []
+    bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=heard.append)
+    bench.make(ASK, Pair((host,), host), "t0")
+    assert [line["requests"] for line in heard] == [5]
+
+
+def test_rows_of_the_fake_are_rows_of_the_contract():
+    assert len(rows(3)) == 3 * 80
