@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.results.folder import RunFolder, runs
+from orchestrator.results.manifest import RequesterRecord, TrialRecord
+from tests.support.hosts import FakeTime, rows
+from tests.support.plans import plan
+
+PLAN = plan("tcp", repeats=2)
+CELL = PLAN.cells[0].id
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "results"
+
+
+def begun(root: Path, *, at_s: float = 1_795_229_802.0) -> RunFolder:
+    return RunFolder.create(PLAN, command=["orch", "run"], root=root, now=FakeTime(at_s).clock())
+
+
+def samples(index: int, attempt: int = 0) -> str:
+    return f"samples/cell={CELL}/t{index}-a{attempt}.parquet"
+
+
+def add_trial(folder: RunFolder, index: int, *, block: int, attempt: int = 0, raw: bool = True) -> None:
+    """A finished trial whose record waits in staging."""
+    path = samples(index, attempt)
+    if raw:
+        folder.raw_path(path).parent.mkdir(parents=True, exist_ok=True)
+        folder.raw_path(path).write_bytes(rows(10))
+    record = TrialRecord(
+        index=index,
+        block=block,
+        cell=CELL,
+        attempt=attempt,
+        outcome="ok",
+        started_wall_ns=0,
+        ended_wall_ns=1,
+        overhead_s=0.1,
+        requesters=(RequesterRecord(host="local", done={"requests": 10}, samples=path),),
+    )
+    folder.append({"event": "trial", "trial": asdict(record)})
+
+
+def test_a_run_id_sorts_by_time_and_names_the_experiment(root):
+    first, second = begun(root), begun(root, at_s=1_795_229_803.0)
+    assert first.id.startswith("20261121-025642-a-test-")
+    assert [folder.id for folder in runs(root)] == [first.id, second.id]
+
+
+def test_a_run_is_found_by_id_beginning_path_or_as_the_latest(root):
+    first, second = begun(root), begun(root, at_s=1_895_229_803.0)
+    for name in (first.id, first.id[:8], first.path, str(first.path)):
+        assert RunFolder.open(name, root=root).id == first.id
+    assert RunFolder.open("latest", root=root).id == second.id
+
+
+def test_a_run_that_is_not_there_is_an_error_that_names_those_that_are(root):
+    with pytest.raises(UsageError, match="there is none under"):
+        RunFolder.open("latest", root=root)
+    first, second = begun(root), begun(root, at_s=1_795_229_803.0)
+    with pytest.raises(UsageError, match=f"{first.id}, {second.id}"):
+        RunFolder.open("2026", root=root)
+    with pytest.raises(UsageError, match="no run 'x'") as caught:
+        RunFolder.open("x", root=root)
+    assert first.id in str(caught.value.hint)
+
+
+def test_the_plan_comes_back_as_it_was(root):
+    assert begun(root).plan() == PLAN
+
+
+def test_a_finished_run_reads_back_whole(root):
+    folder = begun(root)
+    folder.append({"event": "fleet", "fleet": {"provider": "local"}, "hosts": {"local": {"kernel": "6"}}})
+    add_trial(folder, 0, block=0)
+    folder.finish("complete", at="2026-11-21T02:57:00+00:00")
+    manifest = RunFolder.open(folder.path).manifest()
+    assert (manifest.state, manifest.hosts) == ("complete", {"local": {"kernel": "6"}})
+    assert [t.index for t in manifest.trials] == [0]
+    assert manifest.trials[0].requesters[0].samples == samples(0)
+    assert set(manifest.files) == {samples(0)}
+    assert not folder.staging.exists()
+
+
+def test_samples_are_read_by_column_and_verified(root):
+    folder = begun(root)
+    add_trial(folder, 0, block=0)
+    folder.finish("complete", at="")
+    columns = RunFolder(folder.path).samples(samples(0), ["sent_ns", "stack"])
+    assert columns["sent_ns"].dtype == "int64"
+    assert columns["sent_ns"].tolist()[:2] == [0, 2_000_000]
+    assert set(columns["stack"]) == {"tcp"}
+
+
+@pytest.mark.parametrize("damage", ["truncated", "altered", "missing"])
+def test_a_damaged_file_is_an_error_that_names_it(root, damage):
+    folder = begun(root)
+    add_trial(folder, 0, block=0)
+    folder.finish("complete", at="")
+    path = folder.path / samples(0)
+    content = path.read_bytes()
+    if damage == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(content[:-5] if damage == "truncated" else content[:-1] + b"X")
+    with pytest.raises(InvalidMeasurement, match=r"t0-a0\.parquet: (the file is missing|truncated or altered)"):
+        RunFolder(folder.path).samples(samples(0), ["sent_ns"])
+
+
+def test_a_manifest_of_a_newer_orch_is_refused_with_what_can_still_be_done(root):
+    folder = begun(root)
+    folder.finish("complete", at="")
+    path = folder.path / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": 99, "new": 1}))
+    with pytest.raises(UsageError, match=r"manifest\.json: written by a newer orch .*version 99") as caught:
+        RunFolder(folder.path).manifest()
+    assert "Parquet" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"schema_version": 1, "what": 2}'])
+def test_a_damaged_manifest_is_an_error_that_names_it(root, content):
+    folder = begun(root)
+    (folder.path / "manifest.json").write_text(content)
+    with pytest.raises(UsageError, match=r"manifest\.json"):
+        RunFolder(folder.path).manifest()
+
+
+def test_after_a_kill_the_manifest_is_made_from_the_journal_and_waiting_records_are_converted(root):
+    folder = begun(root)
+    folder.append({"event": "block", "block": 0, "attempt": 0})
+    add_trial(folder, 0, block=0)
+    folder.release()  # a kill releases the lock and nothing else
+    with (folder.path / "journal.jsonl").open("ab") as journal:
+        journal.write(b'{"event":"trial","tri')
+    after = RunFolder.open(folder.path)
+    assert after.manifest().state == "interrupted"
+    assert list(after.manifest().files) == [samples(0)]
+    assert len(after.samples(samples(0), ["sequence"])["sequence"]) == 10
+
+
+def test_a_run_that_goes_on_elsewhere_is_only_read(root):
+    folder = begun(root)
+    add_trial(folder, 0, block=0)
+    other = RunFolder.open(folder.path)
+    assert other.manifest().state == "running"
+    assert folder.raw_path(samples(0)).exists()
+    with pytest.raises(UsageError, match="another orch"):
+        other.hold()
+
+
+def test_only_the_last_attempt_of_a_block_counts(root):
+    folder = begun(root)
+    folder.append({"event": "block", "block": 0, "attempt": 0})
+    add_trial(folder, 0, block=0)
+    folder.convert()
+    folder.append({"event": "block", "block": 0, "attempt": 1})
+    add_trial(folder, 0, block=0, attempt=1)
+    manifest = folder.finish("complete", at="")
+    assert [(t.index, t.attempt) for t in manifest.trials] == [(0, 1)]
+    assert len(pd.read_parquet(folder.path / "samples")) == 10
+    assert (folder.path / "superseded" / samples(0)).exists()
+
+
+def test_a_record_that_is_lost_is_a_warning_not_a_crash(root):
+    folder = begun(root)
+    add_trial(folder, 0, block=0, raw=False)
+    assert "is lost" in folder.finish("interrupted", at="").warnings[0]
+
+
+def test_a_run_without_a_beginning_is_an_error_that_names_the_journal(root):
+    folder = begun(root)
+    folder.release()
+    (folder.path / "journal.jsonl").write_text("")
+    with pytest.raises(UsageError, match=r"journal\.jsonl: damaged"):
+        RunFolder(folder.path).manifest()
+
+
+def test_documents_are_replaced_whole(root):
+    folder = begun(root)
+    folder.write_json("checks.json", {"checks": []})
+    folder.write_json("checks.json", {"checks": [1]})
+    assert json.loads((folder.path / "checks.json").read_text()) == {"checks": [1]}
+    assert list(folder.path.glob(".checks*")) == []
