@@ -48,6 +48,8 @@ class Load:
     """How requests are offered: closed loop, or open loop when `rate_per_s` is given.
 
     A closed loop ends at `requests` or at `duration_s`, whichever comes first; one of them must be given.
+    `requests: 0` makes no request but the check. In an open loop `concurrency` bounds the requests in flight, so give it
+    room: what is due while all are taken is sent late, and its latency counts from when it was due.
     """
 
     concurrency: int = 1
