@@ -35,12 +35,16 @@ def render_page(template: str, *, charts: bool, **context: object) -> str:
     script = _text("page.js")
     hashes = [_csp_hash(script.encode())] + ([_csp_hash(gzip.decompress(_library()))] if charts else [])
     policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src {' '.join(hashes)}"
-    return _environment().get_template(template).render(
-        style=Markup(style),  # noqa: S704 - our own files, not an experiment's text
-        script=Markup(script),  # noqa: S704
-        policy=policy,
-        library=base64.b64encode(_library()).decode() if charts else None,
-        **context,
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            style=Markup(style),  # noqa: S704 - our own files, not an experiment's text
+            script=Markup(script),  # noqa: S704
+            policy=policy,
+            library=base64.b64encode(_library()).decode() if charts else None,
+            **context,
+        )
     )
 
 

@@ -60,9 +60,7 @@ def _charts(group: Group, colours: dict[str, int]) -> dict[str, Any]:
             strips.append((cell.stack_label, colours[cell.stack], strip))
     return {
         "forest": {
-            statistic: forest(
-                f"forest-{statistic}-{group.slug}", group.title, group.compared_by(statistic), colours
-            )
+            statistic: forest(f"forest-{statistic}-{group.slug}", group.title, group.compared_by(statistic), colours)
             for statistic in STATISTICS
         },
         "floor": floor_bars(group, colours),
@@ -80,4 +78,3 @@ def _legend(summary: RunSummary, colours: dict[str, int]) -> list[tuple[str, int
 
 def _cell_name(group: Group, stack_label: str) -> str:
     return f"{stack_label} · {group.title}"
-

@@ -56,7 +56,8 @@ def a_run(
             ids = tuple(cell.id for cell in found)
             floors.append(replace(tcp, send_bytes=operation[2], receive_bytes=operation[3], cells=ids))
             cells += found
-            comparisons += [_comparison(cell, found[1], random) for cell in found if cell is not found[1]]
+            reference = found[min(1, len(found) - 1)]
+            comparisons += [_comparison(cell, reference, random) for cell in found if cell is not reference]
     return RunSummary(
         run_id="20261121-025500-4f3a",
         name=name,

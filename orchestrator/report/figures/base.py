@@ -12,7 +12,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from orchestrator.report.page import pack
-from orchestrator.report.quantities import THIN
+from orchestrator.report.quantities import THIN, significant
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK, MUTED, GRID, RULE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--rule)"
@@ -38,7 +38,7 @@ def figure(slug: str, label: str, traces: Iterable[Any], layout: dict[str, Any],
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": FONT, "size": 12, "color": INK},
         "separators": f".{THIN}",
-        "margin": {"l": 8, "r": 16, "t": 8, "b": 40},
+        "margin": {"l": 8, "r": 16, "t": 28, "b": 40},
         "hoverlabel": {
             "bgcolor": "var(--raised)",
             "bordercolor": RULE,
@@ -87,14 +87,25 @@ def logarithmic(title: str, low: float, high: float, suffix: str = "", **more: A
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Round numbers within the range: 1-2-5 over less than three decades, 1-3 within six, else powers of ten."""
-    decades = log10(high) - log10(low)
-    steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8) if decades < 0.7 else (1, 2, 5) if decades < 3 else (1,)
-    if decades < 0.15:
-        steps = tuple(1 + step / 20 for step in range(180))
-    first, last = int(log10(low)) - 1, int(log10(high)) + 1
-    values = [float(f"{step * 10.0**power:.6g}") for power in range(first, last + 1) for step in steps]
+    """Round numbers within the range: even steps where it is narrow, 1-2-5 over a few decades, else powers of ten."""
+    if high / low < 1.6:
+        return _even_ticks(low, high)
+    decades = log10(high / low)
+    steps: tuple[float, ...] = (1,)
+    if decades < 0.7:
+        steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+    elif decades < 3:
+        steps = (1, 2, 5)
+    powers = range(math.floor(log10(low)), math.floor(log10(high)) + 1)
+    values = [significant(step * 10.0**power) for power in powers for step in steps]
     return [value for value in values if low <= value <= high]
+
+
+def _even_ticks(low: float, high: float) -> list[float]:
+    wanted = (high - low) / 5
+    magnitude = 10.0 ** math.floor(log10(wanted))
+    step = next(factor * magnitude for factor in (1, 2, 5, 10) if factor * magnitude >= wanted)
+    return [significant(place * step) for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def log10(value: float) -> float:

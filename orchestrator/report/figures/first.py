@@ -58,4 +58,4 @@ def first_request(group: Group, colours: dict[str, int]) -> Figure | None:
         ],
     }
     label = f"First request of a connection and steady state, {group.title}."
-    return figure(f"first-{group.slug}", label, traces, layout, 60 + ROW_PX * len(rows))
+    return figure(f"first-{group.slug}", label, traces, layout, 76 + ROW_PX * len(rows))

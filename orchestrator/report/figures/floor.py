@@ -87,4 +87,4 @@ def floor_bars(group: Group, colours: dict[str, int]) -> Figure | None:
         ),
     }
     label = f"Floor and overhead, {group.title}: each median split into ping, tcp over ping, and stack over tcp."
-    return figure(f"floor-{group.slug}", label, bars, layout, 60 + ROW_PX * len(rows))
+    return figure(f"floor-{group.slug}", label, bars, layout, 76 + ROW_PX * len(rows))

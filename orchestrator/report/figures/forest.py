@@ -33,14 +33,14 @@ def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str,
             fixedrange=True,
         ),
         "annotations": [_said(place, row) for place, row in enumerate(known)],
-        "margin": {"l": 8, "r": 96, "t": 8, "b": 40},
+        "margin": {"l": 8, "r": 96, "t": 28, "b": 40},
         "shapes": [
             *({**_band(place), "fillcolor": "var(--tie)"} for place, row in enumerate(known) if row.standing == "tie"),
             {"type": "line", "x0": 1, "x1": 1, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": INK, "width": 1}},
         ],
     }
     label = f"Forest plot, {title}: {known[0].statistic} relative to {known[0].reference_label}."
-    return figure(slug, label, [_blocks(known, numbers), _means(known, numbers)], layout, 64 + ROW_PX * len(known))
+    return figure(slug, label, [_blocks(known, numbers), _means(known, numbers)], layout, 80 + ROW_PX * len(known))
 
 
 def _means(rows: Sequence[Comparison], numbers: Sequence[int]) -> go.Scatter:

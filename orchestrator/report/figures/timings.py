@@ -12,7 +12,7 @@ from orchestrator.report.groups import Group
 from orchestrator.report.palette import series
 from orchestrator.report.quantities import Unit, significant
 
-HEIGHT_PX = 190
+HEIGHT_PX = 200
 
 
 def time_strip(cell: CellSummary, group: Group, colours: dict[str, int]) -> Figure | None:
@@ -24,7 +24,7 @@ def time_strip(cell: CellSummary, group: Group, colours: dict[str, int]) -> Figu
     starts = [next(bins)[0] for _, bins in groupby(cell.strip.bins, key=lambda entry: entry[1])]
     layout = {
         "showlegend": False,
-        "margin": {"l": 8, "r": 8, "t": 4, "b": 32},
+        "margin": {"l": 8, "r": 8, "t": 24, "b": 32},
         "xaxis": axis("seconds of measuring", rangemode="tozero", nticks=6),
         "yaxis": logarithmic(group.unit.name, low, high),
         "shapes": [

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.report.figures.base import log_ticks, plain
+from orchestrator.report.figures.distribution import ecdf, percentile_curve
+from orchestrator.report.figures.first import first_request
+from orchestrator.report.figures.floor import floor_bars, parts
+from orchestrator.report.figures.forest import forest
+from orchestrator.report.figures.timings import time_strip
+from orchestrator.report.groups import groups, stack_colours
+from tests.support.summaries import a_run
+
+RUN = a_run()
+(GROUP,) = groups(RUN)
+COLOURS = stack_colours(RUN)
+
+
+def unpacked(figure):
+    return json.loads(gzip.decompress(base64.b64decode(figure.packed)))
+
+
+def near(values):
+    return pytest.approx(list(values), rel=1e-4)
+
+
+def one(value):
+    return pytest.approx(value, rel=1e-4)
+
+
+class TestForest:
+    rows = GROUP.compared_by("median")
+
+    def drawn(self, rows):
+        return unpacked(forest("f", "t", rows, COLOURS))
+
+    def test_there_is_a_dot_for_each_block(self):
+        dots, _ = self.drawn(self.rows)["data"]
+
+        ratios = sorted(value for row in self.rows for value in row.by_block)
+        assert sorted(dots["x"]) == near(ratios)
+
+    def test_whiskers_end_where_the_interval_ends(self):
+        ordered = sorted(self.rows, key=lambda row: row.ratio)
+        _, means = self.drawn(self.rows)["data"]
+
+        ends = [x + above for x, above in zip(means["x"], means["error_x"]["array"], strict=True)]
+        starts = [x - below for x, below in zip(means["x"], means["error_x"]["arrayminus"], strict=True)]
+        assert means["x"] == near(row.ratio for row in ordered)
+        assert ends == near(row.interval[1] for row in ordered)
+        assert starts == near(row.interval[0] for row in ordered)
+
+    def test_a_tie_is_shaded_and_said(self):
+        tie = replace(self.rows[0], standing="tie")
+        clear = replace(self.rows[1], standing="slower")
+
+        layout = self.drawn([tie, clear])["layout"]
+
+        assert [shape.get("fillcolor") for shape in layout["shapes"]] == ["var(--tie)", None]
+        assert sorted(note["text"].split()[-1] for note in layout["annotations"]) == ["slower", "tie"]
+
+    def test_a_ratio_without_interval_has_no_whiskers(self):
+        _, means = self.drawn([replace(self.rows[0], interval=None)])["data"]
+
+        assert means["error_x"]["array"] == [0.0]
+
+    def test_the_axis_reaches_every_dot_and_whisker_and_one(self):
+        low, high = self.drawn(self.rows)["layout"]["xaxis"]["range"]
+        values = [v for row in self.rows for v in (1.0, row.ratio, *row.interval, *row.by_block)]
+
+        assert 10**low < min(values)
+        assert 10**high > max(values)
+
+    def test_nothing_known_is_nothing_drawn(self):
+        assert forest("f", "t", [replace(self.rows[0], ratio=None)], COLOURS) is None
+
+
+class TestFloor:
+    @pytest.mark.parametrize("client_share", [None, 0.2])
+    def test_the_parts_add_up_to_the_median(self, client_share):
+        cell = replace(GROUP.cells[0], client_share=client_share)
+        part = parts(cell)
+
+        assert part.ping + part.tcp_over_ping + part.stack + (part.client or 0) == pytest.approx(
+            cell.distribution.median
+        )
+
+    def test_without_a_ping_the_floor_is_tcp(self):
+        part = parts(replace(GROUP.cells[0], ping_floor=None))
+
+        assert part.ping is None
+        assert part.tcp_over_ping == GROUP.cells[0].tcp_floor
+
+    def test_a_floor_above_the_median_leaves_no_negative_part(self):
+        part = parts(replace(GROUP.cells[0], tcp_floor=99.0, client_share=0.5))
+
+        assert (part.stack, part.client) == (0.0, 0.0)
+
+    def test_a_ping_above_tcp_leaves_no_negative_part(self):
+        part = parts(replace(GROUP.cells[0], tcp_floor=0.03, ping_floor=0.04))
+
+        assert (part.ping, part.tcp_over_ping) == (0.03, 0.0)
+
+    def test_the_clients_share_is_drawn_where_it_is_known(self):
+        named = [trace["name"] for trace in unpacked(floor_bars(GROUP, COLOURS))["data"]]
+
+        assert named == ["ping", "tcp over ping", "stack over tcp", "client's share"]
+
+    def test_without_samples_there_is_no_bar(self):
+        empty = replace(GROUP, cells=tuple(replace(cell, distribution=None) for cell in GROUP.cells))
+
+        assert floor_bars(empty, COLOURS) is None
+
+
+class TestDistribution:
+    def traces(self, figure):
+        return {trace["name"]: trace for trace in unpacked(figure)["data"]}
+
+    def test_every_point_of_the_summarys_curve_is_drawn_the_extremes_too(self):
+        drawn = self.traces(ecdf(GROUP, COLOURS))
+        for cell in GROUP.cells:
+            trace = drawn[cell.stack_label]
+            assert trace["x"] == near(latency * 1000 for _, latency in cell.distribution.curve)
+            assert trace["y"] == near(share for share, _ in cell.distribution.curve)
+            assert trace["x"][-1] == one(cell.distribution.maximum * 1000)
+
+    def test_the_floors_are_in_the_same_picture(self):
+        assert {"ping (floor)", "tcp (floor)"} <= self.traces(ecdf(GROUP, COLOURS)).keys()
+
+    def test_the_axis_reaches_the_slowest(self):
+        low, high = unpacked(ecdf(GROUP, COLOURS))["layout"]["xaxis"]["range"]
+        slowest = max(cell.distribution.maximum for cell in GROUP.cells) * 1000
+        quickest = min(floor.distribution.minimum for floor in GROUP.floors) * 1000
+
+        assert 10**low < quickest
+        assert 10**high > slowest
+
+    def test_in_the_percentile_curve_each_nine_is_as_wide_as_the_one_before(self):
+        axis = unpacked(percentile_curve(GROUP, COLOURS))["layout"]["xaxis"]
+        places = {text: math.log10(at) for at, text in zip(axis["tickvals"], axis["ticktext"], strict=True)}
+
+        assert places["p99"] - places["p90"] == pytest.approx(1)
+        assert places["p99.9"] - places["p99"] == pytest.approx(1)
+
+    def test_the_slowest_has_a_place_in_the_percentile_curve(self):
+        cell = GROUP.cells[0]
+        trace = self.traces(percentile_curve(GROUP, COLOURS))[cell.stack_label]
+
+        assert trace["x"][-1] == one(2 * cell.distribution.n)
+        assert trace["y"][-1] == one(cell.distribution.maximum * 1000)
+
+
+class TestTimings:
+    cell = GROUP.cells[0]
+
+    def test_each_of_the_slowest_is_drawn(self):
+        _, _, slowest = unpacked(time_strip(self.cell, GROUP, COLOURS))["data"]
+
+        assert slowest["x"] == near(seconds for seconds, _ in self.cell.strip.slowest)
+        assert slowest["y"] == near(latency * 1000 for _, latency in self.cell.strip.slowest)
+        assert slowest["mode"] == "markers"
+
+    def test_the_band_and_the_median_stop_between_trials(self):
+        band, median, _ = unpacked(time_strip(self.cell, GROUP, COLOURS))["data"]
+        trials = len({entry[1] for entry in self.cell.strip.bins})
+
+        assert band["x"].count(None) == trials
+        assert median["x"].count(None) == trials
+
+    def test_the_band_spans_minimum_to_p99(self):
+        band, _, _ = unpacked(time_strip(self.cell, GROUP, COLOURS))["data"]
+        heights = [value for value in band["y"] if value is not None]
+
+        assert min(heights) == one(min(entry[2] for entry in self.cell.strip.bins) * 1000)
+        assert max(heights) == one(max(entry[4] for entry in self.cell.strip.bins) * 1000)
+
+    def test_all_cells_of_a_group_share_one_latency_axis(self):
+        ranges = {tuple(unpacked(time_strip(c, GROUP, COLOURS))["layout"]["yaxis"]["range"]) for c in GROUP.cells}
+
+        assert len(ranges) == 1
+
+    def test_a_cell_without_samples_has_no_strip(self):
+        assert time_strip(replace(self.cell, strip=None), GROUP, COLOURS) is None
+
+
+def test_first_request_and_steady_state_stand_on_one_line():
+    steady, first = unpacked(first_request(GROUP, COLOURS))["data"]
+
+    assert steady["x"] == near(cell.distribution.median * 1000 for cell in GROUP.cells)
+    assert first["x"] == near(cell.first_request * 1000 for cell in GROUP.cells)
+    assert steady["y"] == first["y"]
+
+
+@given(st.floats(min_value=1e-3, max_value=1e5), st.floats(min_value=1.01, max_value=1e6))
+def test_an_axis_has_a_few_ticks_and_all_within_its_range(low, factor):
+    ticks = log_ticks(low, low * factor)
+
+    assert all(low * 0.9999 <= tick <= low * factor * 1.0001 for tick in ticks)
+    assert ticks == sorted(set(ticks))
+    assert len(ticks) >= (2 if factor > 1.3 else 1)
+    assert len(ticks) <= 12
+
+
+def test_plotly_sees_no_tags_in_an_experiments_texts():
+    assert plain('<a href="http://e.example">x</a> & y') == '&lt;a href="http://e.example"&gt;x&lt;/a&gt; &amp; y'

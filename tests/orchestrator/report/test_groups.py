@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from orchestrator.report.groups import anchor, groups, stack_colours
+from tests.support.summaries import a_run
+
+
+def test_cells_that_differ_in_the_stack_alone_are_one_group():
+    found = groups(a_run(stacks=3, placements=2, operations=2))
+
+    assert [len(group.cells) for group in found] == [3, 3, 3, 3]
+    assert [group.title.split(" · ")[:2] for group in found] == [
+        ["add", "local"],
+        ["image 1.58 MB", "local"],
+        ["add", "cross-region"],
+        ["image 1.58 MB", "cross-region"],
+    ]
+
+
+def test_cells_stand_in_the_order_of_their_medians_and_the_silent_ones_last():
+    run = a_run(stacks=4)
+    silent = replace(run.cells[0], distribution=None)
+    (group,) = groups(replace(run, cells=(silent, *run.cells[1:])))
+
+    medians = [cell.distribution.median for cell in group.measured if cell.distribution]
+    assert medians == sorted(medians)
+    assert group.cells[-1] == silent
+
+
+def test_loads_split_groups_and_their_titles_say_so():
+    run = a_run(stacks=1)
+    other = replace(run.cells[0], id="b", load="1,000 requests, 16 in flight")
+    found = groups(replace(run, cells=(*run.cells, other)))
+
+    assert [group.title for group in found] == [
+        "add · local · one connection kept open · 1,000 requests, 1 in flight",
+        "add · local · one connection kept open · 1,000 requests, 16 in flight",
+    ]
+
+
+def test_a_tcp_floor_stands_only_beside_the_cells_whose_bytes_it_carried():
+    small, large = groups(a_run(stacks=2, operations=2))
+
+    assert [floor.kind for floor in small.floors] == ["ping", "tcp"]
+    assert [floor.send_bytes for floor in small.floors] == [0, 16]
+    assert [floor.send_bytes for floor in large.floors] == [0, 1_580_000]
+
+
+def test_a_cell_finds_its_own_comparison_and_the_reference_has_none():
+    (group,) = groups(a_run(stacks=3))
+    reference = next(cell for cell in group.cells if cell.stack == "rest-fastapi")
+
+    assert group.is_reference(reference)
+    assert group.against_reference(reference) is None
+    for cell in group.cells:
+        if cell is not reference:
+            assert group.against_reference(cell) in group.compared_by("median")
+
+
+def test_a_stack_keeps_its_number_whatever_its_place_in_a_table():
+    run = a_run(stacks=3, placements=2)
+
+    assert stack_colours(run) == {"grpc": 0, "rest-fastapi": 1, "rest-flask": 2}
+
+
+def test_an_anchor_is_safe_in_a_path_and_a_link():
+    assert anchor('rest (flask)/"x"') == "rest-flask-x"
+    assert anchor("…") == "x"

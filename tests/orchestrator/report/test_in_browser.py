@@ -1,0 +1,170 @@
+"""The page in a real browser, opened from disk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.report import palette, render, write_report
+from orchestrator.report.page import write_page
+from tests.support.browser import PROGRAM, browser
+from tests.support.summaries import a_run, failed_run
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
+]
+
+DRAWN = "[...document.querySelectorAll('.chart')].every((chart) => chart.querySelector('svg.main-svg'))"
+RUN = a_run(stacks=3)
+
+
+@pytest.fixture(scope="module")
+def page():
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def quiet(page):
+    """Every test here ends with an empty console and with no request but for the file itself."""
+    page.problems.clear()
+    page.requests.clear()
+    yield
+    assert page.problems == []
+    assert [address for address in page.requests if not address.startswith(("file:", "data:", "blob:"))] == []
+
+
+def rgb(colour: str) -> str:
+    return f"rgb({', '.join(str(int(colour[place : place + 2], 16)) for place in (1, 3, 5))})"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_chart_is_drawn_in_the_systems_colours(page, tmp_path, scheme):
+    page.open(write_report(RUN, tmp_path / "report.html"), scheme=scheme, height=8000)
+    page.wait_for(DRAWN)
+
+    theme = {"light": palette.LIGHT, "dark": palette.DARK}[scheme]
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == rgb(theme["paper"])
+    fills = page.evaluate(
+        "[...document.querySelectorAll('[id^=chart-floor] .bars .point path')].map((bar) => getComputedStyle(bar).fill)"
+    )
+    assert {rgb(theme["series-0"]), rgb(theme["series-1"]), rgb(theme["floor-tcp"])} <= set(fills)
+
+
+def test_charts_out_of_sight_are_drawn_when_one_comes_to_them(page, tmp_path):
+    page.open(write_report(RUN, tmp_path / "report.html"), height=600)
+
+    page.evaluate("document.querySelector('[id^=chart-first]').scrollIntoView()")
+
+    page.wait_for("document.querySelector('[id^=chart-first] svg.main-svg') !== null")
+
+
+def test_the_toggle_changes_page_and_charts(page, tmp_path):
+    page.open(write_report(RUN, tmp_path / "report.html"), height=8000)
+    page.wait_for(DRAWN)
+    assert page.evaluate("document.getElementById('theme').textContent") == "Dark"
+
+    page.evaluate("document.getElementById('theme').click()")
+
+    tick = "getComputedStyle(document.querySelector('[id^=chart-floor] .ytick text')).fill"
+    page.wait_for(f"{tick} === {rgb(palette.DARK['ink'])!r}")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == rgb(palette.DARK["paper"])
+    assert page.evaluate("document.getElementById('theme').textContent") == "Light"
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_no_width_makes_the_page_scroll_sideways(page, tmp_path, width):
+    page.open(write_report(failed_run(), tmp_path / "report.html"), width=width, height=8000)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.wait_for(DRAWN)
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_no_chart_offers_to_send_itself_anywhere(page, tmp_path):
+    page.open(write_report(RUN, tmp_path / "report.html"), height=8000)
+    page.wait_for(DRAWN)
+
+    buttons = page.evaluate("[...document.querySelectorAll('.modebar-btn')].map((b) => b.dataset.title)")
+    assert buttons
+    assert not any("share" in button.lower() or "cloud" in button.lower() for button in buttons)
+    assert page.evaluate("document.querySelectorAll('.plotlyjsicon').length") == 0
+
+
+def test_a_link_into_a_folded_part_opens_it(page, tmp_path):
+    page.open(write_report(failed_run(), tmp_path / "report.html"))
+    assert not page.evaluate("document.getElementById('check-noise').open")
+
+    page.evaluate("document.querySelector('a[href=\"#check-noise\"]').click()")
+
+    page.wait_for("document.getElementById('check-noise').open")
+
+
+def test_paper_shows_everything_in_light_colours_and_the_screen_is_as_before_afterwards(page, tmp_path):
+    page.open(write_report(failed_run(), tmp_path / "report.html"), scheme="dark", height=8000)
+    page.wait_for(DRAWN)
+    closed = "document.querySelectorAll('details:not([open])').length"
+    before = page.evaluate(closed)
+    assert before > 0
+
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(closed) == 0
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == rgb(palette.LIGHT["paper"])
+
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(closed) == before
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == rgb(palette.DARK["paper"])
+
+
+def test_a_browser_that_cannot_unpack_says_so_and_shows_the_tables(page, tmp_path):
+    added = page.call("Page.addScriptToEvaluateOnNewDocument", source="delete window.DecompressionStream")
+    try:
+        page.open(write_report(RUN, tmp_path / "report.html"))
+        assert "has no DecompressionStream" in page.evaluate("document.querySelector('.fallback').textContent")
+        assert page.evaluate("document.querySelector('table').checkVisibility()")
+    finally:
+        page.call("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
+
+
+def test_without_javascript_tables_verdict_and_checks_are_there(page, tmp_path):
+    path = write_report(RUN, tmp_path / "report.html")
+    page.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        page.open(path)
+        shown = page.evaluate("document.body.innerText")
+    finally:
+        page.call("Emulation.setScriptExecutionDisabled", value=False)
+
+    assert RUN.verdicts[0] in shown
+    assert "it needs JavaScript" in shown
+    assert "round-trips" in shown
+    assert "pycurl" in shown
+
+
+def test_the_pages_own_policy_stops_a_script_that_got_past_the_escaping(page, tmp_path):
+    smuggled = render(RUN).replace(
+        "<main", '<img src="x" onerror="window.pwned = 1"><script>window.pwned = 1</script><main'
+    )
+    page.open(write_page(smuggled, tmp_path / "report.html"))
+
+    page.wait_for("document.querySelector('.chart svg.main-svg') !== null")
+    assert page.evaluate("window.pwned === undefined")
+    assert any("Content Security Policy" in problem for problem in page.problems)
+    page.problems.clear()
+
+
+def test_hostile_labels_stay_text_in_charts(page, tmp_path):
+    label = '<a href="https://e.example/">x</a><img src=x onerror="window.pwned = 1">'
+    run = replace(
+        RUN,
+        cells=tuple(replace(cell, stack_label=label) for cell in RUN.cells),
+        comparisons=tuple(replace(row, stack_label=label, reference_label=label) for row in RUN.comparisons),
+    )
+    page.open(write_report(run, tmp_path / "report.html"), height=8000)
+    page.wait_for(DRAWN)
+
+    assert page.evaluate("window.pwned === undefined")
+    assert page.evaluate("document.querySelectorAll('.chart a').length") == 0
+    assert "<img" in page.evaluate("document.querySelector('[id^=chart-floor] .ytick text').textContent")

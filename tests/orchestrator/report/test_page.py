@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import gzip
+import hashlib
+from pathlib import Path
+
+import jinja2
+import plotly.offline
+import pytest
+
+import orchestrator.report
+from orchestrator.errors import UsageError
+from orchestrator.report import page
+
+ASSETS = Path(orchestrator.report.__file__).parent / "assets"
+
+
+def test_the_chart_library_is_the_one_that_the_installed_plotly_was_made_for():
+    assert plotly.offline.get_plotlyjs_version() == page.PLOTLY_JS_VERSION
+    library = gzip.decompress((ASSETS / "plotly-cartesian.min.js.gz").read_bytes())
+    assert f"v{page.PLOTLY_JS_VERSION}" in library[:200].decode()
+
+
+def test_the_chart_library_is_what_its_readme_says():
+    packed = (ASSETS / "plotly-cartesian.min.js.gz").read_bytes()
+    assert hashlib.sha256(gzip.decompress(packed)).hexdigest() == page.PLOTLY_JS_SHA256
+    readme = (ASSETS / "README.md").read_text()
+    assert page.PLOTLY_JS_SHA256 in readme
+    assert page.PLOTLY_JS_VERSION in readme
+    assert packed[4:8] == bytes(4), "a time stamp in the gzip header makes every packing another file"
+    assert "MIT" in (ASSETS / "plotly-LICENSE.txt").read_text()
+
+
+def test_the_library_cannot_end_the_script_that_carries_it():
+    assert b"</script" not in gzip.decompress((ASSETS / "plotly-cartesian.min.js.gz").read_bytes())
+
+
+def test_a_page_without_charts_leaves_the_library_out():
+    text = page.render_page("base.html", charts=False, title="Audit")
+
+    assert 'id="library"' not in text
+    assert len(text) < 40_000
+
+
+def test_a_page_is_written_whole_into_a_new_folder(tmp_path):
+    path = page.write_page("<p>é</p>", tmp_path / "deep" / "page.html")
+
+    assert path.read_text(encoding="utf-8") == "<p>é</p>"
+    assert [entry.name for entry in path.parent.iterdir()] == ["page.html"]
+
+
+def test_a_place_that_cannot_be_written_to_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(UsageError, match=r"page\.html: cannot be written") as raised:
+        page.write_page("", tmp_path / "file" / "page.html")
+    assert "--out" in (raised.value.hint or "")
+
+
+def test_a_template_that_asks_for_what_is_not_there_fails_aloud():
+    with pytest.raises(jinja2.UndefinedError):
+        page.render_page("base.html", charts=False)

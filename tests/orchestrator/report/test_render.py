@@ -1,0 +1,286 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.report import default_path, render, write_report
+from orchestrator.report.groups import groups
+from tests.support.pages import Document
+from tests.support.summaries import STACKS, a_run, failed_run
+
+HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">{{ 7*7 }}</title></style><a href="http://e.example">'
+
+
+@pytest.fixture(scope="module")
+def run():
+    return a_run(placements=2, operations=2)
+
+
+@pytest.fixture(scope="module")
+def document(run):
+    return Document(render(run))
+
+
+def test_every_element_is_closed(document):
+    assert document.unclosed == []
+
+
+def test_the_answer_comes_first(run, document):
+    places = [document.text.index(text) for text in (run.question, *run.verdicts, "Conditions", "What was measured")]
+
+    assert places == sorted(places)
+
+
+def test_parts_stand_in_the_order_in_which_a_reader_asks(document):
+    ids = [element.attributes.get("id") for element in document.all("section")]
+
+    parts = ["conditions", "table", "comparison", "floor", "distribution", "timings", "first", "checks", "method"]
+    assert [id_ for id_ in ids if id_ in {*parts, "repeat"}] == [*parts, "repeat"]
+
+
+def test_links_lead_to_places_within_the_page(document):
+    ids = {element.attributes["id"] for element in document.elements if "id" in element.attributes}
+    links = {element.attributes["href"] for element in document.all("a")}
+
+    assert {link.removeprefix("#") for link in links} <= ids
+
+
+def test_ids_are_unique(document):
+    ids = [element.attributes["id"] for element in document.elements if "id" in element.attributes]
+
+    assert len(ids) == len(set(ids))
+
+
+def test_nothing_is_fetched(run):
+    document = Document(render(run))
+    addresses = [
+        value
+        for element in document.elements
+        for name, value in element.attributes.items()
+        if name in {"src", "href", "srcset", "action", "poster", "data", "xlink:href"}
+    ]
+    style = re.search(r"<style>(.*?)</style>", render(run), re.S)
+
+    assert all(address.startswith("#") or address == "data:," for address in addresses)
+    assert style is not None
+    assert "url(" not in style[1]
+    assert "@import" not in style[1]
+    policy = next(e.attributes["content"] for e in document.all("meta") if "http-equiv" in e.attributes)
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe-inline" not in policy.split("script-src")[1]
+
+
+def test_tables_hold_the_summarys_own_numbers(run, document):
+    tables = {table.caption: table for table in document.tables}
+    for group in groups(run):
+        table = next(t for caption, t in tables.items() if caption.startswith(f"{group.title} · {group.load}"))
+        for cell in group.cells:
+            row = table.row(cell.stack_label + " ")
+            of = cell.distribution
+            assert of is not None
+            shown = {name: row[name].values for name in ("Min", "Mean", "p90", "p95", "p99", "p99.9", "Max", "SD")}
+            of_percentiles = {"p90": of.p90, "p95": of.p95, "p99": of.p99, "p99.9": of.p999}
+            assert shown == {
+                "Min": [of.minimum],
+                "Mean": [of.mean],
+                **{name: [] if value is None else [value] for name, value in of_percentiles.items()},
+                "Max": [of.maximum],
+                "SD": [of.sd],
+            }
+            assert row["n"].values == [of.n]
+            assert row["Errors"].values == [0]
+            assert row["Median"].values == [of.median, *(cell.median_interval or ())]
+            assert row["Req/s"].values == [cell.throughput_per_s]
+            assert row["Body sent,received"].values == list(cell.body_bytes or ())
+            assert cell.responder in row["Stack"].text
+            assert cell.client in row["Stack"].text
+
+
+def test_what_is_read_is_the_value_in_the_unit_that_the_caption_states(run, document):
+    found = groups(run)
+    assert {group.unit.name for group in found} == {"µs", "ms"}
+    for group in found:
+        table = next(t for t in document.tables if t.caption.startswith(f"{group.title} · {group.load}"))
+        assert table.caption.endswith(f"Latencies in {group.unit.name}.")
+        for row in table.rows[1:]:
+            median = row[[cell.text for cell in table.rows[0]].index("Median")]
+            for shown, value in zip(median.shown, median.values, strict=True):
+                in_unit = float(shown.replace("\u202f", "")) / {"µs": 1000, "ms": 1}[group.unit.name]
+                assert in_unit == pytest.approx(value, abs=0.5 * 10**-group.unit.decimals)
+
+
+def test_a_percentile_without_support_is_a_dash(document):
+    assert document.tables[0].row("ping")["p99"].text == "—"
+
+
+def test_floors_stand_among_the_stacks(run, document):
+    first = document.tables[0]
+
+    assert first.row("ping")["Median"].values == [run.floors[0].distribution.median]
+    assert first.row("tcp")["Median"].values == [run.floors[1].distribution.median]
+    assert "icmp-datagram" in first.row("ping")["Stack"].text
+
+
+def test_tables_can_be_read_aloud(document):
+    assert all(table.caption for table in document.tables)
+    assert all(element.attributes.get("scope") in {"col", "row"} for element in document.all("th"))
+    charts = [element for element in document.elements if element.attributes.get("class") == "chart"]
+    assert charts
+    assert all(chart.attributes["role"] == "img" and chart.attributes["aria-label"] for chart in charts)
+
+
+def test_every_group_has_every_chart(run, document):
+    kinds = {slug.rsplit("-g", 1)[0] for slug in document.figures()}
+
+    assert kinds == {"forest-median", "floor", "ecdf", "percentiles", "strip", "first"}
+    strips = [slug for slug in document.figures() if slug.startswith("strip-")]
+    assert len(strips) == len(run.cells)
+
+
+def test_a_stack_has_one_colour_in_every_chart(document):
+    figures = document.figures()
+    names = {trace["name"]: trace["line"]["color"] for trace in figures["ecdf-g1"]["data"] if "line" in trace}
+    label = "rest (flask, requests)"
+    places = figures["floor-g1"]["layout"]["yaxis"]["ticktext"]
+    bars = next(trace for trace in figures["floor-g1"]["data"] if trace["name"] == "stack over tcp")
+
+    assert bars["marker"]["color"][places.index(label.replace(" (", "<br>("))] == names[label]
+
+
+def test_charts_name_no_colour_that_a_theme_could_not_change(document):
+    for figure in document.figures().values():
+        text = str(figure)
+        assert not re.search(r"#[0-9a-fA-F]{3,8}\b", text)
+        assert not re.search(r"'(black|white)'", text)
+
+
+def test_the_same_summary_gives_the_same_bytes(run):
+    assert render(run) == render(run)
+
+
+def test_an_ordinary_report_is_under_a_megabyte():
+    assert len(render(a_run(stacks=6, placements=1, operations=2)).encode()) < 1_000_000
+
+
+def test_a_failed_check_is_said_before_the_verdict_and_behind_everything():
+    document = Document(render(failed_run()))
+
+    assert document.text.index("1 check failed") < document.text.index("A check failed, so there is no verdict")
+    assert any(element.attributes.get("class") == "watermark" for element in document.elements)
+
+
+def test_a_run_without_failures_has_no_watermark(document):
+    assert not any(element.attributes.get("class") == "watermark" for element in document.elements)
+    assert "Failed trials" not in document.text
+
+
+def test_checks_say_what_was_found_and_what_to_do_and_the_worst_comes_first():
+    run = failed_run()
+    document = Document(render(run))
+    ids = [e.attributes["id"] for e in document.all("details") if e.attributes.get("id", "").startswith("check-")]
+
+    assert ids == ["check-floor", "check-noise", "check-round-trips", "check-in-flight"]
+    for check in run.checks:
+        assert check.explanation in document.text
+        assert check.verdict == "pass" or check.action in document.text
+        assert all(key in document.text for key in check.evidence)
+
+
+def test_a_trial_that_failed_has_its_last_words():
+    document = Document(render(failed_run()))
+
+    assert "Address already in use" in document.text
+    assert "the responder was not ready within 20 s" in document.text
+
+
+def test_a_stack_that_never_answered_keeps_its_row():
+    row = Document(render(failed_run())).tables[0].row("rest (flask, requests)")
+
+    assert row["Errors"].values == [13]
+    assert "timeout 12" in row["Errors"].text
+    assert "no successful request; 5 failed trials" in row["Min"].text
+
+
+def test_texts_of_an_experiment_cannot_become_markup():
+    run = a_run(stacks=2)
+    cells = tuple(
+        replace(cell, stack_label=HOSTILE + cell.id, operation=HOSTILE, client=HOSTILE, errors={HOSTILE: 1})
+        for cell in run.cells
+    )
+    check = replace(run.checks[0], name=HOSTILE, evidence={HOSTILE: HOSTILE}, explanation=HOSTILE, verdict="fail")
+    rows = tuple(replace(row, stack_label=HOSTILE, reference_label=HOSTILE, why=HOSTILE) for row in run.comparisons)
+    hostile = replace(
+        run,
+        name=HOSTILE,
+        question=HOSTILE,
+        cells=cells,
+        comparisons=rows,
+        checks=(check,),
+        verdicts=(HOSTILE,),
+        conditions=((HOSTILE, HOSTILE),),
+        warnings=(HOSTILE,),
+        repeat_command=HOSTILE,
+        settings={HOSTILE: {HOSTILE: HOSTILE}},
+        failed_trials=({"cell": HOSTILE, "last_words": HOSTILE, HOSTILE: HOSTILE},),
+    )
+
+    document = Document(render(hostile))
+
+    assert document.unclosed == []
+    assert len([kind for kind, _ in document.scripts if "type" not in kind]) == 1
+    assert document.all("img") == []
+    assert not any("e.example" in element.attributes.get("href", "") for element in document.elements)
+    assert "{{ 7*7 }}" in document.text
+    for figure in document.figures().values():
+        assert "<script" not in str(figure)
+        assert "<img" not in str(figure)
+        assert "<a" not in str(figure)
+
+
+@pytest.mark.parametrize("stacks", [1, 2])
+def test_a_run_with_little_in_it_still_makes_a_page(stacks):
+    run = a_run(stacks=2)
+    cells = tuple(replace(cell, distribution=None, strip=None, first_request=None) for cell in run.cells[:stacks])
+    bare = replace(
+        run,
+        cells=cells,
+        floors=(),
+        comparisons=(),
+        checks=(),
+        verdicts=(),
+        settings={},
+        warnings=(),
+        conditions=(),
+        state="interrupted",
+        ended_at=None,
+        manifest_sha256="",
+    )
+
+    document = Document(render(bare))
+
+    assert "No verdict" in document.text
+    assert "interrupted" in document.text
+    assert "No checks were made" in document.text
+    assert document.figures() == {}
+
+
+def test_more_stacks_than_colours_are_told_apart_by_line_style():
+    run = a_run(stacks=len(STACKS))
+    more = tuple(replace(cell, id=f"{cell.id}-b", stack=f"{cell.stack}-b") for cell in run.cells)
+    figure = Document(render(replace(run, cells=run.cells + more))).figures()["ecdf-g1"]
+
+    looks = [(trace["line"]["color"], trace["line"]["dash"]) for trace in figure["data"]]
+    assert len(set(looks)) == len(looks)
+
+
+def test_the_reports_name_says_experiment_date_and_run(run):
+    assert str(default_path(run)) == "reports/six-protocols-2026-11-21-20261121-025500-4f3a.html"
+    assert str(default_path(replace(run, name="../../etc/passwd"))).startswith("reports/etc-passwd-")
+
+
+def test_a_report_is_written_where_it_was_asked_for(tmp_path, run):
+    path = write_report(run, tmp_path / "reports" / "x.html")
+
+    assert path.read_text(encoding="utf-8") == render(run)
