@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from orchestrator.experiment.plan import Cell
-from orchestrator.hosts.base import Host, Pair
+from orchestrator.hosts.base import Pair
 from orchestrator.measure import floors
 from orchestrator.measure.records import collect
 from orchestrator.measure.setting import Setting
@@ -18,9 +18,9 @@ from services.harness.contract import Payload
 from services.harness.spec import find_protocol
 
 EVERY_S = 60.0
-PINGS = 50
+PINGS = 20
 PING_BYTES = 56
-_PING_TIMEOUT_S = 30.0
+_PING_TIMEOUT_S = 60.0
 
 Moment = Literal["before", "during", "after"]
 
@@ -54,16 +54,16 @@ class Baselines:
         self._last_s = self._setting.clock.monotonic_s()
 
     def _ping(self, pair: Pair, moment: Moment) -> None:
+        if self._placement in self._setting.without_ping:
+            return
         host, samples = pair.requesters[0], self._samples("ping", moment)
         record = host.workspace / "ping.timings"
         started_wall_ns = self._setting.clock.wall_ns()
-        options = {"--host": pair.responder.address, "--count": PINGS, "--size": PING_BYTES, "--record": record}
-        argv = [*host.python(), "-m", "services.harness.ping", *(str(w) for pair_ in options.items() for w in pair_)]
         try:
-            with self._setting.interrupts.waiting():
-                done = _last_line(host, argv)
+            done = self._ask_ping(pair, record)
             rows = collect(host, record, self._setting.folder.raw_path(samples))
         except (TimeoutError, ValueError, OSError) as error:
+            self._setting.without_ping.add(self._placement)
             self._setting.warn(f"no ping from {host.name} to {pair.responder.address}: {error}; the floor is tcp alone")
             return
         self._rtt_s = min((row.received_ns - row.sent_ns for row in rows if row.is_ok), default=0) / 1e9
@@ -82,6 +82,24 @@ class Baselines:
                 done=done,
             )
         )
+
+    def _ask_ping(self, pair: Pair, record: PurePosixPath) -> dict[str, Any]:
+        """Ping, and its `done` line; ValueError says why there is none, TimeoutError that none came."""
+        host = pair.requesters[0]
+        process = host.start([*host.python(), "-m", "services.harness.ping"], cpus=pair.requester_cpus)
+        wanted = {"address": pair.responder.address, "record": str(record), "count": PINGS, "size": PING_BYTES}
+        try:
+            process.send(json.dumps(wanted))
+            with self._setting.interrupts.waiting():
+                text = process.read(_PING_TIMEOUT_S)
+        finally:
+            process.end()
+        line = json.loads(text) if text else {}
+        if line.get("type") != "done":
+            raise ValueError(line.get("message") or process.last_words() or "it gave no answer")
+        if not line.get("received"):
+            raise ValueError("no echo was answered")
+        return dict(line)
 
     def _exchange(self, pair: Pair, floor: floors.Floor, moment: Moment) -> None:
         samples = self._samples("tcp", moment)
@@ -133,15 +151,3 @@ class Baselines:
 
     def _note(self, record: BaselineRecord) -> None:
         self._setting.folder.append({"event": "baseline", "attempt": self._attempt, "baseline": asdict(record)})
-
-
-def _last_line(host: Host, argv: list[str]) -> dict[str, Any]:
-    """The JSON object that the program printed last; ValueError with its last words when it failed."""
-    completed = host.run(argv, timeout_s=_PING_TIMEOUT_S)
-    lines = completed.stdout.strip().splitlines()
-    if completed.returncode != 0 or not lines:
-        raise ValueError(completed.stderr.strip().splitlines()[-1] if completed.stderr.strip() else "it gave no answer")
-    line = json.loads(lines[-1])
-    if not isinstance(line, dict):
-        raise ValueError(f"it answered {lines[-1]!r:.80}")
-    return line

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 # What `services.harness.describe` says of a host and may differ between two looks at an unchanged one.
@@ -14,7 +14,7 @@ VOLATILE = frozenset(
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """What differs between two descriptions of a host, as `what: before, now after`; empty when nothing does.
 
-    >>> differences({"kernel": "6.1", "load_average": [1]}, {"kernel": "6.2", "load_average": [2]})
+    >>> differences({"kernel": "6.1", "uptime_s": 1}, {"kernel": "6.2", "uptime_s": 2})
     ['kernel: 6.1, now 6.2']
     """
     old, new = dict(_flat(before)), dict(_flat(after))
@@ -23,6 +23,18 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
         for key in sorted(old.keys() | new.keys())
         if old.get(key) != new.get(key)
     ]
+
+
+def versions(ready: Mapping[str, Any], dones: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The libraries of both ends as a responder's `ready` and requesters' `done` lines name them.
+
+    >>> versions({"versions": {"flask": "3.1"}}, [{"versions": {"pycurl": "7.4"}}])
+    {'flask': '3.1', 'pycurl': '7.4'}
+    """
+    found: dict[str, str] = {}
+    for line in (ready, *dones):
+        found |= line.get("versions") or {}
+    return found
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

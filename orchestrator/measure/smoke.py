@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import Cell
+from orchestrator.measure.environment import differences, versions
 from orchestrator.measure.setting import Setting
 from orchestrator.measure.trial import Outcome, body_bytes
 
@@ -29,6 +31,7 @@ def _try(setting: Setting, pair: tuple[str, str], cell: Cell) -> None:
     if failure is None:
         setting.sizes[pair] = body_bytes(outcome.parts) or (0, 0)
         setting.checked_after_s = max(setting.checked_after_s, outcome.checked_after_s)
+        _refuse_other_libraries(setting, cell, outcome)
         return
     failure = {**failure, "stage": "smoke"}
     setting.broken[pair] = failure
@@ -36,6 +39,24 @@ def _try(setting: Setting, pair: tuple[str, str], cell: Cell) -> None:
     setting.warn(f"{setting.label(cell)} does not work and is left out: {failure['message']}")
     if failure["last_words"]:
         setting.listener.progress(_indented(failure["last_words"]))
+
+
+def _refuse_other_libraries(setting: Setting, cell: Cell, outcome: Outcome) -> None:
+    """UsageError when an earlier session of this run measured the stack with other libraries."""
+    stacks = {c.id: c.stack for c in setting.plan.cells}
+    for trial in setting.folder.story().trials:
+        if stacks[trial.cell] != cell.stack or trial.outcome != "ok":
+            continue
+        changed = differences(
+            versions(trial.ready, [part.done for part in trial.requesters]),
+            versions(outcome.ready, [part.done for part in outcome.parts]),
+        )
+        if changed:
+            raise UsageError(
+                f"run {setting.folder.id} cannot be resumed: {setting.label(cell)} is not what it was: {'; '.join(changed)}",
+                hint="trials made under different conditions must not be mixed: start a new run",
+            )
+        return
 
 
 def _without_sizes(outcome: Outcome) -> dict[str, str] | None:

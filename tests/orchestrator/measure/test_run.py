@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.experiment.plan import Plan
-from orchestrator.hosts.base import Completed, HostLost
+from orchestrator.hosts.base import HostLost
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.run import Result, Run
 from orchestrator.measure.setting import Setting
@@ -80,8 +80,8 @@ pytestmark = pytest.mark.usefixtures("no_analysis")
 
 def test_a_run_goes_from_provisioning_to_teardown_with_floors_around_each_block(lab):
     result = lab.run(plan("tcp", repeats=2))
-    floor = ["ping", "start responder tcp", "start requester", "end requester", "end responder tcp"]
-    trial = floor[1:]
+    floor = ["start ping", "end ping", "start responder tcp", "start requester", "end requester", "end responder tcp"]
+    trial = floor[2:]
     assert lab.diary == ["provision", "deploy", *trial, *2 * [*floor, *trial, *floor], "teardown"]
     assert (result.is_complete, result.trials, result.failed_trials) == (True, 2, 0)
     assert result.error() is None
@@ -125,7 +125,7 @@ def test_a_tcp_floor_carries_as_many_bytes_as_its_cells_and_names_them(lab):
 
 
 def test_without_a_ping_the_run_says_so_and_goes_on(lab):
-    lab.host.ping = lambda: Completed(returncode=1, stdout="", stderr="ping: not permitted")
+    lab.host.ping = script({"type": "failed", "kind": "unavailable", "message": "not permitted"})
     lab.run(plan("tcp", repeats=1))
     assert "not permitted" in lab.runs.manifest().warnings[0]
     assert {b.kind for b in lab.runs.manifest().baselines} == {"tcp"}
@@ -243,6 +243,23 @@ def test_resume_refuses_a_host_that_is_not_what_it_was(lab):
     with pytest.raises(errors.UsageError, match=r"kernel: 6\.1, now 6\.2"):
         lab.run(plan("tcp"))
     assert lab.diary[-1] == "teardown"
+
+
+def test_resume_refuses_other_libraries(lab):
+    def with_version(version):
+        def talk(process):
+            for line in good_responder(process):
+                yield {**line, "versions": {"flask": version}} if "ready" in line else line
+
+        return lambda argv: talk
+
+    lab.host.responder = with_version("3.1")
+    lab.host.requester = lambda n: script(interrupted()) if n == 4 else good_requester
+    with pytest.raises(errors.Interrupted):
+        lab.run(plan("tcp"))
+    lab.host.responder, lab.host.requester = with_version("3.2"), lambda n: good_requester
+    with pytest.raises(errors.UsageError, match=r"flask: 3\.1, now 3\.2"):
+        lab.run(plan("tcp"))
 
 
 def test_a_lost_host_ends_the_run_with_exit_4_and_keeps_what_is_finished(lab):

@@ -92,7 +92,11 @@ CHECKED = {"type": "checked", "body_bytes": [1, 1]}
 START = {"type": "start", "anchor": {}}
 BROKEN_REQUESTERS = {
     "dies before it checked": (script(None), "check", "requester-died"),
-    "is told a wrong reply": (script({"type": "failed", "kind": "wrong-reply", "message": "2"}), "check", "wrong-reply"),
+    "is told a wrong reply": (
+        script({"type": "failed", "kind": "wrong-reply", "message": "2"}),
+        "check",
+        "wrong-reply",
+    ),
     "falls silent": (script(CHECKED, START, TimeoutError()), "warm-up", "hung"),
     "dies while measuring": (
         script(CHECKED, START, {"type": "progress", "phase": "measured", "requests": 1}, None),
