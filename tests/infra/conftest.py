@@ -1,0 +1,71 @@
+"""Fixtures for everything under infra/: where it is, what this machine can do, and deployments that clean up."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+INFRA = Path(__file__).resolve().parents[2] / "infra"
+# The programs of infra are no part of orch's package: their folder is the import path, as when Terraform calls them.
+sys.path.insert(0, str(INFRA / "lab"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from deployments import Deployment  # noqa: E402  (found through the path set above)
+
+
+@pytest.fixture(scope="session")
+def infra() -> Path:
+    return INFRA
+
+
+@pytest.fixture(scope="session")
+def terraform() -> str:
+    """terraform or tofu, whichever is there."""
+    found = shutil.which("terraform") or shutil.which("tofu")
+    if found is None:
+        pytest.skip("neither terraform nor tofu is installed")
+    return found
+
+
+@pytest.fixture(scope="session")
+def lab_machine() -> None:
+    """A machine that can be a lab."""
+    done = subprocess.run(
+        [sys.executable, "-ES", str(INFRA / "lab" / "provider.py"), "check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        pytest.skip(f"no lab on this machine: {done.stdout}")
+
+
+@pytest.fixture(scope="module")
+def deploy(
+    terraform: str, lab_machine: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., Deployment]]:
+    """Prepare lab deployments, each with a run id of its own; afterwards all of them are swept, whatever happened."""
+    made: list[Deployment] = []
+
+    def prepare(**variables: object) -> Deployment:
+        folder = tmp_path_factory.mktemp("deployment")
+        folder.chmod(0o700)
+        deployment = Deployment(terraform=terraform, module=INFRA / "lab", folder=folder, variables=variables)
+        made.append(deployment)
+        return deployment
+
+    yield prepare
+    for deployment in made:
+        deployment.provider("sweep", "--run-id", deployment.run_id)
+
+
+@pytest.fixture(scope="session")
+def environment() -> dict[str, str]:
+    """An environment for Terraform that writes nothing into the module's folder and asks nobody for news."""
+    return {**os.environ, "TF_IN_AUTOMATION": "1", "CHECKPOINT_DISABLE": "1", "TF_VAR_python": sys.executable}

@@ -1,0 +1,208 @@
+"""A lab's life: up, unchanged, broken and repaired, down, swept, expired; and what failed tries leave behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deployments import Deployment
+from orchlab import processes
+
+pytestmark = [pytest.mark.lab, pytest.mark.terraform]
+
+Deploy = Callable[..., Deployment]
+
+HOSTS = {
+    "requester": {"role": "requester", "zone": "us-west1-a", "machine": "lab"},
+    "responder": {"role": "responder", "zone": "us-central1-a", "machine": "lab"},
+}
+LINKS = [{"from_zone": "us-west1-a", "to_zone": "us-central1-a", "rtt_ms": 2}]
+
+
+@pytest.fixture
+def two_hosts(deploy: Deploy) -> Iterator[Deployment]:
+    deployment = deploy(hosts=HOSTS, links=LINKS).up()
+    yield deployment
+    deployment.provider("sweep", "--run-id", deployment.run_id)
+
+
+def eventually(condition: Callable[[], bool], within_s: float = 60.0) -> bool:
+    """Whether a condition comes true: for things that other processes do and announce to nobody."""
+    deadline = time.monotonic() + within_s
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def kill(pid: int) -> None:
+    """End a process of the lab's the hard way, and wait until it is gone."""
+    pidfd = os.pidfd_open(pid)
+    try:
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        eventually(lambda: not Path(f"/proc/{pid}/exe").exists())
+    finally:
+        os.close(pidfd)
+
+
+def test_a_second_plan_changes_nothing_and_down_leaves_nothing(two_hosts: Deployment) -> None:
+    assert not two_hosts.plan_changes()
+    handles = [processes.Handle(**two_hosts.record(name)[role]) for name in HOSTS for role in ("keeper", "first")]
+    assert all(processes.is_alive(handle) for handle in handles)
+
+    done = two_hosts.destroy()
+
+    assert done.returncode == 0, done.stderr
+    assert two_hosts.traces() == []
+    assert not any(processes.is_alive(handle) for handle in handles)
+
+
+def test_down_may_be_called_twice(two_hosts: Deployment) -> None:
+    assert two_hosts.destroy().returncode == 0
+    assert two_hosts.destroy().returncode == 0
+    for verb in (["host-down", "--host", "requester"], ["link-down"], ["network-down"]):
+        assert two_hosts.provider(*verb, "--run-id", two_hosts.run_id).returncode == 0
+
+
+def test_a_killed_host_is_named_and_repaired(two_hosts: Deployment) -> None:
+    kill(two_hosts.record("requester")["first"]["pid"])
+
+    broken = two_hosts.status()
+    assert broken["hosts"]["requester"] == {
+        "alive": False,
+        "why": "its first process has ended",
+        "expires_at": broken["hosts"]["requester"]["expires_at"],
+    }
+    assert broken["hosts"]["responder"]["alive"]
+    assert broken["replace"] == ['terraform_data.host["requester"]']
+    assert "cannot be reached" in two_hosts.ssh("requester", "true").stderr
+
+    done = two_hosts.apply(*(f"-replace={address}" for address in broken["replace"]))
+    assert done.returncode == 0, done.stderr
+    assert two_hosts.status()["replace"] == []
+    assert two_hosts.median_ping_ms("requester", "responder") > 0
+
+
+def test_a_host_does_not_outlive_its_keeper(two_hosts: Deployment) -> None:
+    first = two_hosts.record("requester")["first"]["pid"]
+    kill(two_hosts.record("requester")["keeper"]["pid"])
+    assert eventually(lambda: not Path(f"/proc/{first}/exe").exists())
+    assert not two_hosts.status()["hosts"]["requester"]["alive"]
+
+
+def test_a_killed_link_is_named_and_repaired(two_hosts: Deployment) -> None:
+    if two_hosts.output("link")["kind"] != "user-space":
+        pytest.skip("this kernel has netem: there is no process to kill")
+    kill(two_hosts.emulator_pid())
+
+    broken = two_hosts.status()
+    assert broken["link"] == {"kind": "user-space", "alive": False, "why": "its emulator has ended"}
+    assert broken["replace"] == ["terraform_data.link"]
+
+    done = two_hosts.apply("-replace=terraform_data.link")
+    assert done.returncode == 0, done.stderr
+    assert two_hosts.status()["replace"] == []
+    assert two_hosts.median_ping_ms("requester", "responder") > 0
+
+
+def test_a_deployment_that_lost_its_files_is_made_again(two_hosts: Deployment) -> None:
+    two_hosts.provider("sweep", "--run-id", two_hosts.run_id)
+    lost = two_hosts.status()
+    assert lost["replace"] == ["terraform_data.network"]
+    done = two_hosts.apply("-replace=terraform_data.network")
+    assert done.returncode == 0, done.stderr
+    assert two_hosts.status()["replace"] == []
+
+
+def test_destroy_works_on_what_is_already_gone(two_hosts: Deployment) -> None:
+    two_hosts.provider("sweep", "--run-id", two_hosts.run_id)
+    done = two_hosts.destroy()
+    assert done.returncode == 0, done.stderr
+
+
+def test_sweep_needs_no_state(two_hosts: Deployment) -> None:
+    (two_hosts.folder / "terraform.tfstate").unlink()
+    listed = json.loads(two_hosts.provider("list").stdout)["runs"][two_hosts.run_id]
+    assert listed["hosts"] == ["requester", "responder"]
+    assert listed["expires_at"] > time.time()
+
+    receipt = json.loads(two_hosts.provider("sweep", "--run-id", two_hosts.run_id).stdout)
+
+    assert receipt["left"] == []
+    assert set(receipt["removed"]) == {f"orch-{two_hosts.run_id}-{name}" for name in ("link", "requester", "responder")}
+    assert two_hosts.traces() == []
+    again = json.loads(two_hosts.provider("sweep", "--run-id", two_hosts.run_id).stdout)
+    assert again == {"removed": [], "left": []}
+
+
+def test_sweep_does_not_even_need_the_labs_own_records(two_hosts: Deployment) -> None:
+    shutil.rmtree(Path("/var/lib/orch-lab", two_hosts.run_id))
+    receipt = json.loads(two_hosts.provider("sweep", "--run-id", two_hosts.run_id).stdout)
+    assert receipt["left"] == []
+    # The keepers and the emulator end by themselves when their hosts have gone.
+    assert eventually(lambda: two_hosts.traces() == []), two_hosts.traces()
+
+
+def test_a_failed_host_undoes_itself(deploy: Deploy) -> None:
+    deployment = deploy(hosts=HOSTS, links=LINKS)
+    deployment.variables["host_keys"]["requester"]["private_key_path"] = "/nowhere/key"
+    deployment.init()
+
+    done = deployment.apply()
+
+    assert done.returncode != 0
+    words = " ".join(done.stderr.split())  # Terraform breaks lines where it likes
+    assert "error: cannot read the host key" in words
+    assert "hint: host_keys" in words
+    assert not [trace for trace in deployment.traces() if "requester" in trace]
+    assert deployment.destroy().returncode == 0
+    assert deployment.traces() == []
+
+
+def test_a_failed_link_undoes_itself(two_hosts: Deployment) -> None:
+    spec: dict[str, Any] = {
+        "run_id": two_hosts.run_id,
+        "kind": "user-space",
+        "hosts": {name: {"address": host["address"], "zone": host["zone"]} for name, host in two_hosts.hosts.items()},
+        "links": [],
+    }
+    spec["hosts"]["stranger"] = {"address": "198.18.0.99", "zone": "us-west1-a"}
+    argv = ["env", f"ORCH_LAB_SPEC={json.dumps(spec)}", "python3", str(two_hosts._module / "provider.py"), "link-up"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 4
+    assert "host stranger is not there" in done.stderr
+    assert not Path("/var/lib/orch-lab", two_hosts.run_id, "link").exists()
+
+
+def test_hosts_expire_by_themselves_and_take_everything_along(deploy: Deploy) -> None:
+    deployment = deploy(hosts=HOSTS, links=LINKS, ttl_seconds=6).up()
+    assert eventually(lambda: deployment.traces() == []), deployment.traces()
+    assert deployment.destroy().returncode == 0
+
+
+def test_two_labs_stand_side_by_side(two_hosts: Deployment, deploy: Deploy) -> None:
+    other = deploy(hosts=HOSTS, links=LINKS).up()
+    assert other.hosts["requester"]["address"] != two_hosts.hosts["requester"]["address"]
+    assert other.median_ping_ms("requester", "responder") > 0
+
+    assert other.destroy().returncode == 0
+
+    assert other.traces() == []
+    assert two_hosts.status()["replace"] == []
+    assert two_hosts.median_ping_ms("requester", "responder") > 0
+
+
+def test_a_single_host_needs_no_distance(deploy: Deploy) -> None:
+    deployment = deploy(hosts={"only": {"role": "both", "zone": "us-west1-a", "machine": "lab"}}).up()
+    assert deployment.output("link")["paths"] == []
+    assert "0% packet loss" in deployment.ssh("only", f"ping -c 1 {deployment.hosts['only']['address']}").stdout
+    assert deployment.destroy().returncode == 0
