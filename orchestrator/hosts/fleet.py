@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan import Pin, Placement, Plan
 from orchestrator.hosts.base import Pair
+from orchestrator.hosts.ping import ping
 from orchestrator.hosts.pinning import Pinning, choose
 from orchestrator.hosts.remote import RemoteHost
 from orchestrator.hosts.topology import Topology
@@ -67,20 +67,16 @@ def measure_distance(fleet: RemoteFleet, plan: Plan) -> list[dict[str, Any]]:
 def _measured(fleet: RemoteFleet, placement: Placement) -> dict[str, Any]:
     pair = fleet.pair(placement.id)
     asks, answers = pair.requesters[0], pair.responder
-    process = asks.start([*asks.python(), "-m", "services.harness.ping"])
+    record = str(asks.workspace / f"distance-{placement.id}.timings")
     try:
-        request = {"address": answers.address, "count": _PINGS, "interval_s": 0.02, "size": 56, "timeout_s": 5.0}
-        process.send(json.dumps({**request, "record": str(asks.workspace / f"distance-{placement.id}.timings")}))
-        line = process.read(timeout_s=60)
-    except TimeoutError as error:
-        raise ProvisionError(f"no ping between {asks.name} and {answers.name}: {error}") from error
-    finally:
-        process.end()
-    done: dict[str, Any] = json.loads(line) if line else {"type": "failed", "message": process.last_words()}
-    if done["type"] != "done" or not done["received"]:
-        raise ProvisionError(f"{asks.name} cannot ping {answers.name}: {done.get('message', 'no reply')}")
-    wanted = placement.link.rtt_ms
-    achieved = float(done["min_ms"])
+        done = ping(
+            asks, {"address": answers.address, "count": _PINGS, "interval_s": 0.02, "timeout_s": 5.0, "record": record}
+        )
+    except (TimeoutError, ValueError) as error:
+        raise ProvisionError(f"{asks.name} cannot ping {answers.name}: {error}") from error
+    if not done["received"]:
+        raise ProvisionError(f"{asks.name} cannot ping {answers.name}: no reply to {done['sent']} requests")
+    wanted, achieved = placement.link.rtt_ms, float(done["min_ms"])
     if wanted is not None and abs(achieved - wanted) > max(0.05 * wanted, 0.5):
         raise ProvisionError(
             f"the link of {placement.name} is off: ping {achieved:.2f} ms, wanted {wanted:g} ms",
@@ -97,6 +93,6 @@ def prove_placement(facts: Mapping[str, Mapping[str, Any]], wanted: Mapping[str,
     for name, fact in facts.items():
         cloud = fact.get("cloud") or {}
         for what in ("zone", "machine"):
-            said, asked = cloud.get(what), wanted[name][what]
-            if said is not None and said != asked:
+            said, asked = (cloud.get(what) or "").rsplit("/", 1)[-1], wanted[name][what]  # projects/1/zones/us-west1-a
+            if said and said != asked:
                 raise ProvisionError(f"{name} says of itself that its {what} is {said}; {asked} was asked for")

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator.errors import Interrupted
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
@@ -29,7 +31,7 @@ class Ended:
 
 
 def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> Ended:
-    """Run it to its end, stdout in `log` and stderr beside it; KeyboardInterrupt is passed on once it has ended.
+    """Run it to its end, stdout in `log` and stderr beside it; an interrupt is passed on once it has ended.
 
     The streams are kept apart because a program may warn on stderr while it answers in JSON on stdout.
     """
@@ -45,7 +47,7 @@ def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str]
         )
         try:
             status = child.wait()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Interrupted):
             _interrupt_once_and_wait(child)
             raise
         out.seek(0)
@@ -58,6 +60,6 @@ def _interrupt_once_and_wait(child: subprocess.Popen[bytes]) -> None:
     while True:
         try:
             child.wait()
-        except KeyboardInterrupt:  # an impatient second Ctrl-C changes nothing
+        except (KeyboardInterrupt, Interrupted):  # an impatient second Ctrl-C changes nothing
             continue
         return
