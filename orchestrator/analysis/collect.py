@@ -30,7 +30,7 @@ from orchestrator.results.documents import decode
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
 from services.harness.contract import STATUSES
 
-Observe = Callable[[Samples, Cell], Any]
+Observe = Callable[[Samples], Any]
 
 BINS_PER_CELL = 240
 
@@ -85,14 +85,18 @@ def _cell(
     strips = _StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
     evidence = []
     for record in made:
-        parts = [(part, Samples(run.samples(part.samples, COLUMNS))) for part in record.requesters if part.samples]
+        parts = [
+            (part, Samples(run.samples(part.samples, COLUMNS), is_open_loop=cell.load.rate_per_s is not None))
+            for part in record.requesters
+            if part.samples
+        ]
         ordered = _merge([samples.ordered_ns for _, samples in parts])
         totals, errors = _totals(cell, [s for _, s in parts]), _errors([s for _, s in parts])
         evidence.append(
             TrialEvidence(
                 record=record,
                 parts=tuple(
-                    Part(host=p.host, done=p.done, seen={name: see(s, cell) for name, see in observers.items()})
+                    Part(host=p.host, done=p.done, seen={name: see(s) for name, see in observers.items()})
                     for p, s in parts
                     if s.measured
                 ),

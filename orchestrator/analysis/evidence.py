@@ -53,8 +53,9 @@ class Samples:
     successful requests; `call_ns` counts from the real send time, of the same requests.
     """
 
-    def __init__(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    def __init__(self, columns: Mapping[str, npt.NDArray[Any]], *, is_open_loop: bool = False) -> None:
         self._columns = columns
+        self.is_open_loop = is_open_loop
         measured = np.flatnonzero(columns["phase"] == 1)
         sent = columns["sent_ns"][measured]
         if sent.size > 1 and np.any(sent[1:] < sent[:-1]):

@@ -51,24 +51,19 @@ def _leader(known: Sequence[Comparison], reference: str) -> str:
     faster = sorted((m for m in known if m.standing == "faster"), key=lambda m: m.ratio or 1.0)
     slower = sorted((m for m in known if m.standing == "slower"), key=lambda m: m.ratio or 1.0)
     if faster:
-        text = f"{_gap(faster[0])} than {reference}"
-        if len(faster) > 1:
-            text += f" (so are {', '.join(_gap(m, short=True) for m in faster[1:])})"
-        if slower:
-            text += f"; {', '.join(_gap(m, short=True) for m in slower)}"
-        return f"{text}, by the median."
-    text = f"{reference} is ahead by the median: {_gap(slower[0])}"
-    others = ", ".join(_gap(m, short=True) for m in slower[1:])
-    return f"{text}; {others}." if others else f"{text}."
+        others = "".join(f"; {_gap(m)}" for m in (*faster[1:], *slower))
+        return f"by the median, {_gap(faster[0], than=reference)}{others}."
+    return f"{reference} is ahead by the median: {'; '.join(_gap(m) for m in slower)}."
 
 
-def _gap(comparison: Comparison, *, short: bool = False) -> str:
-    ratio = words.times(comparison.ratio or 1.0)
-    bounds = ""
+def _gap(comparison: Comparison, *, than: str = "") -> str:
+    text = f"{comparison.stack_label} {words.times(comparison.ratio or 1.0)}"
+    if than:
+        text += f" {'as' if (comparison.ratio or 1.0) >= 2 else 'than'} {than}"
     if comparison.interval:
         low, high = comparison.interval
-        bounds = f" (ratio {comparison.ratio:.2f}, 95 % interval {low:.2f} to {high:.2f})"
-    return f"{comparison.stack_label} {'' if short else 'is '}{ratio}{bounds}"
+        text += f" (ratio {comparison.ratio:.2f}, 95 % interval {low:.2f} to {high:.2f})"
+    return text
 
 
 def _undecided(known: Sequence[Comparison], reference: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.experiment.plan import Cell, Load
+from orchestrator.experiment.plan import Load
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -36,14 +36,7 @@ def of_load(load: Load) -> str:
 
 
 def times(ratio: float) -> str:
-    """A ratio of latencies as a difference in words: 0.8 is `20 % faster`, 1.05 `5.0 % slower`, 3 `3.00 times as slow`."""
+    """A ratio of latencies in words that cannot be read two ways: 0.8 `takes 20 % less time`, 3 `3.00 times as long`."""
     if ratio >= 2:
-        return f"{ratio:.2f} times as slow"
-    if ratio <= 0.5:
-        return f"{1 / ratio:.2f} times as fast"
-    return f"{percent(abs(ratio - 1))} {'slower' if ratio > 1 else 'faster'}"
-
-
-def place(cell: Cell) -> str:
-    """Where a finding belongs when no cell is named beside it."""
-    return f"cell {cell.id}"
+        return f"takes {ratio:.2f} times as long"
+    return f"takes {percent(abs(ratio - 1))} {'more' if ratio > 1 else 'less'} time"

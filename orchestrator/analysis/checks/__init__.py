@@ -2,11 +2,48 @@
 
 from __future__ import annotations
 
+from orchestrator.analysis.checks import (
+    between_trials,
+    clocks,
+    codec_size,
+    completeness,
+    connections,
+    control,
+    flight,
+    floor,
+    goodput,
+    noise,
+    offered_load,
+    ramp,
+    reply,
+    round_trips,
+    stamps,
+    steady_state,
+    tail,
+)
 from orchestrator.analysis.checks.base import Check, Finding
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.analysis.summary import CheckResult
 
-CHECKS: tuple[Check, ...] = ()
+CHECKS: tuple[Check, ...] = (
+    floor.CHECK,
+    round_trips.CHECK,
+    goodput.CHECK,
+    stamps.CHECK,
+    *flight.CHECKS,
+    ramp.CHECK,
+    completeness.CHECK,
+    reply.CHECK,
+    connections.CHECK,
+    offered_load.CHECK,
+    steady_state.CHECK,
+    tail.CHECK,
+    noise.CHECK,
+    clocks.CHECK,
+    *between_trials.CHECKS,
+    codec_size.CHECK,
+    control.CHECK,
+)
 
 _NOTHING = Finding(verdict="pass", explanation="There is nothing in this run that it applies to.")
 

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples
 from orchestrator.analysis.summary import CheckResult, CheckVerdict
-from orchestrator.experiment.plan import Cell
 
 Severity = Literal["fatal", "serious", "note"]
 
@@ -43,7 +42,7 @@ class Check:
     catches: str
     judge: Callable[[CellEvidence], Finding | None] | None = None
     judge_run: Callable[[RunEvidence], Finding | None] | None = None
-    observe: Callable[[Samples, Cell], Any] | None = None
+    observe: Callable[[Samples], Any] | None = None
 
     def result(self, finding: Finding, cell: str | None) -> CheckResult:
         """The finding as it is stored and shown."""

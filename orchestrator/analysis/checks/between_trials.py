@@ -1,0 +1,83 @@
+"""between trials, and percentile support: whether what is shown can be reproduced, and rests on enough samples."""
+
+from __future__ import annotations
+
+from statistics import median, stdev
+
+from orchestrator.analysis import words
+from orchestrator.analysis.checks.base import Check, Finding
+from orchestrator.analysis.evidence import CellEvidence, Samples
+from orchestrator.analysis.intervals import FEWEST_BLOCKS
+from orchestrator.analysis.statistics import NS_PER_MS, SUPPORT, is_supported, quantile
+
+BETWEEN = "between trials"
+_LOUD = 0.05
+
+
+def spread(samples: Samples) -> float | None:
+    """The trial's own spread in ms, as a normal distribution's SD would follow from the quartiles."""
+    ordered = samples.ordered_ns
+    return (quantile(ordered, 0.75) - quantile(ordered, 0.25)) / 1.349 / NS_PER_MS if ordered.size else None
+
+
+def judge_between(cell: CellEvidence) -> Finding | None:
+    """The SD of the trials' medians beside the SD within them."""
+    medians = [t.summary.median for t in cell.trials if t.summary]
+    within = [seen for _, _, seen in cell.parts(BETWEEN) if seen is not None]
+    if len(medians) < FEWEST_BLOCKS or not within:
+        return Finding(
+            verdict="cannot tell",
+            evidence={"trials": len(medians)},
+            explanation=f"{len(medians)} trials: how far they spread takes at least {FEWEST_BLOCKS}.",
+            action="Raise `repeats`.",
+        )
+    between, inside, middle = stdev(medians), median(within), median(medians)
+    evidence = {"sd_between_ms": between, "sd_within_ms": inside, "median_ms": middle, "trials": len(medians)}
+    shares = [words.percent(sd / middle) for sd in (between, inside)]
+    told = f"Medians of trials spread by {shares[0]}, requests within one by {shares[1]}"
+    if between > inside and between / middle > _LOUD:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"{told}: a trial tells little about the next one.",
+            action="Raise `repeats`, and see `noise`: what changes from trial to trial outweighs what is measured.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{told}.")
+
+
+def judge_support(cell: CellEvidence) -> Finding | None:
+    """Which percentiles the cell's pooled samples support."""
+    n = cell.distribution.n if cell.distribution else 0
+    shares = {"p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
+    hidden = [name for name, share in shares.items() if not is_supported(n, share)]
+    evidence = {"n": n, "needed_beyond": SUPPORT, "not_shown": hidden}
+    if "p99" in hidden:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"{n:,} requests support no {', no '.join(hidden)}: fewer than {SUPPORT} lie beyond.",
+            action="Ask for more requests or repeats; p99 takes 1,000 in a cell.",
+        )
+    told = (
+        "every percentile"
+        if not hidden
+        else f"percentiles up to p99 ({hidden[0]} takes {SUPPORT * 1000:,} and is not shown)"
+    )
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{n:,} requests support {told}.")
+
+
+CHECKS = (
+    Check(
+        name=BETWEEN,
+        severity="note",
+        catches="trials that differ more than requests do",
+        observe=spread,
+        judge=judge_between,
+    ),
+    Check(
+        name="percentile support",
+        severity="note",
+        catches="percentiles of too few samples",
+        judge=judge_support,
+    ),
+)

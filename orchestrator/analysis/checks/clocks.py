@@ -1,0 +1,119 @@
+"""clocks: fine enough for what is measured, running forward, and the same clock all along.
+
+Latencies are differences on the requester's own monotonic clock, so that clocks of two hosts never meet in a number: no
+one-way number is shown, and no offset between hosts has to be bounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orchestrator.analysis import words
+from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.analysis.statistics import quantile
+
+_LOOKED_AT = 2_000
+_WARN, _FAIL = 0.01, 0.1  # step of the clock, as a share of the median
+_SLEW = 500e-6  # what NTP may adjust a running clock by
+_STEP_NS = 1_000_000
+_ANCHOR_NS = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stamps:
+    """What the stamps themselves say of the clock. `quantum_ns`: all latencies looked at are multiples of it."""
+
+    first_ns: int
+    last_ns: int
+    backwards: int
+    quantum_ns: int
+    median_ns: float
+
+
+def observe(samples: Samples) -> Stamps | None:
+    """None without a successful request."""
+    calls = samples.call_ns
+    if not calls.size:
+        return None
+    return Stamps(
+        first_ns=int(samples.sent_ns[0]),
+        last_ns=int(samples.received_ns.max()),
+        backwards=int((calls < 0).sum()),
+        quantum_ns=int(np.gcd.reduce(np.abs(calls[:_LOOKED_AT]))) if calls.size > 10 else 1,
+        median_ns=quantile(samples.ordered_ns, 0.5),
+    )
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """Every requester's clock in every trial."""
+    findings = [
+        f for trial, part, seen in cell.parts(NAME) if seen for f in (_stamps(trial, part, seen), _wall(trial, part))
+    ]
+    return worst(findings)
+
+
+def _stamps(trial: TrialEvidence, part: Part, seen: Stamps) -> Finding:
+    step_ns = max(float(part.done.get("clock_resolution_ns") or 1.0), float(seen.quantum_ns))
+    evidence = {
+        "trial": trial.record.index,
+        "step_ns": step_ns,
+        "median_ns": seen.median_ns,
+        "backwards": seen.backwards,
+    }
+    if seen.backwards:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"{seen.backwards:,} replies were received before their request was sent.",
+            action="Time requests with one monotonic clock (CLOCK_MONOTONIC), not with a wall clock.",
+        )
+    begin, end = (part.done.get(key, {}).get("monotonic_ns") for key in ("anchor", "anchor_end"))
+    if (
+        begin is not None
+        and end is not None
+        and not (begin - _ANCHOR_NS <= seen.first_ns <= seen.last_ns <= end + _ANCHOR_NS)
+    ):
+        return Finding(
+            verdict="fail",
+            evidence={**evidence, "first_ns": seen.first_ns, "last_ns": seen.last_ns, "anchors_ns": [begin, end]},
+            explanation="The stamps are not of the clock that the requester said they are: they lie outside its anchors.",
+            action="Take every stamp from the monotonic clock; CPU time, for one, does not run while waiting.",
+        )
+    share = step_ns / seen.median_ns if seen.median_ns > 0 else 1.0
+    told = f"The clock counts in steps of {words.ns(step_ns)}, {words.percent(share, 4)} of the median"
+    if share > _WARN:
+        return Finding(
+            verdict="fail" if share > _FAIL else "warn",
+            evidence=evidence,
+            explanation=f"{told}.",
+            action="Use a clock of nanoseconds, or time operations that take longer.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{told}; no one-way number is shown.")
+
+
+def _wall(trial: TrialEvidence, part: Part) -> Finding:
+    begin, end = part.done.get("anchor"), part.done.get("anchor_end")
+    if not begin or not end:
+        return Finding(
+            verdict="cannot tell",
+            evidence={"trial": trial.record.index},
+            explanation="The requester gave no anchors: whether the wall clock was set meanwhile is not known.",
+        )
+    elapsed_ns = end["monotonic_ns"] - begin["monotonic_ns"]
+    step_ns = end["wall_ns"] - begin["wall_ns"] - elapsed_ns
+    evidence = {"trial": trial.record.index, "wall_step_ns": step_ns}
+    if abs(step_ns) > _STEP_NS + _SLEW * elapsed_ns:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"The wall clock was set by {words.ns(step_ns)} during trial {trial.record.index}.",
+            action="Latencies are not touched (their clock is monotonic); the times of day in this trial are.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation="The wall clock was not set meanwhile.")
+
+
+NAME = "clocks"
+CHECK = Check(name=NAME, severity="fatal", catches="a coarse, stepping or wrong clock", observe=observe, judge=judge)

@@ -1,0 +1,70 @@
+"""codec size: what travelled is large enough to hold the payload, and the wire carried what the bodies say.
+
+Random bytes and pictures cannot be made smaller by a codec, so that a body below the payload's size did not carry it.
+Structured records can (that is what codecs are for): of those only the wire is checked.
+"""
+
+from __future__ import annotations
+
+from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.evidence import CellEvidence
+
+_INCOMPRESSIBLE = ("bytes", "image", "exchange")
+_FRAMED_BYTES = 256  # below, a codec's own few bytes outweigh the content
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """Both directions: body against content, wire against body."""
+    findings = []
+    contents = (cell.operation.request_bytes, cell.operation.reply_bytes)
+    for way, content in zip(("sent", "received"), contents, strict=True):
+        bodies, wires, requests = _bodies(cell, way)
+        if not requests or bodies is None:
+            continue
+        body = bodies / requests
+        evidence = {"way": way, "content_bytes": content, "body_bytes": body, "wire_bytes": wires and wires / requests}
+        incompressible = cell.operation.payload.get("kind") in _INCOMPRESSIBLE and content >= _FRAMED_BYTES
+        if incompressible and body < 0.99 * content:
+            findings.append(
+                Finding(
+                    verdict="fail",
+                    evidence=evidence,
+                    explanation=f"{body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of payload.",
+                    action="The payload did not travel, or was compressed: see the stack's settings.",
+                )
+            )
+        elif wires is not None and wires < 0.95 * bodies:
+            findings.append(
+                Finding(
+                    verdict="fail" if wires < 0.5 * bodies and cell.cell.connection == "reuse" else "warn",
+                    evidence=evidence,
+                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, bodies hold {body:,.0f}.",
+                    action="Bodies are compressed or counted wrongly, or connections were closed before they were counted.",
+                )
+            )
+        else:
+            told = f"{body:,.0f} bytes of body {way} per request"
+            findings.append(Finding(verdict="pass", evidence=evidence, explanation=f"{told}, as the payload needs."))
+    if not findings:
+        return Finding(
+            verdict="cannot tell",
+            explanation="The client library does not say how large its bodies are.",
+        )
+    return worst(findings)
+
+
+def _bodies(cell: CellEvidence, way: str) -> tuple[int | None, int | None, int]:
+    """Sums over the cell: body bytes, wire bytes (both None where not known), and measured requests.
+
+    Bodies are those of successful requests, while failed ones travelled too, so the wire may only carry more.
+    """
+    parts = [part for trial in cell.trials for part in trial.parts]
+    bodies = [t.totals.body_sent if way == "sent" else t.totals.body_received for t in cell.trials]
+    wires = [(part.done.get("wire") or {}).get(f"bytes_{way}") for part in parts]
+    requests = sum(t.totals.ok for t in cell.trials)
+    body = None if None in bodies else sum(b or 0 for b in bodies)
+    wire = None if None in wires else sum(w or 0 for w in wires)
+    return body, wire, requests
+
+
+CHECK = Check(name="codec size", severity="serious", catches="payloads that did not travel", judge=judge)

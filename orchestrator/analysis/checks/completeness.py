@@ -1,0 +1,102 @@
+"""completeness: every request that was made is recorded, once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
+
+_CHECK_REQUESTS = 2  # identity, and one of the operation, per requester, before the record begins
+_UNANSWERED = ("refused", "timeout", "closed", "cancelled")  # may have failed before the responder saw them
+_ACTION = "Do not publish this cell: what is missing may be the slowest. The requester's last words are under logs/."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """What the record holds, warm-up included where not said otherwise."""
+
+    rows: int
+    measured: int
+    absent: int  # sequence numbers between 1 and the last that have no row
+    repeated: int
+
+
+def observe(samples: Samples) -> Rows:
+    """Sequence numbers are given at sending, so that a row left out leaves a gap."""
+    numbers = samples.sequences
+    repeated = int((np.diff(numbers) == 0).sum())
+    return Rows(
+        rows=samples.rows,
+        measured=samples.measured,
+        absent=int(numbers[-1]) - (samples.rows - repeated) if samples.rows else 0,
+        repeated=repeated,
+    )
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """Gaps, counts that disagree between record, requester and responder, and trials that are missing."""
+    findings = []
+    for trial, part, rows in cell.parts(NAME):
+        done = part.done
+        evidence = {"trial": trial.record.index, **rows.__dict__, "said": done.get("rows")}
+        troubles = []
+        if rows.absent or rows.repeated:
+            troubles.append(f"{rows.absent} sequence numbers have no row and {rows.repeated} have several")
+        if done.get("rows") not in (None, rows.rows) or done.get("requests") not in (None, rows.measured):
+            troubles.append(
+                f"the requester said {done.get('rows')} rows and {done.get('requests')} measured ones, "
+                f"the record holds {rows.rows} and {rows.measured}"
+            )
+        findings.append(_finding(troubles, evidence, f"All {rows.rows:,} requests are recorded once."))
+    findings += [_answered(trial) for trial in cell.trials]
+    if cell.failed or len(cell.trials) < cell.planned:
+        findings.append(_missing_trials(cell))
+    return worst(findings)
+
+
+def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Finding:
+    if troubles:
+        text = "; ".join(troubles)
+        return Finding(verdict="fail", evidence=evidence, explanation=f"{text[0].upper()}{text[1:]}.", action=_ACTION)
+    return Finding(verdict="pass", evidence=evidence, explanation=good)
+
+
+def _answered(trial: TrialEvidence) -> Finding:
+    """The responder's own count against the record's."""
+    before, after = trial.record.stats_before.get("answered"), trial.record.stats.get("answered")
+    if before is None or after is None:
+        return Finding(
+            verdict="cannot tell",
+            evidence={"trial": trial.record.index},
+            explanation="The responder did not say how many requests it answered.",
+        )
+    rows = sum(part.seen[NAME].rows for part in trial.parts if NAME in part.seen)
+    unanswered = sum(count for kind, count in trial.errors.items() if kind in _UNANSWERED)
+    answered = after - before
+    # A library may ask again by itself after a lost connection, and an awaited reply may come after the count.
+    slack = len(trial.parts) * _CHECK_REQUESTS + unanswered
+    evidence = {"trial": trial.record.index, "answered": answered, "recorded": rows, "slack": slack}
+    troubles = []
+    if answered > rows + slack:
+        troubles.append(f"the responder answered {answered:,} requests, {rows:,} were recorded")
+    if answered < rows - unanswered:
+        troubles.append(f"the responder answered only {answered:,} of {rows:,} recorded requests")
+    return _finding(troubles, evidence, f"The responder answered {answered:,}, as recorded.")
+
+
+def _missing_trials(cell: CellEvidence) -> Finding:
+    return Finding(
+        verdict="warn",
+        evidence={"planned": cell.planned, "finished": len(cell.trials), "failed": len(cell.failed)},
+        explanation=f"{len(cell.trials)} of {cell.planned} planned trials gave samples, {len(cell.failed)} failed.",
+        action="`orch run --resume` makes what is missing; why trials failed is in the manifest and under logs/.",
+    )
+
+
+NAME = "completeness"
+CHECK = Check(
+    name=NAME, severity="fatal", catches="requests that were made and not recorded", observe=observe, judge=judge
+)

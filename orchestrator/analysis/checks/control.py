@@ -1,0 +1,56 @@
+"""control: the reference stack, entered a second time, must not differ from itself."""
+
+from __future__ import annotations
+
+from math import exp
+
+from orchestrator.analysis import intervals, words
+from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.evidence import CellEvidence, RunEvidence
+
+
+def judge(run: RunEvidence) -> Finding | None:
+    """None where the experiment has no control."""
+    controls = [cell for cell in run.cells if cell.stack.control_of]
+    findings = []
+    for control in controls:
+        twin = next((c for c in run.cells if _is_twin(c, control)), None)
+        if twin is not None:
+            findings.append(_finding(control, twin))
+    return worst(findings)
+
+
+def _is_twin(cell: CellEvidence, control: CellEvidence) -> bool:
+    return cell.stack.id == control.stack.control_of and (
+        (cell.cell.operation, cell.cell.placement, cell.cell.connection, cell.cell.load)
+        == (control.cell.operation, control.cell.placement, control.cell.connection, control.cell.load)
+    )
+
+
+def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
+    mine, other = ({t.record.block: t.summary.median for t in cell.trials if t.summary} for cell in (control, twin))
+    blocks = sorted(mine.keys() & other.keys())
+    if len(blocks) < intervals.FEWEST_BLOCKS:
+        return Finding(
+            verdict="cannot tell",
+            evidence={"cell": control.cell.id, "blocks": len(blocks)},
+            explanation=f"{len(blocks)} blocks hold the control: too few to see how far it differs from itself.",
+            action="Raise `repeats`.",
+        )
+    result = intervals.paired([mine[b] for b in blocks], [other[b] for b in blocks])
+    low, high = result.interval() or (0.0, 0.0)
+    evidence = {"cell": control.cell.id, "ratio": result.ratio, "interval": [low, high], "blocks": len(blocks)}
+    differs = words.percent(abs(exp(result.mean) - 1))
+    if not low <= 1 <= high:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"The reference differs from itself by {differs}, beyond chance: order or place plays a part.",
+            action="Differences inside that envelope are called ties; more blocks would narrow it.",
+        )
+    return Finding(
+        verdict="pass", evidence=evidence, explanation=f"The reference differs from itself by {differs}: chance."
+    )
+
+
+CHECK = Check(name="control", severity="note", catches="a harness that prefers one of two equals", judge_run=judge)

@@ -1,0 +1,148 @@
+"""in flight, and Little's law: as many requests under way as declared, no more, and their time adds up.
+
+In a closed loop every worker is either waiting for its reply or doing the requester's own work (making the next request,
+verifying the last reply), which takes CPU time. So concurrency x window = sum of latencies + own work (Little 1961), and
+what is missing from the left must not exceed the CPU time that the requester used: more is time that it waited for
+replies and did not count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orchestrator.analysis import words
+from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+
+IN_FLIGHT = "in flight"
+LITTLE = "Little's law"
+
+
+def peak(samples: Samples) -> int:
+    """The most requests under way at one moment; one that starts as another ends does not overlap it."""
+    begun = samples.sent_ns
+    if not begun.size:
+        return 0
+    ended = np.searchsorted(np.sort(samples.received_ns), begun, side="right")
+    return int((np.arange(1, begun.size + 1) - ended).max())
+
+
+def judge_peak(cell: CellEvidence) -> Finding | None:
+    """The trial with the most, and the one that never got to what was declared."""
+    declared = cell.cell.load.concurrency
+    findings = []
+    for trial, part, most in cell.parts(IN_FLIGHT):
+        evidence = {"trial": trial.record.index, "declared": declared, "most": most}
+        if most > declared:
+            sequential = "one after the other" if declared == 1 else f"at most {declared}"
+            findings.append(
+                Finding(
+                    verdict="fail",
+                    evidence=evidence,
+                    explanation=f"{most} requests were under way at once, though they were declared {sequential}.",
+                    action="Their latencies hold the wait for each other: declare the concurrency, or await each reply.",
+                )
+            )
+        elif most < declared and not cell.is_open_loop and part.done.get("requests", 0) >= 10 * declared:
+            findings.append(
+                Finding(
+                    verdict="warn",
+                    evidence=evidence,
+                    explanation=f"Never more than {most} of {declared} declared requests were under way at once.",
+                    action="The requester could not keep up; see `offered load`, or lower the concurrency.",
+                )
+            )
+        else:
+            told = f"At most {most} in flight, {declared} declared."
+            findings.append(Finding(verdict="pass", evidence=evidence, explanation=told))
+    return worst(findings)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Busy:
+    """Sum of all measured requests' time, and the window they lie in."""
+
+    requests: int
+    call_s: float
+    window_s: float
+
+
+def busy(samples: Samples) -> Busy:
+    """Failed requests count too: their worker waited for them."""
+    return Busy(
+        requests=samples.measured,
+        call_s=float((samples.received_ns - samples.sent_ns).sum()) / 1e9,
+        window_s=samples.span_ns / 1e9,
+    )
+
+
+def judge_little(cell: CellEvidence) -> Finding | None:
+    """The trial farthest from its concurrency."""
+    if cell.is_open_loop:
+        return None
+    findings = [_little(trial, part, seen, cell.cell.load.concurrency) for trial, part, seen in cell.parts(LITTLE)]
+    return worst(sorted(findings, key=lambda f: -abs(1 - f.evidence.get("ratio", 1))))
+
+
+def _little(trial: TrialEvidence, part: Part, seen: Busy, concurrency: int) -> Finding:
+    evidence: dict[str, Any] = {
+        "trial": trial.record.index,
+        "concurrency": concurrency,
+        "requests": seen.requests,
+    }
+    if seen.requests < 10 * concurrency or seen.window_s <= 0:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{seen.requests} requests are too few for {concurrency} in flight: the window's ends weigh in.",
+            action="Ask for at least ten requests per request in flight.",
+        )
+    ratio = seen.call_s / (seen.window_s * concurrency)
+    missing_s = seen.window_s * concurrency - seen.call_s
+    cpu_s = part.done.get("cpu_s")
+    evidence |= {"ratio": round(ratio, 4), "missing_s": missing_s, "requester_cpu_s": cpu_s, "window_s": seen.window_s}
+    told = f"Throughput x latency gives {ratio * concurrency:.2f} in flight, {concurrency} declared"
+    if ratio > 1.02:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"{told}: the latencies add up to more time than there was.",
+            action="Latency holds something else than the request's own time, a queue position say.",
+        )
+    unexplained = cpu_s is not None and missing_s > 1.05 * cpu_s
+    if unexplained and ratio < (0.5 if concurrency == 1 else 0.25):
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"{told}: {missing_s:.2f} s of waiting are in no latency, the requester worked only {cpu_s:.2f} s.",
+            action="See which clock times the calls (CPU time leaves out waiting), and where the timer stops.",
+        )
+    if unexplained and ratio < 0.7:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"{told}; {words.percent(1 - ratio)} of the time is in no latency.",
+            action="Something else held up the requester between requests; see `noise`.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{told}; the rest is the requester's own work.")
+
+
+CHECKS = (
+    Check(
+        name=IN_FLIGHT,
+        severity="fatal",
+        catches="more requests in flight than declared",
+        observe=peak,
+        judge=judge_peak,
+    ),
+    Check(
+        name=LITTLE,
+        severity="fatal",
+        catches="latencies that do not add up to the time there was",
+        observe=busy,
+        judge=judge_little,
+    ),
+)

@@ -1,0 +1,47 @@
+"""goodput: no more bytes per second than the link can carry."""
+
+from __future__ import annotations
+
+from orchestrator.analysis.checks.base import Check, Finding
+from orchestrator.analysis.evidence import CellEvidence
+
+# No memory copy of one core that we know of passes this; loopback TCP reaches a third of it.
+LOOPBACK_MBIT = 200_000.0
+_FRAMING = 1.02  # token buckets let a burst pass at the beginning
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The busiest trial's body bytes, in the direction that carries more."""
+    rates = [(t.totals.goodput_mbit_per_s, t.record.index) for t in cell.trials if t.totals.goodput_mbit_per_s]
+    if not rates:
+        return None
+    top, trial = max(rates)
+    declared = cell.placement.link.rate_mbit
+    limit = declared or (LOOPBACK_MBIT if cell.placement.kind == "local" else None)
+    evidence = {"goodput_mbit_per_s": top, "limit_mbit_per_s": limit, "trial": trial}
+    if limit is None:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{top:,.1f} Mbit/s of bodies; what the link can carry is not known.",
+            action="Give the placement a rate to have this checked.",
+        )
+    told = f"{top:,.1f} Mbit/s of bodies over a link of {limit:,.0f} Mbit/s"
+    if top > limit * _FRAMING:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"Impossible: {told}.",
+            action="The timer stops too early, or bodies are counted that did not travel; see `floor` and `codec size`.",
+        )
+    if declared and top > 0.9 * limit:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"{told}: the link is the limit, not the stack.",
+            action="Compare stacks by bytes here, or offer less load.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{told}.")
+
+
+CHECK = Check(name="goodput", severity="fatal", catches="more bytes per second than the link carries", judge=judge)

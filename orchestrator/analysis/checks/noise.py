@@ -1,0 +1,108 @@
+"""noise: what else the hosts did while a trial ran. A noisy machine is a warning: the numbers are right, and loud."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from orchestrator.analysis import words
+from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
+
+_STEAL, _THROTTLED, _PRESSURE, _FOREIGN = 0.01, 0.01, 0.20, 0.25
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise:
+    """Shares of the time between two readings; None where the system does not count it.
+
+    `steal` and `foreign` are in cores: 0.25 is a quarter of one CPU.
+    """
+
+    where: str
+    steal: float | None
+    throttled: float | None
+    pressure: float | None
+    foreign: float | None
+
+
+def between(where: str, before: Mapping[str, Any], after: Mapping[str, Any], own_cpu_s: float) -> Noise | None:
+    """What the counters (services/harness/counters.py) say happened; None without two readings.
+
+    `own_cpu_s` is what the measurement itself used on that host; the rest of the busy time is foreign.
+    """
+    if not before.get("monotonic_ns") or not after.get("monotonic_ns"):
+        return None
+    elapsed_s = (after["monotonic_ns"] - before["monotonic_ns"]) / 1e9
+    if elapsed_s <= 0:
+        return None
+
+    def grown(group: str, key: str) -> float | None:
+        first, last = (before.get(group) or {}).get(key), (after.get(group) or {}).get(key)
+        return None if first is None or last is None else float(last - first)
+
+    ticks_per_s = after.get("tick_hz") or 100
+    steal, busy = grown("cpu_ticks", "steal"), grown("cpu_ticks", "busy")
+    throttled, pressure = grown("throttling", "throttled_us"), grown("pressure_us", "cpu")
+    foreign_s = None if busy is None else max(0.0, (busy - (steal or 0.0)) / ticks_per_s - own_cpu_s)
+    return Noise(
+        where=where,
+        steal=None if steal is None else steal / ticks_per_s / elapsed_s,
+        throttled=None if throttled is None else throttled / 1e6 / elapsed_s,
+        pressure=None if pressure is None else pressure / 1e6 / elapsed_s,
+        foreign=None if foreign_s is None else foreign_s / elapsed_s,
+    )
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The loudest trial, at either end."""
+    findings = [_finding(trial, noise) for trial in cell.trials for noise in _noises(cell, trial)]
+    if not findings:
+        return Finding(
+            verdict="cannot tell",
+            explanation="The hosts have no counters of steal, throttling and pressure.",
+            action="Linux has them; elsewhere, see to it that nothing else runs.",
+        )
+    return worst(findings)
+
+
+def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
+    stats_before, stats = trial.record.stats_before, trial.record.stats
+    responder_s = float(stats.get("cpu_s") or 0) - float(stats_before.get("cpu_s") or 0)
+    one_host = cell.placement.kind == "local"
+    for part in trial.parts:
+        own_s = float(part.done.get("cpu_s") or 0) + (responder_s if one_host else 0.0)
+        noise = between(part.host, part.done.get("host_before") or {}, part.done.get("host_after") or {}, own_s)
+        if noise:
+            yield noise
+    if not one_host:
+        noise = between("responder", stats_before.get("host") or {}, stats.get("host") or {}, responder_s)
+        if noise:
+            yield noise
+
+
+def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
+    evidence = {"trial": trial.record.index, **noise.__dict__}
+    loud = [
+        text
+        for share, limit, text in (
+            (noise.steal, _STEAL, "the hypervisor took {} of a core away"),
+            (noise.throttled, _THROTTLED, "the CPU quota stopped it for {} of the time"),
+            (noise.pressure, _PRESSURE, "something waited for a CPU for {} of the time"),
+            (noise.foreign, _FOREIGN, "other processes used {} of a core"),
+        )
+        if share is not None and share > limit
+        for text in [text.format(words.percent(share))]
+    ]
+    if loud:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"On {noise.where}, during trial {trial.record.index}: {'; '.join(loud)}.",
+            action="Trust differences between stacks of one block, not absolute numbers; or repeat on a quiet machine.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation="The hosts were quiet.")
+
+
+CHECK = Check(name="noise", severity="note", catches="steal, throttling, pressure, foreign processes", judge=judge)

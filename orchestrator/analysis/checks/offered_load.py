@@ -1,0 +1,125 @@
+"""offered load: the requester offered what the experiment asked for, and was not itself the limit.
+
+A requester whose core is busy for more than 85 % of the window limits what is measured when several requests are in
+flight. With one in flight it waits whenever the responder works, so a busy requester is a part of that latency (the
+client's share), not a limit of the load: no warning there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+from orchestrator.analysis import words
+from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.analysis.statistics import quantile
+from services.harness.contract import STATUSES
+
+_SATURATED = 0.85
+_CANCELLED = STATUSES.index("cancelled")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """An open loop's sends against its schedule; rates per second, lag in nanoseconds."""
+
+    intended: int
+    never_sent: int
+    intended_per_s: float
+    achieved_per_s: float
+    lag_p99_ns: float
+    median_ns: float
+
+
+def observe(samples: Samples) -> Schedule | None:
+    """None for a closed loop."""
+    if not samples.is_open_loop or samples.measured < 2:
+        return None
+    went = samples.status != _CANCELLED
+    sent, intended = samples.sent_ns[went], samples.intended_ns
+    lag = sent - intended[went]
+    lag.sort()
+    spans = (
+        (intended.size, int(intended.max() - intended.min())),
+        (sent.size, int(sent[-1] - sent[0]) if sent.size else 0),
+    )
+    rates = [(n - 1) * 1e9 / span if span > 0 else 0.0 for n, span in spans]
+    return Schedule(
+        intended=int(intended.size),
+        never_sent=int((~went).sum()),
+        intended_per_s=rates[0],
+        achieved_per_s=rates[1],
+        lag_p99_ns=quantile(lag, 0.99) if lag.size else 0.0,
+        median_ns=quantile(samples.ordered_ns, 0.5) if samples.ordered_ns.size else 0.0,
+    )
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The schedule where there is one, and the requester's core and event loop."""
+    findings = []
+    for trial, part, seen in cell.parts(NAME):
+        if seen is not None:
+            findings.append(_schedule(cell, trial, seen))
+        findings.append(_requester(cell, trial, part))
+    return worst(findings)
+
+
+def _schedule(cell: CellEvidence, trial: TrialEvidence, seen: Schedule) -> Finding:
+    rate = cell.cell.load.rate_per_s or 0.0
+    evidence = {"trial": trial.record.index, "declared_per_s": rate, **seen.__dict__}
+    if abs(seen.intended_per_s / rate - 1) > 5 / sqrt(seen.intended):  # five standard deviations of a Poisson count
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"The schedule held {seen.intended_per_s:,.1f} requests a second, not the declared {rate:,.1f}.",
+            action="The requester drew another schedule than it was asked for: see its `arrivals`.",
+        )
+    delivered = seen.achieved_per_s / seen.intended_per_s * (1 - seen.never_sent / seen.intended)
+    told = f"{words.percent(delivered)} of {rate:,.1f} requests a second were sent"
+    if delivered < 0.9:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"Only {told}: this is not the load that was declared.",
+            action="Lower the rate, raise the concurrency, or add requesters.",
+        )
+    if delivered < 0.98 or seen.lag_p99_ns > max(1e6, 0.1 * seen.median_ns):
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"{told}, one in a hundred later than {words.ns(seen.lag_p99_ns)} after its time.",
+            action="Latencies count from the intended time and hold this lag: lower the rate or add requesters.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{told}, on time.")
+
+
+def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
+    share, lag_ms = part.done.get("cpu_share"), part.done.get("loop_lag_ms")
+    several = cell.cell.load.concurrency > 1 or cell.is_open_loop
+    evidence = {"trial": trial.record.index, "cpu_share": share, "loop_lag_ms": lag_ms}
+    if share is None:
+        return Finding(
+            verdict="cannot tell", evidence=evidence, explanation="The requester did not say how busy its core was."
+        )
+    busy = f"The requester's core was {words.percent(share)} busy"
+    if several and share > _SATURATED:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"{busy}: it, not the responder, is the limit here.",
+            action="Read throughput as the client's; add requesters or a thinner client to find the responder's.",
+        )
+    median_ms = trial.summary.median if trial.summary else 0.0
+    if lag_ms is not None and lag_ms > max(20.0, 2 * median_ms):
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"The requester's event loop once came {words.ms(lag_ms)} late to its timers.",
+            action="The slowest latencies may be the requester's own; see `noise` and the client's share.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{busy}.")
+
+
+NAME = "offered load"
+CHECK = Check(name=NAME, severity="serious", catches="less load than declared", observe=observe, judge=judge)

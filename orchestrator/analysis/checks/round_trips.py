@@ -1,0 +1,115 @@
+"""round-trips: what the distance adds must be as many round trips as the connection policy implies.
+
+(median - the same stack's median on one host) / RTT. A reused connection needs one round trip, a new one those that
+open it first; a body beyond the initial congestion window of ten segments (RFC 6928) may need more, unless the window
+has grown already, so that is a range. Time on the wire is taken off where the link's rate is known.
+"""
+
+from __future__ import annotations
+
+from math import log2
+
+from orchestrator.analysis import words
+from orchestrator.analysis.checks.base import Check, Finding
+from orchestrator.analysis.evidence import CellEvidence
+from services.harness.spec import find_protocol
+
+LEAST_RTT_MS = 1.0
+_SEGMENT_BYTES = 1448
+_INITIAL_WINDOW = 10 * _SEGMENT_BYTES
+
+
+def slow_start_rounds(body_bytes: float) -> int:
+    """Round trips beyond the first that a body needs when the window starts at ten segments and doubles."""
+    if body_bytes <= _INITIAL_WINDOW:
+        return 0
+    return int(log2(body_bytes / _INITIAL_WINDOW)) + (1 if log2(body_bytes / _INITIAL_WINDOW) % 1 else 0)
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """One verdict per cell between two hosts."""
+    if cell.placement.kind == "local" or cell.distribution is None or cell.is_open_loop or _is_queueing(cell):
+        return None
+    rtts = [look.median_ns / 1e6 for t in cell.trials for look in t.looks_of("ping") if look.median_ns]
+    if not rtts:
+        return Finding(
+            verdict="cannot tell",
+            explanation="There is no ping between the two ends to count round trips by.",
+            action="See the run's warnings for why; the tcp floor is the only baseline here.",
+        )
+    rtt = sorted(rtts)[len(rtts) // 2]
+    if rtt < LEAST_RTT_MS:
+        return Finding(
+            verdict="cannot tell",
+            evidence={"rtt_ms": rtt},
+            explanation=f"The round trip of {words.ms(rtt)} is below {LEAST_RTT_MS:g} ms: what the hosts do outweighs it.",
+        )
+    return _count(cell, rtt)
+
+
+def _is_queueing(cell: CellEvidence) -> bool:
+    """With more than one in flight a median also holds the time spent waiting for the others."""
+    return cell.cell.load.concurrency > 1
+
+
+def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
+    assert cell.distribution is not None  # noqa: S101 - narrows the type
+    here = cell.one_host_median_ms
+    wire_ms = _wire_ms(cell)
+    trips = (cell.distribution.median - (here or 0.0) - wire_ms) / rtt_ms
+    low = 1 + (_round_trips_to_open(cell.stack.protocol) if cell.cell.connection == "per-request" else 0)
+    high = low + slow_start_rounds(cell.operation.request_bytes) + slow_start_rounds(cell.operation.reply_bytes)
+    slack = 0.3 + 0.5 * (here or 0.0) / rtt_ms
+    evidence = {
+        "median_ms": cell.distribution.median,
+        "one_host_median_ms": here,
+        "wire_ms": wire_ms,
+        "rtt_ms": rtt_ms,
+        "round_trips": round(trips, 2),
+        "expected": [low, high],
+        "slack": round(slack, 2),
+    }
+    told = f"The distance accounts for {trips:.2f} round trips of {words.ms(rtt_ms)}"
+    implied = f"{low}" if low == high else f"{low} to {high}"
+    if trips < low - slack:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"{told}; `{cell.cell.connection}` cannot do with fewer than {implied}.",
+            action="See whether connections were reused where they should be new, and whether the right host answered.",
+        )
+    if here is None:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{told}, the hosts' own work included: this stack was not measured on one host.",
+            action="Add the placement `local` to tell the network's share from the hosts'.",
+        )
+    if trips > high + 0.5 + slack:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"{told}; `{cell.cell.connection}` implies {implied}.",
+            action="Look for a handshake too many, Nagle's algorithm against delayed acknowledgements, or a full queue.",
+        )
+    return Finding(
+        verdict="pass", evidence=evidence, explanation=f"{told}; `{cell.cell.connection}` implies {implied}."
+    )
+
+
+def _wire_ms(cell: CellEvidence) -> float:
+    """How long both bodies take at the link's rate; 0 where the rate is not known."""
+    rate = cell.placement.link.rate_mbit
+    return (cell.operation.request_bytes + cell.operation.reply_bytes) * 8 / (rate * 1000) if rate else 0.0
+
+
+def _round_trips_to_open(protocol: str) -> int:
+    try:
+        return find_protocol(protocol).round_trips_to_open
+    except KeyError:
+        return 1  # a protocol that this checkout no longer has: at least TCP's own handshake
+
+
+CHECK = Check(
+    name="round-trips", severity="serious", catches="fewer or more round trips than the policy implies", judge=judge
+)

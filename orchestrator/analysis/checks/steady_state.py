@@ -1,0 +1,125 @@
+"""steady state: after warm-up, latency neither drifts nor jumps.
+
+Each trial is cut into twenty segments of equal count; the logs of their medians are looked at. A drift that all trials
+share means that warm-up was too short; a jump in one trial means that something changed meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log
+
+import numpy as np
+
+from orchestrator.analysis import intervals, words
+from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
+
+_SEGMENTS = 20
+_FEWEST = 10 * _SEGMENTS
+_DRIFT = log(1.05)
+_JUMP = log(1.25)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """Log ratios of latency: the rest against the first fifth, and the largest jump with where it lies (a share)."""
+
+    drift: float
+    jump: float
+    at: float
+    noise: float  # SD of the segments about their levels before and after the jump
+
+
+def observe(samples: Samples) -> Course | None:
+    """None with too few requests to tell."""
+    latency = samples.latency_ns
+    if latency.size < _FEWEST:
+        return None
+    usable = latency[: latency.size // _SEGMENTS * _SEGMENTS].reshape(_SEGMENTS, -1)
+    levels = np.log(np.maximum(np.median(usable, axis=1), 1.0))
+    cuts = range(_SEGMENTS // 5, _SEGMENTS - _SEGMENTS // 5 + 1)
+    jumps = [float(levels[cut:].mean() - levels[:cut].mean()) for cut in cuts]
+    best = int(np.argmax(np.abs(jumps)))
+    cut = cuts[best]
+    residual = np.concatenate([levels[:cut] - levels[:cut].mean(), levels[cut:] - levels[cut:].mean()])
+    return Course(
+        drift=float(levels[_SEGMENTS // 5 :].mean() - levels[: _SEGMENTS // 5].mean()),
+        jump=jumps[best],
+        at=cut / _SEGMENTS,
+        noise=float(residual.std(ddof=2)),
+    )
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The drift that trials share, the worst jump of one, and warm-ups that were cut short."""
+    courses = [(trial, seen) for trial, _part, seen in cell.parts(NAME) if seen is not None]
+    if not courses:
+        return Finding(
+            verdict="cannot tell",
+            explanation=f"Fewer than {_FEWEST} requests per trial: too few to see a drift.",
+            action="Ask for more requests per trial.",
+        )
+    findings = [_drift([seen.drift for _, seen in courses])]
+    findings += [_jump(trial, seen) for trial, seen in courses]
+    findings += _short_warmups(cell)
+    return worst(findings)
+
+
+def _drift(drifts: list[float]) -> Finding:
+    shared = intervals.log_mean(drifts)
+    interval = shared.interval()
+    evidence = {"drift": exp(shared.mean) - 1, "interval": interval, "trials": shared.n}
+    if interval and not interval[0] <= 1 <= interval[1] and abs(shared.mean) > _DRIFT:
+        change = words.percent(abs(exp(shared.mean) - 1))
+        way = "more" if shared.mean > 0 else "less"
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=f"In all trials alike, requests take {change} {way} time after the first fifth of the window.",
+            action="Lengthen the warm-up (`warmup`), or the trial, until this goes away.",
+        )
+    told = f"No drift shared by the {shared.n} trials ({exp(shared.mean) - 1:+.1%} after the first fifth)."
+    return Finding(verdict="pass", evidence=evidence, explanation=told)
+
+
+def _jump(trial: TrialEvidence, seen: Course) -> Finding:
+    evidence = {"trial": trial.record.index, "jump": exp(seen.jump) - 1, "at": seen.at, "noise": seen.noise}
+    if abs(seen.jump) > max(_JUMP, 3 * seen.noise):
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation=(
+                f"Latency changes by {exp(seen.jump) - 1:+.0%} after {words.percent(seen.at)} of trial "
+                f"{trial.record.index}, and stays there."
+            ),
+            action="See `noise` for what else ran; repeat the run on a quiet host, or with more blocks.",
+        )
+    return Finding(verdict="pass", evidence=evidence, explanation="No jump within a trial.")
+
+
+def _short_warmups(cell: CellEvidence) -> list[Finding]:
+    wanted = cell.cell.warmup.requests
+    short = [
+        (trial.record.index, part.done["warmup_requests"])
+        for trial in cell.trials
+        for part in trial.parts
+        if part.done.get("warmup_requests", wanted) < wanted
+    ]
+    if not short:
+        return []
+    trial, made = short[0]
+    return [
+        Finding(
+            verdict="warn",
+            evidence={"trial": trial, "made": made, "wanted": wanted, "trials": len(short)},
+            explanation=f"Warm-up ended after {made} of {wanted} requests, because its time was up.",
+            action="Raise `warmup.at_most`, or ask for fewer warm-up requests.",
+        )
+    ]
+
+
+NAME = "steady state"
+CHECK = Check(
+    name=NAME, severity="serious", catches="drift, jumps, and warm-up too short", observe=observe, judge=judge
+)
