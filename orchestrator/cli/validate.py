@@ -12,7 +12,9 @@ from orchestrator.errors import UsageError
 
 
 def command(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Experiments, YAML files.", show_default=False)],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Experiments, YAML files.", show_default=False)
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Plan each file, and say what is wrong with those that cannot be planned."""

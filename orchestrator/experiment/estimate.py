@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from orchestrator.experiment.machines import MACHINES
 from orchestrator.experiment.plan import Cell, Operation, Placement, Plan
-from orchestrator.experiment.regions import HOME_ZONE
+from orchestrator.experiment.regions import HOME_ZONE, profile
 
 _INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
 _SEGMENT_BYTES = 1400  # bodies up to it share one tcp floor
@@ -22,6 +22,7 @@ _ROW_BYTES = 80  # protos/timings.md
 _PARQUET_ROW_BYTES = 12  # zstd, delta encoding; the constant columns cost next to nothing
 _PARQUET_FILE_BYTES = 12_000
 _LOOPBACK_RTT_S = 0.00005
+_UNKNOWN_RTT_S = {"same-zone": 0.0015, "cross-region": 0.1}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +118,12 @@ def _cores(plan: Plan) -> float:
 
 
 def _rtt_s(placement: Placement) -> float:
-    return _LOOPBACK_RTT_S if placement.link.rtt_ms is None else placement.link.rtt_ms / 1000
+    """The round trip that is wanted, else the published one between these zones, else a guess by kind."""
+    if placement.kind == "local":
+        return _LOOPBACK_RTT_S
+    published = profile(placement.from_zone or HOME_ZONE, placement.to_zone or HOME_ZONE)
+    rtt_ms = placement.link.rtt_ms or (published.rtt_ms if published else None)
+    return rtt_ms / 1000 if rtt_ms else _UNKNOWN_RTT_S[placement.kind]
 
 
 def _size_class(operation: Operation) -> tuple[int, int]:

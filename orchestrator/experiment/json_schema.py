@@ -32,7 +32,9 @@ def _without_nulls(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     cleaned = {
-        key: {name: _without_nulls(sub) for name, sub in value.items()} if key in ("properties", "$defs") else _without_nulls(value)
+        key: {name: _without_nulls(sub) for name, sub in value.items()}
+        if key in ("properties", "$defs")
+        else _without_nulls(value)
         for key, value in schema.items()
         if not (key == "title" and isinstance(value, str)) and not (key == "default" and value is None)
     }

@@ -1,0 +1,51 @@
+"""Say what this machine can do, and what is missing for which provider. Changes nothing.
+
+With `--for PROVIDER` the exit code says whether that provider can be used: 3 when something that it needs is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli.console import console
+from orchestrator.errors import MissingError, UsageError, did_you_mean
+
+
+def command(
+    provider: Annotated[
+        str | None,
+        typer.Option("--for", metavar="PROVIDER", help="local, lab or gcp: exit 3 if it cannot be used here."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Look, and print what was found."""
+    from orchestrator.cli.survey import PROVIDERS, lacking, survey
+
+    console.as_json = as_json
+    if provider is not None and provider not in PROVIDERS:
+        raise UsageError(f"there is no provider '{provider}'", hint=did_you_mean(provider, PROVIDERS))
+    findings = survey(provider)
+    width = max(len(finding.name) for finding in findings)
+    for finding in findings:
+        needed = ", ".join(finding.needed_for)
+        mark = console.style("yes", "green") if finding.is_there else console.style("no ", "yellow")
+        console.result(f"{mark}  {finding.name.ljust(width)}  {finding.detail}")
+        if not finding.is_there:
+            reason = f"needed for {needed}: " if needed else ""
+            console.result(f"     {' ' * width}  {console.style(reason + finding.hint, 'dim')}")
+    console.result()
+    usable = {name: not lacking(findings, name) for name in PROVIDERS if name != "gcp" or provider == "gcp"}
+    for name, is_usable in usable.items():
+        console.result(f"provider {name}: {'can be used here' if is_usable else 'cannot be used here'}")
+    if "gcp" not in usable:
+        console.result("provider gcp: `orch doctor --for gcp` looks for a project and credentials")
+    console.emit({"findings": [asdict(finding) for finding in findings], "providers": usable})
+    if provider is not None and not usable[provider]:
+        missing = lacking(findings, provider)
+        details = "; ".join(finding.detail for finding in missing)
+        # The findings are already on stdout; as JSON they must stay its one document.
+        console.as_json = False
+        raise MissingError(f"provider {provider} cannot be used here: {details}", hint=missing[0].hint or None)
