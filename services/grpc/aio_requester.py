@@ -11,6 +11,7 @@ import grpc.aio
 from services.grpc import messages, options
 from services.grpc.generated import orch_pb2_grpc
 from services.harness.client_api import CallSpec, Reply, Request
+from services.harness.spec import Client
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +58,7 @@ class GrpcAioConnection:
         await self._channel.close()
 
 
-def dialer(call: CallSpec, client: str) -> GrpcAioDialer:  # noqa: ARG001 - this module has one client
+def dialer(call: CallSpec, client: Client) -> GrpcAioDialer:  # noqa: ARG001 - this module has one client
     """Opens channels for awaited calls; CallFailed when Protocol Buffers cannot carry the example request."""
     return GrpcAioDialer(
         target=options.address(call.host, call.port),

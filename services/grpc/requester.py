@@ -10,6 +10,7 @@ import grpc
 from services.grpc import messages, options
 from services.grpc.generated import orch_pb2_grpc
 from services.harness.client_api import CallSpec, Reply, Request
+from services.harness.spec import Client
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +57,7 @@ class GrpcConnection:
         self._channel.close()
 
 
-def dialer(call: CallSpec, client: str) -> GrpcDialer:  # noqa: ARG001 - this module has one client
+def dialer(call: CallSpec, client: Client) -> GrpcDialer:  # noqa: ARG001 - this module has one client
     """Opens channels for blocking calls; CallFailed when Protocol Buffers cannot carry the example request."""
     return GrpcDialer(
         target=options.address(call.host, call.port),

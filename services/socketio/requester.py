@@ -11,7 +11,7 @@ import socketio
 from socketio.exceptions import SocketIOError
 
 from services.harness.client_api import CallFailed, CallSpec, Reply, Request
-from services.harness.spec import MAX_MESSAGE_BYTES
+from services.harness.spec import MAX_MESSAGE_BYTES, Client
 from services.http.codec import authority
 from services.socketio import events
 
@@ -113,7 +113,7 @@ class SocketIoConnection:
         await self._http.close()
 
 
-def dialer(call: CallSpec, client: str) -> SocketIoDialer:
+def dialer(call: CallSpec, client: Client) -> SocketIoDialer:
     """Opens sessions for awaited calls; CallFailed when JSON cannot carry the example request."""
     events.check_encodable(call)
-    return SocketIoDialer(call, _TRANSPORTS[client])
+    return SocketIoDialer(call, _TRANSPORTS[client.name])

@@ -10,6 +10,7 @@ import socketio
 from socketio.exceptions import SocketIOError
 
 from services.harness.client_api import CallFailed, CallSpec, Reply, Request
+from services.harness.spec import Client
 from services.http.codec import authority
 from services.socketio import events
 
@@ -95,7 +96,7 @@ class SocketIoSyncConnection:
         self._client.disconnect()
 
 
-def dialer(call: CallSpec, client: str) -> SocketIoSyncDialer:  # noqa: ARG001 - this module has one client
+def dialer(call: CallSpec, client: Client) -> SocketIoSyncDialer:  # noqa: ARG001 - this module has one client
     """Opens sessions for blocking calls; CallFailed when JSON cannot carry the example request."""
     events.check_encodable(call)
     return SocketIoSyncDialer(call)

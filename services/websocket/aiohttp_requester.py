@@ -7,7 +7,7 @@ from collections.abc import Callable
 import aiohttp
 
 from services.harness.client_api import CallFailed, CallSpec, Request
-from services.harness.spec import MAX_MESSAGE_BYTES
+from services.harness.spec import MAX_MESSAGE_BYTES, Client
 from services.websocket import frames
 from services.websocket.connection import ConnectionBase, socket_failure
 
@@ -92,6 +92,6 @@ def _failure(error: Exception) -> CallFailed:
     return CallFailed("undecodable", f"{type(error).__name__}: {error}")
 
 
-def dialer(call: CallSpec, client: str) -> AiohttpDialer:  # noqa: ARG001 - this module has one client
+def dialer(call: CallSpec, client: Client) -> AiohttpDialer:  # noqa: ARG001 - this module has one client
     """Opens connections for awaited calls; CallFailed when JSON cannot carry the example request."""
     return AiohttpDialer(call)

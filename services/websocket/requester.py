@@ -9,6 +9,7 @@ from typing import Any
 import websocket
 
 from services.harness.client_api import CallFailed, CallSpec, Request
+from services.harness.spec import Client
 from services.websocket import frames
 from services.websocket.connection import ConnectionBase, socket_failure
 
@@ -93,6 +94,6 @@ def _failure(error: Exception) -> CallFailed:
     return CallFailed("undecodable", f"{type(error).__name__}: {error}")
 
 
-def dialer(call: CallSpec, client: str) -> WebSocketDialer:  # noqa: ARG001 - this module has one client
+def dialer(call: CallSpec, client: Client) -> WebSocketDialer:  # noqa: ARG001 - this module has one client
     """Opens connections for blocking calls; CallFailed when JSON cannot carry the example request."""
     return WebSocketDialer(call)

@@ -9,7 +9,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, WebSocketException
 
 from services.harness.client_api import CallFailed, CallSpec, Request
-from services.harness.spec import MAX_MESSAGE_BYTES
+from services.harness.spec import MAX_MESSAGE_BYTES, Client
 from services.websocket import frames
 from services.websocket.connection import ConnectionBase, socket_failure
 
@@ -81,6 +81,6 @@ def _handshake_failure(error: InvalidHandshake) -> CallFailed:
     return CallFailed("undecodable", f"{error}: {error.__cause__}" if error.__cause__ else str(error))
 
 
-def dialer(call: CallSpec, client: str) -> WebSocketsDialer:  # noqa: ARG001 - this module has one client
+def dialer(call: CallSpec, client: Client) -> WebSocketsDialer:  # noqa: ARG001 - this module has one client
     """Opens connections for awaited calls; CallFailed when JSON cannot carry the example request."""
     return WebSocketsDialer(call)

@@ -1,0 +1,200 @@
+"""A real responder process, real clients, and servers that misbehave on purpose."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from services.harness.client_api import CallSpec, Reply, Request
+from services.harness.contract import Payload, Trial
+from services.harness.spec import Client, Policy, find_protocol
+from services.operations import OPERATIONS
+from services.operations.picture import picture
+
+HOST = "127.0.0.1"
+NONCE = "the-right-one"
+
+_RECORDS = OPERATIONS["echo"].requests(Payload(kind="records", count=20), 7)(1, lambda: 0)
+_DOCUMENT = {"title": "naïve – 東京 🗼", "list": [1, 2.5, -3, None, True, []], "deep": {"a": {"b": {"c": {}}}}}
+REQUESTS: dict[str, tuple[str, Request]] = {
+    "timestamp": ("timestamp", {"request_timestamp": "2026-11-21T02:30:00.123456Z"}),
+    "add": ("add", {"a": -(2**30) + 1, "b": 17}),
+    "echo of bytes": ("echo", {"data": bytes(range(256)) * 4}),
+    "echo of no bytes": ("echo", {"data": b""}),
+    "echo of records": ("echo", _RECORDS),
+    "echo of a document": ("echo", {"document": _DOCUMENT}),
+    "echo of a bare null": ("echo", {"document": None}),
+    "image": ("image", {"data": picture(20_000), "full_decode": False}),
+    "image, fully decoded": ("image", {"data": picture(20_000), "full_decode": True}),
+}
+FIVE_MB: dict[str, tuple[str, Request]] = {
+    "echo": ("echo", {"data": bytes(range(250)) * 20_000}),
+    "image": ("image", {"data": picture(5_000_000), "full_decode": False}),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """A responder that accepts connections."""
+
+    process: subprocess.Popen[str]
+    port: int
+
+    def stats(self) -> dict[str, Any]:
+        """What the responder counted so far."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write("stats\n")
+        self.process.stdin.flush()
+        stats: dict[str, Any] = json.loads(self.process.stdout.readline())["stats"]
+        return stats
+
+    def kill(self) -> None:
+        """End it without a word, as a crash would."""
+        self.process.kill()
+        self.process.wait()
+
+
+def respond_command(protocol: str, implementation: str, port: int = 0) -> list[str]:
+    """The command of a responder."""
+    module = [sys.executable, "-m", "services.harness.respond"]
+    which = ["--protocol", protocol, "--implementation", implementation]
+    return [*module, *which, "--host", HOST, "--port", str(port), "--identity", NONCE]
+
+
+@contextmanager
+def responding(protocol: str, implementation: str) -> Iterator[Running]:
+    """A responder process for as long as the block lasts."""
+    process = subprocess.Popen(
+        respond_command(protocol, implementation), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        assert process.stdout is not None
+        try:
+            yield Running(process=process, port=json.loads(process.stdout.readline())["port"])
+        finally:
+            process.kill()
+
+
+def requested(trial: Trial) -> dict[str, Any]:
+    """The last line of a requester that made this trial."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-m", "services.harness.request"], stdin=pipe, stdout=pipe, text=True
+    ) as run:
+        assert run.stdin is not None
+        assert run.stdout is not None
+        run.stdin.write(trial.to_json() + "\n")
+        run.stdin.flush()  # and not closed: that would end the requester
+        last: dict[str, Any] = json.loads(list(run.stdout)[-1])
+        return last
+
+
+def ask(
+    protocol: str,
+    client: str,
+    port: int,
+    operation: str,
+    request: Request,
+    *,
+    times: int = 1,
+    policy: Policy = "reuse",
+    timeout_s: float = 30.0,
+) -> list[tuple[Reply, tuple[int, int]]]:
+    """The values and sizes of so many replies, asked one after the other as the load loops would. CallFailed."""
+    spec = find_protocol(protocol).client(client)
+    call = CallSpec(host=HOST, port=port, operation=operation, timeout_s=timeout_s, example=request)
+    dialer = importlib.import_module(spec.module).dialer(call, spec)
+    per_connection = times if policy == "reuse" else 1
+    replies = []
+    for _ in range(times // per_connection):
+        replies += _converse(spec, dialer, [request] * per_connection)
+    return replies
+
+
+def _converse(client: Client, dialer: Any, requests: list[Request]) -> list[tuple[Reply, tuple[int, int]]]:
+    if client.style == "sync":
+        connection = dialer.dial()
+        try:
+            replies = [(request, connection.call(request)) for request in requests]
+            return [(connection.value(reply), connection.sizes(request, reply)) for request, reply in replies]
+        finally:
+            connection.close()
+            connection.close()
+
+    async def converse() -> list[tuple[Reply, tuple[int, int]]]:
+        connection = await dialer.dial()
+        try:
+            replies = [(request, await connection.call(request)) for request in requests]
+            return [(connection.value(reply), connection.sizes(request, reply)) for request, reply in replies]
+        finally:
+            await connection.close()
+            await connection.close()
+
+    return run_awaiting(converse())
+
+
+def run_awaiting(coroutine: Any) -> Any:
+    """Run a coroutine as the harness does: on uvloop."""
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(coroutine)
+
+
+def free_port() -> int:
+    """A port that nobody listens on (and that the kernel has just given to nobody else)."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def misbehaving(answer: bytes, *, then_close: bool) -> Iterator[int]:
+    """The port of a server that reads once, sends `answer` to whatever it was, and closes the connection or hangs."""
+    listener = socket.create_server((HOST, 0))
+    held: list[socket.socket] = []
+
+    def serve(connection: socket.socket) -> None:
+        try:
+            connection.recv(65536)
+            connection.sendall(answer)
+            if then_close:
+                connection.close()
+        except OSError:
+            return  # the client has gone
+
+    def accept() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return  # the listener was closed
+            held.append(connection)
+            threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        for connection in held:
+            connection.close()
+
+
+def modules_after(statement: str) -> set[str]:
+    """The modules that a fresh interpreter has loaded after a statement."""
+    code = f"{statement}\nimport sys\nprint(*sys.modules)"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    return set(output.stdout.split())
