@@ -1,0 +1,109 @@
+"""Where limits are written, on trees of files that look like the kernel's: version 1, version 2, hybrid, delegated."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from orchlab import cgroups
+from orchlab.cgroups import Limits, Tree
+from orchlab.errors import LabError
+
+F1_MICRO = Limits(cpu_cores=0.2, memory_mib=614)
+UNLIMITED = Limits(cpu_cores=None, memory_mib=None)
+
+
+def version_2(root: Path, controllers: str = "cpuset cpu io memory pids") -> str:
+    root.mkdir(exist_ok=True)
+    (root / "cgroup.controllers").write_text(controllers + "\n")
+    return f"cgroup2 {root} cgroup2 rw,nosuid 0 0\n"
+
+
+def version_1(root: Path) -> str:
+    rows = ""
+    for options in ("cpu,cpuacct", "memory"):
+        (root / options).mkdir(parents=True)
+        rows += f"cgroup {root / options} cgroup rw,nosuid,{options} 0 0\n"
+    return rows
+
+
+def test_version_2_is_taken_where_it_has_the_controllers(tmp_path: Path) -> None:
+    tree = cgroups.find_tree(version_1(tmp_path / "v1") + version_2(tmp_path / "v2"))
+    assert tree == Tree(version=2, cpu=tmp_path / "v2", memory=tmp_path / "v2")
+
+
+def test_a_hybrid_setup_has_its_controllers_in_version_1(tmp_path: Path) -> None:
+    tree = cgroups.find_tree(version_2(tmp_path / "unified", "hugetlb") + version_1(tmp_path / "v1"))
+    assert tree == Tree(version=1, cpu=tmp_path / "v1" / "cpu,cpuacct", memory=tmp_path / "v1" / "memory")
+
+
+def test_a_missing_controller_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="no memory cgroup controller") as caught:
+        cgroups.find_tree(f"cgroup {tmp_path} cgroup rw,cpu 0 0\n")
+    assert caught.value.exit_code == 3
+    assert "cgroup_enable=memory" in (caught.value.hint or "")
+
+
+def test_an_f1_micro_in_version_2(tmp_path: Path) -> None:
+    (tmp_path / "host").mkdir()
+    (tmp_path / "host" / "memory.swap.max").write_text("max")
+    group = cgroups.create(Tree(version=2, cpu=tmp_path, memory=tmp_path), "host", F1_MICRO)
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "+cpu +memory"
+    assert (group.cpu / "cpu.max").read_text() == "20000 100000"
+    assert (group.memory / "memory.max").read_text() == str(614 * 1024 * 1024)
+    assert (group.memory / "memory.swap.max").read_text() == "0"
+
+
+def test_no_limit_in_version_2(tmp_path: Path) -> None:
+    group = cgroups.create(Tree(version=2, cpu=tmp_path, memory=tmp_path), "host", UNLIMITED)
+    assert (group.cpu / "cpu.max").read_text() == "max 100000"
+    assert (group.memory / "memory.max").read_text() == "max"
+    assert not (group.memory / "memory.swap.max").exists()
+
+
+def test_an_f1_micro_in_version_1(tmp_path: Path) -> None:
+    group = cgroups.create(cgroups.find_tree(version_1(tmp_path)), "host", F1_MICRO)
+    assert (group.cpu / "cpu.cfs_period_us").read_text() == "100000"
+    assert (group.cpu / "cpu.cfs_quota_us").read_text() == "20000"
+    assert (group.memory / "memory.limit_in_bytes").read_text() == str(614 * 1024 * 1024)
+    assert not (group.memory / "memory.memsw.limit_in_bytes").exists()
+
+
+def test_no_limit_in_version_1(tmp_path: Path) -> None:
+    group = cgroups.create(cgroups.find_tree(version_1(tmp_path)), "host", UNLIMITED)
+    assert (group.cpu / "cpu.cfs_quota_us").read_text() == "-1"
+    assert not (group.memory / "memory.limit_in_bytes").exists()
+
+
+def test_joining_writes_to_every_folder_of_the_group(tmp_path: Path) -> None:
+    group = cgroups.create(cgroups.find_tree(version_1(tmp_path)), "host", UNLIMITED)
+    cgroups.join(group)
+    assert [(folder / "cgroup.procs").read_text() for folder in group.folders] == ["0", "0"]
+
+
+def test_what_systemd_delegated_is_used_below_a_leaf_for_the_keeper(tmp_path: Path) -> None:
+    scope = tmp_path / "system.slice" / "orch-x-a.scope"
+    (scope / "keeper").mkdir(parents=True)
+    (scope / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    tree = cgroups.delegated(Tree(version=2, cpu=tmp_path, memory=tmp_path), "0::/system.slice/orch-x-a.scope\n")
+    assert tree == Tree(version=2, cpu=scope, memory=scope)
+    assert (scope / "keeper" / "cgroup.procs").read_text() == str(os.getpid())
+
+
+def test_the_members_of_a_group_that_is_gone_are_none(tmp_path: Path) -> None:
+    assert cgroups.members(Tree(version=2, cpu=tmp_path, memory=tmp_path).group("gone")) == []
+
+
+def test_removing_twice_is_fine(tmp_path: Path) -> None:
+    group = Tree(version=2, cpu=tmp_path, memory=tmp_path).group("host")
+    group.cpu.mkdir()
+    cgroups.remove(group)
+    cgroups.remove(group)
+    assert not group.cpu.exists()
+
+
+def test_a_record_gives_the_group_back(tmp_path: Path) -> None:
+    group = Tree(version=1, cpu=tmp_path / "c", memory=tmp_path / "m").group("host")
+    assert cgroups.group_from_record(group.to_dict()) == group
+    assert cgroups.group_from_record(None) is None

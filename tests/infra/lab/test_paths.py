@@ -1,0 +1,66 @@
+"""How a wanted distance becomes what happens to packets."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from orchlab import paths
+from orchlab.paths import End, Wanted
+
+
+def end(name: str, zone: str) -> End:
+    return End(name=name, netns=f"orch-x-{name}", address="198.18.0.10", zone=zone)
+
+
+def test_a_link_counts_in_both_directions() -> None:
+    table = paths.wanted_by_zones([{"from_zone": "us-west1-a", "to_zone": "us-central1-a", "rtt_ms": 35}])
+    assert table == {("us-central1-a", "us-west1-a"): Wanted(rtt_ms=35)}
+
+
+def test_what_is_left_open_is_a_gigabit_without_jitter_or_loss() -> None:
+    given_as_null = {"from_zone": "a", "to_zone": "b", "rtt_ms": 1, "jitter_ms": None, "rate_mbit": None, "loss": None}
+    (wanted,) = paths.wanted_by_zones([given_as_null]).values()
+    assert wanted == Wanted(rtt_ms=1, jitter_ms=0, rate_mbit=1000, loss=0)
+
+
+def test_half_a_round_trip_each_way_less_half_the_links_own_share() -> None:
+    way = paths.one_way(Wanted(rtt_ms=35, jitter_ms=4, rate_mbit=100, loss=0.01), bias_ms=0.6)
+    assert way.delay_ns == 17_200_000
+    assert way.jitter_ns == 2_000_000
+    assert way.ns_per_byte == 80.0
+    assert way.loss == 0.01
+
+
+@given(st.floats(0, 1000), st.floats(0, 1), st.floats(-5, 1000), st.floats(0.1, 10_000))
+def test_no_packet_arrives_before_it_was_sent(rtt_ms: float, jitter: float, bias_ms: float, rate_mbit: float) -> None:
+    way = paths.one_way(Wanted(rtt_ms=rtt_ms, jitter_ms=jitter * rtt_ms, rate_mbit=rate_mbit), bias_ms=bias_ms)
+    assert way.delay_ns >= way.jitter_ns >= 0
+    assert way.queue_packets >= 1
+
+
+def test_the_queue_has_room_for_a_full_path() -> None:
+    """A gigabit over 17.5 ms carries 1,500 packets; with a shorter queue it would never be a gigabit."""
+    way = paths.one_way(Wanted(rtt_ms=35))
+    on_the_way = 17.5e-3 * 1e9 / 8 / paths.MTU_BYTES
+    assert way.queue_packets > on_the_way
+
+
+def test_one_pair_of_hosts_speaks_for_each_pair_of_zones() -> None:
+    a, b, c = end("a", "near"), end("b", "near"), end("c", "far")
+    assert paths.representatives([a, b, c]) == {("near", "near"): (a, b), ("far", "near"): (a, c)}
+
+
+@pytest.mark.parametrize(
+    ("achieved_ms", "wanted_ms", "near"),
+    [
+        (0.5, 0.0, True),
+        (0.51, 0.0, False),
+        (10.5, 10.0, True),
+        (36.75, 35.0, True),
+        (36.8, 35.0, False),
+        (33.0, 35.0, False),
+    ],
+)
+def test_near_is_five_percent_or_half_a_millisecond(achieved_ms: float, wanted_ms: float, near: bool) -> None:
+    assert paths.is_near(achieved_ms, wanted_ms) is near
