@@ -10,7 +10,7 @@ import grpc.aio
 
 from services.grpc import messages, options
 from services.grpc.generated import orch_pb2_grpc
-from services.harness.client_api import CallSpec, Reply, Request
+from services.harness.client_api import CallFailed, CallSpec, Reply, Request
 from services.harness.spec import Client
 
 
@@ -41,9 +41,12 @@ class GrpcAioConnection:
         """The request and the reply message; CallFailed by the call's status code."""
         message = self._pack(request)
         try:
-            return message, await self._ask(message, timeout=self._timeout_s)
+            reply = await self._ask(message, timeout=self._timeout_s)
         except grpc.aio.AioRpcError as error:
             raise options.failure(error.code(), error.details()) from error
+        if reply is None:  # so grpc.aio tells that it could not parse it; the cause goes to its log
+            raise CallFailed("undecodable", f"the reply is no {self._method.name} message")
+        return message, reply
 
     def value(self, reply: Any) -> Reply:
         """The reply in plain values."""

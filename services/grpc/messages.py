@@ -131,10 +131,11 @@ def method_for(operation: str, example: Request) -> Method:
     method = METHODS[operation]
     try:
         message = method.pack_request(example)
-        again = type(message).FromString(message.SerializeToString())
-    except (TypeError, ValueError) as error:
+        arrived = type(message).FromString(message.SerializeToString())
+        changed = "document" in example and _unpack_echo(arrived)["document"] != example["document"]
+    except (TypeError, ValueError, json_format.Error) as error:
         raise CallFailed("protocol", f"gRPC cannot carry this {operation} request: {error}") from error
-    if "document" in example and _unpack_echo(again)["document"] != example["document"]:
+    if changed:
         raise CallFailed(
             "protocol",
             "gRPC carries a document's numbers as doubles, which change one of these (an integer beyond 2^53?); "
