@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
+from orchestrator.report import palette
 from orchestrator.report.quantities import Unit, unit_for
 
 
@@ -52,9 +53,22 @@ def groups(summary: RunSummary) -> tuple[Group, ...]:
 
 
 def stack_colours(summary: RunSummary) -> dict[str, int]:
-    """Each stack's number, by id, in order of first appearance: its colour and line style in every chart."""
+    """Each stack's number, by id, in order of first appearance: its colour and line style in every chart.
+
+    A control has its original's colour with another line style, two rounds of colours further on.
+    """
+    originals = {stack["id"]: stack.get("control_of") for stack in summary.plan.get("stacks", ())}
     order = dict.fromkeys(cell.stack for cell in summary.cells)
-    return {stack: number for number, stack in enumerate(order)}
+    found: dict[str, int] = {}
+    for stack in sorted(order, key=lambda stack: originals.get(stack) is not None):
+        original = found.get(originals.get(stack) or "")
+        if original is None:
+            found[stack] = len(found)
+        else:
+            found[stack] = original + palette.SERIES * (
+                2 + sum(originals.get(other) == originals[stack] for other in found)
+            )
+    return {stack: found[stack] for stack in order}
 
 
 def anchor(text: str) -> str:

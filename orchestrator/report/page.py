@@ -83,6 +83,7 @@ def _environment() -> jinja2.Environment:
         size=quantities.size,
         ratio=quantities.ratio,
         percent=quantities.percent,
+        words=quantities.words,
         anchor=anchor,
         dash=palette.dash,
         series=palette.series,

@@ -6,8 +6,10 @@ readers; nothing here depends on a locale, neither the writer's nor the reader's
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
 
@@ -83,6 +85,25 @@ def exact(value: float | None, text: str) -> Markup:
     if value is None:
         return Markup('<span class="none" title="not enough data to say">{}</span>').format(DASH)
     return Markup('<data value="{}">{}</data>').format(repr(value), text)
+
+
+def words(value: Any) -> str:
+    """A piece of evidence or a setting as text: floats to five significant digits, nothing nested in brackets."""
+    match value:
+        case None:
+            return DASH
+        case dict() | list() | tuple() if not value:
+            return DASH
+        case bool():
+            return "yes" if value else "no"
+        case float() if math.isfinite(value):
+            return f"{significant(value):,.10g}".replace(",", THIN if abs(value) >= 10_000 else "")
+        case dict():
+            return ", ".join(f"{key} {words(each)}" for key, each in value.items())
+        case list() | tuple():
+            return ", ".join(words(each) for each in value)
+        case _:
+            return str(value)
 
 
 def latency(value: float | None, unit: Unit) -> Markup:

@@ -35,6 +35,7 @@ def render(summary: RunSummary) -> str:
         title=summary.name,
         summary=summary,
         groups=found,
+        verdicts=_verdicts(summary),
         charts_of={group.slug: _charts(group, colours) for group in found},
         legend_entries=_legend(summary, colours),
         colours=colours,
@@ -49,6 +50,16 @@ def render(summary: RunSummary) -> str:
 def default_path(summary: RunSummary) -> Path:
     """`reports/<name>-<date>-<run-id>.html`, with nothing in it that a path cannot carry."""
     return REPORTS / f"{anchor(summary.name)}-{anchor(summary.started_at[:10])}-{anchor(summary.run_id)}.html"
+
+
+def _verdicts(summary: RunSummary) -> list[tuple[str, str]]:
+    """Each sentence, parted from the name of the group with which it may begin."""
+    names = sorted({row.group for row in summary.comparisons}, key=len, reverse=True)
+    found = []
+    for sentence in summary.verdicts:
+        where = next((name for name in names if sentence.startswith(f"{name}: ")), "")
+        found.append((where, sentence.removeprefix(f"{where}: ") if where else sentence))
+    return found
 
 
 def _charts(group: Group, colours: dict[str, int]) -> dict[str, Any]:

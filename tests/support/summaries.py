@@ -5,7 +5,7 @@ The samples are random with a fixed seed; every number is computed from them her
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from orchestrator.analysis.summary import (
     Strip,
     TrialSummary,
 )
+from orchestrator.results.manifest import TrialRecord
 
 STACKS = (
     # id, label, protocol, responder, client, cost over the tcp floor
@@ -114,19 +115,28 @@ def failed_run() -> RunSummary:
         explanation="The fastest reply came sooner than a ping can: 0.012 ms against 0.031 ms.",
         action="Look where the timer stops; it must be after the reply is decoded.",
     )
-    trial = {
-        "cell": silent.id,
-        "block": 2,
-        "stage": "ready",
-        "message": "the responder was not ready within 20 s",
-        "last_words": "Traceback (most recent call last):\nOSError: [Errno 98] Address already in use",
-    }
+    trial = TrialRecord(
+        index=8,
+        block=2,
+        cell=silent.id,
+        attempt=0,
+        outcome="failed",
+        started_wall_ns=1,
+        ended_wall_ns=2,
+        overhead_s=20.0,
+        failure={
+            "stage": "start",
+            "kind": "not ready",
+            "message": "the responder was not ready within 20 s",
+            "last_words": "Traceback (most recent call last):\nOSError: [Errno 98] Address already in use",
+        },
+    )
     return replace(
         run,
         cells=(*run.cells[:2], silent),
         comparisons=tuple(row for row in run.comparisons if row.cell != silent.id),
         checks=(*run.checks, floor),
-        failed_trials=(trial,),
+        failed_trials=(asdict(trial),),
         verdicts=("A check failed, so there is no verdict.",),
     )
 

@@ -88,7 +88,7 @@ def logarithmic(title: str, low: float, high: float, suffix: str = "", **more: A
 
 def log_ticks(low: float, high: float) -> list[float]:
     """Round numbers within the range: even steps where it is narrow, 1-2-5 over a few decades, else powers of ten."""
-    if high / low < 1.6:
+    if high / low < 2.5:
         return _even_ticks(low, high)
     decades = log10(high / low)
     steps: tuple[float, ...] = (1,)

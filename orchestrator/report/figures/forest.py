@@ -7,8 +7,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from orchestrator.analysis.summary import Comparison
-from orchestrator.report.figures.base import INK, MUTED, Figure, axis, broken, figure, logarithmic
+from orchestrator.analysis.summary import Comparison, Interval
+from orchestrator.report.figures.base import INK, MUTED, Figure, axis, broken, figure, logarithmic, plain
 from orchestrator.report.palette import series
 from orchestrator.report.quantities import ratio, significant
 
@@ -35,7 +35,8 @@ def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str,
         "annotations": [_said(place, row) for place, row in enumerate(known)],
         "margin": {"l": 8, "r": 96, "t": 28, "b": 40},
         "shapes": [
-            *({**_band(place), "fillcolor": "var(--tie)"} for place, row in enumerate(known) if row.standing == "tie"),
+            *(_tie(place) for place, row in enumerate(known) if row.standing == "tie"),
+            *(_envelope(row.interval) for row in known if row.control and row.interval),
             {"type": "line", "x0": 1, "x1": 1, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": INK, "width": 1}},
         ],
     }
@@ -109,12 +110,13 @@ def _ratio_axis(rows: Sequence[Comparison]) -> dict[str, Any]:
         values += [row.ratio or 1.0, *(row.interval or ()), *row.by_block]
     low, high = min(values), max(values)
     margin = max((high / low) ** 0.06, 1.01)
-    what = "throughput" if rows[0].statistic == "throughput" else f"{rows[0].statistic} latency"
-    title = f"{what} relative to {broken(rows[0].reference_label).replace('<br>', ' ')}"
+    what = {"median": "median latency", "p99": "p99 latency", "throughput": "time per request (1 / throughput)"}
+    title = f"{what[rows[0].statistic]} relative to {plain(rows[0].reference_label)}"
     return logarithmic(title, low / margin, high * margin, suffix="×")
 
 
-def _band(place: int) -> dict[str, Any]:
+def _tie(place: int) -> dict[str, Any]:
+    """A grey row."""
     return {
         "type": "rect",
         "xref": "paper",
@@ -124,4 +126,21 @@ def _band(place: int) -> dict[str, Any]:
         "y1": place + 0.46,
         "line": {"width": 0},
         "layer": "below",
+        "fillcolor": "var(--tie)",
+    }
+
+
+def _envelope(interval: Interval) -> dict[str, Any]:
+    """A column as wide as a control's interval: how far the reference strays from itself."""
+    return {
+        "type": "rect",
+        "x0": significant(interval[0]),
+        "x1": significant(interval[1]),
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "line": {"width": 0},
+        "layer": "below",
+        "fillcolor": "var(--control)",
+        "opacity": 0.5,
     }

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from orchestrator.report import palette
 from orchestrator.report.groups import anchor, groups, stack_colours
 from tests.support.summaries import a_run
 
@@ -62,6 +63,18 @@ def test_a_stack_keeps_its_number_whatever_its_place_in_a_table():
     run = a_run(stacks=3, placements=2)
 
     assert stack_colours(run) == {"grpc": 0, "rest-fastapi": 1, "rest-flask": 2}
+
+
+def test_a_control_has_its_originals_colour_and_another_line_style():
+    run = a_run(stacks=4)
+    stacks = [{"id": cell.stack} for cell in run.cells]
+    stacks[0]["control_of"] = stacks[3]["control_of"] = run.cells[1].stack
+
+    numbers = list(stack_colours(replace(run, plan={"stacks": stacks})).values())
+
+    looks = [(palette.series(number), palette.dash(number)) for number in numbers]
+    assert len(set(looks)) == 4
+    assert looks[0][0] == looks[1][0] == looks[3][0] != looks[2][0]
 
 
 def test_an_anchor_is_safe_in_a_path_and_a_link():

@@ -53,3 +53,21 @@ def test_the_markup_keeps_the_unrounded_value(milliseconds):
 @given(st.floats(min_value=1e-6, max_value=1e9))
 def test_what_charts_draw_is_within_a_pixel_of_the_value(value):
     assert abs(q.significant(value) / value - 1) < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0123456789, "0.012346"),
+        (12345.678, "12\u202f346"),
+        (7, "7"),
+        (True, "yes"),
+        (None, "—"),
+        ({}, "—"),
+        ({"p": "1.0", "q": [1, 2]}, "p 1.0, q 1, 2"),
+        (float("inf"), "inf"),
+        ("text", "text"),
+    ],
+)
+def test_evidence_and_settings_read_as_text(value, text):
+    assert q.words(value) == text

@@ -185,7 +185,7 @@ def test_checks_say_what_was_found_and_what_to_do_and_the_worst_comes_first():
     for check in run.checks:
         assert check.explanation in document.text
         assert check.verdict == "pass" or check.action in document.text
-        assert all(key in document.text for key in check.evidence)
+        assert all(key.replace("_", " ") in document.text for key in check.evidence)
 
 
 def test_a_trial_that_failed_has_its_last_words():
@@ -193,6 +193,23 @@ def test_a_trial_that_failed_has_its_last_words():
 
     assert "Address already in use" in document.text
     assert "the responder was not ready within 20 s" in document.text
+
+
+def test_a_trial_that_failed_without_a_word_is_listed_too():
+    run = failed_run()
+    silent = {**run.failed_trials[0], "failure": None}
+
+    assert "No reason was recorded." in Document(render(replace(run, failed_trials=(silent,)))).text
+
+
+def test_a_verdict_is_parted_from_the_group_that_it_speaks_of(run):
+    group = run.comparisons[0].group
+    document = Document(render(replace(run, verdicts=(f"{group}: a tie.", "Something else: no group."))))
+
+    kickers = [e for e in document.all("p") if e.attributes.get("class") == "where"]
+    assert len(kickers) == 1
+    assert f"{group}: a tie." not in document.text
+    assert "Something else: no group." in document.text
 
 
 def test_a_stack_that_never_answered_keeps_its_row():
@@ -223,7 +240,13 @@ def test_texts_of_an_experiment_cannot_become_markup():
         warnings=(HOSTILE,),
         repeat_command=HOSTILE,
         settings={HOSTILE: {HOSTILE: HOSTILE}},
-        failed_trials=({"cell": HOSTILE, "last_words": HOSTILE, HOSTILE: HOSTILE},),
+        failed_trials=(
+            {
+                "cell": HOSTILE,
+                "block": 0,
+                "failure": dict.fromkeys(("stage", "kind", "message", "last_words"), HOSTILE),
+            },
+        ),
     )
 
     document = Document(render(hostile))

@@ -67,6 +67,19 @@ class TestForest:
         assert [shape.get("fillcolor") for shape in layout["shapes"]] == ["var(--tie)", None]
         assert sorted(note["text"].split()[-1] for note in layout["annotations"]) == ["slower", "tie"]
 
+    def test_a_controls_interval_is_a_column(self):
+        control = replace(self.rows[0], control=True, standing="slower")
+
+        shapes = self.drawn([control, self.rows[1]])["layout"]["shapes"]
+
+        columns = [shape for shape in shapes if shape.get("fillcolor") == "var(--control)"]
+        assert [[shape["x0"], shape["x1"]] for shape in columns] == [near(control.interval)]
+
+    def test_throughput_is_named_turned_over_since_right_of_one_is_slower(self):
+        layout = self.drawn([replace(self.rows[0], statistic="throughput")])["layout"]
+
+        assert "1 / throughput" in layout["xaxis"]["title"]["text"]
+
     def test_a_ratio_without_interval_has_no_whiskers(self):
         _, means = self.drawn([replace(self.rows[0], interval=None)])["data"]
 
