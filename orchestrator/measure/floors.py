@@ -13,6 +13,7 @@ SMALL_BYTES = 1_400  # fits one segment of Ethernet's 1,500 bytes, so its exact 
 REQUESTS = 200
 WARMUP_REQUESTS = 50
 AT_MOST_S = 2.0
+_SAME = 0.01
 _LEAST_ROUND_TRIPS = 40
 _LONGEST_S = 8.0
 
@@ -32,33 +33,34 @@ class Floor:
 def floors(cells: Iterable[Cell], sizes: Sizes) -> list[Floor]:
     """The floors of one placement's cells; `sizes` are the body bytes (sent, received) by (stack, operation).
 
-    Cells whose bodies both fit one segment share a floor of the largest of them; every larger pair of sizes has its own.
-    A cell whose sizes are not known gets none: its stack failed the smoke test.
+    Cells of one policy share a floor, of the largest of them, where their sizes make no difference to it: bodies that
+    fit one segment, or are within 1 % of each other (1.58 MB with and without a protocol's own four bytes). A cell
+    whose sizes are not known gets none: its stack failed the smoke test.
     """
-    small: dict[Policy, list[Cell]] = {}
-    large: dict[tuple[Policy, int, int], list[Cell]] = {}
-    for cell in cells:
-        size = sizes.get((cell.stack, cell.operation))
-        if size is None:
-            continue
-        if max(size) <= SMALL_BYTES:
-            small.setdefault(cell.connection, []).append(cell)
+    known = [(cell, sizes[cell.stack, cell.operation]) for cell in cells if (cell.stack, cell.operation) in sizes]
+    classes: list[list[tuple[Cell, tuple[int, int]]]] = []
+    for cell, size in sorted(known, key=lambda item: (item[0].connection, item[1], item[0].id)):
+        for members in classes:
+            first, first_size = members[0]
+            if first.connection == cell.connection and all(map(_alike, first_size, size)):
+                members.append((cell, size))
+                break
         else:
-            large.setdefault((cell.connection, *size), []).append(cell)
-    shared = [
+            classes.append([(cell, size)])
+    return [
         Floor(
-            policy=policy,
-            send_bytes=max(sizes[c.stack, c.operation][0] for c in members),
-            receive_bytes=max(sizes[c.stack, c.operation][1] for c in members),
-            cells=tuple(c.id for c in members),
+            policy=members[0][0].connection,
+            send_bytes=max(send for _, (send, _) in members),
+            receive_bytes=max(receive for _, (_, receive) in members),
+            cells=tuple(cell.id for cell, _ in members),
         )
-        for policy, members in small.items()
+        for members in classes
     ]
-    exact = [
-        Floor(policy=policy, send_bytes=send, receive_bytes=receive, cells=tuple(c.id for c in members))
-        for (policy, send, receive), members in large.items()
-    ]
-    return shared + exact
+
+
+def _alike(one: int, other: int) -> bool:
+    larger = max(one, other)
+    return larger <= SMALL_BYTES or larger - min(one, other) <= larger * _SAME
 
 
 def load(rtt_s: float) -> tuple[Load, Warmup]:

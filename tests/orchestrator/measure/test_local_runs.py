@@ -1,0 +1,177 @@
+"""Real runs on this machine, through the program itself, and what is left of them when they are ended rudely."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from orchestrator.hosts.local_process import started_at
+from orchestrator.results.folder import RunFolder
+
+ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
+PATIENCE_S = 90.0
+
+EXPERIMENT = """\
+name: tiny
+question: Does it run?
+provider: local
+stacks: [tcp]
+operations: [{echo: {bytes: 64 B}}]
+load: {concurrency: 1, duration: DURATION}
+warmup: {requests: 5, at_least: 0s}
+repeats: 3
+seed: 1
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+@pytest.fixture
+def orch(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str, duration: str = "1s") -> subprocess.Popen[str]:
+        (folder / "tiny.yaml").write_text(EXPERIMENT.replace("DURATION", duration))
+        process = subprocess.Popen(
+            [*ORCH, *arguments], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def only_run(folder: Path) -> RunFolder:
+    return RunFolder.open("latest", root=folder / "results")
+
+
+def wait_for(folder: Path, enough: Callable[[list[dict[str, Any]]], bool]) -> None:
+    """Until the run's journal says so."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        if (folder / "results").exists() and any((folder / "results").iterdir()):
+            run = next((folder / "results").iterdir())
+            if enough(list(RunFolder(run).events())):
+                return
+        time.sleep(0.05)
+    pytest.fail("the run did not get that far")
+
+
+def is_measuring(events: list[dict[str, Any]], *, trials: int) -> bool:
+    """So many trials are finished, and both ends of the next one have been started."""
+    kinds = [e["event"] for e in events]
+    if kinds.count("trial") != trials:
+        return False
+    last = max((place for place, kind in enumerate(kinds) if kind in ("trial", "block", "baseline")), default=0)
+    return kinds.count("block") == trials + 1 and kinds[last] == "baseline" and kinds[last:].count("process") == 2
+
+
+def assert_nothing_left(folder: Path) -> None:
+    """Every process that the run recorded has ended, or ends now that its parent is gone."""
+    recorded = [e for e in only_run(folder).events() if e["event"] == "process"]
+    assert recorded
+    deadline = time.monotonic() + 10.0
+    while time.monotonic() < deadline:
+        alive = [e["pid"] for e in recorded if e["started"] and started_at(e["pid"]) == e["started"]]
+        if not alive:
+            return
+        time.sleep(0.05)
+    pytest.fail(f"still running: {alive}")
+
+
+def test_a_run_leaves_samples_a_manifest_a_report_and_nothing_else(folder, orch):
+    process = orch("run", "tiny.yaml", "--json", duration="300ms")
+    out, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, err
+    document = json.loads(out)
+    run = only_run(folder)
+    assert document["run"] == run.id
+    assert (folder / document["report"]).is_file()
+    table = pd.read_parquet(run.path / "samples")
+    assert sorted(table["block"].unique()) == [0, 1, 2]
+    manifest = run.manifest()
+    assert manifest.state == "complete"
+    assert all(t.outcome == "ok" and t.stats["peers"] >= 1 for t in manifest.trials)
+    assert {b.moment for b in manifest.baselines} == {"before", "after"}
+    assert json.loads((run.path / "receipt.json").read_text())["left"] == []
+    assert not run.staging.exists()
+    assert_nothing_left(folder)
+
+
+def test_after_kill_9_finished_trials_are_kept_nothing_runs_and_resume_completes_the_schedule(folder, orch):
+    process = orch("run", "tiny.yaml")
+    wait_for(folder, lambda events: is_measuring(events, trials=1))
+    process.kill()
+    process.wait()
+    assert_nothing_left(folder)
+    assert [t.index for t in only_run(folder).manifest().trials] == [0]
+
+    receipt, _ = orch("teardown").communicate(timeout=PATIENCE_S)
+    assert "nothing left" in receipt.splitlines()[-1]
+
+    resumed = orch("run", "--resume")
+    _, err = resumed.communicate(timeout=PATIENCE_S)
+    assert resumed.returncode == 0, err
+    manifest = only_run(folder).manifest()
+    assert manifest.state == "complete"
+    assert [(t.index, t.attempt) for t in manifest.trials] == [(0, 0), (1, 1), (2, 0)]
+
+    again = orch("run", "--resume")
+    _, err = again.communicate(timeout=PATIENCE_S)
+    assert again.returncode == 2
+    assert "nothing to resume" in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_signal_ends_the_run_in_order(folder, orch, number):
+    process = orch("run", "tiny.yaml", duration="60s")
+    wait_for(folder, lambda events: is_measuring(events, trials=0))
+    process.send_signal(number)
+    _, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130
+    assert "--resume" in err
+    assert json.loads((only_run(folder).path / "manifest.json").read_text())["state"] == "interrupted"
+    assert_nothing_left(folder)
+
+
+def test_two_signals_end_it_at_once_and_leave_nothing_running(folder, orch):
+    process = orch("run", "tiny.yaml", duration="60s")
+    wait_for(folder, lambda events: is_measuring(events, trials=0))
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130
+    assert_nothing_left(folder)
+
+
+def test_a_second_run_on_the_same_machine_is_refused(folder, orch):
+    first = orch("run", "tiny.yaml", duration="60s")
+    wait_for(folder, lambda events: is_measuring(events, trials=0))
+    second = orch("run", "tiny.yaml", duration="60s")
+    _, err = second.communicate(timeout=PATIENCE_S)
+    assert second.returncode == 3
+    assert f"process {first.pid}" in err
+
+
+def test_a_plan_whose_file_has_changed_is_refused(folder, orch):
+    orch("plan", "tiny.yaml").communicate(timeout=PATIENCE_S)
+    process = orch("run", duration="2s")
+    _, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 2
+    assert "orch plan tiny.yaml" in err
+    assert not (folder / "results").exists()
