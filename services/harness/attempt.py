@@ -68,12 +68,13 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
     """
     parts = load_parts(trial)
     example = parts.make(1, clock.wall_ns)
-    print_line({"type": "checked", "body_bytes": list(check(trial, parts, example))})
+    met, body_bytes = check(trial, parts, example)
+    print_line({"type": "checked", "body_bytes": list(body_bytes)})
     if trial.load.requests == 0:
         print_line({"type": "done", "rows": 0, "warmup_requests": 0, "requests": 0, "errors": {}, **parts.who()})
         return
     with Record(trial.record, _expected_rows(trial)) as record:
-        print_line({"type": "done", **_measure(trial, parts, example, record, print_line, clock)})
+        print_line({"type": "done", "identity": met, **_measure(trial, parts, example, record, print_line, clock)})
 
 
 def load_parts(trial: Trial) -> Parts:
@@ -119,8 +120,8 @@ def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops]]:
     return partial(awaiting.ask, loop), partial(awaiting.AwaitingLoops, loop)
 
 
-def check(trial: Trial, parts: Parts, example: Request) -> tuple[int, int]:
-    """Ask who answers, then the operation once; CannotTry unless both replies are right. Both bodies' sizes."""
+def check(trial: Trial, parts: Parts, example: Request) -> tuple[str, tuple[int, int]]:
+    """Ask who answers, then the operation once: who it was, both bodies' sizes. CannotTry unless both replies are right."""
     try:
         who, _ = parts.ask(parts.dialer("identity", {}), {})
         if who.get("identity") != trial.target.identity:
@@ -135,7 +136,7 @@ def check(trial: Trial, parts: Parts, example: Request) -> tuple[int, int]:
     reason = parts.operation.verify(example, reply)
     if reason is not None:
         raise CannotTry("wrong-reply", f"{trial.operation}: {reason}")
-    return sizes
+    return str(who["identity"]), sizes
 
 
 def _measure(
@@ -208,6 +209,7 @@ def _measure(
 def _tallied(tally: Tally) -> dict[str, Any]:
     return {
         "requests": tally.rows,
+        "verified": tally.verified,
         "measured_s": tally.span_s,
         "errors": dict(tally.errors),
         "error_examples": tally.error_examples,

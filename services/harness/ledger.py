@@ -45,6 +45,7 @@ class Tally:
     """Counts of one phase."""
 
     rows: int = 0
+    verified: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     error_examples: dict[str, str] = field(default_factory=dict)
     body_bytes_sent: int = 0
@@ -125,6 +126,7 @@ class Ledger:
             self.failed(sequence, connection_number, intended_ns, sent_ns, received_ns, wrong, sent, received)
             return
         tally = self.tally
+        tally.verified += 1
         tally.body_bytes_sent += sent
         tally.body_bytes_received += received
         self._failures_in_a_row = 0
