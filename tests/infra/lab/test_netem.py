@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import subprocess
 import sys
@@ -62,7 +63,7 @@ def test_the_cabling_connects_hosts(lab_machine: None) -> None:
     """Everything but netem itself, which this kernel may lack: bridge, devices, classes, filters."""
     if shutil.which("tc") is None:
         pytest.skip("tc is not installed")
-    run_id = "tcabling"
+    run_id = f"t{secrets.token_hex(5)}"
     ends = [
         End(name=name, netns=f"orch-{run_id}-{name}", address=f"198.18.255.{number}", zone="z")
         for number, name in enumerate(("one", "two", "three"), start=10)

@@ -1,0 +1,50 @@
+"""A fake Compute API, and the provider's program asking it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_compute import FakeCompute, serving
+
+
+@pytest.fixture
+def compute() -> Iterator[FakeCompute]:
+    with serving() as fake:
+        yield fake
+
+
+@pytest.fixture
+def cloud(compute: FakeCompute) -> dict[str, str]:
+    """What a user would export, with the fake in Google's place."""
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TF_PLUGIN_CACHE_DIR")}
+    given = {"GOOGLE_PROJECT": "demo", "GOOGLE_OAUTH_ACCESS_TOKEN": "secret", "TF_VAR_compute_endpoint": compute.url}
+    return {**kept, **given}
+
+
+Ask = Callable[..., tuple[int, Any, str]]
+
+
+@pytest.fixture
+def ask(infra: Path, cloud: dict[str, str]) -> Ask:
+    """Run provider.py: its exit status, its JSON (or None), its words on stderr."""
+
+    def run(*arguments: str, **changes: str | None) -> tuple[int, Any, str]:
+        environment = {name: value for name, value in (cloud | changes).items() if value is not None}
+        done = subprocess.run(
+            [sys.executable, "-ES", str(infra / "gcp" / "provider.py"), *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
+
+    return run

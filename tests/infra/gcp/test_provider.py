@@ -1,0 +1,143 @@
+"""The provider's program against a fake Compute API: what is there, how it is, and the broom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fake_compute import FakeCompute
+
+Ask = Callable[..., tuple[int, Any, str]]
+
+
+def build(compute: FakeCompute, run_id: str, hosts: dict[str, str]) -> None:
+    """What infra/gcp makes, as far as names and links go; `hosts` by name, with their zone."""
+
+    def post(place: str, kind: str, body: dict[str, Any]) -> None:
+        status, _ = compute.answer("POST", f"projects/demo/{place}/{kind}", {}, body)
+        assert status == 200
+
+    network = f"projects/demo/global/networks/orch-{run_id}"
+    post("global", "networks", {"name": f"orch-{run_id}"})
+    for region in sorted({zone.rpartition("-")[0] for zone in hosts.values()}):
+        post(f"regions/{region}", "subnetworks", {"name": f"orch-{run_id}-{region}", "network": network})
+    for rule in ("ssh", "internal"):
+        post("global", "firewalls", {"name": f"orch-{run_id}-{rule}", "network": network})
+    for name, zone in hosts.items():
+        region = zone.rpartition("-")[0]
+        interface = {"subnetwork": f"projects/demo/regions/{region}/subnetworks/orch-{run_id}-{region}"}
+        scheduling = {"maxRunDuration": {"seconds": "3600"}}
+        body = {"name": f"orch-{run_id}-{name}", "networkInterfaces": [interface], "scheduling": scheduling}
+        post(f"zones/{zone}", "instances", body)
+
+
+TWO = {"requester": "us-west1-a", "responder": "us-central1-a"}
+
+
+def test_what_is_missing_is_named(ask: Ask) -> None:
+    code, answer, _ = ask("check", GOOGLE_PROJECT=None, GOOGLE_OAUTH_ACCESS_TOKEN=None, PATH="/nowhere")
+    assert code == 3
+    assert [lack["what"] for lack in answer["missing"]] == [
+        "no project is named",
+        "there are no credentials that give an access token",
+    ]
+
+
+def test_check_is_content_with_a_project_and_a_token(ask: Ask) -> None:
+    assert ask("check") == (0, {"ok": True, "missing": []}, "")
+
+
+def test_without_credentials_nothing_is_asked(ask: Ask, compute: FakeCompute) -> None:
+    code, answer, words = ask("list", GOOGLE_OAUTH_ACCESS_TOKEN=None, PATH="/nowhere")
+    assert (code, answer) == (3, None)
+    assert words.startswith("error: there are no credentials")
+    assert "hint: gcloud auth" in words
+    assert compute.requests == []
+
+
+def test_healthy_hosts_and_their_expiry(ask: Ask, compute: FakeCompute) -> None:
+    build(compute, "a1", TWO)
+    build(compute, "b2", TWO)
+    code, answer, _ = ask("status", "--run-id", "a1")
+    assert code == 0
+    started = 1767254410  # 2026-01-01T00:00:10-08:00, what the fake says of every instance
+    assert answer["hosts"] == {
+        name: {"alive": True, "why": None, "expires_at": started + 3600} for name in ("requester", "responder")
+    }
+    assert answer["link"] == {"kind": "network", "alive": True, "why": None}
+    assert answer["replace"] == []
+    assert compute.tokens == {"Bearer secret"}
+
+
+def test_a_stopped_host_is_to_be_replaced(ask: Ask, compute: FakeCompute) -> None:
+    build(compute, "a1", TWO)
+    compute.things["zones/us-west1-a/instances/orch-a1-requester"]["status"] = "TERMINATED"
+    _, answer, _ = ask("status", "--run-id", "a1")
+    assert answer["hosts"]["requester"]["why"] == "Compute Engine says TERMINATED"
+    assert answer["replace"] == ['google_compute_instance.host["requester"]']
+
+
+def test_everything_of_ours_is_listed_and_nothing_else(ask: Ask, compute: FakeCompute) -> None:
+    build(compute, "a1", TWO)
+    compute.answer("POST", "projects/demo/global/networks", {}, {"name": "default"})
+    compute.answer("POST", "projects/demo/global/networks", {}, {"name": "orch-left"})
+    _, answer, _ = ask("list")
+    assert answer["runs"] == {
+        "a1": {"hosts": ["responder", "requester"], "expires_at": 1767258010},
+        "left": {"hosts": [], "expires_at": None},
+    }
+
+
+def test_sweep_removes_one_run_in_the_order_that_works(ask: Ask, compute: FakeCompute) -> None:
+    build(compute, "a1", TWO)
+    build(compute, "a1b", {"other": "us-west1-a"})
+    code, answer, words = ask("sweep", "--run-id", "a1")
+    assert code == 0, words
+    assert answer["left"] == []
+    assert len(answer["removed"]) == 2 + 2 + 2 + 1
+    assert answer["removed"][-1] == "networks/orch-a1"
+    assert not [path for path in compute.things if "orch-a1/" in f"{path}/" or "orch-a1-" in path]
+    assert [path for path in compute.things if "instances/orch-a1b-other" in path]
+    assert ask("sweep", "--run-id", "a1")[1] == {"removed": [], "left": []}
+
+
+def test_sweep_all_leaves_what_is_not_ours(ask: Ask, compute: FakeCompute) -> None:
+    build(compute, "a1", TWO)
+    build(compute, "b2", TWO)
+    compute.answer("POST", "projects/demo/global/networks", {}, {"name": "orchestra"})
+    assert ask("sweep", "--all")[0] == 0
+    assert list(compute.things) == ["global/networks/orchestra"]
+
+
+def test_sweep_sees_every_page(ask: Ask, compute: FakeCompute) -> None:
+    compute.page_size = 1
+    build(compute, "a1", TWO)
+    assert ask("sweep", "--run-id", "a1")[0] == 0
+    assert compute.things == {}
+
+
+def test_what_cannot_be_deleted_is_reported_and_the_rest_goes(ask: Ask, compute: FakeCompute) -> None:
+    build(compute, "a1", TWO)
+    compute.failing["DELETE instances/orch-a1-responder"] = "it is protected"
+    code, answer, _ = ask("sweep", "--run-id", "a1")
+    assert code == 6
+    left = {entry["what"]: entry["why"] for entry in answer["left"]}
+    assert left["instances/orch-a1-responder"] == "it is protected"
+    assert "being used" in left["networks/orch-a1"]
+    assert "instances/orch-a1-requester" in answer["removed"]
+
+
+@pytest.mark.parametrize(("status", "hint"), [(401, "sign in again"), (403, "roles/compute.admin")])
+def test_a_refusal_says_what_to_do(ask: Ask, compute: FakeCompute, status: int, hint: str) -> None:
+    compute.refused["GET instances"] = (status, "no")
+    code, _, words = ask("list")
+    assert code == 4
+    assert "error: GET aggregated/instances: no" in words
+    assert hint in words
+
+
+def test_an_api_that_cannot_be_reached(ask: Ask) -> None:
+    code, _, words = ask("list", TF_VAR_compute_endpoint="http://127.0.0.1:1/")
+    assert code == 4
+    assert "cannot reach http://127.0.0.1:1/" in words

@@ -1,0 +1,144 @@
+"""The modules are one interface, and keep its promises: read from their text, so that it needs no provider."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROVIDERS = ("lab", "gcp")
+
+
+def text_of(folder: Path) -> str:
+    """All of a module's text, without comments."""
+    files = sorted(folder.glob("*.tf"))
+    return "\n".join(re.sub(r"^\s*#.*$", "", path.read_text(), flags=re.MULTILINE) for path in files)
+
+
+def blocks(text: str, head: str) -> dict[str, str]:
+    """The blocks of a kind by name, such as `resource "google_compute_instance" "host"`, with their braces' content."""
+    found = {}
+    for match in re.finditer(rf'^{head} ((?:"[^"]+" ?)+){{', text, flags=re.MULTILINE):
+        depth, at = 1, match.end()
+        while depth:
+            depth += {"{": 1, "}": -1}.get(text[at], 0)
+            at += 1
+        found[match[1].replace('"', "").strip()] = text[match.end() : at - 1]
+    return found
+
+
+def object_keys(text: str) -> list[str]:
+    """The keys that an output's object gives, in order."""
+    return re.findall(r"^\s+([a-z_]+)\s+=", text, flags=re.MULTILINE)
+
+
+@pytest.fixture
+def gcp(infra: Path) -> dict[str, str]:
+    return blocks(text_of(infra / "gcp"), "resource")
+
+
+def test_every_provider_takes_the_same_variables(infra: Path) -> None:
+    first, *others = [(infra / provider / "variables.tf").read_text() for provider in PROVIDERS]
+    assert all(other == first for other in others)
+
+
+def test_what_only_one_provider_has_needs_no_value(infra: Path) -> None:
+    for provider in PROVIDERS:
+        for name, body in blocks((infra / provider / "settings.tf").read_text(), "variable").items():
+            assert re.search(r"^\s+default\s+=", body, flags=re.MULTILINE), f"{provider}: {name}"
+
+
+def test_every_provider_gives_the_same_outputs(infra: Path) -> None:
+    outputs = [blocks(text_of(infra / provider), "output") for provider in PROVIDERS]
+    for output in outputs:
+        assert set(output) == {"hosts", "link"}
+    first, *others = [
+        [key for key in object_keys(output["hosts"]) if key not in ("description", "value", "depends_on")]
+        for output in outputs
+    ]
+    assert all(other == first for other in others)
+    assert {"role", "zone", "machine", "instance", "address", "ssh", "user", "alias", "known_hosts"} <= set(first)
+
+
+def test_the_readme_names_every_variable_and_output_field(infra: Path) -> None:
+    readme = (infra / "README.md").read_text()
+    for name in blocks((infra / "lab" / "variables.tf").read_text(), "variable"):
+        assert f"| `{name}` |" in readme, name
+    lab = blocks(text_of(infra / "lab"), "output")
+    for key in object_keys(lab["hosts"]):
+        if key not in ("description", "value", "ssh", "depends_on"):
+            assert f"`{key}`" in readme or f"`ssh.{key}`" in readme, key
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_every_provider_has_the_program(infra: Path, provider: str) -> None:
+    program = [sys.executable, "-ES", str(infra / provider / "provider.py"), "--help"]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    for verb in ("check", "status", "list", "sweep"):
+        assert verb in done.stdout
+
+
+def test_ssh_is_open_to_the_controller_alone(gcp: dict[str, str]) -> None:
+    rules = {name: body for name, body in gcp.items() if name.startswith("google_compute_firewall ")}
+    assert set(rules) == {"google_compute_firewall ssh", "google_compute_firewall internal"}
+    ssh, internal = rules["google_compute_firewall ssh"], rules["google_compute_firewall internal"]
+    assert re.search(r"source_ranges\s+= compact\(\[var\.controller_cidr\]\)", ssh)
+    assert re.findall(r"ports\s+= (.*)", ssh) == ['["22"]']
+    assert "source_ranges" not in internal
+    assert re.search(r"source_tags\s+= \[local\.prefix\]", internal)
+    assert {"tcp", "udp", "icmp"} == set(re.findall(r'protocol = "(\w+)"', internal))
+    for body in rules.values():
+        assert "0.0.0.0/0" not in body
+        assert re.search(r"target_tags\s+= \[local\.prefix\]", body)
+
+
+def test_the_cloud_itself_ends_an_instance(gcp: dict[str, str]) -> None:
+    instance = gcp["google_compute_instance host"]
+    assert re.search(r"max_run_duration \{\s+seconds = var\.ttl_seconds\s+\}", instance)
+    assert 'instance_termination_action = "DELETE"' in instance
+    assert re.search(r"automatic_restart\s+= false", instance)
+
+
+def test_an_instance_may_call_nobody_and_opens_nothing_else(gcp: dict[str, str]) -> None:
+    instance = gcp["google_compute_instance host"]
+    assert "service_account" not in instance
+    assert re.search(r'block-project-ssh-keys = "TRUE"', instance)
+    assert re.search(r'serial-port-enable\s+= "FALSE"', instance)
+    assert re.search(r"enable_secure_boot\s+= true", instance)
+
+
+def test_a_host_key_is_given_at_birth_and_kept_out_of_the_output(gcp: dict[str, str], infra: Path) -> None:
+    instance = gcp["google_compute_instance host"]
+    assert re.search(r"orch-host-key\s+= sensitive\(file\(", instance)
+    assert "attributes/orch-host-key" in (infra / "gcp" / "startup.sh").read_text()
+
+
+def test_everything_says_whose_it_is(gcp: dict[str, str]) -> None:
+    for name, body in gcp.items():
+        assert re.search(r"name\s+= (local\.prefix|\"\$\{local\.prefix\})", body), name
+        labelled = re.search(r"labels\s+= merge\(local\.labels", body)
+        described = re.search(r'description\s+= "app=orch orch-run=\$\{var\.run_id\}', body)
+        assert labelled or described, name
+    assert re.search(r"labels = local\.labels", gcp["google_compute_instance host"]), "the boot disk"
+
+
+def test_no_module_writes_down_a_secret_or_an_address_of_ours(infra: Path) -> None:
+    for provider in PROVIDERS:
+        text = text_of(infra / provider)
+        assert "PRIVATE KEY" not in text
+        assert "0.0.0.0/0" not in text
+
+
+@pytest.mark.terraform
+def test_the_modules_are_formatted(infra: Path, terraform: str, environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        [terraform, "fmt", "-check", "-recursive", str(infra)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
