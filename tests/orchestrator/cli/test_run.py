@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from orchestrator import errors
+from orchestrator.cli import run, teardown
+from orchestrator.cli.console import console
+from orchestrator.hosts.provider import Receipt
+from orchestrator.measure.run import Result
+from orchestrator.results.folder import RunFolder
+from tests.support.plans import plan
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(console, "as_json", False)
+    return tmp_path
+
+
+def a_run() -> RunFolder:
+    folder = RunFolder.create(plan(), command=["orch", "run"])
+    folder.release()
+    return folder
+
+
+def test_without_a_plan_the_user_is_told_to_make_one():
+    with pytest.raises(errors.UsageError, match="no current plan"):
+        run.command(None)
+
+
+def test_resume_without_a_run_is_refused():
+    with pytest.raises(errors.UsageError, match="there is none under results/"):
+        run.command(None, resume=True)
+
+
+def test_set_cannot_change_a_run_that_has_begun():
+    a_run()
+    with pytest.raises(errors.UsageError, match="--set cannot change a run"):
+        run.command(None, ["repeats=2"], resume=True)
+
+
+def test_a_run_whose_plan_was_changed_is_not_resumed():
+    folder = a_run()
+    path = folder.path / "plan.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "seed": 99}))
+    with pytest.raises(errors.UsageError, match=r"plan\.json was changed"):
+        run.command(folder.id, resume=True)
+
+
+def test_a_run_of_another_version_of_orch_is_not_resumed(monkeypatch):
+    folder = a_run()
+    monkeypatch.setattr("orchestrator.measure.run.__version__", "99")
+    with pytest.raises(errors.UsageError, match=r"begun with orch .*; this is 99"):
+        run.command(folder.id, resume=True)
+
+
+def test_too_little_room_on_the_disk_is_said_before_anything_starts(monkeypatch):
+    folder = a_run()
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1_000))
+    with pytest.raises(errors.MissingError, match="not enough room on the disk"):
+        run.command(folder.id, resume=True)
+    assert [e["event"] for e in folder.events()] == ["begin"]
+
+
+def receipt(*left: str) -> Receipt:
+    return Receipt(provider="local", created=("a",), left=left)
+
+
+@pytest.mark.parametrize(
+    ("result", "exit_code"),
+    [
+        ({}, None),
+        ({"trials": 3, "failed_trials": 1}, 7),
+        ({"trials": 3, "failed_trials": 1, "failed_checks": ("floor",)}, 5),
+        ({"failed_checks": ("floor",), "receipt": receipt("h")}, 6),
+    ],
+)
+def test_the_exit_code_says_the_worst_that_happened(result, exit_code):
+    error = Result(folder=Path("results/x"), **result).error()
+    assert (error.exit_code if error else None) == exit_code
+
+
+def test_a_run_with_failed_trials_prints_one_json_document_that_names_it(monkeypatch, capsys):
+    result = Result(folder=Path("results/x"), trials=2, failed_trials=1, receipt=receipt())
+    monkeypatch.setattr(run, "_start", lambda file, overrides, keep: result)
+    monkeypatch.setattr(console, "out", sys.stdout)
+    with pytest.raises(errors.TrialsFailed) as caught:
+        run.command("x.yaml", as_json=True)
+    console.error(caught.value)
+    document = json.loads(capsys.readouterr().out)
+    assert (document["run"], document["error"]["exit_code"]) == ("x", 7)
+
+
+def test_the_last_lines_name_the_run_folder_and_the_report(monkeypatch, capsys):
+    result = Result(folder=Path("results/x"), report=Path("reports/x.html"), receipt=receipt())
+    monkeypatch.setattr(run, "_start", lambda file, overrides, keep: result)
+    monkeypatch.setattr(console, "out", sys.stdout)
+    run.command("x.yaml")
+    assert capsys.readouterr().out.splitlines() == ["run     results/x", "report  reports/x.html"]
+
+
+def test_teardown_ends_with_a_receipt_as_often_as_it_is_called(monkeypatch, capsys):
+    folder = a_run()
+    monkeypatch.setattr(console, "out", sys.stdout)
+    for _ in range(2):
+        teardown.command(None)
+        assert capsys.readouterr().out.splitlines()[-1].startswith(f"{folder.id}  receipt (local): 0 created")
+    assert json.loads((folder.path / "receipt.json").read_text())["left"] == []
+
+
+def test_teardown_of_everything_goes_through_all_runs(monkeypatch, capsys):
+    monkeypatch.setattr(console, "out", sys.stdout)
+    teardown.command(None, everything=True)
+    assert "there is none" in capsys.readouterr().out
+    ids = {a_run().id, a_run().id}
+    teardown.command(None, everything=True, as_json=True)
+    assert {r["run"] for r in json.loads(capsys.readouterr().out)["receipts"]} == ids
+
+
+def test_teardown_of_one_and_all_is_a_contradiction():
+    with pytest.raises(errors.UsageError, match="not both"):
+        teardown.command("x", everything=True)

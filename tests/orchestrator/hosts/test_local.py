@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from orchestrator.errors import MissingError
+from orchestrator.hosts.local import LocalDeployment, LocalHost
+from orchestrator.hosts.local_process import started_at
+from orchestrator.hosts.provider import PROVIDERS, open_deployment
+from orchestrator.results.folder import RunFolder
+from tests.support.plans import plan
+
+SLEEPER = [sys.executable, "-c", "import sys; print('up', flush=True); sys.stdin.read()"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
+    monkeypatch.chdir(tmp_path)
+    return RunFolder.create(plan(), command=["orch", "run"], root=tmp_path / "results")
+
+
+@pytest.fixture
+def host(tmp_path: Path):
+    made = LocalHost(tmp_path / "workspace", note=lambda event: None)
+    yield made
+    made.end_all()
+
+
+def test_a_file_is_put_without_a_copy_and_fetched_by_moving(host, tmp_path):
+    payload = tmp_path / "payload"
+    payload.write_bytes(b"x")
+    assert host.put(payload, "name") == PurePosixPath(payload)
+    record = Path(host.workspace) / "t.timings"
+    record.write_bytes(b"rows")
+    host.fetch(PurePosixPath(record), tmp_path / "home")
+    assert (tmp_path / "home").read_bytes() == b"rows"
+    assert not record.exists()
+    with pytest.raises(FileNotFoundError):
+        host.fetch(PurePosixPath(record), tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+
+
+def test_processes_can_import_services_wherever_they_start(host):
+    done = host.run([*host.python(), "-c", "import services, os; print(os.getcwd())"], timeout_s=60)
+    assert done.stdout.strip() == str(host.workspace)
+
+
+def test_a_short_command_that_takes_too_long_is_a_timeout(host):
+    with pytest.raises(TimeoutError, match=r"did not end within 0\.1 s"):
+        host.run([sys.executable, "-c", "import time; time.sleep(60)"], timeout_s=0.1)
+
+
+@pytest.mark.skipif(not shutil.which("taskset"), reason="this system has no taskset")
+def test_a_process_is_pinned(host):
+    cpu = min(os.sched_getaffinity(0))
+    process = host.start([sys.executable, "-c", "import os; print(os.sched_getaffinity(0))"], cpus=str(cpu))
+    assert process.read(60.0) == f"{{{cpu}}}"
+
+
+def test_a_host_says_what_it_is(host):
+    assert {"kernel", "python", "cpu"} <= host.facts().keys()
+
+
+def test_local_makes_nothing_ends_everything_and_gives_a_receipt(folder):
+    deployment = open_deployment(plan(), folder)
+    deployment.provision()
+    host = deployment.deploy().pair("local").responder
+    process = host.start(SLEEPER)
+    process.read(30.0)
+    receipt = deployment.teardown()
+    assert (len(receipt.created), len(receipt.destroyed), receipt.left) == (1, 1, ())
+    assert started_at(process.pid) is None
+    assert deployment.teardown().left == ()
+
+
+def test_several_requesters_are_several_names_of_this_machine(folder):
+    deployment = LocalDeployment(plan(requesters=3), folder)
+    pair = deployment.deploy().pair("local")
+    assert [h.name for h in pair.requesters] == ["local", "local-2", "local-3"]
+    assert pair.responder is pair.requesters[0]
+
+
+def test_teardown_ends_what_a_killed_orch_left_and_spares_a_reused_process_id(folder):
+    with (
+        subprocess.Popen(["sleep", "600"], start_new_session=True) as ours,
+        subprocess.Popen(["sleep", "600"]) as other,
+    ):
+        folder.append({"event": "process", "host": "local", "pid": ours.pid, "started": started_at(ours.pid)})
+        folder.append({"event": "process", "host": "local", "pid": other.pid, "started": "long ago"})
+        receipt = LocalDeployment(plan(), folder).teardown()
+        assert receipt.left == ()
+        assert ours.wait(10) == -15
+        assert other.poll() is None
+        other.kill()
+
+
+def test_two_runs_at_once_are_refused_and_the_lock_goes_with_the_run(folder):
+    first, second = LocalDeployment(plan(), folder), LocalDeployment(plan(), folder)
+    first.provision()
+    first.provision()
+    with pytest.raises(MissingError, match=f"process {os.getpid()}"):
+        second.provision()
+    first.teardown()
+    second.provision()
+    second.teardown()
+
+
+def test_every_provider_has_a_deployment(folder):
+    with pytest.raises(MissingError, match="'moon' is not available"):
+        open_deployment(plan(provider="moon"), folder)
+    assert {"local", "lab", "gcp"} <= PROVIDERS.keys()

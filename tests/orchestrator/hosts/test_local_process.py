@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from orchestrator.hosts.local_process import LAST_WORDS, LocalProcess, dies_with_parent, started_at
+
+
+@pytest.fixture
+def python():
+    """Start a few lines of Python as a process of the contract."""
+    started: list[LocalProcess] = []
+
+    def start(code: str) -> LocalProcess:
+        started.append(LocalProcess([sys.executable, "-c", code]))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.end(grace_s=0.1)
+
+
+def gone(pid: int, start: str | None) -> bool:
+    deadline = time.monotonic() + 10.0
+    while started_at(pid) == start and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return started_at(pid) != start
+
+
+def test_lines_go_in_and_come_out(python):
+    process = python("import sys\nfor line in sys.stdin: print('got', line.strip(), flush=True)")
+    process.send("one")
+    process.send("zwö")
+    assert process.read(30.0) == "got one"
+    assert process.read(30.0) == "got zwö"
+
+
+def test_several_lines_at_once_are_read_one_by_one_and_the_last_needs_no_end(python):
+    process = python("print('a\\nb\\nc', end='')")
+    assert [process.read(30.0) for _ in range(4)] == ["a", "b", "c", None]
+
+
+def test_a_line_that_does_not_come_is_a_timeout_and_the_process_lives_on(python):
+    process = python("import sys\nsys.stdin.readline(); print('late', flush=True); sys.stdin.read()")
+    with pytest.raises(TimeoutError, match=r"within 0\.05 s"):
+        process.read(0.05)
+    process.send("")
+    assert process.read(30.0) == "late"
+
+
+def test_a_line_longer_than_a_pipe_arrives_whole(python):
+    assert python("print('x' * 300_000)").read(30.0) == "x" * 300_000
+
+
+def test_last_words_are_the_tail_of_stderr_however_much_is_said(python):
+    process = python("import sys\nfor n in range(200_000): print('word', n, file=sys.stderr)\nprint('done')")
+    assert process.read(60.0) == "done"
+    process.end()
+    assert process.last_words().endswith("word 199999")
+    assert len(process.last_words()) <= LAST_WORDS
+
+
+def test_end_closes_stdin_first_and_gives_the_status(python):
+    process = python(
+        "import sys, signal\nsignal.signal(15, signal.SIG_IGN)\nprint('up', flush=True)\nsys.stdin.read()\nsys.exit(7)"
+    )
+    process.read(30.0)
+    assert process.end() == 7
+    assert process.end() == 7
+
+
+def test_a_process_that_will_not_end_is_killed(python):
+    process = python(
+        "import signal, time\nsignal.signal(15, signal.SIG_IGN)\nprint('up', flush=True)\nwhile True: time.sleep(60)"
+    )
+    process.read(30.0)
+    assert process.end(grace_s=0.2) == -9
+
+
+def test_what_a_process_started_ends_with_it(python):
+    process = python(
+        "import subprocess, sys, signal\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import signal, time; signal.signal(15, signal.SIG_IGN); "
+        "print(1, flush=True); time.sleep(600)'], stdout=subprocess.PIPE)\n"
+        "child.stdout.readline(); print(child.pid, flush=True); sys.stdin.read()"
+    )
+    child = int(process.read(30.0) or "")
+    start = started_at(child)
+    process.end()
+    assert gone(child, start)
+
+
+def test_sending_to_an_ended_process_is_a_broken_pipe(python):
+    process = python("pass")
+    assert process.read(30.0) is None
+    process.end()
+    with pytest.raises(BrokenPipeError):
+        process.send("hello")
+    assert process.read(1.0) is None
+
+
+@pytest.mark.skipif(not dies_with_parent(), reason="this system has no `setpriv --pdeathsig`")
+def test_a_process_that_hears_nothing_still_dies_with_its_parent():
+    deaf = "import time; print('up', flush=True); time.sleep(600)"
+    parent = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys\nfrom orchestrator.hosts.local_process import LocalProcess\n"
+            f"p = LocalProcess([sys.executable, '-c', {deaf!r}])\np.read(30.0)\nprint(p.pid, flush=True)\nsys.stdin.read()",
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    start = started_at(child)
+    parent.kill()
+    parent.communicate()
+    assert gone(child, start)
+
+
+def test_a_process_id_is_told_apart_by_when_it_started():
+    assert started_at(2**22 + 1) is None
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        first = started_at(process.pid)
+        assert first == started_at(process.pid) is not None
+        process.kill()
+    assert started_at(process.pid) is None

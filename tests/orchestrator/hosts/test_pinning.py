@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from orchestrator.hosts.pinning import choose, on_this_machine
+
+
+def test_apart_takes_two_cpus():
+    pinning = choose("apart", [0, 1], can_pin=True)
+    assert (pinning.responder, pinning.requester, pinning.warning) == ("0", "1", None)
+
+
+def test_apart_prefers_two_cores_to_two_threads_of_one():
+    siblings = [frozenset({0, 4}), frozenset({1, 5}), frozenset({0, 4}), frozenset({1, 5})]
+    assert choose("apart", [0, 4, 1, 5], can_pin=True, siblings=siblings).requester == "1"
+
+
+def test_two_threads_of_the_only_core_are_named_as_such():
+    pinning = choose("apart", [0, 1], can_pin=True, siblings=[frozenset({0, 1})])
+    assert pinning.requester == "1"
+    assert "hyper-threads" in str(pinning.warning)
+
+
+def test_together_shares_the_first_cpu_that_may_be_used():
+    pinning = choose("together", [3, 5], can_pin=True)
+    assert (pinning.responder, pinning.requester) == ("3", "3")
+
+
+def test_off_pins_nothing_and_warns_of_nothing():
+    pinning = choose("off", [0, 1], can_pin=True)
+    assert (pinning.responder, pinning.requester, pinning.warning) == (None, None, None)
+
+
+def test_one_cpu_cannot_be_apart():
+    assert "only one CPU" in str(choose("apart", [0], can_pin=True).warning)
+
+
+@pytest.mark.parametrize(("cpus", "can_pin"), [(None, True), ([0, 1], False)])
+def test_a_system_that_cannot_pin_goes_on_with_a_warning(cpus, can_pin):
+    pinning = choose("apart", cpus, can_pin=can_pin)
+    assert pinning.requester is None
+    assert "cannot pin" in str(pinning.warning)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not say which CPUs may be used")
+def test_this_machine_pins_only_to_cpus_that_may_be_used():
+    pinning = on_this_machine("together")
+    assert pinning.requester is None or int(pinning.requester) in os.sched_getaffinity(0)

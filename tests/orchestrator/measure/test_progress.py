@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.measure.progress import Progress, duration
+from orchestrator.results.manifest import RequesterRecord, TrialRecord
+from tests.support.hosts import FakeTime, Told, done_line
+
+
+def record(**changes) -> TrialRecord:
+    told = {
+        "index": 0,
+        "block": 0,
+        "cell": "c",
+        "attempt": 0,
+        "outcome": "ok",
+        "started_wall_ns": 0,
+        "ended_wall_ns": 0,
+        "overhead_s": 0.0,
+        "requesters": (
+            RequesterRecord(host="h", done=done_line(1_200, errors={"timeout": 2}, window_s=3.0), samples=None),
+        ),
+    }
+    return TrialRecord(**{**told, **changes})
+
+
+def test_a_finished_trial_is_a_line_with_its_place_result_and_the_time_left():
+    time, told = FakeTime(), Told()
+    progress = Progress(listener=told, clock=time.clock(), total=3)
+    for _ in range(2):
+        progress.begin("rest")
+        time.passes(90.0)
+        progress.end(record())
+    assert told.lines == [
+        "[1/3] rest: 1,200 requests in 3.0 s, 2 errors  (3 min 0 s left)",
+        "[2/3] rest: 1,200 requests in 3.0 s, 2 errors  (1 min 30 s left)",
+    ]
+
+
+def test_a_failed_trial_says_where_and_why():
+    told = Told()
+    progress = Progress(listener=told, clock=FakeTime().clock(), total=1)
+    progress.begin("rest")
+    failure = {"stage": "start", "kind": "responder-died", "message": "the responder died", "last_words": ""}
+    progress.end(record(outcome="failed", failure=failure))
+    assert told.lines == ["[1/1] rest: FAILED at start: the responder died"]
+
+
+def test_trials_of_an_earlier_session_count_as_done_but_not_towards_the_pace():
+    time, told = FakeTime(), Told()
+    progress = Progress(listener=told, clock=time.clock(), total=10)
+    progress.skip(8)
+    progress.begin("rest")
+    time.passes(5.0)
+    progress.end(record())
+    assert told.lines[0].startswith("[ 9/10]")
+    assert told.lines[0].endswith("(5 s left)")
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.4, "0 s"), (59.6, "1 min 0 s"), (3_600, "1 h 0 min")])
+def test_durations_read_as_people_say_them(seconds, words):
+    assert duration(seconds) == words
