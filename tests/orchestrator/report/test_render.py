@@ -202,13 +202,12 @@ def test_a_trial_that_failed_without_a_word_is_listed_too():
     assert "No reason was recorded." in Document(render(replace(run, failed_trials=(silent,)))).text
 
 
-def test_a_verdict_is_parted_from_the_group_that_it_speaks_of(run):
+def test_a_verdict_steps_back_with_the_name_of_the_group_that_it_speaks_of(run):
     group = run.comparisons[0].group
     document = Document(render(replace(run, verdicts=(f"{group}: a tie.", "Something else: no group."))))
 
-    kickers = [e for e in document.all("p") if e.attributes.get("class") == "where"]
-    assert len(kickers) == 1
-    assert f"{group}: a tie." not in document.text
+    assert len([e for e in document.all("span") if e.attributes.get("class") == "where"]) == 1
+    assert f"{group}: a tie." in document.text
     assert "Something else: no group." in document.text
 
 
