@@ -27,6 +27,8 @@ VERBS: dict[str, str] = {
     "schema": "Print the JSON Schema of experiment files, for editors.",
     "plan": "Resolve an experiment into its matrix, schedule and expected duration.",
     "report": "Make a run's report again, from its stored data alone.",
+    "check": "Judge a run's validity: every check with its verdict, its numbers, and what to do.",
+    "compare": "Compare two runs, or the stacks of one: improved, regressed, or within noise.",
     "run": "Run a plan: make the hosts, measure, check, report, take everything down.",
     "teardown": "End what a run has left: its hosts, or on this machine its processes.",
     "status": "Show what is up: since when, until when, at what cost.",

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
 from orchestrator.analysis.checks import (
     between_trials,
     clocks,
@@ -24,6 +28,8 @@ from orchestrator.analysis.checks import (
 from orchestrator.analysis.checks.base import Check, Finding
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.analysis.summary import CheckResult
+
+SCHEMA_VERSION = 1
 
 CHECKS: tuple[Check, ...] = (
     floor.CHECK,
@@ -60,3 +66,13 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
         of_check = [check.result(finding, cell_id) for finding, cell_id in found if finding]
         results += of_check or [check.result(_NOTHING, None)]
     return tuple(results)
+
+
+def failed_names(results: Iterable[CheckResult]) -> list[str]:
+    """The checks that failed somewhere, each once."""
+    return list(dict.fromkeys(result.name for result in results if result.verdict == "fail"))
+
+
+def checks_document(results: Iterable[CheckResult]) -> dict[str, Any]:
+    """What `orch check --json` prints and `checks.json` holds."""
+    return {"schema_version": SCHEMA_VERSION, "checks": [asdict(result) for result in results]}

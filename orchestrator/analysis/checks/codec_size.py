@@ -38,7 +38,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                 Finding(
                     verdict="fail" if wires < 0.5 * bodies and cell.cell.connection == "reuse" else "warn",
                     evidence=evidence,
-                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, bodies hold {body:,.0f}.",
+                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, bodies {body:,.0f}.",
                     action="Bodies are compressed or counted wrongly, or connections were closed before they were counted.",
                 )
             )
