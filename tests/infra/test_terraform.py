@@ -11,24 +11,21 @@ import pytest
 pytestmark = pytest.mark.terraform
 
 
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
 @pytest.fixture
-def lab_module(infra: Path, terraform: str, environment: dict[str, str], tmp_path: Path) -> list[str]:
-    """The lab module, initialised without a backend; the start of a command line."""
-    environment["TF_DATA_DIR"] = str(tmp_path / "terraform")
-    command = [terraform, f"-chdir={infra / 'lab'}"]
-    done = subprocess.run(
-        [*command, "init", "-backend=false", "-input=false"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def lab_module(infra: Path, terraform: str, environment: dict[str, str], tmp_path: Path) -> Run:
+    """Terraform on the lab module, initialised without a backend and with a data folder of its own."""
+    own = {**environment, "TF_DATA_DIR": str(tmp_path / "terraform")}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [terraform, f"-chdir={infra / 'lab'}", *arguments]
+        return subprocess.run(command, env=own, capture_output=True, text=True, timeout=100, check=False)
+
+    done = run("init", "-backend=false", "-input=false")
     assert done.returncode == 0, done.stderr
-    return command
-
-
-def run(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    return run
 
 
 def test_the_lab_needs_no_provider_and_is_valid(lab_module: Run) -> None:
