@@ -40,6 +40,13 @@ class _Adapter(HTTPAdapter):
         super().init_poolmanager(connections, maxsize, block, **pool_kwargs)
         self.poolmanager.pool_classes_by_scheme = {"http": _Pool}
 
+    def close(self) -> None:
+        # urllib3 leaves an open socket to the garbage collector, which a measuring requester has switched off.
+        pools = self.poolmanager.pools
+        for key in pools.keys():  # noqa: SIM118 - it cannot be iterated over
+            pools[key].close()
+        super().close()
+
 
 class Connection(HttpConnection):
     """One Session, on one socket, which the first call opens."""

@@ -20,11 +20,11 @@ def application(desk: Desk) -> Flask:
 
     @app.post("/timestamp")
     def timestamp() -> dict[str, Any]:
-        return desk.answer("timestamp", request.get_json(), _peer())
+        return desk.answer("timestamp", _fields(), _peer())
 
     @app.post("/add")
     def add() -> dict[str, Any]:
-        return desk.answer("add", request.get_json(), _peer())
+        return desk.answer("add", _fields(), _peer())
 
     @app.post("/echo/data")
     def echo_data() -> ResponseReturnValue:
@@ -46,6 +46,13 @@ def application(desk: Desk) -> Flask:
         return {"detail": f"{type(error).__name__}: {error}"}, 400
 
     return app
+
+
+def _fields() -> dict[str, Any]:
+    fields = request.get_json()
+    if not isinstance(fields, dict):
+        raise ValueError("the body has no named fields")
+    return fields
 
 
 def _peer() -> Peer:
