@@ -15,7 +15,8 @@ def command(
     out: Annotated[Path | None, typer.Option(help="Write to this file instead (one run only).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
-    """Write one HTML file per run and print where it is."""
+    """Write one HTML file per run and print where it is; what analysis found is stored in the run folder anew."""
+    from orchestrator.analysis.checks import checks_document
     from orchestrator.analysis.summarise import summarise
     from orchestrator.errors import UsageError
     from orchestrator.report import default_path, write_report
@@ -30,6 +31,11 @@ def command(
     written = []
     for folder in [RunFolder.open(run) for run in runs]:
         summary = summarise(folder)
+        try:
+            folder.write_json("summary.json", summary.to_dict())
+            folder.write_json("checks.json", checks_document(summary.checks))
+        except OSError as error:
+            console.warning(f"{folder.path}: summary.json and checks.json stay as they were: {error.strerror}")
         path = write_report(summary, out or default_path(summary))
         written.append({"run": summary.run_id, "report": str(path)})
         console.result(str(path))

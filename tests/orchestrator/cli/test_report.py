@@ -9,6 +9,7 @@ import pytest
 from orchestrator.cli import report
 from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.results.folder import RunFolder
 from tests.support.runs import a_run, write_run
 
 
@@ -53,6 +54,30 @@ def test_json_says_which_report_is_whose(out):
     (entry,) = json.loads(out.getvalue())["reports"]
     assert entry["run"] == "20261121-030000-two-bbbb"
     assert Path(entry["report"]).is_file()
+
+
+def test_what_analysis_found_is_stored_anew():
+    folder = Path("results/20261121-030000-two-bbbb")
+    (folder / "summary.json").write_text("{}")
+
+    report.command(["latest"])
+
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["name"] == "synthetic"
+    assert json.loads((folder / "checks.json").read_text())["checks"] == summary["checks"]
+
+
+def test_a_run_folder_that_cannot_be_written_to_still_has_a_report(out, monkeypatch):
+    def refused(self, name, document):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(console, "err", io.StringIO())
+    monkeypatch.setattr(RunFolder, "write_json", refused)
+
+    report.command(["latest"])
+
+    assert Path(out.getvalue().strip()).is_file()
+    assert "Permission denied" in console.err.getvalue()
 
 
 def test_one_file_cannot_hold_two_reports():
