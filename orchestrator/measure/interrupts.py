@@ -60,6 +60,7 @@ class Interrupts:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signal module's signature
         if self.received is not None:
+            os.write(2, b"\nended at once; `orch teardown` ends what is still up, `orch run --resume` goes on\n")
             os._exit(Interrupted.exit_code)
         self.received = signal.Signals(number)
         if self._waiting:

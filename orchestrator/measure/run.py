@@ -127,15 +127,30 @@ class Run:
         self._summary: Any = None
 
     def execute(self) -> Result:
-        """Walk the stage table. ProvisionError when a host was lost on the way."""
+        """Walk the stage table. ProvisionError when a host was lost on the way; an error's details name the run."""
         steps = {stage.name: getattr(self, f"_{stage.name}") for stage in stages.STAGES}
+        self._setting.listener.progress(f"run {self._folder.path}")
         try:
             stages.walk(steps, self._begin)
         except HostLost as error:
-            raise ProvisionError(
+            lost = ProvisionError(
                 f"a host was lost: {error}; every finished trial is kept", hint=f"orch run --resume {self._folder.id}"
-            ) from error
+            )
+            raise self._explained(lost) from error
+        except OrchError as error:
+            for note in getattr(error, "__notes__", ()):
+                self._setting.listener.warning(note)
+            raise self._explained(error) from error.__cause__
         return self._result
+
+    def _explained(self, error: OrchError) -> OrchError:
+        """The error with the run it belongs to; what is still up comes first."""
+        left = self._result.error() if self._result.receipt and self._result.receipt.left else None
+        if left is not None:
+            self._setting.listener.warning(error.message)
+            error = left
+        error.details = {**self._result.to_dict(), **error.details}
+        return error
 
     def _begin(self, stage: stages.Stage) -> None:
         if not stage.always:
@@ -216,7 +231,13 @@ class Run:
         if self._keep:
             self._result.kept = self._deployment.describe()
             return
-        self._result.receipt = take_down(self._folder, self._deployment)
+        try:
+            self._result.receipt = take_down(self._folder, self._deployment)
+        except OrchError as error:
+            raise TeardownIncomplete(
+                f"taking down run {self._folder.id} failed: {error.message}",
+                hint=f"call `orch teardown {self._folder.id}` again",
+            ) from error
 
 
 def take_down(folder: RunFolder, deployment: Deployment) -> Receipt:

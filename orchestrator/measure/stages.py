@@ -36,7 +36,7 @@ def walk(steps: Mapping[str, Callable[[], None]], begin: Callable[[Stage], None]
     """Make every stage in order; `begin` is told of each before it is made.
 
     After a failure only the stages that are `always` made follow, and then the first failure is raised, with the later
-    ones as notes.
+    ones as notes; but a failed teardown comes first: what is left may cost money.
     """
     done: set[str] = set()
     failure: BaseException | None = None
@@ -49,11 +49,18 @@ def walk(steps: Mapping[str, Callable[[], None]], begin: Callable[[Stage], None]
             begin(stage)
             steps[stage.name]()
         except BaseException as error:  # noqa: BLE001 - raised below, once what must always be done is done
-            if failure is None:
-                failure = error
-            else:
-                failure.add_note(f"then, while {stage.doing}: {error}")
+            failure = _worse(failure, error, stage)
         else:
             done.add(stage.name)
     if failure is not None:
         raise failure
+
+
+def _worse(before: BaseException | None, error: BaseException, stage: Stage) -> BaseException:
+    if before is None:
+        return error
+    if stage.name == "teardown":
+        error.add_note(f"before that: {before}")
+        return error
+    before.add_note(f"then, while {stage.doing}: {error}")
+    return before

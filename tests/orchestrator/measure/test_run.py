@@ -189,6 +189,22 @@ def test_a_teardown_that_leaves_something_exits_6(lab):
     assert isinstance(lab.run(plan(repeats=1)).error(), errors.TeardownIncomplete)
 
 
+def test_what_is_left_after_a_failure_decides_the_exit_code_and_the_failure_is_told_too(lab):
+    lab.deployment.fails["deploy"] = errors.ProvisionError("no deploy")
+    lab.deployment.left = ("h",)
+    with pytest.raises(errors.TeardownIncomplete, match="still up: h"):
+        lab.run(plan())
+    assert lab.told.warnings == ["no deploy"]
+
+
+def test_a_teardown_that_fails_says_how_to_go_on(lab):
+    lab.deployment.fails["teardown"] = errors.ProvisionError("no network")
+    with pytest.raises(errors.TeardownIncomplete, match="no network") as caught:
+        lab.run(plan(repeats=1))
+    assert str(caught.value.hint) == f"call `orch teardown {lab.runs.id}` again"
+    assert caught.value.details["run"] == lab.runs.id
+
+
 def test_keep_leaves_the_hosts_up_and_says_so(lab):
     result = lab.run(plan(repeats=1), keep=True)
     assert "teardown" not in lab.diary
@@ -281,7 +297,8 @@ def test_the_wall_time_ends_a_run_between_trials_and_says_so(lab):
 
 def test_a_line_is_told_per_finished_trial(lab):
     lab.run(plan("tcp", repeats=2))
-    assert [line.split(":")[0] for line in lab.told.lines] == ["[1/2] tcp · echo 64 B", "[2/2] tcp · echo 64 B"]
+    assert lab.told.lines[0] == f"run {lab.runs.path}"
+    assert [line.split(":")[0] for line in lab.told.lines[1:]] == ["[1/2] tcp · echo 64 B", "[2/2] tcp · echo 64 B"]
 
 
 def test_a_full_disk_ends_the_run_and_keeps_finished_trials(lab, monkeypatch):

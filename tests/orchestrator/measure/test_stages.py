@@ -46,14 +46,22 @@ def test_a_failure_to_collect_still_tears_down():
     assert "report" not in made_when("collect")
 
 
-def test_a_later_failure_is_a_note_on_the_first():
-    def fail(name: str) -> None:
-        raise ProvisionError(name)
+def fail(name: str) -> None:
+    raise ProvisionError(name)
 
-    steps = {name: (lambda name=name: fail(name)) for name in ("provision", "teardown")}
+
+def test_a_later_failure_is_a_note_on_the_first():
+    steps = {name: (lambda name=name: fail(name)) for name in ("provision", "collect")}
     with pytest.raises(ProvisionError, match="provision") as caught:
         walk(steps, lambda stage: None)
-    assert caught.value.__notes__ == ["then, while taking everything down: teardown"]
+    assert caught.value.__notes__ == ["then, while collecting the samples: collect"]
+
+
+def test_a_failed_teardown_comes_before_what_failed_earlier():
+    steps = {name: (lambda name=name: fail(name)) for name in ("provision", "teardown")}
+    with pytest.raises(ProvisionError, match="teardown") as caught:
+        walk(steps, lambda stage: None)
+    assert caught.value.__notes__ == ["before that: provision"]
 
 
 def test_a_stage_that_may_not_begin_counts_as_failed():
