@@ -6,7 +6,6 @@ only the intent.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from dataclasses import replace
@@ -14,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from orchestrator.clock import SYSTEM
-from orchestrator.errors import OrchError, ProvisionError
+from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan import Plan
 from orchestrator.hosts import ansible, registry
 from orchestrator.hosts.fleet import RemoteFleet, measure_distance, prove_placement
@@ -23,7 +22,8 @@ from orchestrator.hosts.keys import ensure_key
 from orchestrator.hosts.provider import Ledger, Receipt
 from orchestrator.hosts.registry import Intent, deployment_id, folder_of
 from orchestrator.hosts.remote import Access, RemoteHost
-from orchestrator.hosts.terraform import Terraform, find_program
+from orchestrator.hosts.takedown import take_down, terraform_of
+from orchestrator.hosts.terraform import find_program
 from orchestrator.hosts.topology import Topology, WantedLink, topology
 from orchestrator.hosts.wheelhouse import Target, code, wheelhouse
 
@@ -42,9 +42,7 @@ class TerraformDeployment:
         self.id = deployment_id(ledger.path.name)
         self.folder = folder_of(self.id)
         self._infra = Infra(plan.provider)
-        self._terraform = Terraform(
-            module=self._infra.module, folder=self.folder, variables=self.folder / "variables.tfvars.json"
-        )
+        self._terraform = terraform_of(self.id, plan.provider)
         self._topology: Topology = topology(plan)
         self._members: dict[str, RemoteHost] = {}
 
@@ -96,20 +94,12 @@ class TerraformDeployment:
         return fleet
 
     def teardown(self) -> Receipt:
-        """Destroy by the state, then sweep by label for what the state does not know; see `Deployment.teardown`."""
+        """Close the connections, and take the deployment down from its intent; see `Deployment.teardown`."""
         self._close()
         intent = registry.read(self.id)
-        if intent is None:
-            return Receipt(provider=self._plan.provider, note="nothing had been made")
-        note = self._destroy()
-        removed, left = self._infra.sweep(self.id)
-        if removed:
-            note = f"{note}; swept by label: {', '.join(removed)}".lstrip("; ")
-        if not left:
-            registry.write(replace(intent, state="down"))
-            self._forget_keys()
-        gone = tuple(name for name in intent.hosts if not any(name in item for item in left))
-        return Receipt(provider=intent.provider, created=intent.hosts, destroyed=gone, left=tuple(left), note=note)
+        return (
+            Receipt(provider=self._plan.provider, note="nothing had been made") if intent is None else take_down(intent)
+        )
 
     def describe(self) -> dict[str, Any]:
         """Provider, hosts, until when, and how to end them; see `Deployment.describe`."""
@@ -207,26 +197,10 @@ class TerraformDeployment:
         workspace = PurePosixPath("/var/tmp/orch") / self._ledger.path.name  # noqa: S108 - the host's, made by Ansible
         return RemoteHost(name=name, address=host["address"], zone=host["zone"], access=access, workspace=workspace)
 
-    def _destroy(self) -> str:
-        """Destroy what the state knows; a note where that could not be done, because the sweep follows in any case."""
-        if not self._terraform.variables.exists():
-            return ""
-        try:
-            self._terraform.init()
-            self._terraform.destroy()
-        except OrchError as error:
-            return f"terraform could not destroy: {error.message[:300]}"
-        return ""
-
     def _close(self) -> None:
         """End every connection, and with it what it started."""
         for host in self._members.values():
             host.close()
-
-    def _forget_keys(self) -> None:
-        for key in (self.folder / "keys").glob("*"):
-            with contextlib.suppress(FileNotFoundError):
-                key.unlink()
 
 
 def _target(host: RemoteHost) -> Target:
