@@ -74,19 +74,25 @@ def apply_override(root: Node, override: str) -> None:
     *way, last = keys.split(".")
     for step in way:
         node = _enter(node, step, override)
+        if way[0] in _LONG_FORMS and len(way) > 1:
+            _lengthen(node, _LONG_FORMS[way[0]])
     _put(node, last, value, override)
+
+
+_LONG_FORMS = {"stacks": "protocol", "placements": "name"}
+
+
+def _lengthen(node: Node, key: str) -> None:
+    """Write a shorthand item (`grpc`) in its long form, so that its other keys can be set."""
+    if isinstance(node.value, str):
+        node.value, node.key_marks = {key: Node(node.mark, node.value)}, {key: node.mark}
 
 
 def _enter(node: Node, step: str, override: str) -> Node:
     if isinstance(node.value, list):
         return node.value[_index(node, step, override)]
     if not isinstance(node.value, dict):
-        if isinstance(node.value, str):  # the long form of a shorthand: `stacks.0.client` where the item is `grpc`
-            raise UsageError(
-                f"--set {override}: {node.mark} says '{node.value}', which has no {step}",
-                hint="override the whole item, or write it in its long form in the file",
-            )
-        node.value = {}
+        raise UsageError(f"--set {override}: {node.mark} is a single value, so it has no {step}")
     if step not in node.value:
         node.value[step] = Node(node.mark, {})
         node.key_marks[step] = node.mark

@@ -161,7 +161,9 @@ class PlacementSpec(Strict):
         None
     )
     to_zone: Annotated[str | None, Field(alias="to", description="The responder's zone, e.g. us-west1-a.")] = None
-    rtt: Annotated[Duration | None, Field(description="lab: the round trip wanted between the two zones.")] = None
+    rtt: Annotated[PositiveDuration | None, Field(description="lab: the round trip wanted between the two zones.")] = (
+        None
+    )
     jitter: Annotated[
         Duration | None, Field(description="lab: the round trip varies evenly by up to so much either way.")
     ] = None
@@ -274,4 +276,6 @@ class Experiment(Strict):
         Field(description="Enter the reference stack twice more (A/A), to see what difference chance alone makes."),
     ] = False
     exclude: Annotated[OneOrMany[ExcludeSpec], Field(description="Parts of the matrix to leave out.")] = ()
-    limits: Annotated[LimitsSpec, Field(description="What a run may use.")] = LimitsSpec()
+    limits: Annotated[
+        LimitsSpec, Field(description="The most that a run may take: wall time, money, the life of its hosts.")
+    ] = LimitsSpec()

@@ -174,8 +174,9 @@ class Plan:
 
         ValueError when it is of another schema version; TypeError or KeyError name a key that is unknown or missing.
         """
-        if raw.get("schema_version") != SCHEMA_VERSION:
-            raise ValueError(f"schema version {raw.get('schema_version')!r}, not {SCHEMA_VERSION}")
+        version = raw.get("schema_version") if isinstance(raw, dict) else None
+        if version != SCHEMA_VERSION:
+            raise ValueError(f"schema version {version!r}, not {SCHEMA_VERSION}")
         parts = dict(raw)
         parts["stacks"] = tuple(Stack(**stack) for stack in raw["stacks"])
         parts["operations"] = tuple(Operation(**operation) for operation in raw["operations"])

@@ -92,7 +92,7 @@ def parse(source: Source) -> Node:
     except yaml.reader.ReaderError as error:
         before = source.text[: error.position]
         mark = Mark(source, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
-        problem = Problem(mark, f"character U+{ord(str(error.character)):04X} is not allowed in YAML.")
+        problem = Problem(mark, f"character U+{error.character:04X} is not allowed in YAML.")
         raise ExperimentError([*builder.problems, problem]) from error
     except yaml.MarkedYAMLError as error:
         at = error.problem_mark

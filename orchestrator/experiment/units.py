@@ -26,7 +26,7 @@ BIT_RATE_PATTERN = r"^[0-9]+(\.[0-9]+)? ?(k|M|G)bit/s$"
 MONEY_PATTERN = r"^[0-9]+(\.[0-9]+)? ?USD$"
 SHARE_PATTERN = r"^[0-9]+(\.[0-9]+)? ?%$"
 
-_QUANTITY = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?) ?(.+)")
+_QUANTITY = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?) ?([^0-9\s.].*)")
 
 
 def parse_size(text: object) -> int:
@@ -112,11 +112,13 @@ def format_duration(seconds: float) -> str:
     >>> format_duration(0.25), format_duration(750), format_duration(7500)
     ('250 ms', '12 min 30 s', '2 h 5 min')
     """
+    if seconds == 0:
+        return "0 s"
     if seconds < 1:
         return f"{seconds * 1000:.3g} ms"
-    if seconds < 60:
+    if seconds < 59.95:
         return f"{seconds:.3g} s"
-    if seconds < 3600:
+    if seconds < 3599.5:
         minutes, rest = divmod(round(seconds), 60)
         return f"{minutes} min {rest} s" if rest else f"{minutes} min"
     hours, rest = divmod(round(seconds / 60), 60)

@@ -1,0 +1,200 @@
+"""`orch` as a user meets it: a process, its two streams, its exit code."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+EXPERIMENT = "name: example\nquestion: Which?\nstacks: [rest, grpc]\noperations: timestamp\nrepeats: 2\n"
+
+
+def orch(*words: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    program = "from orchestrator.cli.main import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *words],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def document(done: subprocess.CompletedProcess[str]) -> Any:
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "example.yaml").write_text(EXPERIMENT)
+    return tmp_path
+
+
+def test_plan_prints_the_matrix_and_saves_the_plan(folder: Path) -> None:
+    done = orch("plan", "example.yaml", "--set", "load.requests=100", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "100 requests, at most 1 min, 1 in flight" not in done.stdout  # at_most belongs to the default load
+    assert "100 requests, 1 in flight" in done.stdout
+    assert "2 blocks of 2 trials" in done.stdout
+    current = (folder / ".orch" / "plans" / "current").read_text().strip()
+    assert f"plan {current} is current" in done.stdout
+    saved = json.loads((folder / ".orch" / "plans" / f"{current}.json").read_text())
+    assert saved["overrides"] == ["load.requests=100"]
+
+
+def test_plan_as_json_is_one_document(folder: Path) -> None:
+    planned = document(orch("plan", "example.yaml", "--json", cwd=folder))
+    assert (planned["cells"], planned["trials"], planned["blocks"]) == (2, 4, 2)
+    assert planned["estimate"]["duration_s"] > 0
+    assert planned["plan"]["experiment_path"] == "example.yaml"
+
+
+def test_a_wrong_file_ends_with_2_and_starts_nothing(folder: Path) -> None:
+    (folder / "example.yaml").write_text(EXPERIMENT + "load: {requests: 0}\n")
+    done = orch("plan", "example.yaml", cwd=folder)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == (
+        "error: example.yaml:6:18: 'requests': must be at least 1; it is '0'.\n"
+        "    6 | load: {requests: 0}\n"
+        "      |                  ^\n"
+    )
+    assert not (folder / ".orch").exists()
+
+
+def test_an_error_is_json_where_json_was_asked_for(folder: Path) -> None:
+    done = orch("plan", "missing.yaml", "--json", cwd=folder)
+    assert done.returncode == 2
+    assert document(done)["error"]["exit_code"] == 2
+
+
+def test_a_plan_too_long_for_its_limit_says_so(folder: Path) -> None:
+    done = orch("plan", "example.yaml", "--set", "limits.wall=5s", cwd=folder)
+    assert "longer than limits.wall (5 s), which will end it early" in done.stdout
+
+
+def test_validate_checks_every_file(folder: Path) -> None:
+    (folder / "wrong.yaml").write_text(EXPERIMENT + "repeats: no\n")
+    done = orch("validate", "example.yaml", "wrong.yaml", cwd=folder)
+    assert done.returncode == 2
+    assert done.stdout == "example.yaml: valid, 2 cells, 4 trials\n"
+    assert "wrong.yaml:6:1: key 'repeats' is given twice" in done.stderr
+    as_json = orch("validate", "wrong.yaml", "--json", cwd=folder)
+    (file,) = document(as_json)["files"]
+    assert [(p["line"], p["column"]) for p in file["problems"]] == [(6, 1), (6, 10)]
+
+
+def test_init_writes_an_experiment_that_can_be_planned(tmp_path: Path) -> None:
+    done = orch("init", "questions/My First!.yaml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert orch("validate", "questions/My First!.yaml", cwd=tmp_path).stdout.endswith("valid, 2 cells, 10 trials\n")
+    text = (tmp_path / "questions" / "My First!.yaml").read_text()
+    assert "name: my_first\n" in text
+
+
+def test_init_never_writes_over_a_file(folder: Path) -> None:
+    done = orch("init", "example.yaml", cwd=folder)
+    assert done.returncode == 2
+    assert "example.yaml is there already" in done.stderr
+    assert (folder / "example.yaml").read_text() == EXPERIMENT
+
+
+def test_schema_is_what_editors_read(tmp_path: Path) -> None:
+    assert document(orch("schema", cwd=tmp_path))["properties"]["stacks"]
+
+
+def test_services_lists_who_answers_and_who_asks(tmp_path: Path) -> None:
+    by_name = {
+        protocol["name"]: protocol for protocol in document(orch("services", "--json", cwd=tmp_path))["protocols"]
+    }
+    assert by_name["rest"]["default_responder"] == "fastapi"
+    assert by_name["tcp"]["is_floor"]
+    text = orch("services", cwd=tmp_path).stdout
+    assert "rest / flask cannot do reuse" in text
+
+
+def test_doctor_finds_this_python(tmp_path: Path) -> None:
+    found = document(orch("doctor", "--json", "--for", "local", cwd=tmp_path))
+    assert found["providers"]["local"] is True
+    assert next(f for f in found["findings"] if f["name"] == "python")["is_there"]
+
+
+def test_doctor_ends_with_3_for_a_provider_that_lacks_something(tmp_path: Path) -> None:
+    done = orch("doctor", "--for", "lab", cwd=tmp_path, PATH="")
+    assert done.returncode == 3
+    assert "neither terraform nor tofu is on the PATH" in done.stderr
+
+
+def test_doctor_without_a_provider_only_reports(tmp_path: Path) -> None:
+    assert orch("doctor", cwd=tmp_path, PATH="").returncode == 0
+
+
+def test_an_unknown_provider_is_a_wrong_call(tmp_path: Path) -> None:
+    done = orch("doctor", "--for", "labb", cwd=tmp_path)
+    assert (done.returncode, "Did you mean lab?" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "words", [("pln",), ("plan",), ("plan", "example.yaml", "--sett", "x=1"), ("services", "more")]
+)
+def test_a_wrong_call_ends_with_2(folder: Path, words: tuple[str, ...]) -> None:
+    assert orch(*words, cwd=folder).returncode == 2
+
+
+def test_a_mistyped_verb_names_the_nearest(folder: Path) -> None:
+    assert "there is no verb 'pln'. Did you mean plan?" in orch("pln", cwd=folder).stderr
+
+
+def test_the_version_is_the_packages(tmp_path: Path) -> None:
+    from orchestrator import __version__
+
+    assert orch("--version", cwd=tmp_path).stdout == f"orch {__version__}\n"
+
+
+def test_colour_is_left_out_where_nobody_watches(folder: Path) -> None:
+    assert "\x1b" not in orch("doctor", cwd=folder).stdout
+    assert "\x1b" not in orch("plan", "missing.yaml", cwd=folder).stderr
+
+
+def test_help_is_cheap() -> None:
+    """`orch --help` loads neither pydantic nor pandas nor any verb; its CPU time is a benchmark's to measure."""
+    program = (
+        "import sys; from orchestrator.cli import main; sys.argv = ['orch', '--help']\n"
+        "try: main.main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'pydantic', 'pandas', 'numpy', 'yaml', 'ansible', 'rich', 'plotly'} & set(sys.modules)\n"
+        "print(sorted(heavy), [m for m in sys.modules if m.startswith('orchestrator.cli.')], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stderr == "[] ['orchestrator.cli.console', 'orchestrator.cli.main']\n"
+    assert "Verbs:" in done.stdout
+
+
+def test_a_fault_of_our_own_ends_with_70_and_keeps_the_traceback(folder: Path) -> None:
+    program = (
+        "import sys; from orchestrator.cli import main; import orchestrator.cli.plan as plan\n"
+        "def broken(): raise RuntimeError('out of cheese')\n"
+        "plan.command = broken; sys.argv = ['orch', 'plan']; main.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 70
+    assert "orch itself failed: RuntimeError: out of cheese" in done.stderr
+    (log,) = (folder / ".orch").glob("crash-*.log")
+    assert "out of cheese" in log.read_text()
+    assert str(log.relative_to(folder)) in done.stderr

@@ -1,0 +1,63 @@
+"""Protocols of our own, so that these tests do not depend on which ones exist."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from services.harness.spec import Client, Protocol, Responder
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str], Path]:
+    def write_experiment(text: str) -> Path:
+        path = tmp_path / "example.yaml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write_experiment
+
+
+@pytest.fixture
+def known() -> dict[str, Protocol]:
+    every = frozenset({"timestamp", "add", "echo", "image"})
+    rest = Protocol(
+        name="rest",
+        title="REST",
+        summary="",
+        operations=every,
+        responders=(
+            Responder(name="fastapi", module="m", packages=("typer", "no-such-package")),
+            Responder(name="flask", module="m", refuses={"reuse": "it closes every connection"}),
+        ),
+        clients=(
+            Client(name="thin", module="m", style="sync"),
+            Client(name="parallel", module="m", style="async"),
+            Client(name="slow", module="m", style="sync", refuses={"image": "it keeps bodies as text"}),
+        ),
+        sequential="thin",
+        concurrent="parallel",
+    )
+    grpc = Protocol(
+        name="grpc",
+        title="gRPC",
+        summary="",
+        operations=every - {"image"},
+        responders=(Responder(name="grpcio", module="m"),),
+        clients=(Client(name="grpcio", module="m", style="sync"),),
+        sequential="grpcio",
+        concurrent="grpcio",
+        round_trips_to_open=2,
+    )
+    tcp = Protocol(
+        name="tcp",
+        title="TCP",
+        summary="",
+        operations=every | {"exchange"},
+        responders=(Responder(name="threads", module="m"),),
+        clients=(Client(name="socket", module="m", style="sync"),),
+        sequential="socket",
+        concurrent="socket",
+        is_floor=True,
+    )
+    return {protocol.name: protocol for protocol in (grpc, rest, tcp)}

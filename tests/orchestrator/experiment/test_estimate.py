@@ -1,0 +1,98 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestrator.experiment.estimate import Costs, Estimate, estimate, hosts_needed
+from orchestrator.experiment.planning import make_plan
+from orchestrator.hosts.topology import topology
+from services.harness.spec import Protocol
+from tests.support.experiments import MINIMAL
+
+Write = Callable[[str], Path]
+Known = dict[str, Protocol]
+QUICK = "warmup: {requests: 0, at_least: 0s}\nrepeats: 1\n"
+# Nothing costs anything but the round trips, so that they can be counted.
+NOTHING = Costs(
+    default_request_s=0, open_s=0, byte_s=0, start_s=0, between_s=0, remote_s=0, ping_s=0, lab_s=0, deploy_s=0, report_s=0
+)  # fmt: skip
+
+
+def estimated(write: Write, known: Known, text: str, costs: Costs | None = None) -> Estimate:
+    return estimate(make_plan(write(text), known=known), costs)
+
+
+def test_a_run_takes_at_least_as_long_as_its_loads(write: Write, known: Known) -> None:
+    text = MINIMAL + "load: {duration: 10s}\nwarmup: {requests: 1, at_least: 2s}\nrepeats: 3\n"
+    assert estimated(write, known, text).trials_s > 2 * 3 * 12
+
+
+def test_the_parts_add_up(write: Write, known: Known) -> None:
+    found = estimated(write, known, MINIMAL)
+    assert found.trials_s == pytest.approx(5 * found.block_s)
+    assert found.duration_s > found.trials_s + found.baselines_s + found.hosts_s
+
+
+@pytest.mark.parametrize(
+    ("stack", "connection", "round_trips"),
+    [("rest", "reuse", 1), ("rest", "per-request", 2), ("grpc", "reuse", 1), ("grpc", "per-request", 3)],
+)
+def test_round_trips_of_a_small_request_are_counted(
+    write: Write, known: Known, stack: str, connection: str, round_trips: int
+) -> None:
+    text = MINIMAL.replace("[rest, grpc]", stack) + QUICK
+    text += f"provider: lab\nplacements: {{name: far, rtt: 100ms, rate: 1000000 Gbit/s}}\nconnection: {connection}\n"
+    text += "load: {requests: 10}\n"
+    overhead = 5
+    assert estimated(write, known, text, NOTHING).trials_s == pytest.approx(
+        0.1 * (10 * round_trips + overhead), rel=1e-3
+    )
+
+
+def test_slow_start_adds_round_trips_to_a_large_body_on_a_fresh_connection(write: Write, known: Known) -> None:
+    text = MINIMAL.replace("[rest, grpc]", "rest").replace("timestamp", "{echo: {bytes: 1.58 MB}}") + QUICK
+    text += "provider: lab\nplacements: {name: far, rtt: 100ms, rate: 1000000 Gbit/s}\nload: {requests: 10}\n"
+    kept = estimated(write, known, text, NOTHING).trials_s
+    fresh = estimated(write, known, text + "connection: per-request\n", NOTHING).trials_s
+    assert fresh - kept == pytest.approx(10 * 0.1 * (1 + 6), rel=1e-3)
+
+
+def test_a_fifth_of_a_core_makes_everything_slower(write: Write, known: Known) -> None:
+    text = MINIMAL + "provider: lab\n"
+    assert estimated(write, known, text + "machine: f1-micro\n").trials_s > 1.5 * estimated(write, known, text).trials_s
+
+
+def test_a_rate_decides_how_many_requests_there_are(write: Write, known: Known) -> None:
+    text = MINIMAL.replace("[rest, grpc]", "rest") + QUICK + "load: {rate: 500/s, duration: 10s}\n"
+    assert estimated(write, known, text).requests == 5000
+
+
+def test_what_was_measured_replaces_what_was_assumed(write: Write, known: Known) -> None:
+    text = MINIMAL.replace("[rest, grpc]", "rest") + QUICK + "load: {requests: 1000}\n"
+    slow = estimated(write, known, text, Costs(request_s={"rest-fastapi-thin": 0.02}))
+    assert slow.trials_s > 20
+
+
+@pytest.mark.parametrize(
+    "placements",
+    [
+        "local",
+        "[local, same-zone]",
+        "[local, same-zone, cross-region]",
+        "cross-region",
+        "[cross-region, {name: back, from: us-west1-a, to: us-central1-a}]",
+    ],
+)
+def test_the_hosts_counted_are_the_hosts_made(write: Write, known: Known, placements: str) -> None:
+    plan = make_plan(write(f"{MINIMAL}provider: lab\nplacements: {placements}\n"), known=known)
+    assert sorted(hosts_needed(plan)) == sorted(host.zone for host in topology(plan).hosts)
+
+
+def test_several_requesters_are_several_hosts(write: Write, known: Known) -> None:
+    plan = make_plan(write(MINIMAL + "provider: lab\nplacements: cross-region\nrequesters: 3\n"), known=known)
+    assert hosts_needed(plan) == ("us-west1-a", "us-central1-a", "us-central1-a", "us-central1-a")
+    assert len(topology(plan).hosts) == 4
+
+
+def test_this_machine_needs_no_hosts(write: Write, known: Known) -> None:
+    assert estimated(write, known, MINIMAL).hosts == ()

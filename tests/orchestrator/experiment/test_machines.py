@@ -1,0 +1,19 @@
+import pytest
+
+from orchestrator.experiment.machines import cost_usd, usd_per_hour
+
+
+def test_a_host_costs_its_machine_and_its_address() -> None:
+    assert usd_per_hour("f1-micro", "us-central1") == pytest.approx(0.0076 + 0.005)
+    assert usd_per_hour("e2-micro", "us-central1") == pytest.approx(0.0083764275 + 0.005)
+    assert usd_per_hour("e2-standard-8", "us-west1") == pytest.approx(0.26804568 + 0.005)
+
+
+def test_what_has_no_attributable_price_has_none() -> None:
+    assert usd_per_hour("g1-small", "us-central1") is None
+    assert usd_per_hour("f1-micro", "atlantis1") is None
+    assert cost_usd("f1-micro", ["us-central1", "atlantis1"], 1) is None
+
+
+def test_hosts_add_up_over_regions_and_time() -> None:
+    assert cost_usd("f1-micro", ["us-central1", "us-west2"], 2) == pytest.approx(2 * (0.0126 + 0.0141))

@@ -1,0 +1,68 @@
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import UsageError
+from orchestrator.experiment import materialise
+from orchestrator.experiment.planning import make_plan
+from services.harness.spec import Protocol
+from tests.support.experiments import MINIMAL
+
+Write = Callable[[str], Path]
+Known = dict[str, Protocol]
+REST = MINIMAL.replace("[rest, grpc]", "rest")
+
+
+def test_payloads_are_what_the_process_contract_says(write: Write, known: Known) -> None:
+    operations = "[add, {echo: {bytes: 10 kB}}, {echo: {records: 3}}, {image: {bytes: 2 kB, decode: full}}]"
+    plan = make_plan(write(REST.replace("timestamp", operations)), known=known)
+    digest = plan.payload_files[0].sha256
+    assert [(o.label, o.payload) for o in plan.operations] == [
+        ("add", {"kind": "none"}),
+        ("echo 10 kB", {"kind": "bytes", "size": 10_000}),
+        ("echo 3 records", {"kind": "records", "count": 3}),
+        ("image 2 kB, full decode", {"kind": "image", "size": 2000, "sha256": digest, "full_decode": True}),
+    ]
+
+
+def test_a_generated_image_has_the_size_and_digest_of_the_plan(write: Write, known: Known, tmp_path: Path) -> None:
+    plan = make_plan(write(REST.replace("timestamp", "image")), known=known)
+    (path,) = materialise(plan, tmp_path / "payloads")
+    content = path.read_bytes()
+    assert len(content) == 1_580_000
+    assert path.name == f"{plan.payload_files[0].sha256[:16]}-image-1.58mb.png"
+    assert hashlib.sha256(content).hexdigest() == plan.payload_files[0].sha256
+
+
+def test_a_file_of_the_users_is_copied_from_beside_the_experiment(write: Write, known: Known, tmp_path: Path) -> None:
+    (tmp_path / "body.json").write_text('{"grün": [1, 2]}', encoding="utf-8")
+    plan = make_plan(write(REST.replace("timestamp", "{echo: {json: body.json}}")), known=known)
+    (path,) = materialise(plan, tmp_path / "payloads")
+    assert path.read_bytes() == (tmp_path / "body.json").read_bytes()
+    assert plan.operations[0].payload == {"kind": "json", "sha256": plan.payload_files[0].sha256}
+
+
+def test_a_file_that_changed_since_is_refused(write: Write, known: Known, tmp_path: Path) -> None:
+    (tmp_path / "body.json").write_text("1")
+    plan = make_plan(write(REST.replace("timestamp", "{echo: {json: body.json}}")), known=known)
+    (tmp_path / "body.json").write_text("2")
+    with pytest.raises(UsageError, match=r"body\.json is not what it was when the plan was made"):
+        materialise(plan, tmp_path / "payloads")
+    (tmp_path / "body.json").unlink()
+    with pytest.raises(UsageError, match="cannot be read"):
+        materialise(plan, tmp_path / "payloads")
+
+
+def test_the_same_image_decoded_and_not_is_one_file(write: Write, known: Known, tmp_path: Path) -> None:
+    operations = "[{image: {bytes: 2 kB}}, {image: {bytes: 2 kB, decode: full}}]"
+    plan = make_plan(write(REST.replace("timestamp", operations)), known=known)
+    first, second = materialise(plan, tmp_path / "payloads")
+    assert first == second
+    assert [o.id for o in plan.operations] == ["image-2kb", "image-2kb-full"]
+
+
+def test_a_picture_cannot_be_smaller_than_its_headers(write: Write, known: Known) -> None:
+    with pytest.raises(UsageError, match="a picture has at least .* 5 B is too small"):
+        make_plan(write(REST.replace("timestamp", "{image: {bytes: 5 B}}")), known=known)

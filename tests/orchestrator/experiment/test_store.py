@@ -1,0 +1,82 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import UsageError
+from orchestrator.experiment import store
+from orchestrator.experiment.plan import Plan
+from orchestrator.experiment.planning import make_plan
+from services.harness.spec import Protocol
+from tests.support.experiments import MINIMAL
+
+Write = Callable[[str], Path]
+
+
+@pytest.fixture
+def plan(write: Write, known: dict[str, Protocol], tmp_path: Path) -> Plan:
+    (tmp_path / "body.json").write_text('{"a": 1}')
+    return make_plan(write(MINIMAL.replace("timestamp", "{echo: {json: body.json}}")), known=known)
+
+
+def test_a_saved_plan_is_current_and_comes_back_whole(plan: Plan, tmp_path: Path) -> None:
+    path = store.save(plan, tmp_path / "plans")
+    assert path.name == f"{plan.id}.json"
+    assert store.load(plan.id, tmp_path / "plans") == plan
+    assert store.current(tmp_path / "plans") == plan
+
+
+def test_the_newest_plan_is_current(write: Write, known: dict[str, Protocol], plan: Plan, tmp_path: Path) -> None:
+    store.save(plan, tmp_path / "plans")
+    newer = make_plan(write(MINIMAL), known=known)
+    store.save(newer, tmp_path / "plans")
+    assert store.current(tmp_path / "plans") == newer
+    assert store.load(plan.id, tmp_path / "plans") == plan
+
+
+def test_without_a_plan_the_error_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no current plan") as error:
+        store.current(tmp_path)
+    assert error.value.hint == "make one: orch plan experiments/quickstart.yaml"
+
+
+def test_an_unknown_plan_is_refused(plan: Plan, tmp_path: Path) -> None:
+    store.save(plan, tmp_path)
+    with pytest.raises(UsageError) as error:
+        store.load(plan.id[:-1] + "x", tmp_path)
+    assert error.value.hint == f"Did you mean {plan.id}?"
+
+
+def test_a_plan_that_was_changed_by_hand_is_refused(plan: Plan, tmp_path: Path) -> None:
+    path = store.save(plan, tmp_path)
+    path.write_text(path.read_text().replace('"repeats": 5', '"repeats": 6'))
+    with pytest.raises(UsageError, match="was changed after it was written"):
+        store.load(plan.id, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"schema_version": 1}'])
+def test_what_is_no_plan_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "abc.json").write_text(text)
+    with pytest.raises(UsageError, match=r"abc\.json is not a plan of this version of orch"):
+        store.load("abc", tmp_path)
+
+
+def test_a_fresh_plan_is_not_stale(plan: Plan) -> None:
+    assert store.is_stale(plan) is None
+
+
+def test_a_plan_is_stale_when_its_file_changed(plan: Plan, tmp_path: Path) -> None:
+    (tmp_path / "example.yaml").write_text(MINIMAL + "# another thought\n")
+    assert store.is_stale(plan) == f"{tmp_path / 'example.yaml'} has changed since the plan was made"
+
+
+def test_a_plan_is_stale_when_a_payload_changed_or_is_gone(plan: Plan, tmp_path: Path) -> None:
+    (tmp_path / "body.json").write_text('{"a": 2}')
+    assert store.is_stale(plan) == f"{tmp_path / 'body.json'} has changed since the plan was made"
+    (tmp_path / "body.json").unlink()
+    assert store.is_stale(plan) == f"{tmp_path / 'body.json'} cannot be read any more (No such file or directory)"
+
+
+def test_the_file_on_disk_is_plain_json(plan: Plan, tmp_path: Path) -> None:
+    assert json.loads(store.save(plan, tmp_path).read_text())["name"] == "example"

@@ -1,0 +1,138 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.experiment import tree
+from orchestrator.experiment.problems import ExperimentError, Source
+
+
+def refused(text: str) -> list[str]:
+    with pytest.raises(ExperimentError) as error:
+        tree.parse(Source("x.yaml", text))
+    return [f"{p.mark.line}:{p.mark.column}: {p.message}" for p in error.value.problems]
+
+
+def test_values_are_what_they_look_like() -> None:
+    text = "a: 1\nb: [1.5, true, text, 'no', \"1e4\", 60s]\nc: {d: ~}\ne: -3\n"
+    assert tree.parse(Source("x.yaml", text)).plain() == {
+        "a": 1,
+        "b": [1.5, True, "text", "no", "1e4", "60s"],
+        "c": {"d": None},
+        "e": -3,
+    }
+
+
+def test_every_key_and_value_knows_its_place() -> None:
+    root = tree.parse(Source("x.yaml", "load:\n  requests: 100\nstacks:\n  - rest\n"))
+    node, key = root.find(("load", "requests"))
+    assert (str(key), str(node.mark)) == ("x.yaml:2:3", "x.yaml:2:13")
+    assert str(root.find(("stacks", 0))[0].mark) == "x.yaml:4:5"
+
+
+def test_a_place_that_the_file_lacks_is_the_nearest_above_it() -> None:
+    root = tree.parse(Source("x.yaml", "stacks:\n  - rest\n"))
+    assert str(root.find(("stacks", 0, "protocol"))[0].mark) == "x.yaml:2:5"
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("no", "reads as true or false to some YAML readers: write true, false, or 'no'."),
+        ("On", "reads as true or false to some YAML readers: write true, false, or 'On'."),
+        ("010", "reads as an octal number to some YAML readers: write it without the leading 0, or '010'."),
+        ("0x1F", "is a number in another base: write it in decimal, or '0x1F'."),
+        ("1_000", "has underscores that some YAML readers drop: write the digits alone, or '1_000'."),
+        ("1e4", "is text to some YAML readers and a number to others: write it in full, or '1e4'."),
+        ("12:30", "reads as a number in base 60 to some YAML readers: write a duration as 12m or 90s, or '12:30'."),
+        ("2024-01-06", "reads as a date to some YAML readers: write '2024-01-06'."),
+        (".inf", "is no number that an experiment can use."),
+        ("5.", "is half a number: write digits on both sides of the point."),
+    ],
+)
+def test_what_yaml_readers_disagree_on_is_refused(value: str, reason: str) -> None:
+    assert refused(f"a: {value}\n") == [f"1:4: '{value}' {reason}"]
+    assert tree.parse(Source("x.yaml", f"a: '{value}'\n")).plain() == {"a": value}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: 1\nb: 2\na: 3\n", "3:1: key 'a' is given twice; the first is in line 1."),
+        ("a: {b: 1, b: 2}\n", "1:11: key 'b' is given twice; the first is in line 1."),
+        ("1: a\n", "1:1: a key must be text."),
+        ("? [a]\n: b\n", "1:3: a key must be text."),
+        (
+            "a: !!python/name:os.system x\n",
+            "1:4: tag 'tag:yaml.org,2002:python/name:os.system' is not used in experiments; leave it out.",
+        ),
+        ("a: 1\n---\nb: 2\n", "2:1: a second document starts here; one file holds one experiment."),
+        ("a: *b\n", "1:4: alias '*b' was never defined."),
+        ("a: &b [*b]\n", "1:8: alias '*b' stands inside the value it names."),
+        (
+            "a: [1, 2\n",
+            "2:1: this is not YAML: while parsing a flow sequence expected ',' or ']', but got '<stream end>'.",
+        ),
+        ("a: b: c\n", "1:5: this is not YAML: mapping values are not allowed here."),
+        ("a: 'x\x00'\n", "1:6: character U+0000 is not allowed in YAML."),
+    ],
+)
+def test_what_is_not_clear_is_refused_with_its_place(text: str, problem: str) -> None:
+    assert refused(text) == [problem]
+
+
+def test_several_problems_are_reported_together() -> None:
+    assert len(refused("a: no\nb: 1e4\na: 010\n")) == 4
+
+
+def test_an_anchor_may_be_used_again() -> None:
+    text = "a: &load {requests: 10}\nb: *load\n"
+    assert tree.parse(Source("x.yaml", text)).plain() == {"a": {"requests": 10}, "b": {"requests": 10}}
+
+
+def test_a_bomb_of_aliases_is_refused_before_it_expands() -> None:
+    levels = [f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 10)}]" for i in range(1, 12)]
+    text = "\n".join(["l0: &l0 [x, x, x, x, x, x, x, x, x, x]", *levels])
+    assert refused(text)[0].endswith("the file expands to more than 50,000 values; aliases count as what they repeat.")
+
+
+def test_deep_nesting_is_refused_without_recursion() -> None:
+    assert refused("a: " + "[" * 5000)[0].endswith("values are nested more than 20 deep.")
+
+
+def test_a_large_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_bytes(b"# " + b"x" * tree.MAX_BYTES)
+    with pytest.raises(ExperimentError, match="larger than 256 KiB"):
+        tree.read(path)
+
+
+def test_a_file_that_is_not_utf_8_is_refused_where_it_stops_being(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_bytes("name: grün\nquestion: für".encode("latin-1"))
+    with pytest.raises(ExperimentError) as error:
+        tree.read(path)
+    assert error.value.message == f"{path}:1:9: the file is not UTF-8: byte 0xfc at offset 8. Save it as UTF-8."
+
+
+def test_a_missing_file_is_told_from_a_mistyped_one(tmp_path: Path) -> None:
+    (tmp_path / "quickstart.yaml").write_text("a: 1")
+    with pytest.raises(ExperimentError, match=r"there is no such file\. Did you mean .*quickstart\.yaml\?"):
+        tree.read(tmp_path / "quickstar.yaml")
+    with pytest.raises(ExperimentError, match="the file cannot be read: Is a directory"):
+        tree.read(tmp_path)
+
+
+def test_the_excerpt_has_a_caret_under_the_place() -> None:
+    with pytest.raises(ExperimentError) as error:
+        tree.parse(Source("x.yaml", "a: 1\nbb: no\n"))
+    assert error.value.message.splitlines()[1:] == ["    2 | bb: no", "      |     ^"]
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        tree.parse(Source("x.yaml", text)).plain()
+    except ExperimentError as error:
+        assert error.problems

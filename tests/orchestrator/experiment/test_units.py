@@ -1,0 +1,98 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.experiment import units
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("117 B", 117),
+        ("1.58 MB", 1_580_000),
+        ("64KiB", 65_536),
+        ("5 MiB", 5 * 2**20),
+        ("10 kB", 10_000),
+        ("0.5 kB", 500),
+    ],
+)
+def test_a_size_carries_its_unit(text: str, size: int) -> None:
+    assert units.parse_size(text) == size
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("60s", 60), ("45m", 2700), ("2h", 7200), ("500ms", 0.5), ("0s", 0), ("1.5 s", 1.5), ("20us", 2e-5)],
+)
+def test_a_duration_carries_its_unit(text: str, seconds: float) -> None:
+    assert units.parse_duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(("text", "per_s"), [("500/s", 500), ("30/min", 0.5), ("1.5 /s", 1.5), ("3600/h", 1)])
+def test_a_rate_is_so_many_per_time(text: str, per_s: float) -> None:
+    assert units.parse_rate(text) == pytest.approx(per_s)
+
+
+def test_money_bit_rates_and_shares() -> None:
+    assert units.parse_money("1.50 USD") == 1.5
+    assert units.parse_bit_rate("1 Gbit/s") == 1000
+    assert units.parse_bit_rate("64 kbit/s") == 0.064
+    assert units.parse_share("0.1 %") == 0.001
+
+
+@pytest.mark.parametrize(
+    ("parse", "value", "message"),
+    [
+        (units.parse_size, "117", "'117' is not a size: write it with its unit, like 1.58 MB, 117 B or 64 KiB"),
+        (units.parse_size, 117, "'117' is not a size: write it with its unit, like 1.58 MB, 117 B or 64 KiB"),
+        (
+            units.parse_size,
+            "3 mb",
+            "'3 mb' has no unit of size: known are B, kB, KB, MB, GB, KiB, MiB, GiB, as in 1.58 MB",
+        ),
+        (units.parse_size, "1.5 B", "'1.5 B' is not a whole number of bytes"),
+        (units.parse_size, "-1 B", "'-1 B' is negative"),
+        (units.parse_size, {"a": 1}, "this is not a size"),
+        (units.parse_duration, 60, "'60' is not a duration: write it with its unit, like 60s, 45m, 2h or 500ms"),
+        (units.parse_duration, "60 parsec", "'60 parsec' has no unit of duration"),
+        (units.parse_rate, "500", "'500' is not a rate: write it with its unit, like 500/s"),
+        (
+            units.parse_rate,
+            "500/fortnight",
+            "'500/fortnight' has no unit of rate: known are s, min, h, as in 500/s or 30/min",
+        ),
+        (units.parse_money, "1 EUR", "'1 EUR' has no unit of amount: known are USD, as in 1.00 USD"),
+        (units.parse_share, "101 %", "'101 %' is more than all: write at most 100 %"),
+    ],
+)
+def test_what_has_no_unit_is_refused_with_an_example(parse: object, value: object, message: str) -> None:
+    assert callable(parse)
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared
+        parse(value)
+    assert str(refused.value).startswith(message)
+
+
+@given(st.integers(min_value=0, max_value=2**40))
+def test_a_size_survives_being_written_and_read(size: int) -> None:
+    assert units.parse_size(units.format_size(size)) == size
+
+
+@given(st.floats(min_value=1e-3, max_value=1e6))
+def test_a_rate_survives_being_written_and_read(per_s: float) -> None:
+    assert units.parse_rate(units.format_rate(per_s)) == pytest.approx(per_s)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.25, "250 ms"),
+        (12.34, "12.3 s"),
+        (59.96, "1 min"),
+        (750, "12 min 30 s"),
+        (3599.7, "1 h"),
+        (7500, "2 h 5 min"),
+        (0, "0 s"),
+    ],
+)
+def test_durations_read_as_people_say_them(seconds: float, text: str) -> None:
+    assert units.format_duration(seconds) == text
