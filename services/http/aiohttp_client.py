@@ -26,7 +26,7 @@ class AsyncConnection(HttpConnection):
             connector=aiohttp.TCPConnector(
                 limit=1, keepalive_timeout=_KEEP_ALIVE_S, use_dns_cache=False, socket_factory=self._open_once
             ),
-            headers={"Content-Type": route.content_type, "Accept-Encoding": "identity"},
+            headers=route.fields(),
             timeout=aiohttp.ClientTimeout(total=call.timeout_s),
             cookie_jar=aiohttp.DummyCookieJar(),
             read_bufsize=_READ_BUFFER_BYTES,

@@ -14,7 +14,7 @@ SEQUENTIAL = "pycurl"
 CONCURRENT = "aiohttp"
 
 _COMMON: Mapping[str, str] = {
-    "HTTP": "1.1, Accept-Encoding: identity",
+    "HTTP": "1.1; Accept-Encoding: identity, User-Agent: orch",
     "TCP_NODELAY": "on",
     "proxies, redirects, retries": "none; a kept connection that is gone is an error, not opened anew",
 }

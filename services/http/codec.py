@@ -36,6 +36,13 @@ class Route:
     value: Callable[[Any], Reply] = lambda decoded: decoded
     decode_errors: tuple[type[Exception], ...] = (ValueError,)
 
+    def fields(self) -> dict[str, str]:
+        """The header fields that every client is given: what they add themselves is the libraries' own business.
+
+        One short User-Agent for all: pycurl's own, say, names its libraries in 190 bytes.
+        """
+        return {"Content-Type": self.content_type, "Accept-Encoding": "identity", "User-Agent": "orch"}
+
     def read(self, status: int, body: bytes) -> Any:
         """The decoded body of a reply with this HTTP status; CallFailed `protocol` or `undecodable`."""
         if status != 200:

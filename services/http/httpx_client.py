@@ -86,7 +86,7 @@ class AsyncConnection(_HttpxConnection):
 
 def _options(route: Route, call: CallSpec) -> dict[str, Any]:
     return {
-        "headers": {"Content-Type": route.content_type, "Accept-Encoding": "identity"},
+        "headers": route.fields(),
         "timeout": call.timeout_s,
         "limits": httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=None),
         "trust_env": False,

@@ -44,7 +44,7 @@ class Connection(HttpConnection):
         self._curl = curl = pycurl.Curl()
         curl.setopt(pycurl.URL, f"http://{authority(call.host, call.port)}{route.path}")
         curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
-        curl.setopt(pycurl.HTTPHEADER, [f"Content-Type: {route.content_type}", "Accept-Encoding: identity", "Expect:"])
+        curl.setopt(pycurl.HTTPHEADER, [*(f"{name}: {value}" for name, value in route.fields().items()), "Expect:"])
         curl.setopt(pycurl.PROXY, "")
         curl.setopt(pycurl.NOSIGNAL, 1)
         curl.setopt(pycurl.TCP_NODELAY, 1)

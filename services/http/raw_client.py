@@ -23,10 +23,9 @@ class Connection(HttpConnection):
         super().__init__(route)
         self._encode = route.encode
         self._read = route.read
-        self._head = (
-            f"POST {route.path} HTTP/1.1\r\nHost: {authority(call.host, call.port)}\r\n"
-            f"Content-Type: {route.content_type}\r\nAccept-Encoding: identity\r\nContent-Length: "
-        ).encode()
+        fields = {"Host": authority(call.host, call.port), **route.fields()}
+        lines = [f"POST {route.path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
+        self._head = ("\r\n".join(lines) + "\r\nContent-Length: ").encode()
         self._socket = _open(call)
         self._usable = True
 

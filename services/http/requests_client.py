@@ -60,7 +60,7 @@ class Connection(HttpConnection):
         self._failed = False
         self._session = requests.Session()
         self._session.trust_env = False
-        self._session.headers.update({"Content-Type": route.content_type, "Accept-Encoding": "identity"})
+        self._session.headers.update(route.fields())
         self._session.mount("http://", _Adapter(pool_connections=1, pool_maxsize=1, max_retries=0))
 
     def call(self, request: Request) -> HttpReply:

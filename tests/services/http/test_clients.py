@@ -270,6 +270,7 @@ def test_what_is_sent_is_one_plain_request(client: str) -> None:
     assert by_name["content-type"] == "application/json"
     assert by_name["content-length"] == str(len(body))
     assert by_name["accept-encoding"] == "identity"
+    assert by_name["user-agent"] == "orch"
     assert "expect" not in by_name
     assert "transfer-encoding" not in by_name
     assert body == b'{"text":"' + text.encode() + b'"}'
