@@ -21,7 +21,7 @@ def summarise_cells(run: RunEvidence) -> tuple[CellSummary, ...]:
 
 def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
     trials = tuple(t.summary for t in cell.trials if t.summary)
-    of_trials = intervals.of_trials([t.median for t in trials]) if trials else None
+    medians = list(by_block(trials, "median").values())
     middle = cell.distribution.median if cell.distribution else None
     tcp = _floor(run.floors, "tcp", cell)
     errors: Counter[str] = Counter()
@@ -46,7 +46,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
         requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
         trials=trials,
         failed_trials=len(cell.failed),
-        median_interval=of_trials.interval() if of_trials else None,
+        median_interval=intervals.of_trials(medians).interval() if medians else None,
         throughput_per_s=_middle(t.throughput_per_s for t in trials),
         goodput_mbit_per_s=_middle(t.totals.goodput_mbit_per_s for t in cell.trials),
         body_bytes=_body_bytes(cell.trials),

@@ -18,6 +18,7 @@ import numpy as np
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment import plan as p
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
+from services.harness.spec import find_protocol
 
 START_NS = 1_700_000_000_000_000_000
 BOOT_NS = 5_000_000_000_000  # the monotonic clock at the start of the run
@@ -140,9 +141,16 @@ def a_run(
     for planned_trial in plan.trials:
         cell = cells[planned_trial.cell]
         effect = float(np.exp(drifts[planned_trial.block] + rng.normal(0, between)))
-        base = base_us.get(stacks[cell.stack].protocol, 250.0) * US * effect
+        protocol = stacks[cell.stack].protocol
         draft = _draft(
-            rng, cell, operations[cell.operation], planned_trial.block, base, distances[cell.placement], clock
+            rng,
+            cell,
+            operations[cell.operation],
+            planned_trial.block,
+            base_us.get(protocol, 250.0) * US * effect,
+            distances[cell.placement],
+            find_protocol(protocol).round_trips_to_open,
+            clock,
         )
         if spoil:
             spoil(draft)
@@ -169,11 +177,12 @@ def _draft(
     block: int,
     base_ns: float,
     rtt_ns: float,
+    round_trips_to_open: int,
     start_ns: int,
 ) -> Draft:
     warm = cell.warmup.requests
     rows = warm + (cell.load.requests or 1000)
-    trips = 2 if cell.connection == "per-request" else 1
+    trips = 1 + (round_trips_to_open if cell.connection == "per-request" else 0)
     latency = (rtt_ns * trips + base_ns * (0.8 + rng.gamma(2.0, 0.125, size=rows))).astype(np.int64)
     latency += rng.integers(0, 999, size=rows)
     if cell.connection == "reuse":
@@ -220,7 +229,8 @@ def _stamps(
         mine = np.arange(worker, rows, workers)
         gaps = rng.integers(3_000, 9_000, size=mine.size)
         ends = np.cumsum(latency[mine] + gaps)
-        sent[mine] = start_ns + worker * 7_001 + np.concatenate([[0], ends[:-1]])
+        begun = start_ns + worker * 7_001 + np.concatenate([[0], ends[:-1]])
+        sent[mine] = begun // workers * workers + worker  # one clock never gives two workers the same reading
     return sent, sent
 
 
@@ -284,7 +294,7 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
         "versions": {"thin": "1.0"},
         "settings": {},
         "host_before": host_counters(0, busy=0),
-        "host_after": host_counters(10 * S, busy=int(span_s * 60)),
+        "host_after": host_counters(int(span_s * S), busy=int(span_s * 40)),
     }
 
 

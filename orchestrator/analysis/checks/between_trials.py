@@ -22,7 +22,7 @@ def spread(samples: Samples) -> float | None:
 
 def judge_between(cell: CellEvidence) -> Finding | None:
     """The SD of the trials' medians beside the SD within them."""
-    medians = [t.summary.median for t in cell.trials if t.summary]
+    medians = [t.summary.median for t in cell.trials if t.summary and t.summary.median > 0]
     within = [seen for _, _, seen in cell.parts(BETWEEN) if seen is not None]
     if len(medians) < FEWEST_BLOCKS or not within:
         return Finding(

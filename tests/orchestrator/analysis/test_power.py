@@ -1,0 +1,57 @@
+"""What the planned repeats can tell, against a simulation of the very test."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from orchestrator.analysis import power
+from orchestrator.analysis.summarise import summarise
+from tests.support.runs import a_plan, a_run
+
+
+def test_the_smallest_detectable_difference_is_found_four_times_in_five():
+    blocks, sd = 5, 0.05
+    difference = power.smallest_detectable(sd, blocks)
+    rng = np.random.default_rng(1)
+    logs = rng.normal(np.log(1 + difference), sd, (20_000, blocks))
+    found = stats.ttest_1samp(logs, 0, axis=1).pvalue < 0.05
+    assert found.mean() == pytest.approx(0.8, abs=0.015)
+
+
+def test_more_repeats_tell_smaller_differences_and_more_stacks_larger_ones():
+    few, many = power.smallest_detectable(0.05, 3), power.smallest_detectable(0.05, 10)
+    assert few > many
+    assert power.smallest_detectable(0.05, 10, compared=11) > many
+
+
+@pytest.mark.parametrize("wanted", [0.01, 0.05, 0.2])
+def test_the_repeats_needed_suffice_and_one_less_does_not(wanted):
+    needed = power.repeats_needed(wanted, 0.03)
+    assert power.power_of(wanted, 0.03, needed) >= 0.8
+    assert needed == 3 or power.power_of(wanted, 0.03, needed - 1) < 0.8
+
+
+def test_what_is_out_of_reach_is_said_to_be():
+    assert power.repeats_needed(0.0001, 0.5) is None
+    assert power.smallest_detectable(0.05, 2) is None
+
+
+def test_a_plan_without_history_names_the_default():
+    said = power.describe(a_plan(blocks=5))
+    assert said.sd == power.DEFAULT_SD
+    assert "default" in said.sentence
+    assert said.smallest_detectable is not None
+
+
+def test_a_plan_takes_the_spread_of_the_last_run_of_the_same_experiment():
+    summary = summarise(a_run(between=0.01, blocks=5))
+    other = {"run_id": "other", "name": "another", "comparisons": [{"statistic": "median", "by_block": [1, 2, 4]}]}
+    said = power.describe(a_plan(blocks=5), [other, summary.to_dict()])
+    assert summary.run_id in said.sd_source
+    assert 0.002 < said.sd < 0.05
+
+
+def test_two_repeats_are_said_to_give_no_interval():
+    said = power.describe(a_plan(blocks=2))
+    assert said.smallest_detectable is None
+    assert "no interval" in said.sentence
