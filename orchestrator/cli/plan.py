@@ -21,13 +21,13 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Plan, save, print."""
-    from orchestrator.cli.plan_text import plan_document, plan_lines
+    from orchestrator.cli.plan_text import earlier_summaries, plan_document, plan_lines
     from orchestrator.experiment import make_plan, store
 
     console.as_json = as_json
     plan = make_plan(file, overrides or ())
     path = store.save(plan)
-    document = plan_document(plan, path)
+    document = plan_document(plan, path, earlier_summaries(Path("results")))
     for line in plan_lines(plan, document):
         console.result(line)
     console.emit(document)

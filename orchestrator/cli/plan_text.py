@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from orchestrator.analysis.power import describe
 from orchestrator.experiment.estimate import estimate
 from orchestrator.experiment.loads import describe_load
 from orchestrator.experiment.machines import PRICES_AS_OF, cost_usd
@@ -15,10 +17,24 @@ from orchestrator.experiment.regions import region_of
 from orchestrator.experiment.units import format_duration, format_size
 
 _CELLS_SHOWN = 40
+_RUNS_READ = 5
 
 
-def plan_document(plan: Plan, path: Path) -> dict[str, Any]:
-    """Everything that `orch plan` knows of a plan, for `--json`."""
+def earlier_summaries(results: Path) -> list[dict[str, Any]]:
+    """The summaries of the newest runs, newest first: they say how much trials vary here. Unreadable ones are left out."""
+    found = []
+    for folder in sorted(results.glob("*/summary.json"), reverse=True)[:_RUNS_READ]:
+        try:
+            summary = json.loads(folder.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(summary, dict) and "run_id" in summary:
+            found.append(summary)
+    return found
+
+
+def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    """Everything that `orch plan` knows of a plan, for `--json`; `history` as `earlier_summaries` gives it."""
     expected = estimate(plan)
     hours = plan.limits.ttl_s / 3600
     regions = [region_of(zone) for zone in expected.hosts]
@@ -40,6 +56,7 @@ def plan_document(plan: Plan, path: Path) -> dict[str, Any]:
         "estimate": asdict(expected),
         "cost": cost,
         "reference": plan.reference,
+        "power": describe(plan, history).to_dict(),
         "warnings": _warnings(plan, expected.duration_s),
         "plan": plan.to_dict(),
     }
@@ -91,6 +108,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     )
     yield f"disk       about {format_size(_rounded(expected['disk_bytes']))} for {expected['requests']:,} requests"
     yield f"cost       {_cost(plan, document['cost'])}"
+    yield f"power      {document['power']['sentence']}"
     yield ""
     for warning in document["warnings"]:
         yield f"warning: {warning}"

@@ -64,5 +64,5 @@ def test_the_same_image_decoded_and_not_is_one_file(write: Write, known: Known, 
 
 
 def test_a_picture_cannot_be_smaller_than_its_headers(write: Write, known: Known) -> None:
-    with pytest.raises(UsageError, match="a picture has at least .* 5 B is too small"):
+    with pytest.raises(UsageError, match=r"a picture has at least .* 5 B is too small"):
         make_plan(write(REST.replace("timestamp", "{image: {bytes: 5 B}}")), known=known)
