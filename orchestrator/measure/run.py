@@ -153,9 +153,9 @@ class Run:
         return error
 
     def _begin(self, stage: stages.Stage) -> None:
-        if not stage.always:
+        if not stage.always:  # what must be done in any case is not held up by a signal or a full disk
             self._setting.interrupts.checkpoint()
-        self._folder.append({"event": "stage", "stage": stage.name})
+            self._folder.append({"event": "stage", "stage": stage.name})
         self._setting.listener.live(f"{stage.doing} ...")
 
     def _provision(self) -> None:
@@ -232,12 +232,13 @@ class Run:
             self._result.kept = self._deployment.describe()
             return
         try:
-            self._result.receipt = take_down(self._folder, self._deployment)
+            self._result.receipt = self._deployment.teardown()
         except OrchError as error:
             raise TeardownIncomplete(
                 f"taking down run {self._folder.id} failed: {error.message}",
                 hint=f"call `orch teardown {self._folder.id}` again",
             ) from error
+        self._folder.write_json("receipt.json", self._result.receipt.to_dict())
 
 
 def take_down(folder: RunFolder, deployment: Deployment) -> Receipt:

@@ -301,6 +301,20 @@ def test_a_line_is_told_per_finished_trial(lab):
     assert [line.split(":")[0] for line in lab.told.lines[1:]] == ["[1/2] tcp · echo 64 B", "[2/2] tcp · echo 64 B"]
 
 
+def test_a_full_disk_keeps_nobody_from_tearing_down(lab, monkeypatch):
+    real = RunFolder.append
+
+    def full(self, event, *, sync=True):
+        if event["event"] in ("stage", "end") and "start responder tcp" in lab.diary:
+            raise errors.MissingError("the disk is full")
+        real(self, event, sync=sync)
+
+    monkeypatch.setattr(RunFolder, "append", full)
+    with pytest.raises(errors.MissingError, match="disk is full"):
+        lab.run(plan("tcp"))
+    assert lab.diary[-1] == "teardown"
+
+
 def test_a_full_disk_ends_the_run_and_keeps_finished_trials(lab, monkeypatch):
     from orchestrator.results import convert
 
