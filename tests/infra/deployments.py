@@ -111,6 +111,18 @@ class Deployment:
         self, name: str, command: str, *, known_hosts: str | None = None, key: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Run a command on a host, with the run's own known_hosts and strict checking."""
+        argv = self._ssh_argv(name, command, known_hosts=known_hosts, key=key)
+        return subprocess.run(argv, capture_output=True, text=True, timeout=RESPONSE_S, check=False)
+
+    def start_ssh(self, name: str, command: str) -> subprocess.Popen[str]:
+        """Start a command on a host; its stdout is a pipe."""
+        return subprocess.Popen(
+            self._ssh_argv(name, command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+        )
+
+    def _ssh_argv(
+        self, name: str, command: str, *, known_hosts: str | None = None, key: Path | None = None
+    ) -> list[str]:
         way = self.hosts[name]["ssh"]
         trusted = self.folder / f"known_hosts_{secrets.token_hex(4)}"
         trusted.write_text((known_hosts or way["known_hosts"]) + "\n")
@@ -126,10 +138,8 @@ class Deployment:
             "UserKnownHostsFile": trusted,
             "GlobalKnownHostsFile": "/dev/null",
         }
-        argv = ["ssh", "-F", "none", *(f"-o{option}={value}" for option, value in options.items())]
-        return subprocess.run(
-            [*argv, way["host_name"], command], capture_output=True, text=True, timeout=RESPONSE_S, check=False
-        )
+        chosen = [f"-o{option}={value}" for option, value in options.items()]
+        return ["ssh", "-F", "none", *chosen, way["host_name"], command]
 
     def median_ping_ms(self, source: str, destination: str) -> float:
         address = self.hosts[destination]["address"]

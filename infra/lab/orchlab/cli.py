@@ -14,6 +14,7 @@ from orchlab.errors import LabError
 
 _FAILED = 4
 _INCOMPLETE = 6
+_INTERRUPTED = 130
 
 
 def _check(_arguments: argparse.Namespace) -> int:
@@ -146,3 +147,5 @@ def main(argv: Sequence[str]) -> int:
     except OSError as error:  # the kernel's word: a full disk, a limit on namespaces
         print(f"error: {arguments.verb}: {error}", file=sys.stderr)
         return _FAILED
+    except KeyboardInterrupt:  # what was half made is removed by now; Terraform says the rest
+        return _INTERRUPTED

@@ -59,6 +59,18 @@ def test_a_failing_command_is_named() -> None:
 
 
 @pytest.mark.lab
+@pytest.mark.skipif(shutil.which("tc") is None, reason="tc is not installed")
+def test_tc_understands_the_words(lab_machine: None) -> None:
+    """tc reads its arguments before it asks the kernel, so a kernel without netem refuses the kind, not a word."""
+    way = OneWay(delay_ns=1_500_000, jitter_ns=250_000, ns_per_byte=8.0, buffer_ns=0, loss=0.001)
+    trial = ["unshare", "--net", "tc", "qdisc", "replace", "dev", "lo", "root", "netem", *netem.netem_arguments(way)]
+    done = subprocess.run(trial, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 or done.stderr == "Error: Specified qdisc kind is unknown.\n"
+    refused = subprocess.run([*trial, "nonsense"], capture_output=True, text=True, check=False)
+    assert "nonsense" in refused.stderr
+
+
+@pytest.mark.lab
 def test_the_cabling_connects_hosts(lab_machine: None) -> None:
     """Everything but netem itself, which this kernel may lack: bridge, devices, classes, filters."""
     if shutil.which("tc") is None:
