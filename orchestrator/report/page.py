@@ -84,6 +84,7 @@ def _environment() -> jinja2.Environment:
         ratio=quantities.ratio,
         percent=quantities.percent,
         words=quantities.words,
+        moment=quantities.moment,
         anchor=anchor,
         dash=palette.dash,
         series=palette.series,

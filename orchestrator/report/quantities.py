@@ -7,6 +7,7 @@ readers; nothing here depends on a locale, neither the writer's nor the reader's
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -29,9 +30,9 @@ class Unit:
         """The number alone, without the unit's name."""
         return number(milliseconds * self.per_ms, self.decimals)
 
-    def scaled(self, milliseconds: Iterable[float]) -> list[float]:
+    def scaled(self, milliseconds: Iterable[float], digits: int = 5) -> list[float]:
         """Values for a chart's axis, to five significant digits: finer than any pixel, and a third of the bytes."""
-        return [significant(value * self.per_ms) for value in milliseconds]
+        return [significant(value * self.per_ms, digits) for value in milliseconds]
 
 
 MICROSECONDS = Unit(name="µs", per_ms=1000.0, decimals=1)
@@ -85,6 +86,11 @@ def exact(value: float | None, text: str) -> Markup:
     if value is None:
         return Markup('<span class="none" title="not enough data to say">{}</span>').format(DASH)
     return Markup('<data value="{}">{}</data>').format(repr(value), text)
+
+
+def moment(stamp: str) -> str:
+    """An ISO 8601 stamp as people read it: `2026-11-21 02:55:00 UTC`."""
+    return re.sub(r"(\+00:00|Z)$", " UTC", stamp.replace("T", " "))
 
 
 def words(value: Any) -> str:

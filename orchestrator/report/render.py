@@ -39,7 +39,7 @@ def render(summary: RunSummary) -> str:
         charts_of={group.slug: _charts(group, colours) for group in found},
         legend_entries=_legend(summary, colours),
         colours=colours,
-        cell_names={cell.id: _cell_name(group, cell.stack_label) for group in found for cell in group.cells},
+        cell_names=_cell_names(found),
         checks=check_groups(summary),
         failed_checks=failed(summary),
         parts=parts,
@@ -87,5 +87,10 @@ def _legend(summary: RunSummary, colours: dict[str, int]) -> list[tuple[str, int
     return [(labels[stack], number) for stack, number in colours.items()]
 
 
-def _cell_name(group: Group, stack_label: str) -> str:
-    return f"{stack_label} · {group.title}"
+def _cell_names(found: tuple[Group, ...]) -> dict[str, str]:
+    """What to call each cell, by id: the group's title goes without saying where there is one group only."""
+    return {
+        cell.id: cell.stack_label if len(found) == 1 else f"{cell.stack_label} · {group.title}"
+        for group in found
+        for cell in group.cells
+    }

@@ -12,12 +12,16 @@ ORDER: tuple[CheckVerdict, ...] = ("fail", "warn", "cannot tell", "pass")
 
 @dataclass(frozen=True, kw_only=True)
 class CheckGroup:
-    """All results of one check over a run; `verdict` is the worst of them."""
+    """All results of one check over a run; `verdict` is the worst of them.
+
+    `actions` says what to do about those that did not pass, each advice once.
+    """
 
     name: str
     verdict: CheckVerdict
     counts: tuple[tuple[CheckVerdict, int], ...]
     results: tuple[CheckResult, ...]
+    actions: tuple[str, ...]
 
 
 def check_groups(summary: RunSummary) -> tuple[CheckGroup, ...]:
@@ -42,4 +46,5 @@ def _group(name: str, checks: list[CheckResult]) -> CheckGroup:
         verdict=ordered[0].verdict,
         counts=tuple((verdict, counts[verdict]) for verdict in ORDER if counts[verdict]),
         results=tuple(ordered),
+        actions=tuple(dict.fromkeys(check.action for check in ordered if check.verdict != "pass" and check.action)),
     )

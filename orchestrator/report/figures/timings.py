@@ -13,6 +13,7 @@ from orchestrator.report.palette import series
 from orchestrator.report.quantities import Unit, significant
 
 HEIGHT_PX = 200
+_DIGITS = 4  # of bins and seconds: a strip is 200 pixels high; the slowest keep five
 
 
 def time_strip(cell: CellSummary, group: Group, colours: dict[str, int]) -> Figure | None:
@@ -45,9 +46,13 @@ def _band(strip: Strip, unit: Unit, colour: str) -> go.Scatter:
     y: list[float | None] = []
     for _, entries in groupby(strip.bins, key=lambda entry: entry[1]):
         bins = list(entries)
-        seconds = [significant(entry[0]) for entry in bins]
+        seconds = [significant(entry[0], _DIGITS) for entry in bins]
         x += [*seconds, *reversed(seconds), None]
-        y += [*unit.scaled(entry[4] for entry in bins), *reversed(unit.scaled(entry[2] for entry in bins)), None]
+        y += [
+            *unit.scaled((entry[4] for entry in bins), _DIGITS),
+            *reversed(unit.scaled((entry[2] for entry in bins), _DIGITS)),
+            None,
+        ]
     return go.Scatter(
         x=x, y=y, mode="lines", fill="toself", fillcolor=colour, line={"width": 0}, opacity=0.28, hoverinfo="skip"
     )
@@ -58,8 +63,8 @@ def _lines(strip: Strip, unit: Unit, colour: str) -> list[go.Scatter]:
     y: list[float | None] = []
     for _, entries in groupby(strip.bins, key=lambda entry: entry[1]):
         bins = list(entries)
-        x += [*(significant(entry[0]) for entry in bins), None]
-        y += [*unit.scaled(entry[3] for entry in bins), None]
+        x += [*(significant(entry[0], _DIGITS) for entry in bins), None]
+        y += [*unit.scaled((entry[3] for entry in bins), _DIGITS), None]
     median = go.Scatter(
         x=x,
         y=y,
@@ -68,7 +73,7 @@ def _lines(strip: Strip, unit: Unit, colour: str) -> list[go.Scatter]:
         hovertemplate=f"median %{{y}} {unit.name}<extra></extra>",
     )
     slowest = go.Scatter(
-        x=[significant(seconds) for seconds, _ in strip.slowest],
+        x=[significant(seconds, _DIGITS) for seconds, _ in strip.slowest],
         y=unit.scaled(latency for _, latency in strip.slowest),
         mode="markers",
         marker={"color": colour, "size": 3.5},

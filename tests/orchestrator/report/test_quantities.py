@@ -71,3 +71,8 @@ def test_what_charts_draw_is_within_a_pixel_of_the_value(value):
 )
 def test_evidence_and_settings_read_as_text(value, text):
     assert q.words(value) == text
+
+
+@pytest.mark.parametrize("stamp", ["2026-11-21T02:55:00+00:00", "2026-11-21T02:55:00Z"])
+def test_a_moment_says_its_zone(stamp):
+    assert q.moment(stamp) == "2026-11-21 02:55:00 UTC"
