@@ -1,0 +1,118 @@
+"""The kernel's own counts of our connections."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from services.harness.tcpinfo import WireMeter, addresses_of, parse, sockets_to
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="TCP_INFO as read here is Linux's")
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        yield made
+
+
+def _exchange(listener: socket.socket, sent: int, received: int) -> tuple[socket.socket, socket.socket]:
+    ours = socket.create_connection(listener.getsockname())
+    theirs, _ = listener.accept()
+    _talk(ours, theirs, sent, received)
+    return ours, theirs
+
+
+def _talk(ours: socket.socket, theirs: socket.socket, sent: int, received: int) -> None:
+    ours.sendall(bytes(sent))
+    assert len(theirs.recv(sent, socket.MSG_WAITALL)) == sent
+    theirs.sendall(bytes(received))
+    assert len(ours.recv(received, socket.MSG_WAITALL)) == received
+
+
+@linux
+def test_finds_the_connections_to_the_target_and_no_others(listener: socket.socket):
+    port = listener.getsockname()[1]
+    ours, theirs = _exchange(listener, 1000, 300)
+    with ours, theirs, socket.create_server(("127.0.0.1", 0)) as other:
+        elsewhere, its_end = _exchange(other, 1, 1)
+        with elsewhere, its_end:
+            (info,) = sockets_to(addresses_of("localhost", port) | {"127.0.0.1"}, port).values()
+    assert (info.bytes_sent, info.bytes_received) == (1000, 300)
+    assert info.min_rtt_us is not None
+    assert info.min_rtt_us > 0
+
+
+@linux
+def test_a_dual_stack_socket_is_found_by_its_ipv4_peer(listener: socket.socket):
+    port = listener.getsockname()[1]
+    with socket.socket(socket.AF_INET6) as ours:
+        try:
+            ours.connect(("::ffff:127.0.0.1", port))
+        except OSError as error:
+            pytest.skip(f"no IPv6 here: {error}")
+        assert len(sockets_to(frozenset({"127.0.0.1"}), port)) == 1
+
+
+@linux
+def test_counts_only_what_happened_in_the_window(listener: socket.socket):
+    ours, theirs = _exchange(listener, 1000, 300)
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1])
+    with ours, theirs:
+        meter.begin()
+        _talk(ours, theirs, 50, 70)
+        meter.end()
+    wire = meter.wire()
+    assert wire is not None
+    assert (wire["bytes_sent"], wire["bytes_received"], wire["retransmits"]) == (50, 70, 0)
+    assert wire["segments_sent"] > 0
+    assert meter.min_rtt_us() is not None
+
+
+@linux
+def test_connections_that_come_and_go_are_counted_at_their_last_look(listener: socket.socket):
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1])
+    meter.begin()
+    for _ in range(3):
+        ours, theirs = _exchange(listener, 10, 20)
+        meter.before_close()
+        ours.close()
+        theirs.close()
+    meter.end()
+    wire = meter.wire()
+    assert wire is not None
+    assert (wire["bytes_sent"], wire["bytes_received"]) == (30, 60)
+
+
+@linux
+def test_where_short_connections_overlap_only_the_round_trip_is_known(listener: socket.socket):
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1], overlap=True)
+    meter.begin()
+    ours, theirs = _exchange(listener, 10, 20)
+    with ours, theirs:
+        meter.before_close()
+    meter.end()
+    assert meter.wire() is None
+    assert meter.min_rtt_us() is not None
+
+
+def test_without_connections_nothing_is_known():
+    meter = WireMeter("127.0.0.1", 1)
+    meter.begin()
+    meter.end()
+    assert meter.wire() is None
+    assert meter.min_rtt_us() is None
+
+
+def test_an_older_kernels_shorter_struct_gives_what_it_has():
+    raw = bytearray(152)
+    struct.pack_into("=I", raw, 100, 4)
+    struct.pack_into("=Q", raw, 120, 1001)
+    struct.pack_into("=I", raw, 148, 0xFFFFFFFF)
+    info = parse(bytes(raw))
+    assert (info.retransmits, info.bytes_sent, info.min_rtt_us) == (4, 1001, None)
+    assert parse(bytes(104)).bytes_received is None

@@ -1,0 +1,85 @@
+"""Both ends of the wire as programs, over their real stdin and stdout."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from services.harness.contract import Trial
+
+PATIENCE_S = 60
+
+
+class Program:
+    """One program of the contract."""
+
+    def __init__(self, module: str, *arguments: str, env: Mapping[str, str] | None = None) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", module, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=env,
+        )
+
+    def send(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def read(self) -> dict[str, Any]:
+        """The next line of stdout; {} at its end."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        return json.loads(line) if line else {}
+
+    def ended(self) -> tuple[int, list[dict[str, Any]], str]:
+        """Exit status, the lines left on stdout and all of stderr, with stdin closed."""
+        stdout, stderr = self.process.communicate(timeout=PATIENCE_S)
+        return self.process.returncode, [json.loads(line) for line in stdout.splitlines()], stderr
+
+    def ended_by_itself(self) -> tuple[int, list[dict[str, Any]], str]:
+        """As `ended`, but with stdin held open until it has."""
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        lines = [json.loads(line) for line in self.process.stdout]
+        return self.process.wait(timeout=PATIENCE_S), lines, self.process.stderr.read()
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate(timeout=PATIENCE_S)
+
+
+@contextmanager
+def program(module: str, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[Program]:
+    """A program that is gone when the block ends."""
+    started = Program(module, *arguments, env=env)
+    try:
+        yield started
+    finally:
+        started.stop()
+
+
+@contextmanager
+def responder(protocol: str, identity: str = "nonce", *arguments: str) -> Iterator[tuple[Program, dict[str, Any]]]:
+    """A responder on a free port of the loopback, and its ready line."""
+    with program("services.harness.respond", "--protocol", protocol, "--identity", identity, *arguments) as started:
+        ready = started.read()
+        assert ready, started.ended()
+        yield started, ready
+
+
+def make_trial(trial: Trial) -> list[dict[str, Any]]:
+    """Every line that a requester prints for a trial."""
+    with program("services.harness.request") as requester:
+        requester.send(trial.to_json())
+        lines = []
+        while line := requester.read():
+            lines.append(line)
+        return lines
