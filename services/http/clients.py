@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from services.harness.client_api import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Connection, Dialer
 from services.harness.spec import Client
@@ -18,63 +19,81 @@ _COMMON: Mapping[str, str] = {
     "TCP_NODELAY": "on",
     "proxies, redirects, retries": "none; a kept connection that is gone is an error, not opened anew",
 }
+_WHOLE_CALL = "of the whole call"
+_EACH_WAIT = "of each wait for the socket"
 
 
-_CONNECTIONS: Mapping[str, tuple[str, str]] = {
-    "pycurl": ("services.http.pycurl_client", "Connection"),
-    "aiohttp": ("services.http.aiohttp_client", "AsyncConnection"),
-    "httpx": ("services.http.httpx_client", "Connection"),
-    "httpx-async": ("services.http.httpx_client", "AsyncConnection"),
-    "requests": ("services.http.requests_client", "Connection"),
-    "raw": ("services.http.raw_client", "Connection"),
-}
+@dataclass(frozen=True, kw_only=True)
+class _Library:
+    """A client library; `module` has a class `Connection`, or `AsyncConnection` where its calls are awaited."""
+
+    name: str
+    module: str
+    style: Literal["sync", "async"] = "sync"
+    packages: tuple[str, ...]
+    opens: str
+    timeout: str
+
+
+_LIBRARIES = (
+    _Library(
+        name="pycurl",
+        module="services.http.pycurl_client",
+        packages=("pycurl",),
+        opens="an easy handle; Expect: 100-continue off",
+        timeout=_WHOLE_CALL,
+    ),
+    _Library(
+        name="aiohttp",
+        module="services.http.aiohttp_client",
+        style="async",
+        packages=("aiohttp", "uvloop"),
+        opens="a ClientSession",
+        timeout=_WHOLE_CALL,
+    ),
+    _Library(
+        name="httpx",
+        module="services.http.httpx_client",
+        packages=("httpx", "httpcore", "h11"),
+        opens="a Client, trust_env=False",
+        timeout=_EACH_WAIT,
+    ),
+    _Library(
+        name="httpx-async",
+        module="services.http.httpx_client",
+        style="async",
+        packages=("httpx", "httpcore", "h11", "uvloop"),
+        opens="an AsyncClient, trust_env=False",
+        timeout=_EACH_WAIT,
+    ),
+    _Library(
+        name="requests",
+        module="services.http.requests_client",
+        packages=("requests", "urllib3"),
+        opens="a Session, trust_env=False",
+        timeout=_EACH_WAIT,
+    ),
+    _Library(
+        name="raw",
+        module="services.http.raw_client",
+        packages=(),
+        opens="a socket that speaks just enough HTTP/1.1: the floor among clients",
+        timeout=_EACH_WAIT,
+    ),
+)
 
 
 def clients(module: str, *codec: str) -> tuple[Client, ...]:
     """All HTTP clients, for a protocol whose `dialer` is in `module` and which encodes with these packages."""
-    return (
+    return tuple(
         Client(
-            name="pycurl",
+            name=library.name,
             module=module,
-            style="sync",
-            packages=("pycurl", *codec),
-            settings={**_COMMON, "handle": "one easy handle a connection", "Expect: 100-continue": "off"},
-        ),
-        Client(
-            name="aiohttp",
-            module=module,
-            style="async",
-            packages=("aiohttp", "uvloop", *codec),
-            settings={**_COMMON, "session": "one ClientSession a connection"},
-        ),
-        Client(
-            name="httpx",
-            module=module,
-            style="sync",
-            packages=("httpx", "httpcore", "h11", *codec),
-            settings={**_COMMON, "session": "one Client a connection, trust_env=False"},
-        ),
-        Client(
-            name="httpx-async",
-            module=module,
-            style="async",
-            packages=("httpx", "httpcore", "h11", "uvloop", *codec),
-            settings={**_COMMON, "session": "one AsyncClient a connection, trust_env=False"},
-        ),
-        Client(
-            name="requests",
-            module=module,
-            style="sync",
-            packages=("requests", "urllib3", *codec),
-            settings={**_COMMON, "session": "one Session a connection, trust_env=False"},
-        ),
-        Client(
-            name="raw",
-            module=module,
-            style="sync",
-            packages=codec,
-            settings={**_COMMON, "library": "none: a socket and just enough HTTP/1.1, the floor among clients"},
-        ),
+            style=library.style,
+            packages=(*library.packages, *codec),
+            settings={**_COMMON, "a connection is": library.opens, "time-out": library.timeout},
+        )
+        for library in _LIBRARIES
     )
 
 
@@ -84,9 +103,11 @@ def dial_with(client: Client, route: Route, call: CallSpec) -> Dialer | AsyncDia
         route.encode(call.example)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise CallFailed("protocol", f"{call.operation} cannot be encoded for {route.path}: {error}") from error
-    module, connection = _CONNECTIONS[client.name]
-    opens = getattr(importlib.import_module(module), connection)
-    return (_AsyncDialer if connection == "AsyncConnection" else _Dialer)(opens, route, call)
+    (name,) = (library.module for library in _LIBRARIES if library.name == client.name)
+    module = importlib.import_module(name)
+    if client.style == "async":
+        return _AsyncDialer(module.AsyncConnection, route, call)
+    return _Dialer(module.Connection, route, call)
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,9 @@ class _HttpxConnection(HttpConnection):
                 raise CallFailed("closed", GONE)
             self._stream = stream
         body = response.content
+        # Response and stream hold each other, and the bodies with them: a requester that has switched the garbage
+        # collector off would keep every one.
+        del response.stream
         return self._read(response.status_code, body), sent, len(body)
 
 

@@ -63,6 +63,8 @@ class Connection(HttpConnection):
         status, length, self._usable = _parse(data[: end + 2])
         body = data[end + 4 :]
         missing = length - len(body)
+        if missing < 0:
+            raise CallFailed("undecodable", f"{-missing} bytes more than the Content-Length")
         if missing > 0:
             parts = [body]
             while missing > 0:

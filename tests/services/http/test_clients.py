@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import socket
 import threading
@@ -300,11 +301,34 @@ def test_the_socket_has_tcp_nodelay(client: str) -> None:
         assert nodelay_towards(fake.port) == [True]
 
 
+def test_nothing_is_left_to_the_garbage_collector(client: str) -> None:
+    """A measuring requester has switched it off: what each request left behind would stay to the end of the trial."""
+    calls = 200
+    with serving(replies(answered(b"{}"))) as fake, Conversation(client, fake.port) as conversation:
+        conversation.ask()
+        gc.collect()
+        gc.disable()
+        try:
+            before = len(gc.get_objects())
+            for _ in range(calls):
+                conversation.ask()
+            left = len(gc.get_objects()) - before
+        finally:
+            gc.enable()
+    assert left < calls
+
+
 def test_the_raw_client_says_that_it_does_not_speak_chunks() -> None:
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
     failed = failure("raw", replies(chunked))
     assert failed.status == "undecodable"
     assert "use another client" in failed.detail
+
+
+def test_the_raw_client_refuses_more_than_was_announced() -> None:
+    failed = failure("raw", replies(answered(b"{}") + b"and more"))
+    assert failed.status == "undecodable"
+    assert "8 bytes more than the Content-Length" in failed.detail
 
 
 @pytest.mark.parametrize("cut", [1, 3, 20, 40, 60])
