@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXPERIMENT ?= experiments/quickstart.yaml
+LAB_EXPERIMENT ?= experiments/cross_region.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint format lock clean
+.PHONY: help setup run lab schema test lint format lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -28,6 +29,22 @@ $(VENV)/.orch-dev-ready: locks/dev.lock $(VENV)/.orch-ready
 
 run: setup ## measure all protocols on this machine and print where the report is (EXPERIMENT=file.yaml for another question)
 	@$(BIN)/orch run $(EXPERIMENT)
+
+lab: setup ## measure over emulated distance on this machine: plan, run, teardown (root; LAB_EXPERIMENT=, LAB_ARGS="--set ...")
+	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  for program in ip:iproute2 ping:iputils-ping ssh:openssh-client sshd:openssh-server; do \
+	    PATH="$$PATH:/usr/sbin:/sbin" command -v $${program%%:*} >/dev/null || missing="$$missing $${program##*:}"; \
+	  done; \
+	  [ -z "$$missing" ] || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; }; \
+	fi
+	$(BIN)/orch doctor --for lab
+	$(BIN)/orch plan $(LAB_EXPERIMENT) $(LAB_ARGS)
+	$(BIN)/orch run
+	$(BIN)/orch teardown
+
+schema: setup ## write the JSON Schemas of experiments and of published figures anew
+	$(BIN)/orch schema > experiments/schema.json
+	$(BIN)/orch audit --schema > experiments/audits/schema.json
 
 test: $(VENV)/.orch-dev-ready ## the tests; what needs more than Python is skipped with its reason
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
