@@ -1,0 +1,146 @@
+# ruff: noqa: E501 - messages are compared whole, as a user reads them
+"""What bad input gets: a place, what is wrong, and a way out. Nothing is started."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestrator.experiment.planning import make_plan
+from orchestrator.experiment.problems import ExperimentError
+from services.harness.spec import Protocol
+from tests.support.experiments import MINIMAL
+
+Write = Callable[[str], Path]
+Known = dict[str, Protocol]
+
+
+def problems(path: Path, known: Known, *overrides: str) -> list[str]:
+    with pytest.raises(ExperimentError) as error:
+        make_plan(path, overrides, known)
+    assert error.value.exit_code == 2
+    return [f"{p.mark.line}:{p.mark.column}: {p.message}" for p in error.value.problems]
+
+
+BAD_INPUT = [
+    ("stakcs: rest\n", "5:1: unknown key 'stakcs'. Did you mean stacks?"),
+    ("load: {request: 10}\n", "5:8: unknown key 'request' in load. Did you mean requests?"),
+    ("load: {requests: 0}\n", "5:18: 'requests': must be at least 1; it is '0'."),
+    ("load: {requests: -5}\n", "5:18: 'requests': must be at least 1; it is '-5'."),
+    ("load: {requests: ten}\n", "5:18: 'requests': must be a whole number; it is 'ten'."),
+    ("load: {requests: 2.5}\n", "5:18: 'requests': must be a whole number; it is '2.5'."),
+    ("load: {concurrency: [1, 0]}\n", "5:25: 'concurrency': must be at least 1; it is '0'."),
+    ("load: {concurrency: [1, 1]}\n", "5:21: 'concurrency': item 2 of the list is given twice; every value of a list is its own cell."),
+    ("load: {concurrency: []}\n", "5:21: 'concurrency': the list is empty; leave the key out for its default, or give a value."),
+    ("load: {at_most: 60}\n", "5:17: 'at_most': '60' is not a duration: write it with its unit, like 60s, 45m, 2h or 500ms."),
+    ("load: {at_most: 0s}\n", "5:17: 'at_most': must be more than 0; it is '0s'."),
+    ("load: {rate: 500}\n", "5:14: 'rate': '500' is not a rate: write it with its unit, like 500/s."),
+    ("load: {rate: 1/h, duration: 10s}\n", "5:14: at 0.0002777777777777778/s not one request is sent in 10 s."),
+    ("load: {arrivals: uniform}\n", "5:18: `arrivals` spaces the requests of an open loop: it needs a `rate`."),
+    ("load: {concurrency: 50, requests: 10}\n", "5:21: 50 requests in flight, but a trial has only 10 requests."),
+    (
+        "load: {requests: 10, duration: 5s}\n",
+        "5:32: `requests` and `duration` both end a trial; for whichever comes first write `requests` and `at_most`.",
+    ),
+    ("load: {duration: 5s, at_most: 6s}\n", "5:31: `duration` is exact; `at_most` goes with `requests`. Leave one out."),
+    ("load:\n", "5:1: 'load' has no value: give one, or leave the key out."),
+    ("load: [1]\n", "5:7: 'load': must be a mapping of keys; it is a list."),
+    ("warmup: {at_least: 5s, at_most: 2s}\n", "5:33: the warm-up ends after 2 s, before it has lasted 5 s."),
+    ("repeats: 0\n", "5:10: 'repeats': must be at least 1; it is '0'."),
+    ("control: maybe\n", "5:10: 'control': must be true or false; it is 'maybe'."),
+    ("provider: cloud\n", "5:11: 'provider': 'cloud' is not one of local, lab, gcp. Known: gcp, lab, local."),
+    ("connection: reused\n", "5:13: 'connection': 'reused' is not one of reuse, per-request. Did you mean reuse?"),
+    ("pin: [apart]\n", "5:6: 'pin': a list is not one of apart, together, off. Known: apart, off, together."),
+    ("machine: f1-micro\n", "5:10: provider local measures on this very machine; `machine` is for lab and gcp."),
+    ("requesters: 2\n", "5:13: provider local has one host; several requesters need `provider: lab` or gcp."),
+    (
+        "placements: cross-region\n",
+        "5:13: provider local has one machine, so 'cross-region' cannot be had there: its only placement is local."
+        " `provider: lab` emulates distance on one Linux machine, `provider: gcp` has the real one.",
+    ),
+    (
+        "placements: [{name: local, rtt: 5ms}]\n",
+        "5:33: 'rtt' needs two hosts: both ends of a local placement share one.",
+    ),
+    ("reference: rset\n", "5:12: no stack is called 'rset'. The stacks are 'rest', 'grpc'."),
+    ("exclude: {protocol: graphql}\n", "5:10: this leaves nothing out: no cell of the matrix matches it."),
+    ("exclude: {operation: timestamp}\n", "5:10: `exclude` leaves nothing to measure."),
+    ("limits: {cost: 1}\n", "5:16: 'cost': '1' is not an amount: write it with its unit, like 1.00 USD."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "problem"), BAD_INPUT)
+def test_what_cannot_be_is_refused_with_its_place_and_a_way_out(
+    write: Write, known: Known, line: str, problem: str
+) -> None:
+    assert problems(write(MINIMAL + line), known) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("operations", "problem"),
+    [
+        ("tmestamp", "4:13: unknown operation 'tmestamp'. Did you mean timestamp?"),
+        ("{echo: {bytes: 10 GB}}", "4:28: 'bytes': must be at most 64 MiB, the largest payload that every protocol carries; it is '10 GB'."),
+        ("{echo: {bytes: 0 B}}", "4:28: 'bytes': must be at least 1; it is '0 B'."),
+        ("{echo: {bytes: 3}}", "4:28: 'bytes': '3' is not a size: write it with its unit, like 1.58 MB, 117 B or 64 KiB."),
+        ("{echo: {bytes: 1 B, records: 2}}", "4:20: 'echo': an echo carries one of bytes, records, json; list echo once per kind."),
+        ("{echo: {size: 1 B}}", "4:21: unknown key 'size' in echo. Known: bytes, json, load, records, warmup."),
+        ("{echo: {}, add: {}}", "4:13: 'operations': name one operation per list item; its load and warm-up belong below its name."),
+        ("{image: {decode: all}}", "4:30: 'decode': 'all' is not one of header, full. Known: full, header."),
+        ("{timestamp: {load: {requests: 5, concurrency: 9}}}", "4:59: 9 requests in flight, but a trial has only 5 requests."),
+        ("[timestamp, timestamp]", "4:13: 'operations': item 2 of the list is given twice; every value of a list is its own cell."),
+        ("[{echo: {bytes: 1 kB}}, {echo: {bytes: 1000 B}}]", "4:37: operation 'echo 1 kB' is given twice."),
+        ("[]", "4:13: 'operations': the list is empty; leave the key out for its default, or give a value."),
+        ("image", "3:16: grpc does not carry 'image' (it carries add, echo, timestamp). Change the stack, or leave this part out with `exclude`."),
+    ],
+)  # fmt: skip
+def test_operations_that_cannot_be_asked_are_refused(write: Write, known: Known, operations: str, problem: str) -> None:
+    assert problems(write(MINIMAL.replace("timestamp", operations)), known) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("stacks", "problem"),
+    [
+        ("grcp", "3:9: unknown protocol 'grcp'. Did you mean grpc?"),
+        ("{protocol: rest, responder: falsk}", "3:37: protocol rest has no responder 'falsk'. Did you mean flask?"),
+        ("{protocol: rest, client: curl}", "3:34: protocol rest has no client 'curl'. Known: parallel, slow, thin."),
+        ("{responder: flask}", "3:9: 'protocol' is missing. The wire protocol; `orch services` lists them."),
+        ("{protocol: all, client: thin}", "3:9: `all` takes every protocol with its defaults; name a protocol to choose a responder or client."),
+        ("[rest, {protocol: rest, client: thin}]", "3:16: stack rest-fastapi-thin is given twice; `control: true` enters the reference again."),
+        (
+            "{protocol: rest, responder: flask}",
+            "3:9: rest's responder flask cannot do connection: reuse: it closes every connection."
+            " Change the stack, or leave this part out with `exclude`.",
+        ),
+    ],
+)  # fmt: skip
+def test_stacks_that_do_not_exist_or_do_not_fit_are_refused(
+    write: Write, known: Known, stacks: str, problem: str
+) -> None:
+    assert problems(write(MINIMAL.replace("[rest, grpc]", stacks)), known) == [problem]
+
+
+def test_missing_keys_say_what_they_are_for(write: Write, known: Known) -> None:
+    assert problems(write("name: x\n"), known) == [
+        "1:1: 'operations' is missing. What is asked.",
+        "1:1: 'question' is missing. The question that the report answers.",
+        "1:1: 'stacks' is missing. What is compared; `all` is every protocol there is.",
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "just text\n", "- a\n"])
+def test_a_file_that_is_no_mapping_is_no_experiment(write: Write, known: Known, text: str) -> None:
+    assert problems(write(text), known)[0].endswith("an experiment is a mapping of keys; `orch init` writes one.")
+
+
+def test_a_payload_file_must_be_there_and_be_json(write: Write, known: Known, tmp_path: Path) -> None:
+    path = write(MINIMAL.replace("timestamp", "{echo: {json: body.json}}"))
+    assert problems(path, known) == [
+        f"4:27: there is no file {tmp_path / 'body.json'}; paths are relative to the experiment file."
+    ]
+    (tmp_path / "body.json").write_text("{'a': 1}")
+    assert problems(path, known) == [
+        f"4:27: {tmp_path / 'body.json'}:1:2: this is not JSON: Expecting property name enclosed in double quotes."
+    ]
+    (tmp_path / "body.json").write_bytes(b'"\xff"')
+    assert "is not JSON" in problems(path, known)[0]
