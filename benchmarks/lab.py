@@ -1,7 +1,7 @@
 """How fast the lab comes and goes, and how true its link is: `python -m benchmarks.lab`, as root.
 
-From the root of the repository. It makes three hosts through Terraform, asks them by SSH, and removes them; the raw figures go to
-`benchmarks/results/lab.json`. Targets: up in 4 s, down in 3 s, `ssh true` in 0.5 s, ping within 5 % or 0.5 ms.
+From the root of the repository. It makes three hosts through Terraform, asks them by SSH, and removes them; the raw
+figures go to `benchmarks/results/lab.json`. Targets: up in 4 s, down in 3 s, `ssh true` in 0.5 s, ping within 5 % or 0.5 ms.
 """
 
 from __future__ import annotations

@@ -80,7 +80,6 @@ resource "terraform_data" "host" {
       ssh_public_key = var.ssh_public_key
       host_key_path  = try(var.host_keys[each.key].private_key_path, "")
     })
-    address = local.hosts[each.key].address
   }
   # The public half stands for the host key: a new pair at the old path makes a new host.
   triggers_replace = [terraform_data.network.id, each.value, var.ttl_seconds, var.ssh_public_key, try(var.host_keys[each.key], null)]

@@ -46,10 +46,10 @@ class FakeCompute:
             self.requests.append((method, path))
             match = _RESOURCE.fullmatch(path)
             if match is None:
-                place = _PLACE.fullmatch(path)
-                if place is None:
+                named = _PLACE.fullmatch(path)
+                if named is None:
                     return _error(404, f"no such path: {path}")
-                return 200, {"name": place["name"], "kind": place["kind"], "status": "UP"}
+                return 200, {"name": named["name"], "kind": named["kind"], "status": "UP"}
             place, kind, name = match["place"], match["kind"], match["name"]
             if kind == "operations":
                 return 200, self._operation(place)

@@ -129,7 +129,7 @@ def create(tree: Tree, name: str, limits: Limits) -> Group:
     """Make a group and set its limits."""
     group = tree.group(name)
     if group.version == 2:
-        (tree.cpu / "cgroup.subtree_control").write_text("+cpu +memory")
+        _enable_controllers(tree.cpu)
         group.cpu.mkdir(exist_ok=True)
         quota = "max" if limits.quota_us is None else str(limits.quota_us)
         (group.cpu / "cpu.max").write_text(f"{quota} {PERIOD_US}")
@@ -144,6 +144,21 @@ def create(tree: Tree, name: str, limits: Limits) -> Group:
         (group.memory / "memory.limit_in_bytes").write_text(str(limits.memory_bytes))
         _write_if_there(group.memory / "memory.memsw.limit_in_bytes", str(limits.memory_bytes))
     return group
+
+
+def _enable_controllers(root: Path) -> None:
+    """Let groups below have limits. LabError in a container, whose own processes sit in what it takes for the root."""
+    control = root / "cgroup.subtree_control"
+    if set(_CONTROLLERS) <= set(control.read_text().split()):
+        return
+    try:
+        control.write_text("+cpu +memory")
+    except OSError as error:
+        raise LabError(
+            f"cgroup {root} cannot be divided: {error.strerror}",
+            hint="in a container: start it with --cgroupns=host --privileged, or use the machine itself",
+            exit_code=3,
+        ) from error
 
 
 def _write_if_there(path: Path, text: str) -> None:

@@ -53,7 +53,7 @@ def _network_down(arguments: argparse.Namespace) -> int:
 
 
 def _host_up(_arguments: argparse.Namespace) -> int:
-    host.stop_signal()
+    host.heed_interrupts()
     host.up(host.spec_from_json(_spec()))
     return 0
 
@@ -64,7 +64,7 @@ def _host_down(arguments: argparse.Namespace) -> int:
 
 
 def _link_up(_arguments: argparse.Namespace) -> int:
-    host.stop_signal()
+    host.heed_interrupts()
     link.up(link.spec_from_json(_spec()))
     return 0
 

@@ -68,6 +68,7 @@ def up(spec: Spec) -> None:
         ip("-n", spec.instance, "link", "set", "lo", "up")
         _start_keeper(spec, folder)
     except BaseException:  # also when interrupted: Terraform does not clean up after a failed create
+        ignore_interrupts()
         down(spec.run_id, spec.name)
         raise
 
@@ -226,6 +227,16 @@ def spec_from_json(text: str) -> Spec:
         raise LabError(f"the host's description does not read: {error}", exit_code=2) from error
 
 
-def stop_signal() -> None:
-    """Turn SIGTERM into SystemExit, so that a half-made host is removed when Terraform is interrupted."""
+def heed_interrupts() -> None:
+    """Turn SIGTERM and SIGINT into exceptions, so that a half-made thing is removed when Terraform is told to stop.
+
+    Also where SIGINT came ignored, as it does to whatever a shell started in the background.
+    """
     signal.signal(signal.SIGTERM, lambda signum, _frame: sys.exit(128 + signum))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def ignore_interrupts() -> None:
+    """Finish cleaning up: an impatient second Ctrl-C would leave behind what the first one started to remove."""
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, signal.SIG_IGN)

@@ -148,6 +148,7 @@ def up(spec: Spec) -> None:
         record = {"kind": link.kind, "mtu": paths.MTU_BYTES, "scheduler": link.scheduler, "paths": achieved}
         layout.write_record(layout.link_dir(spec.run_id) / "link.json", record)
     except BaseException:  # also when interrupted: Terraform does not clean up after a failed create
+        host.ignore_interrupts()
         down(spec.run_id)
         raise
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from orchlab import cgroups
@@ -17,6 +19,7 @@ UNLIMITED = Limits(cpu_cores=None, memory_mib=None)
 def version_2(root: Path, controllers: str = "cpuset cpu io memory pids") -> str:
     root.mkdir(exist_ok=True)
     (root / "cgroup.controllers").write_text(controllers + "\n")
+    (root / "cgroup.subtree_control").write_text("\n")
     return f"cgroup2 {root} cgroup2 rw,nosuid 0 0\n"
 
 
@@ -46,9 +49,10 @@ def test_a_missing_controller_is_named(tmp_path: Path) -> None:
 
 
 def test_an_f1_micro_in_version_2(tmp_path: Path) -> None:
+    tree = cgroups.find_tree(version_2(tmp_path))
     (tmp_path / "host").mkdir()
     (tmp_path / "host" / "memory.swap.max").write_text("max")
-    group = cgroups.create(Tree(version=2, cpu=tmp_path, memory=tmp_path), "host", F1_MICRO)
+    group = cgroups.create(tree, "host", F1_MICRO)
     assert (tmp_path / "cgroup.subtree_control").read_text() == "+cpu +memory"
     assert (group.cpu / "cpu.max").read_text() == "20000 100000"
     assert (group.memory / "memory.max").read_text() == str(614 * 1024 * 1024)
@@ -56,10 +60,29 @@ def test_an_f1_micro_in_version_2(tmp_path: Path) -> None:
 
 
 def test_no_limit_in_version_2(tmp_path: Path) -> None:
-    group = cgroups.create(Tree(version=2, cpu=tmp_path, memory=tmp_path), "host", UNLIMITED)
+    group = cgroups.create(cgroups.find_tree(version_2(tmp_path)), "host", UNLIMITED)
     assert (group.cpu / "cpu.max").read_text() == "max 100000"
     assert (group.memory / "memory.max").read_text() == "max"
     assert not (group.memory / "memory.swap.max").exists()
+
+
+def test_controllers_that_are_on_are_left_alone(tmp_path: Path) -> None:
+    """On a machine run by systemd they are on already, and the file is its to write."""
+    tree = cgroups.find_tree(version_2(tmp_path))
+    (tmp_path / "cgroup.subtree_control").write_text("cpuset cpu io memory pids\n")
+    cgroups.create(tree, "host", F1_MICRO)
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "cpuset cpu io memory pids\n"
+
+
+def test_a_container_that_may_not_divide_its_group_is_told_so(tmp_path: Path) -> None:
+    tree = cgroups.find_tree(version_2(tmp_path))
+    busy = OSError(errno.EBUSY, "Device or resource busy")
+    with (
+        mock.patch.object(Path, "write_text", side_effect=busy),
+        pytest.raises(LabError, match="cannot be divided: Device or resource busy") as caught,
+    ):
+        cgroups.create(tree, "host", F1_MICRO)
+    assert "--cgroupns=host" in (caught.value.hint or "")
 
 
 def test_an_f1_micro_in_version_1(tmp_path: Path) -> None:

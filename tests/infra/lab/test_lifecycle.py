@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -165,6 +166,35 @@ def test_a_failed_host_undoes_itself(deploy: Deploy) -> None:
     assert "hint: host_keys" in words
     assert not [trace for trace in deployment.traces() if "requester" in trace]
     assert deployment.destroy().returncode == 0
+    assert deployment.traces() == []
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+def test_an_interrupted_host_undoes_itself(deploy: Deploy, tmp_path: Path, signum: signal.Signals) -> None:
+    deployment = deploy(hosts=HOSTS, links=LINKS)
+    spec = {
+        "run_id": deployment.run_id,
+        "name": "requester",
+        "zone": "us-west1-a",
+        "machine": "lab",
+        "cpu_cores": None,
+        "memory_mib": None,
+        "ttl_seconds": 60,
+        "ssh_public_key": deployment.variables["ssh_public_key"],
+        "host_key_path": deployment.variables["host_keys"]["requester"]["private_key_path"],
+    }
+    ip = tmp_path / "ip"  # never gets done, and says when it was asked
+    ip.write_text(f"#!/bin/sh\necho asked >{tmp_path}/asked\nexec sleep 600\n")
+    ip.chmod(0o755)
+    changes = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "ORCH_LAB_SPEC": json.dumps(spec)}
+    argv = [sys.executable, "-ES", str(deployment._module / "provider.py"), "host-up"]
+    making = subprocess.Popen(argv, env=os.environ | changes, stderr=subprocess.DEVNULL)
+    assert eventually((tmp_path / "asked").exists)
+    assert Path("/var/lib/orch-lab", deployment.run_id, "hosts", "requester").exists()
+
+    making.send_signal(signum)
+
+    assert making.wait(timeout=60) != 0
     assert deployment.traces() == []
 
 
