@@ -32,7 +32,6 @@ def render(summary: RunSummary) -> str:
     return render_page(
         "report.html",
         charts=True,
-        title=summary.name,
         summary=summary,
         groups=found,
         verdicts=_verdicts(summary),

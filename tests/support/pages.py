@@ -39,7 +39,7 @@ class Table:
     def row(self, label: str) -> dict[str, Cell]:
         """The row whose head begins with this label, by column name."""
         head = [cell.text for cell in self.rows[0]]
-        found = [row for row in self.rows[1:] if row[0].text.startswith(label)]
+        found = [row for row in self.rows[1:] if " ".join(row[0].text.split()).startswith(label)]
         assert len(found) == 1, (label, [row[0].text for row in self.rows])
         return dict(zip(head, found[0], strict=False))
 

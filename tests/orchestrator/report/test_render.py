@@ -93,7 +93,7 @@ def test_tables_hold_the_summarys_own_numbers(run, document):
             assert row["Errors"].values == [0]
             assert row["Median"].values == [of.median, *(cell.median_interval or ())]
             assert row["Req/s"].values == [cell.throughput_per_s]
-            assert row["Body sent,received"].values == list(cell.body_bytes or ())
+            assert row["Body sent, received"].values == list(cell.body_bytes or ())
             assert cell.responder in row["Stack"].text
             assert cell.client in row["Stack"].text
 
