@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from orchestrator.experiment.load import Located
@@ -56,29 +57,23 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
         loads = resolve_loads(located, spec.options.load, path)
         warmup = resolve_warmup(located, spec.options.warmup, path)
         _refuse_too_many(located, len(cells) + len(entries) * len(loads) * len(placements))
-        for entry in entries:
-            for load in loads:
-                stack = entry.stack_for(load)
-                for policy in entry.policies:
-                    kept = [
-                        p for p in placements if not excluder.leaves_out(stack, question.operation, p, policy, load)
-                    ]
-                    if not kept:
-                        continue
-                    reason = refusal(entry, entry.client_for(load), question.operation.name, policy)
-                    if reason:
-                        located.add(entry.path, f"{reason}. Change the stack, or leave this part out with `exclude`.")
-                        continue
+        for entry, load in product(entries, loads):
+            stack = entry.stack_for(load)
+            for policy, placement in product(entry.policies, placements):
+                if excluder.leaves_out(stack, question.operation, placement, policy, load):
+                    continue
+                reason = refusal(entry, entry.client_for(load), question.operation.name, policy)
+                cell = _cell(located, stack, question.operation, placement, policy, load, warmup)
+                if reason:
+                    located.add(entry.path, f"{reason}. Change the stack, or leave this part out with `exclude`.")
+                elif cell.id in cells:
+                    located.add(
+                        entry.path, f"stack {stack.id} is given twice; `control: true` enters the reference again."
+                    )
+                else:
+                    cells[cell.id] = cell
                     use = uses.setdefault(stack.id, _Use(stack=stack, entry=entry))
-                    if use.entry is not entry:
-                        located.add(
-                            entry.path, f"stack {stack.id} is given twice; `control: true` enters the reference again."
-                        )
-                        continue
                     use.has_several |= load.rate_per_s is not None or load.concurrency > 1
-                    for placement in kept:
-                        cell = _cell(located, stack, question.operation, placement, policy, load, warmup)
-                        cells[cell.id] = cell
     excluder.report_idle()
     located.raise_problems()
     if not cells:

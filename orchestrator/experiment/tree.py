@@ -32,6 +32,16 @@ class Node:
     value: Scalar | list[Node] | dict[str, Node] = None
     key_marks: dict[str, Mark] = field(default_factory=dict)
     size: int = 1  # nodes it expands to
+    depth: int = 1  # levels it expands to
+
+    def copy(self) -> Node:
+        """A node of its own, marks shared: what an alias stands for may be overridden without changing the anchor."""
+        value = self.value
+        if isinstance(value, dict):
+            value = {key: child.copy() for key, child in value.items()}
+        elif isinstance(value, list):
+            value = [child.copy() for child in value]
+        return Node(self.mark, value, dict(self.key_marks), self.size, self.depth)
 
     def plain(self) -> object:
         """The value as Python's own dicts, lists and scalars."""
@@ -163,8 +173,7 @@ class _Builder:
             self._anchors[event.anchor] = None
         node = Node(mark, {} if isinstance(event, yaml.MappingStartEvent) else [])
         self._open.append(_Open(node, event.anchor))
-        if len(self._open) > MAX_DEPTH:
-            self._stop(mark, f"values are nested more than {MAX_DEPTH} deep.")
+        self._check_depth(len(self._open), mark)
 
     def _take(self, node: Node) -> None:
         """Take a scalar or an alias: as the next key of the innermost mapping when one is due, else as a value."""
@@ -184,6 +193,7 @@ class _Builder:
             return
         frame = self._open[-1]
         frame.node.size += node.size
+        frame.node.depth = max(frame.node.depth, node.depth + 1)
         if isinstance(frame.node.value, list):
             frame.node.value.append(node)
         elif isinstance(frame.node.value, dict):
@@ -209,7 +219,8 @@ class _Builder:
             self._stop(mark, f"alias '*{name}' {what}.")
         assert target is not None  # noqa: S101 - narrows the type: _stop raised
         self._grow(target.size, mark)
-        return target
+        self._check_depth(len(self._open) + target.depth, mark)
+        return target.copy()
 
     def _scalar(self, event: yaml.ScalarEvent, mark: Mark) -> Node:
         self._check_tag(event.tag, mark)
@@ -227,6 +238,10 @@ class _Builder:
     def _check_tag(self, tag: str | None, mark: Mark) -> None:
         if tag is not None:
             self.problems.append(Problem(mark, f"tag '{tag}' is not used in experiments; leave it out."))
+
+    def _check_depth(self, depth: int, mark: Mark) -> None:
+        if depth > MAX_DEPTH:
+            self._stop(mark, f"values are nested more than {MAX_DEPTH} deep.")
 
     def _grow(self, nodes: int, mark: Mark) -> None:
         self._count += nodes

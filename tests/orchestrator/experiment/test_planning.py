@@ -123,6 +123,21 @@ def test_a_control_enters_the_reference_twice_more(write: Write, known: Known) -
     assert plan.resolved[controls[0].id] == plan.resolved["grpc-grpcio-grpcio"]
 
 
+def test_one_stack_may_be_entered_with_either_connection(write: Write, known: Known) -> None:
+    stacks = "[{protocol: rest, connection: reuse}, {protocol: rest, connection: per-request}]"
+    plan = make_plan(write(MINIMAL.replace("[rest, grpc]", stacks)), known=known)
+    assert [(c.stack, c.connection) for c in plan.cells] == [
+        ("rest-fastapi-thin", "reuse"),
+        ("rest-fastapi-thin", "per-request"),
+    ]
+
+
+def test_an_override_of_what_an_alias_repeats_leaves_the_anchor_alone(write: Write, known: Known) -> None:
+    operations = "[{add: {load: &few {requests: 5}}}, {timestamp: {load: *few}}]"
+    plan = make_plan(write(MINIMAL.replace("timestamp", operations)), ["operations.1.timestamp.load.requests=9"], known)
+    assert {(c.operation, c.load.requests) for c in plan.cells} == {("add", 5), ("timestamp", 9)}
+
+
 def test_overrides_replace_values_and_are_recorded(write: Write, known: Known) -> None:
     text = MINIMAL.replace("timestamp", "[{echo: {bytes: 1 kB}}]")
     overrides = ("load.requests=7", "operations.0.echo.bytes=[1 B, 2 B]", "repeats=2", "stacks.1=rest", "stacks.0=grpc")

@@ -102,6 +102,11 @@ def test_deep_nesting_is_refused_without_recursion() -> None:
     assert refused("a: " + "[" * 5000)[0].endswith("values are nested more than 20 deep.")
 
 
+def test_a_chain_of_aliases_cannot_nest_deeper_than_a_file_may() -> None:
+    links = "\n".join(f"l{i}: &l{i} [*l{i - 1}]" for i in range(1, 100))
+    assert refused(f"l0: &l0 [x]\n{links}")[0].endswith("values are nested more than 20 deep.")
+
+
 def test_a_large_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.yaml"
     path.write_bytes(b"# " + b"x" * tree.MAX_BYTES)
