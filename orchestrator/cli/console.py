@@ -55,7 +55,7 @@ class Console:
     def live(self, text: str) -> None:
         """A line that the next one replaces; nothing where there is no terminal."""
         if self.is_live:
-            width = os.get_terminal_size(self.err.fileno()).columns
+            width = os.get_terminal_size(self.err.fileno()).columns or 80  # a terminal may not know its width
             self._clear()
             self.err.write(text[: width - 1])
             self.err.flush()

@@ -18,8 +18,11 @@ from services.harness.contract import Payload
 from services.harness.spec import find_protocol
 
 EVERY_S = 60.0
-PINGS = 20
 PING_BYTES = 56
+_FIRST_PINGS = 3
+_FEWEST_PINGS = 20
+_MOST_PINGS = 500
+_PINGING_S = 1.0
 _PING_TIMEOUT_S = 60.0
 
 Moment = Literal["before", "during", "after"]
@@ -54,16 +57,18 @@ class Baselines:
         self._last_s = self._setting.clock.monotonic_s()
 
     def _ping(self, pair: Pair, moment: Moment) -> None:
-        if self._placement in self._setting.without_ping:
+        placement, host = self._placement, pair.requesters[0]
+        if placement in self._setting.without_ping:
             return
-        host, samples = pair.requesters[0], self._samples("ping", moment)
-        record = host.workspace / "ping.timings"
+        samples, record = self._samples("ping", moment), host.workspace / "ping.timings"
         started_wall_ns = self._setting.clock.wall_ns()
         try:
-            done = self._ask_ping(pair, record)
+            if placement not in self._setting.pings:
+                self._setting.pings[placement] = pings_for(self._ask_ping(pair, record, _FIRST_PINGS))
+            done = self._ask_ping(pair, record, self._setting.pings[placement])
             rows = collect(host, record, self._setting.folder.raw_path(samples))
         except (TimeoutError, ValueError, OSError) as error:
-            self._setting.without_ping.add(self._placement)
+            self._setting.without_ping.add(placement)
             self._setting.warn(f"no ping from {host.name} to {pair.responder.address}: {error}; the floor is tcp alone")
             return
         self._rtt_s = min((row.received_ns - row.sent_ns for row in rows if row.is_ok), default=0) / 1e9
@@ -83,11 +88,18 @@ class Baselines:
             )
         )
 
-    def _ask_ping(self, pair: Pair, record: PurePosixPath) -> dict[str, Any]:
+    def _ask_ping(self, pair: Pair, record: PurePosixPath, count: int) -> dict[str, Any]:
         """Ping, and its `done` line; ValueError says why there is none, TimeoutError that none came."""
         host = pair.requesters[0]
         process = host.start([*host.python(), "-m", "services.harness.ping"], cpus=pair.requester_cpus)
-        wanted = {"address": pair.responder.address, "record": str(record), "count": PINGS, "size": PING_BYTES}
+        # Back to back: on one machine a pause of 10 ms lets the CPU's caches go cold, and the ping is slower than tcp.
+        wanted = {
+            "address": pair.responder.address,
+            "record": str(record),
+            "count": count,
+            "interval_s": 0.0,
+            "size": PING_BYTES,
+        }
         try:
             process.send(json.dumps(wanted))
             with self._setting.interrupts.waiting():
@@ -151,3 +163,17 @@ class Baselines:
 
     def _note(self, record: BaselineRecord) -> None:
         self._setting.folder.append({"event": "baseline", "attempt": self._attempt, "baseline": asdict(record)})
+
+
+def pings_for(first: dict[str, Any]) -> int:
+    """How many pings a look takes: a second's worth, after a first few told how and how far.
+
+    The system's `ping` waits 0.2 s between two, whatever it is told.
+
+    >>> [pings_for({"method": m, "min_ms": t}) for m, t in [("icmp-raw", 0.01), ("icmp-raw", 10), ("system-ping", 0.01)]]
+    [500, 100, 20]
+    """
+    rtt_s = float(first.get("min_ms") or 0.0) / 1e3
+    if first.get("method") == "system-ping" or rtt_s <= 0:
+        return _FEWEST_PINGS
+    return max(_FEWEST_PINGS, min(_MOST_PINGS, int(_PINGING_S / rtt_s)))

@@ -42,6 +42,7 @@ class Setting:
     payload_paths: dict[str, str] = field(default_factory=dict)  # on the requesters' hosts, by operation id
     sizes: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)  # body bytes by (stack, operation)
     broken: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # smoke failures by (stack, operation)
+    pings: dict[str, int] = field(default_factory=dict)  # how many a look takes, by placement
     without_ping: set[str] = field(default_factory=set)  # placements whose ends cannot ping each other
     checked_after_s: float = 0.0  # the slowest requester's way from trial to checked
 

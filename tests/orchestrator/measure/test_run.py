@@ -80,9 +80,10 @@ pytestmark = pytest.mark.usefixtures("no_analysis")
 
 def test_a_run_goes_from_provisioning_to_teardown_with_floors_around_each_block(lab):
     result = lab.run(plan("tcp", repeats=2))
-    floor = ["start ping", "end ping", "start responder tcp", "start requester", "end requester", "end responder tcp"]
+    ping = ["start ping", "end ping"]
+    floor = [*ping, "start responder tcp", "start requester", "end requester", "end responder tcp"]
     trial = floor[2:]
-    assert lab.diary == ["provision", "deploy", *trial, *2 * [*floor, *trial, *floor], "teardown"]
+    assert lab.diary == ["provision", "deploy", *trial, *ping, *2 * [*floor, *trial, *floor], "teardown"]
     assert (result.is_complete, result.trials, result.failed_trials) == (True, 2, 0)
     assert result.error() is None
     assert lab.host.left_behind == []

@@ -58,7 +58,9 @@ def test_files_of_different_stacks_make_one_table(tmp_path):
     for number, stack in enumerate(["rest", "grpc"]):
         record.write_bytes(rows(number + 1))
         constants = Constants(**{**CONSTANTS.__dict__, "stack": stack})
-        to_parquet(record, tmp_path / "samples" / f"cell={stack}" / "a.parquet", constants, staging=tmp_path / "staging")
+        to_parquet(
+            record, tmp_path / "samples" / f"cell={stack}" / "a.parquet", constants, staging=tmp_path / "staging"
+        )
     frame = pd.read_parquet(tmp_path / "samples")
     assert frame["stack"].astype(str).value_counts().to_dict() == {"grpc": 2, "rest": 1}
     assert (frame["stack"].astype(str) == frame["cell"].astype(str)).all()
