@@ -6,12 +6,18 @@
 from __future__ import annotations
 
 import json
+from typing import Annotated
+
+import typer
 
 from orchestrator.cli.console import console
 
 
-def command() -> None:
-    """Print it; it is JSON either way."""
+def command(
+    as_json: Annotated[bool, typer.Option("--json", help="Changes nothing: a schema is JSON either way.")] = False,
+) -> None:
+    """Print it."""
     from orchestrator.experiment.json_schema import json_schema
 
+    del as_json
     console.result(json.dumps(json_schema(), indent=2, ensure_ascii=False))

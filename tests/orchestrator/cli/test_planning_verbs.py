@@ -109,6 +109,21 @@ def test_schema_is_what_editors_read(tmp_path: Path) -> None:
     assert document(orch("schema", cwd=tmp_path))["properties"]["stacks"]
 
 
+def test_shells_complete_verbs(tmp_path: Path) -> None:
+    completion = {"_ORCH_COMPLETE": "complete_bash", "COMP_WORDS": "orch pl", "COMP_CWORD": "1"}
+    program = "import sys; sys.argv = ['orch']; from orchestrator.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **completion},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.split() == ["plan"]
+
+
 def test_services_lists_who_answers_and_who_asks(tmp_path: Path) -> None:
     by_name = {
         protocol["name"]: protocol for protocol in document(orch("services", "--json", cwd=tmp_path))["protocols"]
