@@ -6,7 +6,6 @@ import threading
 from array import array
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
 
 from services.harness.client_api import CallFailed, Connection, Dialer, Reply, Request
 from services.harness.loops import BREAKING, NO_CONNECTION, Work, cancel_rest
@@ -45,8 +44,7 @@ class BlockingLoops:
         self._dialer = dialer
         self._work = work
         self._lanes = [_Lane() for _ in range(work.concurrency)]
-        alone = work.concurrency == 1
-        self._lock: AbstractContextManager[object] = nullcontext() if alone else threading.Lock()
+        self._lock = threading.Lock()
 
     def open(self) -> None:
         """See `loops.Loops.open`."""

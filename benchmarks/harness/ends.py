@@ -1,0 +1,53 @@
+"""A responder of its own for each benchmark, pinned away from the requester where there are CPUs to choose from."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+IDENTITY = "benchmark"
+
+
+@contextmanager
+def responder(protocol: str, implementation: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+    """The process and its ready line; it is gone when the block ends."""
+    argv = ["-m", "services.harness.respond", "--protocol", protocol, "--implementation", implementation]
+    process = subprocess.Popen(
+        [sys.executable, *argv, "--identity", IDENTITY],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=_pin_to_last if _can_pin() else None,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield process, json.loads(process.stdout.readline() or "{}")
+    finally:
+        process.stdin.close()
+        process.wait(timeout=30)
+        process.stdout.close()
+
+
+def pin_requester() -> str:
+    """Pin this process to the first CPU it may use, away from the responder; how that went."""
+    if not _can_pin():
+        return "not pinned (needs two CPUs and an operating system that can)"
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    return "responder and requester pinned to different CPUs"
+
+
+_USABLE = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+
+
+def _can_pin() -> bool:
+    return len(_USABLE) > 1
+
+
+def _pin_to_last() -> None:
+    os.sched_setaffinity(0, {max(_USABLE)})
