@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from orchestrator.cli.console import console
-from orchestrator.errors import TeardownIncomplete, UsageError
+from orchestrator.errors import OrchError, TeardownIncomplete, UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.hosts.provider import Receipt
+    from orchestrator.results.folder import RunFolder
 
 
 def command(
@@ -19,21 +23,35 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Take down, then print each receipt; exit 6 when something is left."""
-    from orchestrator.hosts.provider import open_deployment
-    from orchestrator.measure.run import take_down
     from orchestrator.results.folder import LATEST, RunFolder, runs
 
     console.as_json = as_json
     if run is not None and everything:
         raise UsageError("name a run or say --all, not both")
-    folders = runs() if everything else [RunFolder.open(run or LATEST)]
-    receipts = [(folder.id, take_down(folder, open_deployment(folder.plan(), folder))) for folder in folders]
-    document = {"receipts": [{"run": run_id, **receipt.to_dict()} for run_id, receipt in receipts]}
-    for run_id, receipt in receipts:
-        console.result(f"{run_id}  {receipt.sentence()}")
+    receipts: list[dict[str, Any]] = []
+    left: list[str] = []
+    for folder in runs() if everything else [RunFolder.open(run or LATEST)]:
+        try:
+            receipt = _take_down(folder)
+        except OrchError as error:
+            left.append(f"run {folder.id}: {error.message}")
+            continue
+        receipts.append({"run": folder.id, **receipt.to_dict()})
+        left.extend(f"{item} of run {folder.id}" for item in receipt.left)
+        console.result(f"{folder.id}  {receipt.sentence()}")
+    if left:
+        raise TeardownIncomplete(
+            f"not taken down: {'; '.join(left)}", hint="call `orch teardown` again", details={"receipts": receipts}
+        )
     if not receipts:
         console.result("no run has left anything: there is none")
-    left = [f"{item} of run {run_id}" for run_id, receipt in receipts for item in receipt.left]
-    if left:
-        raise TeardownIncomplete(f"still there: {', '.join(left)}", hint="call `orch teardown` again", details=document)
-    console.emit(document)
+    console.emit({"receipts": receipts})
+
+
+def _take_down(folder: RunFolder) -> Receipt:
+    """End what a run has left, and keep the receipt in its folder."""
+    from orchestrator.hosts.provider import open_deployment
+
+    receipt = open_deployment(folder.plan(), folder).teardown()
+    folder.write_json("receipt.json", receipt.to_dict())
+    return receipt

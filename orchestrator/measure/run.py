@@ -32,7 +32,7 @@ from orchestrator.results.manifest import SCHEMA_VERSION
 
 @dataclass(kw_only=True)
 class Result:
-    """How a run ended. `errors` are in the order in which they should decide the exit code."""
+    """How a run ended: where its results are, what failed on the way, and what is still up."""
 
     folder: Path
     trials: int = 0
@@ -58,7 +58,7 @@ class Result:
         }
 
     def error(self) -> OrchError | None:
-        """What the exit code must say although the run came to its end; None when all is well."""
+        """What the exit code must say although the run came to its end, the costliest first; None when all is well."""
         if self.receipt is not None and self.receipt.left:
             return TeardownIncomplete(
                 f"still up: {', '.join(self.receipt.left)}", hint=f"orch teardown {self.folder.name}"
@@ -239,10 +239,3 @@ class Run:
                 hint=f"call `orch teardown {self._folder.id}` again",
             ) from error
         self._folder.write_json("receipt.json", self._result.receipt.to_dict())
-
-
-def take_down(folder: RunFolder, deployment: Deployment) -> Receipt:
-    """Tear a run's deployment down, and keep the receipt in the run folder."""
-    receipt = deployment.teardown()
-    folder.write_json("receipt.json", receipt.to_dict())
-    return receipt

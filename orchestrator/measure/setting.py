@@ -11,7 +11,7 @@ from orchestrator.clock import Clock
 from orchestrator.experiment.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.hosts.base import Fleet
 from orchestrator.measure.interrupts import Interrupts
-from orchestrator.measure.trial import Ask, Bench
+from orchestrator.measure.trial import Ask, Bench, OnProgress
 from orchestrator.results.folder import RunFolder
 from services.harness.contract import Load, Payload, Warmup
 
@@ -72,7 +72,7 @@ class Setting:
         assert self.fleet is not None, "no stage before `deploy` asks for hosts"  # noqa: S101 - the stage table's promise
         return self.fleet
 
-    def bench(self, on_progress: Any = None) -> Bench:
+    def bench(self, on_progress: OnProgress | None = None) -> Bench:
         """What trials are made with."""
         return Bench(clock=self.clock, interrupts=self.interrupts, on_progress=on_progress or _unheard)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -27,7 +28,7 @@ class Journal:
             try:
                 with self.path.open("ab", buffering=0) as handle:
                     if handle.write(line) != len(line):
-                        raise OSError(28, os.strerror(28), str(self.path))
+                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
                     if sync:
                         os.fsync(handle.fileno())
             except OSError:

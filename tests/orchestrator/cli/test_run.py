@@ -124,6 +124,15 @@ def test_teardown_of_everything_goes_through_all_runs(monkeypatch, capsys):
     assert {r["run"] for r in json.loads(capsys.readouterr().out)["receipts"]} == ids
 
 
+def test_a_run_that_cannot_be_taken_down_keeps_no_other_from_it(monkeypatch, capsys):
+    monkeypatch.setattr(console, "out", sys.stdout)
+    damaged, whole = a_run(), a_run()
+    (damaged.path / "plan.json").write_text("{")
+    with pytest.raises(errors.TeardownIncomplete, match=rf"run {damaged.id}: .*plan\.json: cannot be read"):
+        teardown.command(None, everything=True)
+    assert capsys.readouterr().out.startswith(f"{whole.id}  receipt")
+
+
 def test_teardown_of_one_and_all_is_a_contradiction():
     with pytest.raises(errors.UsageError, match="not both"):
         teardown.command("x", everything=True)
