@@ -31,7 +31,7 @@ _BATCH = 64  # packets read from one host before the others, and the clock, get 
 _FIFO_PRIORITY = 20
 
 
-class Path:
+class Direction:
     """One direction between two hosts: what is wanted of it, and what is on its way."""
 
     __slots__ = (
@@ -81,19 +81,19 @@ class Path:
 
 
 class Emulator:
-    """The devices, the paths between them, and the heap of paths with something on its way."""
+    """The devices, the paths between them, and the heap of directions with something on its way."""
 
     def __init__(self, ends: list[dict[str, Any]]) -> None:
         self.devices = [open_device(end["netns"], end["address"]) for end in ends]
-        self.paths: dict[int, dict[bytes, Path]] = {device: {} for device in self.devices}
-        self.by_name: dict[tuple[str, str], Path] = {}
+        self.paths: dict[int, dict[bytes, Direction]] = {device: {} for device in self.devices}
+        self.by_name: dict[tuple[str, str], Direction] = {}
         for source, device in zip(ends, self.devices, strict=True):
             for end, out in zip(ends, self.devices, strict=True):
                 if out != device:
-                    path = Path(out, len(self.by_name))
+                    path = Direction(out, len(self.by_name))
                     self.by_name[source["name"], end["name"]] = path
                     self.paths[device][bytes(map(int, end["address"].split(".")))] = path
-        self.heap: list[tuple[int, int, Path]] = []
+        self.heap: list[tuple[int, int, Direction]] = []
 
     def set_paths(self, line: str) -> None:
         """Take new paths: a list of `{"from", "to", "delay_ns", "jitter_ns", "ns_per_byte", "buffer_ns", "loss"}`."""

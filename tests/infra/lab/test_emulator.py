@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from orchlab.emulator import Path
+from orchlab.emulator import Direction
 
 
-def path(**settings: float) -> Path:
-    made = Path(out=-1, order=0)
+def path(**settings: float) -> Direction:
+    made = Direction(out=-1, order=0)
     made.set(**{"delay_ns": 0, "jitter_ns": 0, "ns_per_byte": 8.0, "buffer_ns": 1_000_000, "loss": 0.0} | settings)  # type: ignore[arg-type]
     return made
 
 
 def test_a_path_that_nobody_set_loses_everything() -> None:
-    assert Path(out=-1, order=0).due_ns(0, 100) is None
+    assert Direction(out=-1, order=0).due_ns(0, 100) is None
 
 
 def test_a_packet_takes_its_time_on_the_wire_and_the_delay() -> None:
