@@ -101,7 +101,7 @@ def _per_request(trials: Sequence[TrialEvidence], *keys: str) -> Interval | None
 
 def _client_share(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | None:
     """What of the latency the client library adds to a bare socket that asks the same responder; None if not measured."""
-    if cell.stack.client == RAW_CLIENT or cell.distribution is None:
+    if cell.stack.client == RAW_CLIENT or cell.distribution is None or cell.distribution.median <= 0:
         return None
     for other in cells:
         alike = (

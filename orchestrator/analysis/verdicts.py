@@ -80,7 +80,7 @@ def _resolution(known: Sequence[Comparison]) -> float | None:
 
 
 def _floor_share(cell: CellSummary) -> str:
-    if cell.tcp_floor is None or cell.distribution is None:
+    if cell.tcp_floor is None or cell.distribution is None or cell.distribution.median <= 0:
         return ""
     share = cell.tcp_floor / cell.distribution.median
     median = words.ms(cell.distribution.median)

@@ -1,0 +1,90 @@
+"""The real harness commits one error at a time against a real responder, and the check for it fires."""
+
+import sys
+
+import pytest
+
+from orchestrator.analysis.summarise import summarise
+from services.harness import attempt
+from tests.support import faults
+from tests.support.faults import Fault, a_real_run
+from tests.support.runs import MemoryRun
+
+ORDER = ("pass", "cannot tell", "warn", "fail")
+
+
+def verdicts(run: MemoryRun) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for result in summarise(run).checks:
+        found[result.name] = max(found.get(result.name, "pass"), result.verdict, key=ORDER.index)
+    return found
+
+
+CLEAN = {
+    "one after the other": {},
+    "four in flight": {"concurrency": 4},
+    "a new connection per request": {"connection": "per-request"},
+    "an open loop": {"rate_per_s": 400.0, "concurrency": 16},
+    "a payload": {"operation": "echo"},
+}
+
+
+@pytest.mark.parametrize("trial", CLEAN.values(), ids=CLEAN.keys())
+def test_an_honest_harness_fails_no_check_however_loud_the_machine(trial, tmp_path):
+    run = a_real_run(tmp_path, **trial)
+    failed = [(r.name, r.explanation, r.evidence) for r in summarise(run).checks if r.verdict == "fail"]
+    # An open loop on a machine that has no CPU to spare offers less than it should, and says so.
+    assert [f for f in failed if not (f[0] == "offered load" and "rate_per_s" in trial)] == []
+
+
+FAULTS = {
+    "a timer stopped at enqueue": (Fault(dialer=faults.timer_stopped_at_enqueue), "floor", {"operation": "echo"}),
+    "a batch sharing one stamp": (Fault(ledger=faults.OneStampPerBatch), "one stamp per sample", {}),
+    "a batch's stamp means several in flight": (Fault(ledger=faults.OneStampPerBatch), "in flight", {}),
+    "more in flight than declared": (Fault(declared={"concurrency": 1}), "in flight", {"concurrency": 4}),
+    "a queue position for a latency": (Fault(ledger=faults.PlaceInLine), "queueing ramp", {}),
+    "latencies that exceed the time there was": (Fault(ledger=faults.PlaceInLine), "Little's law", {}),
+    "samples dropped": (Fault(ledger=faults.SlowOnesDropped), "completeness", {}),
+    "replies not verified": (Fault(ledger=faults.Unverified), "reply", {}),
+    "a responder on the wrong host": (Fault(check=faults.anyone_will_do), "reply", {"ready_identity": "another"}),
+    "a pool under per-request": (
+        Fault(dialer=faults.connections_kept_in_a_pool),
+        "connections",
+        {"connection": "per-request"},
+    ),
+    "reconnecting under reuse": (Fault(dialer=faults.a_new_connection_for_every_call), "connections", {}),
+    "half the declared rate": (
+        Fault(declared={"rate_per_s": 800.0}),
+        "offered load",
+        {"rate_per_s": 400.0, "concurrency": 16},
+    ),
+    "CPU time for wall time": (Fault(clock=faults.cpu_clock), "clocks", {}),
+    "a clock of milliseconds": (Fault(clock=faults.millisecond_clock), "clocks", {}),
+    "sizes made up": (Fault(dialer=faults.sizes_made_up), "codec size", {"operation": "echo"}),
+}
+
+NEEDS_TCP_INFO = {"sizes made up"}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_check_fires_on_the_error_that_the_harness_commits(name, tmp_path):
+    if name in NEEDS_TCP_INFO and not sys.platform.startswith("linux"):
+        pytest.skip("this system has no TCP_INFO")
+    fault, check, trial = FAULTS[name]
+    run = a_real_run(tmp_path, fault, **trial)
+    assert verdicts(run)[check] == "fail"
+
+
+def test_a_wall_clock_that_is_set_meanwhile_is_a_warning(tmp_path):
+    assert verdicts(a_real_run(tmp_path, Fault(clock=faults.wall_clock_set_meanwhile)))["clocks"] == "warn"
+
+
+def test_the_honest_harness_itself_refuses_a_responder_that_is_not_the_one(tmp_path):
+    def another(trial, parts, example):
+        from dataclasses import replace
+
+        return attempt_check(replace(trial, target=replace(trial.target, identity="another")), parts, example)
+
+    attempt_check = attempt.check
+    with pytest.raises(attempt.CannotTry, match="another responder answers"):
+        a_real_run(tmp_path, Fault(check=another))

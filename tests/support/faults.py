@@ -1,0 +1,358 @@
+"""A harness that lies: the real trial loop, record, client and responder, with one part replaced by a broken one.
+
+`a_real_run` makes a run of one cell of `tcp` through `services.harness.attempt`, on the loopback, and gives it as a
+`MemoryRun`. Each `Fault` replaces what `services.harness` would load in that place, and nothing else.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import services.tcp.requester as tcp
+from orchestrator.experiment import plan as p
+from orchestrator.results.convert import read_record
+from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
+from services.harness import attempt
+from services.harness.clock import Clock
+from services.harness.contract import Load, Payload, Target, Trial, Warmup
+from services.harness.ledger import Ledger
+from tests.support.ends import Program, responder
+from tests.support.runs import MemoryRun, a_plan
+
+STAMPS = SAMPLE_COLUMNS[:10]
+BLOCKS = 3
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is replaced by what. `declared` is what the plan says of the load, where that is the lie."""
+
+    ledger: type[Ledger] | None = None
+    dialer: Callable[..., Any] | None = None
+    check: Callable[..., Any] | None = None
+    clock: Callable[[], Clock] = Clock
+    declared: dict[str, Any] = field(default_factory=dict)
+
+    def committed(self) -> ExitStack:
+        """The fault is in the harness until the stack is closed."""
+        stack = ExitStack()
+        for owner, name, broken in (
+            (attempt, "Ledger", self.ledger),
+            (attempt, "check", self.check),
+            (tcp, "dialer", self.dialer),
+        ):
+            if broken is not None:
+                stack.enter_context(mock.patch.object(owner, name, broken))
+        return stack
+
+
+HONEST = Fault()
+
+
+class _LazyConnection:
+    """Its `call` returns when the request was handed to the kernel; the reply is read outside the timed window."""
+
+    def __init__(self, connection: tcp.SocketConnection) -> None:
+        self._connection = connection
+
+    def call(self, request: Any) -> Any:
+        tcp.send_frame(self._connection._sock, self._connection._code, body := self._encode(request))
+        return _LazyReply(self._connection, body)
+
+    def _encode(self, request: Any) -> bytes:
+        return tcp.encode_request(self._connection._code, request)
+
+    def value(self, reply: Any) -> Any:
+        return reply.answer()[2]
+
+    def sizes(self, _request: Any, reply: Any) -> tuple[int, int]:
+        sent, received, _ = reply.answer()
+        return sent, len(received)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class _LazyReply:
+    def __init__(self, connection: tcp.SocketConnection, body: bytes) -> None:
+        self._connection, self._body = connection, body
+        self._answer: Any = None
+
+    def answer(self) -> Any:
+        if self._answer is None:
+            frame = self._connection._reader.read()
+            self._answer = len(self._body), frame[1], tcp.decoded(self._connection._code, *frame)
+        return self._answer
+
+
+class _Dialer:
+    """A dialer that gives what `wrap` makes of an honest dialer."""
+
+    def __init__(self, call: Any, wrap: Callable[[tcp.SocketDialer], Any]) -> None:
+        self._honest, self._wrap = tcp.SocketDialer(call), wrap
+
+    def dial(self) -> Any:
+        return self._wrap(self._honest)
+
+
+def timer_stopped_at_enqueue(call: Any, _client: Any) -> Any:
+    return _Dialer(call, lambda honest: _LazyConnection(honest.dial()))
+
+
+class _PooledDialer(tcp.SocketDialer):
+    """Keeps its one connection open, whatever it is told."""
+
+    def __init__(self, call: Any) -> None:
+        super().__init__(call)
+        self._kept: Any = None
+
+    def dial(self) -> Any:
+        if self._kept is None:
+            self._kept = super().dial()
+            self._kept.close = lambda: None
+        return self._kept
+
+
+def connections_kept_in_a_pool(call: Any, _client: Any) -> Any:
+    return _PooledDialer(call)
+
+
+class _Reconnecting(tcp.SocketConnection):
+    """Opens its socket anew for every call."""
+
+    def __init__(self, dialer: tcp.SocketDialer) -> None:
+        self._dialer = dialer
+        self._take(dialer.dial())
+
+    def _take(self, fresh: tcp.SocketConnection) -> None:
+        super().__init__(fresh._sock, fresh._code)
+
+    def call(self, request: Any) -> Any:
+        self.close()
+        self._take(self._dialer.dial())
+        return super().call(request)
+
+
+def a_new_connection_for_every_call(call: Any, _client: Any) -> Any:
+    return _Dialer(call, _Reconnecting)
+
+
+class _Inflated(tcp.SocketConnection):
+    """Says that its bodies were a hundred times as large."""
+
+    def sizes(self, request: Any, reply: Any) -> tuple[int, int]:
+        sent, received = super().sizes(request, reply)
+        return sent * 100, received * 100
+
+
+def sizes_made_up(call: Any, _client: Any) -> Any:
+    def wrap(honest: tcp.SocketDialer) -> Any:
+        connection = honest.dial()
+        return _Inflated(connection._sock, connection._code)
+
+    return _Dialer(call, wrap)
+
+
+class OneStampPerBatch(Ledger):
+    """Ten requests in a row are entered with the send stamp of the first."""
+
+    _stamp = 0
+
+    def replied(self, sequence: int, number: int, intended_ns: int, sent_ns: int, *rest: Any) -> None:
+        if sequence % 10 == 1 or not self._stamp:
+            self._stamp = sent_ns
+        super().replied(sequence, number, self._stamp, self._stamp, *rest)
+
+
+class PlaceInLine(Ledger):
+    """Every latency counts from about when the phase began, as if all requests had been put in a queue then."""
+
+    _begun = 0
+    _of_phase = -1
+
+    def replied(self, sequence: int, number: int, intended_ns: int, sent_ns: int, *rest: Any) -> None:
+        if self._of_phase != self._phase_number:
+            self._of_phase, self._begun = self._phase_number, sent_ns - sequence
+        stamp = self._begun + sequence
+        super().replied(sequence, number, stamp, stamp, *rest)
+
+
+class SlowOnesDropped(Ledger):
+    """Leaves out every twentieth request, as a client that gives up on slow ones would."""
+
+    def replied(self, sequence: int, *rest: Any) -> None:
+        if sequence % 20:
+            super().replied(sequence, *rest)
+
+
+class Unverified(Ledger):
+    """Enters replies without looking at them."""
+
+    def replied(self, sequence: int, number: int, intended_ns: int, sent_ns: int, received_ns: int, *rest: Any) -> None:
+        connection, request, reply = rest
+        sent, received = connection.sizes(request, reply)
+        self._last_success_ns = received_ns
+        self._enter(sequence, number, intended_ns, sent_ns, received_ns, sent, received, 0)
+
+
+def anyone_will_do(trial: Trial, parts: Any, example: Any) -> tuple[str, tuple[int, int]]:
+    """A check that does not compare who answers."""
+    who, _ = parts.ask(parts.dialer("identity", {}), {})
+    _, sizes = parts.ask(parts.dialer(trial.operation, example), example)
+    return who["identity"], sizes
+
+
+def cpu_clock() -> Clock:
+    """CPU time of this process, which stands still while it waits; anchors are honest."""
+    return _OtherClock(monotonic_ns=time.process_time_ns)
+
+
+class _OtherClock(Clock):
+    def anchor(self) -> dict[str, int]:
+        return Clock().anchor()
+
+
+def millisecond_clock() -> Clock:
+    return Clock(monotonic_ns=lambda: time.monotonic_ns() // 1_000_000 * 1_000_000)
+
+
+def wall_clock_set_meanwhile() -> Clock:
+    """The wall clock jumps by five seconds between two of its readings."""
+    readings = iter(range(10**9))
+    return Clock(wall_ns=lambda: time.time_ns() + 5_000_000_000 * next(readings))
+
+
+def a_real_run(
+    folder: Path,
+    fault: Fault = HONEST,
+    *,
+    requests: int = 400,
+    concurrency: int = 1,
+    rate_per_s: float | None = None,
+    connection: str = "reuse",
+    operation: str = "add",
+    ready_identity: str | None = None,
+) -> MemoryRun:
+    """One cell, three trials, each with an honest `tcp` look at the floor beside it.
+
+    `ready_identity` is what the run expects of the responder, where another one answers.
+    """
+    load = Load(concurrency=concurrency, requests=requests, rate_per_s=rate_per_s)
+    payload = {"kind": "bytes", "size": 4_000} if operation == "echo" else {"kind": "none"}
+    size = payload.get("size", 8)
+    declared = p.Load(**{**load.__dict__, **fault.declared})
+    plan = a_plan(
+        stacks=("tcp",),
+        clients=("socket",),
+        blocks=BLOCKS,
+        load=declared,
+        warmup=50,
+        connection=connection,
+        operation=p.Operation(
+            id=operation, name=operation, label=operation, payload=payload, request_bytes=size, reply_bytes=size
+        ),
+    )
+    run = MemoryRun(stored=_empty(plan))
+    trials, looks = [], []
+    for planned in plan.trials:
+        with responder("tcp") as (end, ready):
+            base = Trial(
+                target=Target(host="127.0.0.1", port=ready["port"], identity="nonce"),
+                protocol="tcp",
+                client="socket",
+                operation=operation,
+                payload=Payload(**payload),
+                record=str(folder / f"{planned.index}.timings"),
+                connection=connection,
+                warmup=Warmup(requests=50, at_least_s=0.0),
+            )
+            looks.append(_look(run, replace(base, load=Load(requests=100)), planned, plan.cells[0].id))
+            before = _stats(end)
+            with fault.committed():
+                done = _made(replace(base, load=load, seed=planned.seed), fault.clock())
+            path = f"samples/{planned.index}.parquet"
+            run.files[path] = _columns(Path(base.record))
+            trials.append(
+                TrialRecord(
+                    index=planned.index,
+                    block=planned.block,
+                    cell=planned.cell,
+                    attempt=0,
+                    outcome="ok",
+                    started_wall_ns=time.time_ns(),
+                    ended_wall_ns=time.time_ns(),
+                    overhead_s=0.0,
+                    ready={**ready, "identity": ready_identity or ready["identity"]},
+                    stats=_stats(end),
+                    stats_before=before,
+                    requesters=(RequesterRecord(host="local", done=done, samples=path),),
+                )
+            )
+    run.stored = replace(run.stored, trials=tuple(trials), baselines=tuple(looks))
+    return run
+
+
+def _stats(end: Program) -> dict[str, Any]:
+    end.send("stats")
+    stats: dict[str, Any] = end.read()["stats"]
+    return stats
+
+
+def _made(trial: Trial, clock: Clock) -> dict[str, Any]:
+    """The `done` line of a trial made in this process."""
+    lines: list[dict[str, Any]] = []
+    try:
+        attempt.make_trial(trial, lines.append, clock)
+    finally:
+        gc.enable()
+        gc.unfreeze()
+    return lines[-1]
+
+
+def _columns(record: Path) -> dict[str, Any]:
+    rows = read_record(record)
+    return {name: rows[:, place].copy() for place, name in enumerate(STAMPS)}
+
+
+def _look(run: MemoryRun, trial: Trial, planned: p.PlannedTrial, cell: str) -> BaselineRecord:
+    done = _made(trial, Clock())
+    path = f"baselines/tcp/{planned.block}.parquet"
+    run.files[path] = _columns(Path(trial.record))
+    return BaselineRecord(
+        kind="tcp",
+        placement="local",
+        block=planned.block,
+        moment="before",
+        requester="local",
+        method="tcp",
+        samples=path,
+        started_wall_ns=time.time_ns(),
+        policy=trial.connection,
+        cells=(cell,),
+        done=done,
+    )
+
+
+def _empty(plan: p.Plan) -> Manifest:
+    return Manifest(
+        run_id="real",
+        plan_id=plan.id,
+        plan=plan.to_dict(),
+        orch_version="0",
+        state="complete",
+        started_at="2024-01-01T00:00:00Z",
+        ended_at=None,
+        command=("orch", "run"),
+        fleet={},
+        hosts={},
+        trials=(),
+        baselines=(),
+        files={},
+    )
