@@ -19,7 +19,7 @@ from benchmarks.harness.ends import IDENTITY, responder
 from services.harness.contract import Load, Target, Trial
 from services.harness.spec import Protocol, protocols
 
-ROUNDS = 5
+ROUNDS = 3
 _LIGHT = ("tcp", "grpc")
 
 
@@ -38,33 +38,26 @@ def responder_cpu_s(protocol: Protocol, name: str) -> float:
         return float(json.loads(process.stdout.readline())["stats"]["cpu_s"])
 
 
-def requester_cpu_s(protocol: Protocol, client: str) -> float:
+def requester_cpu_s(protocol: Protocol, client: str, port: int) -> float:
     """CPU seconds of one smoke trial."""
-    with responder(protocol.name, protocol.responder().name) as (_, ready):
-        trial = Trial(
-            target=Target(host="127.0.0.1", port=ready["port"], identity=IDENTITY),
-            protocol=protocol.name,
-            client=client,
-            operation="timestamp",
-            record=os.devnull,
-            load=Load(requests=0),
-        )
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        asking = subprocess.Popen(
-            [sys.executable, "-m", "services.harness.request"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+    trial = Trial(
+        target=Target(host="127.0.0.1", port=port, identity=IDENTITY),
+        protocol=protocol.name,
+        client=client,
+        operation="timestamp",
+        record=os.devnull,
+        load=Load(requests=0),
+    )
+    argv = [sys.executable, "-m", "services.harness.request"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as asking:
         assert asking.stdin is not None
         assert asking.stdout is not None
         asking.stdin.write(trial.to_json() + "\n")
         asking.stdin.flush()
         last = [json.loads(line) for line in asking.stdout][-1]
-        asking.stdin.close()
-        asking.stdout.close()
-        assert asking.wait(timeout=30) == 0, last
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert last["type"] == "done", last
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
@@ -76,9 +69,10 @@ def main() -> None:
         for answering in protocol.responders:
             times_s = [responder_cpu_s(protocol, answering.name) for _ in range(ROUNDS)]
             starts.append({"protocol": protocol.name, "end": "responder", "name": answering.name, "cpu_s": times_s})
-        for client in protocol.clients:
-            times_s = [requester_cpu_s(protocol, client.name) for _ in range(ROUNDS)]
-            starts.append({"protocol": protocol.name, "end": "requester", "name": client.name, "cpu_s": times_s})
+        with responder(protocol.name, protocol.responder().name) as (_, ready):
+            for client in protocol.clients:
+                times_s = [requester_cpu_s(protocol, client.name, ready["port"]) for _ in range(ROUNDS)]
+                starts.append({"protocol": protocol.name, "end": "requester", "name": client.name, "cpu_s": times_s})
     print(f"before: {told(before)}\nafter:  {told(conditions())}\n")
     print(f"{'protocol':12}{'end':12}{'name':22}{'CPU s':>8}   median of {ROUNDS}")
     for start in starts:
