@@ -23,7 +23,7 @@ from orchlab.errors import LabError
 
 _READY_S = 15.0
 _PINGS = 15
-_PING_INTERVAL_S = 0.01
+_PING_INTERVAL_S = 0.004
 _SETTLING = 3  # the first pings pay for ARP and cold caches
 _ROUNDS = 3  # of calibration, while a busy machine spoils it
 

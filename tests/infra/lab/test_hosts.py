@@ -77,6 +77,7 @@ def test_what_a_host_writes_stays_on_it(lab: Deployment) -> None:
         assert lab.ssh("a", f"touch {folder}/{marker}").returncode == 0
         assert not Path(folder, marker).exists()
         assert lab.ssh("b", f"test -e {folder}/{marker}").returncode == 1
+        assert lab.ssh("a", f"rm {folder}/{marker}").returncode == 0  # it was there, and is not for the next test
 
 
 def test_the_machine_itself_has_no_way_to_a_lab_address(lab: Deployment) -> None:
