@@ -37,9 +37,9 @@ class Costs:
     default_request_s: float = 0.0006
     open_s: float = 0.0002  # a connection, both ends
     byte_s: float = 1.5e-9  # a byte of a body, both ends
-    start_s: float = 0.8  # starting a responder and a requester
+    start_s: float = 0.3  # starting a responder and a requester
     between_s: float = 0.3  # elapsed: readiness, record, conversion
-    remote_s: float = 0.8  # elapsed: starting and fetching over SSH
+    remote_s: float = 0.3  # elapsed: starting and fetching over SSH
     ping_s: float = 1.0  # elapsed: 50 pings, beside their round trips
     floor_requests: int = 250
     floor_at_most_s: float = 2.5
