@@ -1,0 +1,93 @@
+"""`orch check` and `orch compare`: what they print, and how they end."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli import check, compare
+from orchestrator.cli.console import console
+from orchestrator.errors import InvalidMeasurement, Regression, UsageError
+from tests.support.runs import US, a_run, write_run
+
+
+@pytest.fixture(autouse=True)
+def out(tmp_path, monkeypatch):
+    """Standard output of a call made in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(console, "as_json", False)
+    monkeypatch.setattr(console, "out", io.StringIO())
+    return console.out
+
+
+def a_run_called(name, **knobs):
+    write_run(a_run(**knobs), Path("results") / name)
+
+
+def impossible(draft):
+    draft.columns["received_ns"] = draft.columns["sent_ns"] + 1_000
+
+
+def test_a_sound_run_shows_every_check_on_a_line_and_ends_well(out):
+    a_run_called("sound")
+    check.command("sound")
+    lines = out.getvalue().splitlines()
+    assert len(lines) == 19
+    assert any(line.startswith("pass") and "floor" in line for line in lines)
+
+
+def test_a_failed_check_ends_with_5_and_says_what_to_do(out):
+    a_run_called("broken", spoil=impossible)
+    with pytest.raises(InvalidMeasurement, match="floor") as failed:
+        check.command("latest")
+    assert failed.value.exit_code == 5
+    assert "Impossible: the quickest call took" in out.getvalue()
+    assert "-> Find out where the timer stops" in out.getvalue()
+
+
+def test_the_json_of_checks_is_one_document_with_what_scripts_need(out):
+    a_run_called("broken", spoil=impossible)
+    with pytest.raises(InvalidMeasurement):
+        check.command("broken", as_json=True)
+    document = json.loads(out.getvalue())
+    assert set(document) == {"schema_version", "checks"}
+    assert {"name", "verdict", "evidence", "explanation", "action"} <= document["checks"][0].keys()
+    assert "fail" in {found["verdict"] for found in document["checks"]}
+
+
+def test_compare_shows_a_ratio_and_a_word_per_cell(out):
+    a_run_called("old")
+    a_run_called("new", seed=2, base_us={"grpc": 260.0})
+    compare.command("new", "old")
+    rows = out.getvalue().splitlines()
+    assert rows[0] == "new against old, by median; above 1 is slower"
+    assert any("regressed" in row and "grpc (thin)" in row for row in rows)
+    assert any("within noise" in row and "rest (thin)" in row for row in rows)
+
+
+def test_compare_fails_a_build_only_beyond_the_margin(out):
+    def slower(draft):
+        draft.columns["received_ns"] += 30 * US
+
+    a_run_called("old")
+    a_run_called("new", seed=2, spoil=slower)
+    compare.command("new", "old", fail_if_slower="50%")
+    with pytest.raises(Regression) as found:
+        compare.command("new", "old", fail_if_slower="5%")
+    assert found.value.exit_code == 1
+
+
+def test_compare_of_one_run_has_its_stacks_as_rows_in_json_too(out):
+    a_run_called("one")
+    compare.command("one", statistic="p99", as_json=True)
+    document = json.loads(out.getvalue())
+    assert document["schema_version"] == 1
+    assert document["rows"][0]["change"] == "improved"
+    assert document["rows"][0]["statistic"] == "p99"
+
+
+@pytest.mark.parametrize("margin", ["much", "-3%", "nan"])
+def test_a_margin_that_is_no_share_is_refused_before_anything_is_read(margin):
+    with pytest.raises(UsageError, match="is not a share"):
+        compare.command("no such run", fail_if_slower=margin)
