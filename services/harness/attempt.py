@@ -88,6 +88,7 @@ def load_parts(trial: Trial) -> Parts:
     if operation.name not in protocol.operations:
         raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
     try:
+        _refuse_impossible(trial.load)
         make = operation.requests(trial.payload, trial.seed)
         module = importlib.import_module(client.module)
         ask, loops = _style(client)
@@ -104,6 +105,15 @@ def load_parts(trial: Trial) -> Parts:
         return module.dialer(call, client)
 
     return Parts(protocol=protocol, client=client, operation=operation, make=make, dialer=dialer, ask=ask, loops=loops)
+
+
+def _refuse_impossible(load: Load) -> None:
+    """ValueError for a load that cannot be offered, or would never end."""
+    measured(load)
+    if load.concurrency < 1:
+        raise ValueError(f"load: a concurrency of at least 1, not {load.concurrency}")
+    if load.rate_per_s is not None and load.rate_per_s <= 0:
+        raise ValueError(f"load: an open loop needs a rate above 0, not {load.rate_per_s}")
 
 
 def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops]]:
@@ -143,42 +153,62 @@ def _measure(
     trial: Trial, parts: Parts, example: Request, record: Record, print_line: Print, clock: Clock
 ) -> dict[str, Any]:
     """Both phases on the same connections; the `done` line's keys."""
-    load, target = trial.load, trial.target
-    due = arrivals(load, trial.seed) if load.rate_per_s is not None else None
-    more = measured(load) if due is None else lambda taken, _elapsed_ns: taken < len(due)
-    overlap = trial.connection == "per-request" and load.concurrency > 1
-    wire = WireMeter(target.host, target.port, overlap=overlap)
+    overlap = trial.connection == "per-request" and trial.load.concurrency > 1
+    wire = WireMeter(trial.target.host, trial.target.port, overlap=overlap)
     ledger = Ledger(record, parts.operation.verify, timeout_s=trial.timeout_s, progress=print_line)
     work = Work(
         make=parts.make,
         ledger=ledger,
         clock=clock,
         policy=trial.connection,
-        concurrency=load.concurrency,
+        concurrency=trial.load.concurrency,
         before_close=wire.before_close,
     )
     loops = parts.loops(parts.dialer(trial.operation, example), work)
-
     # The collector must not run into a sample; what stands now will stand to the end.
     gc.collect()
     gc.freeze()
     gc.disable()
     anchor = clock.anchor()
     print_line({"type": "start", "anchor": anchor})
+    warm = _warm_up(trial, loops, ledger, clock)
+    measured_phase = _measured_phase(trial, loops, ledger, wire, clock, warm.next_sequence)
+    loops.close()
+    gc.enable()
+    return {
+        "rows": record.rows,
+        "warmup_requests": warm.taken,
+        **measured_phase,
+        "anchor": anchor,
+        "anchor_end": clock.anchor(),
+        **parts.who(),
+    }
+
+
+def _warm_up(trial: Trial, loops: Loops, ledger: Ledger, clock: Clock) -> Phase:
     try:
         loops.open()
     except CallFailed as failure:
-        raise CannotTry(failure.status, f"opening {load.concurrency} connections: {failure}") from failure
-    warm = Phase(number=WARM_UP, begin_ns=clock.monotonic_ns(), first_sequence=1, more=warm_up(trial.warmup))
-    ledger.begin(warm)
-    loops.closed_loop(warm)
+        raise CannotTry(failure.status, f"opening {trial.load.concurrency} connections: {failure}") from failure
+    phase = Phase(number=WARM_UP, begin_ns=clock.monotonic_ns(), first_sequence=1, more=warm_up(trial.warmup))
+    ledger.begin(phase)
+    loops.closed_loop(phase)
     if trial.start_at_unix_ns is not None:
         loops.wait(max(0.0, (trial.start_at_unix_ns - clock.wall_ns()) / NS))
+    return phase
 
+
+def _measured_phase(
+    trial: Trial, loops: Loops, ledger: Ledger, wire: WireMeter, clock: Clock, first_sequence: int
+) -> dict[str, Any]:
+    """The measured phase between two looks at the host, the sockets and this process's CPU time."""
+    load = trial.load
+    due = arrivals(load, trial.seed) if load.rate_per_s is not None else None
+    more = measured(load) if due is None else lambda taken, _elapsed_ns: taken < len(due)
     host_before = host_counters()
     wire.begin()
     cpu_before_s = time.process_time()
-    phase = Phase(number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=warm.next_sequence, more=more)
+    phase = Phase(number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=first_sequence, more=more)
     ledger.begin(phase)
     if due is None:
         loops.closed_loop(phase)
@@ -186,23 +216,16 @@ def _measure(
         loops.open_loop(phase, due, close_after(load, phase.begin_ns))
     cpu_s = time.process_time() - cpu_before_s
     wire.end()
-    host_after = host_counters()
-    loops.close()
-    gc.enable()
+    span_s = ledger.tally.span_s
     return {
-        "rows": record.rows,
-        "warmup_requests": warm.taken,
         **_tallied(ledger.tally),
         "wire": wire.wire(),
         "min_rtt_us": wire.min_rtt_us(),
         "cpu_s": cpu_s,
-        "cpu_share": cpu_s / ledger.tally.span_s if ledger.tally.span_s else None,
+        "cpu_share": cpu_s / span_s if span_s else None,
         "loop_lag_ms": loops.lag_ms,
-        "anchor": anchor,
-        "anchor_end": clock.anchor(),
         "host_before": host_before,
-        "host_after": host_after,
-        **parts.who(),
+        "host_after": host_counters(),
     }
 
 

@@ -57,6 +57,7 @@ def test_a_trial_from_check_to_done(tmp_path: Path, client: str, connection: Any
     assert all(row.sent_ns < row.received_ns for row in rows)
     assert max(row.received_ns for row in rows if row.phase == 0) < min(row.sent_ns for row in rows if row.phase == 1)
     assert done["errors"] == {}
+    assert (done["identity"], done["verified"]) == ("nonce", 50)
     assert done["connections_opened"] == (0 if connection == "reuse" else 50)
     assert done["body_bytes_sent"] == 50 * lines[0]["body_bytes"][0]
     assert stats["answered"] == 72  # the two of the check among them
@@ -116,6 +117,9 @@ def test_nobody_there_is_refused(tmp_path: Path):
         ({"operation": "subtract"}, "operation"),
         ({"operation": "image", "payload": Payload(kind="image", path="not-there.png")}, "cannot read not-there.png"),
         ({"operation": "add", "payload": Payload(kind="bytes", size=3)}, "add carries a payload of kind none"),
+        ({"load": Load()}, "nothing would end this trial"),
+        ({"load": Load(requests=1, concurrency=0)}, "a concurrency of at least 1"),
+        ({"load": Load(requests=1, rate_per_s=0)}, "a rate above 0"),
     ],
 )
 def test_what_there_is_not_cannot_be_asked(tmp_path: Path, changes: dict[str, Any], words: str):
