@@ -41,8 +41,8 @@ def _of_group(group: str, members: Sequence[Comparison], cells: dict[str, CellSu
     ties = [m.stack_label for m in known if m.standing == "tie"]
     if ties:
         text.append(f"{', '.join(ties)}: a tie with {reference}.")
-    if (least := _resolution(known)) is not None:
-        text.append(f"A difference below {words.percent(least)} is a tie here.")
+    if below := _resolution(known):
+        text.append(f"A difference below {below} is a tie here.")
     return f"{group}: {' '.join(text)}"
 
 
@@ -50,10 +50,11 @@ def _leader(known: Sequence[Comparison], reference: str) -> str:
     """Who is ahead of the reference, or that it is ahead of all, and the largest gap behind it."""
     faster = sorted((m for m in known if m.standing == "faster"), key=lambda m: m.ratio or 1.0)
     slower = sorted((m for m in known if m.standing == "slower"), key=lambda m: m.ratio or 1.0)
+    first, *others = faster + slower
+    others_too = f"; {', '.join(_brief(m) for m in others)}" if others else ""
     if faster:
-        others = "".join(f"; {_gap(m)}" for m in (*faster[1:], *slower))
-        return f"by the median, {_gap(faster[0], than=reference)}{others}."
-    return f"{reference} is ahead by the median: {'; '.join(_gap(m) for m in slower)}."
+        return f"by the median, {_gap(first, than=reference)}{others_too}."
+    return f"{reference} is ahead by the median: {_gap(first)}{others_too}."
 
 
 def _gap(comparison: Comparison, *, than: str = "") -> str:
@@ -66,27 +67,40 @@ def _gap(comparison: Comparison, *, than: str = "") -> str:
     return text
 
 
+def _brief(comparison: Comparison) -> str:
+    return (
+        f"{comparison.stack_label} {words.times(comparison.ratio or 1.0).removeprefix('takes ').removesuffix(' time')}"
+    )
+
+
 def _undecided(known: Sequence[Comparison], reference: str) -> str:
     if all(m.standing == "cannot tell" for m in known):
         gaps = "; ".join(f"{m.stack_label} {words.times(m.ratio or 1.0)}" for m in known)
         return f"cannot tell who is faster: {known[0].why}. Seen so far, against {reference}: {gaps}."
-    least = _resolution(known)
-    below = f" A difference below {words.percent(least)} cannot be told here." if least is not None else ""
-    return f"a tie between {reference} and {', '.join(m.stack_label for m in known)}.{below}"
+    below = _resolution(known)
+    limit = f" A difference below {below} cannot be told here." if below else ""
+    return f"a tie between {reference} and {', '.join(m.stack_label for m in known)}.{limit}"
 
 
-def _resolution(known: Sequence[Comparison]) -> float | None:
-    return max((m.resolution for m in known if m.resolution is not None), default=None)
+def _resolution(known: Sequence[Comparison]) -> str:
+    """Below what a difference is a tie; of several stacks with limits far apart, the least and the largest."""
+    limits = sorted(m.resolution for m in known if m.resolution is not None)
+    if not limits:
+        return ""
+    if limits[-1] > 1.5 * limits[0]:
+        return f"{words.difference(limits[0])} (at best) to {words.difference(limits[-1])} (at worst)"
+    return words.difference(limits[-1])
 
 
 def _floor_share(cell: CellSummary) -> str:
-    if cell.tcp_floor is None or cell.distribution is None or cell.distribution.median <= 0:
+    """How much of a latency is floor; nothing to say of the floor's own protocol."""
+    if cell.tcp_floor is None or cell.distribution is None or cell.distribution.median <= 0 or cell.protocol == "tcp":
         return ""
     share = cell.tcp_floor / cell.distribution.median
-    median = words.ms(cell.distribution.median)
-    return (
-        f"Of the {median} of {cell.stack_label}, {words.ms(cell.tcp_floor)} ({words.percent(share)}) is the TCP floor."
-    )
+    median, floor = words.ms(cell.distribution.median), words.ms(cell.tcp_floor)
+    if share >= 1:
+        return f"The {median} of {cell.stack_label} are the TCP floor itself ({floor})."
+    return f"Of the {median} of {cell.stack_label}, {floor} ({words.percent(share)}) is the TCP floor."
 
 
 def _client_share(cell: CellSummary) -> str:

@@ -35,6 +35,11 @@ def of_load(load: Load) -> str:
     return f"{until}, {load.concurrency:,} in flight"
 
 
+def difference(share: float) -> str:
+    """A relative difference as `3.0 %`, from twofold on as `a factor of 2.5`."""
+    return percent(share) if share < 1 else f"a factor of {1 + share:.1f}"
+
+
 def times(ratio: float) -> str:
     """A ratio of latencies in words that cannot be read two ways: 0.8 `takes 20 % less time`, 3 `3.00 times as long`."""
     if ratio >= 2:
