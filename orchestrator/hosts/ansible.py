@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import MissingError, ProvisionError
-from orchestrator.hosts.programs import run_logged
+from orchestrator.hosts.programs import LOCK, run_logged
 from orchestrator.hosts.wheelhouse import Bundle
 
 GROUPS = {"requester": ("requesters",), "responder": ("responders",), "both": ("requesters", "responders")}
@@ -67,7 +67,7 @@ def deploy(ansible: Path, inventory_file: Path, log: Path) -> Deployed:
         "ANSIBLE_FORCE_COLOR": "0",
     }
     command = [find_playbook_program(), "-i", str(inventory_file.resolve()), str((ansible / "deploy.yml").resolve())]
-    ended = run_logged(command, log, environment)
+    ended = run_logged(command, log, environment, lock=inventory_file.parent / LOCK)
     if ended.status:
         raise ProvisionError(f"deploying failed: {_essence(ended.words)}", hint=f"Ansible's whole output is in {log}")
     hosts = dict(_recap(ended.out.splitlines()))

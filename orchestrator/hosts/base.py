@@ -61,7 +61,10 @@ class Host(Protocol):
         """Copy a file into the workspace (unless it is there with the same SHA-256); its path on the host."""
 
     def fetch(self, remote: PurePosixPath, local: Path) -> None:
-        """Move a file here from the host; whole or not at all, verified by SHA-256 where it crosses a network."""
+        """Move a file here from the host; whole or not at all, verified by SHA-256 where it crosses a network.
+
+        FileNotFoundError when the host has no such file.
+        """
 
     def facts(self) -> dict[str, Any]:
         """The host's environment for the manifest, as `services.harness.describe` prints it."""
@@ -88,3 +91,6 @@ class Fleet(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """Provider, link, deployment id and expiry for the manifest."""
+
+    def fault(self) -> str | None:
+        """What of the hosts or of the way between them is gone, asked anew; None when all is there."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from orchestrator.clock import SYSTEM
 from orchestrator.errors import ProvisionError
@@ -21,13 +23,17 @@ from orchestrator.hosts.infra import ROOT, Infra
 from orchestrator.hosts.keys import ensure_key
 from orchestrator.hosts.provider import Ledger, Receipt
 from orchestrator.hosts.registry import Intent, deployment_id, folder_of
-from orchestrator.hosts.remote import Access, RemoteHost
+from orchestrator.hosts.remote import RemoteHost
+from orchestrator.hosts.ssh import Access
 from orchestrator.hosts.takedown import take_down, terraform_of
 from orchestrator.hosts.terraform import find_program
 from orchestrator.hosts.topology import Topology, WantedLink, topology
 from orchestrator.hosts.wheelhouse import Target, code, wheelhouse
 
-CACHE = Path(".orch") / "cache"
+T = TypeVar("T")
+
+CACHE = Path(os.environ.get("ORCH_CACHE") or Path(".orch") / "cache")
+_BOOT_S = 180.0
 _PROBE = (
     "import json,platform,sys;print(json.dumps([platform.python_version(),platform.machine(),platform.libc_ver()[1]]))"
 )
@@ -55,15 +61,18 @@ class TerraformDeployment:
         self._infra.check()
         find_program()
         ansible.find_playbook_program()
-        intent = self._declare()
-        self._write_variables(int(max(60, intent.expires_at - SYSTEM.wall_ns() / 1e9)))
+        stood = registry.read(self.id)
+        intent = self._declare(stood)
+        self._write_variables()
         self._terraform.init()
-        broken = self._infra.status(self.id)["replace"] if intent.state == "up" else []
+        # Terraform does not see that a namespace or a link has died; the provider does.
+        broken = [] if stood is None else self._infra.status(self.id)["replace"]
         self._terraform.apply(replace=broken)
         output = self._terraform.output()
         (self.folder / "output.json").write_text(json.dumps(output, indent=2))
         self._write_ssh_files(output["hosts"])
-        registry.write(replace(intent, state="up"))
+        ends = [host["expires_at"] for host in self._infra.status(self.id)["hosts"].values() if host["expires_at"]]
+        registry.write(replace(intent, state="up", expires_at=max(ends, default=intent.expires_at)))
         self._ledger.append({"event": "provisioned", "deployment": self.id, "link": output["link"]})
 
     def deploy(self) -> RemoteFleet:
@@ -71,16 +80,19 @@ class TerraformDeployment:
         output = json.loads((self.folder / "output.json").read_text())
         hosts = output["hosts"]
         self._close()
-        members = self._members = {name: self._host(name, host) for name, host in hosts.items()}
+        cloud = self._plan.provider if output["link"]["kind"] == "network" else None
+        members = self._members = {name: self._host(name, host, cloud) for name, host in hosts.items()}
         wheels = wheelhouse(ROOT / "locks" / "services.lock", _target(next(iter(members.values()))), CACHE)
         workspace = str(next(iter(members.values())).workspace)
         document = ansible.inventory(hosts, self.folder / "ssh_config", wheels, code(ROOT, CACHE), workspace)
         inventory = self.folder / "inventory.json"
         ansible.write(inventory, document)
         played = ansible.deploy(ROOT / "ansible", inventory, self.folder / "logs" / "ansible.log")
-        fleet = RemoteFleet(members=members, topology=self._topology, pin=self._plan.pin, about={})
-        facts = {name: host.facts() for name, host in members.items()}
+        facts = dict(zip(members, _at_once(RemoteHost.facts, members.values()), strict=True))
         prove_placement(facts, hosts)
+        fleet = RemoteFleet(
+            members=members, topology=self._topology, pin=self._plan.pin, look=lambda: self._infra.status(self.id)
+        )
         fleet.about = {
             "provider": self._plan.provider,
             "deployment": self.id,
@@ -114,12 +126,11 @@ class TerraformDeployment:
             "end_with": f"orch teardown {intent.run_id}",
         }
 
-    def _declare(self) -> Intent:
+    def _declare(self, stood: Intent | None) -> Intent:
         """The intent of this run: the one that stands, or a new one, written down."""
-        found = registry.read(self.id)
-        if found is not None and found.state != "down":
-            return found
         now = SYSTEM.wall_ns() / 1e9
+        if stood is not None and stood.state != "down" and now < stood.expires_at:
+            return stood
         intent = Intent(
             id=self.id,
             run_id=self._ledger.path.name,
@@ -134,7 +145,7 @@ class TerraformDeployment:
         self._ledger.append({"event": "deployment", "deployment": self.id, "provider": intent.provider})
         return intent
 
-    def _write_variables(self, ttl_s: int) -> None:
+    def _write_variables(self) -> None:
         keys = self.folder / "keys"
         host_keys = {
             host.name: {
@@ -146,7 +157,7 @@ class TerraformDeployment:
         variables = {
             "run_id": self.id,
             "hosts": {h.name: {"role": h.role, "zone": h.zone, "machine": h.machine} for h in self._topology.hosts},
-            "ttl_seconds": ttl_s,
+            "ttl_seconds": int(self._plan.limits.ttl_s),  # the same each time: another one would make other hosts
             "ssh_public_key": ensure_key(self._identity, "orch"),
             "host_keys": host_keys,
             "links": [_link(wanted) for wanted in self._topology.links if wanted.link.rtt_ms is not None],
@@ -169,7 +180,7 @@ class TerraformDeployment:
                 f"  Port {ssh['port']}",
             ]
             if ssh["proxy_command"]:
-                lines.append(f"  ProxyCommand {ssh['proxy_command']}")
+                lines.append(f"  ProxyCommand {ssh['proxy_command'].replace('%', '%%')}")
             blocks.append("\n".join(lines))
         common = [
             "Host *",
@@ -183,10 +194,11 @@ class TerraformDeployment:
         ]
         (self.folder / "ssh_config").write_text("\n".join([*blocks, *common]) + "\n")
 
-    def _host(self, name: str, host: dict[str, Any]) -> RemoteHost:
+    def _host(self, name: str, host: dict[str, Any], cloud: str | None) -> RemoteHost:
         ssh = host["ssh"]
         access = Access(
-            alias=name,
+            name=name,
+            alias=ssh["alias"],
             host_name=ssh["host_name"],
             user=ssh["user"],
             port=int(ssh["port"]),
@@ -195,12 +207,26 @@ class TerraformDeployment:
             known_hosts=self.folder / "known_hosts",
         )
         workspace = PurePosixPath("/var/tmp/orch") / self._ledger.path.name  # noqa: S108 - the host's, made by Ansible
-        return RemoteHost(name=name, address=host["address"], zone=host["zone"], access=access, workspace=workspace)
+        return RemoteHost(
+            name=name,
+            address=host["address"],
+            zone=host["zone"],
+            access=access,
+            workspace=workspace,
+            boot_s=_BOOT_S if ssh["proxy_command"] is None else 0.0,  # what has a proxy stands once it is made
+            cloud=cloud,
+        )
 
     def _close(self) -> None:
         """End every connection, and with it what it started."""
         for host in self._members.values():
             host.close()
+
+
+def _at_once(ask: Callable[[RemoteHost], T], hosts: Iterable[RemoteHost]) -> list[T]:
+    """Ask every host the same, all at the same time; the answers in the hosts' order."""
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        return list(pool.map(ask, hosts))
 
 
 def _target(host: RemoteHost) -> Target:
@@ -210,6 +236,10 @@ def _target(host: RemoteHost) -> Target:
             f"{host.name} has no python3: {done.stderr.strip()[-200:]}", hint="use an image with Python 3.11 or newer"
         )
     version, machine, libc = json.loads(done.stdout)
+    if not libc:
+        raise ProvisionError(
+            f"{host.name} has no glibc, and the wheels need one", hint="use an image such as Debian or Ubuntu"
+        )
     if tuple(int(part) for part in version.split(".")[:2]) < (3, 11):
         raise ProvisionError(f"{host.name} has Python {version}", hint="use an image with Python 3.11 or newer")
     major, minor = libc.split(".")[:2]

@@ -14,6 +14,7 @@ from orchestrator.errors import MissingError, ProvisionError
 ROOT = Path(__file__).resolve().parents[2]
 _INCOMPLETE = 6
 _LACKING = 3
+_PATIENCE_S = 900.0
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Infra:
 
     def check(self) -> None:
         """MissingError that lists all that this machine lacks for the provider."""
-        document, _ = self._ask("check")
+        document = self._ask("check")
         if not document["ok"]:
             missing = document["missing"]
             raise MissingError(
@@ -39,25 +40,31 @@ class Infra:
 
     def status(self, identity: str) -> dict[str, Any]:
         """Which hosts and links are alive, and what to replace to mend the rest."""
-        return self._ask("status", "--run-id", identity)[0]
+        return self._ask("status", "--run-id", identity)
 
     def standing(self) -> dict[str, Any]:
         """Every run of which something is still there, by id."""
-        runs: dict[str, Any] = self._ask("list")[0]["runs"]
+        runs: dict[str, Any] = self._ask("list")["runs"]
         return runs
 
     def sweep(self, identity: str) -> tuple[list[str], list[str]]:
         """Remove all that carries the id: what was removed, and what is left and why."""
-        document, _ = self._ask("sweep", "--run-id", identity)
+        document = self._ask("sweep", "--run-id", identity)
         return document["removed"], [f"{item['what']} ({item['why']})" for item in document["left"]]
 
-    def _ask(self, *words: str) -> tuple[dict[str, Any], int]:
+    def _ask(self, *words: str) -> dict[str, Any]:
         command = [sys.executable, str(self.module / "provider.py"), *words]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
-        if done.returncode not in (0, _LACKING, _INCOMPLETE):
-            raise ProvisionError(
-                f"{self.provider}: {words[0]} failed: {done.stderr.strip()[-800:]}",
-                hint=f"by hand: python3 infra/{self.provider}/provider.py {' '.join(words)}",
+        hint = f"by hand: python3 infra/{self.provider}/provider.py {' '.join(words)}"
+        try:
+            # In a session of its own: a teardown that has begun is not to be cut by the terminal's Ctrl-C.
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, timeout=_PATIENCE_S, start_new_session=True
             )
+        except subprocess.TimeoutExpired as error:
+            raise ProvisionError(
+                f"{self.provider}: {words[0]} had no answer after {_PATIENCE_S:g} s", hint=hint
+            ) from error
+        if done.returncode not in (0, _LACKING, _INCOMPLETE):
+            raise ProvisionError(f"{self.provider}: {words[0]} failed: {done.stderr.strip()[-800:]}", hint=hint)
         document: dict[str, Any] = json.loads(done.stdout)
-        return document, done.returncode
+        return document

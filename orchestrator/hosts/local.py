@@ -122,6 +122,9 @@ class LocalFleet:
         """Every name of this machine."""
         return self._hosts
 
+    def fault(self) -> None:
+        """None: were this machine gone, nobody would ask."""
+
     def describe(self) -> dict[str, Any]:
         """The provider, the pinning, and what of it is not as wanted."""
         warnings = [self._pinning.warning] if self._pinning.warning else []

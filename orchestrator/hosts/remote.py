@@ -1,74 +1,36 @@
-"""Hosts reached over SSH: Fabric connects, and starts processes of the contract on channels of that connection.
+"""Hosts reached over SSH: starts processes of the contract on channels of one connection, and moves files.
 
-A process ends with the channel that started it, because a contract process ends when its stdin closes. Host keys were
-made by us (`hosts.keys`), and every other key is refused.
+A process ends with the channel that started it, because a contract process ends when its stdin closes.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
-import logging
 import queue
+import re
 import shlex
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import fabric
 import paramiko
 
-from orchestrator.errors import ProvisionError
+from orchestrator.errors import MissingError, ProvisionError
 from orchestrator.hosts.base import Completed, HostLost
+from orchestrator.hosts.ssh import Access, Session, await_session
 
 ROOT = PurePosixPath("/opt/orch")
-logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # a lost connection is ours to tell, in one sentence
 _WORDS = 4_000  # characters of stderr that are kept
-_PID = "orch-pid "
-
-
-@dataclass(frozen=True, kw_only=True)
-class Access:
-    """How to reach a host: as `ssh` in an output of `infra/`, with the files of its deployment."""
-
-    alias: str
-    host_name: str
-    user: str
-    port: int
-    proxy_command: str | None
-    identity: Path
-    known_hosts: Path
-
-
-def connect(access: Access, timeout_s: float = 30.0) -> fabric.Connection:
-    """An open connection; ProvisionError when the host does not answer or shows another key than the one we gave it."""
-    connection = fabric.Connection(
-        access.host_name,
-        user=access.user,
-        port=access.port,
-        gateway=access.proxy_command,
-        connect_timeout=int(timeout_s),
-        connect_kwargs={"key_filename": str(access.identity), "look_for_keys": False, "allow_agent": False},
-        config=fabric.Config(overrides={"load_ssh_configs": False}),
-    )
-    connection.client.load_host_keys(str(access.known_hosts))
-    connection.client.set_missing_host_key_policy(paramiko.RejectPolicy())
-    try:
-        connection.open()
-    except (paramiko.BadHostKeyException, paramiko.SSHException) as error:
-        raise ProvisionError(
-            f"{access.alias}: SSH was refused: {error}",
-            hint="its key must be the one this deployment gave it; was the address reused? `orch teardown`, run again",
-        ) from error
-    except (OSError, EOFError) as error:
-        raise ProvisionError(
-            f"{access.alias} does not answer on SSH: {error}", hint="`orch status` shows what is up"
-        ) from error
-    connection.transport.set_keepalive(10)
-    return connection
+_PID = re.compile(r"^orch-pid (\d+)\n", re.MULTILINE)
+_CHUNK_BYTES = 1 << 20
+_OPEN_S = 60.0
+_ANSWER_S = 15.0
+_COPY_S = 120.0  # without a byte
 
 
 @contextmanager
@@ -77,7 +39,7 @@ def _losing(name: str) -> Iterator[None]:
     try:
         yield
     except (paramiko.SSHException, EOFError, ConnectionError) as error:
-        raise HostLost(f"{name}: the connection is lost ({error or type(error).__name__})") from error
+        raise HostLost(f"{name}: the SSH connection is lost ({error or type(error).__name__})") from error
 
 
 class RemoteProcess:
@@ -89,7 +51,7 @@ class RemoteProcess:
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._stderr = ""
         self._pid: int | None = None
-        channel.exec_command(f"echo {_PID}$$ >&2; exec {command}")
+        channel.exec_command(f"echo orch-pid $$ >&2; exec {command}")
         self._readers = [threading.Thread(target=read, daemon=True) for read in (self._read_out, self._read_err)]
         for reader in self._readers:
             reader.start()
@@ -105,48 +67,59 @@ class RemoteProcess:
     def _read_err(self) -> None:
         while data := self._channel.recv_stderr(65536):
             text = self._stderr + data.decode(errors="replace")
-            if self._pid is None and text.startswith(_PID) and "\n" in text:
-                first, text = text.split("\n", 1)
-                self._pid = int(first.removeprefix(_PID))
+            if self._pid is None and (found := _PID.search(text)):
+                self._pid = int(found[1])
+                text = text.replace(found[0], "", 1)
             self._stderr = text[-_WORDS:]
 
     def send(self, line: str) -> None:
         """See `Process.send`."""
         try:
             self._channel.sendall(line.encode() + b"\n")
-        except OSError as error:
+        except (OSError, paramiko.SSHException) as error:
             raise BrokenPipeError(f"{self._host.name}: its process is gone") from error
 
     def read(self, timeout_s: float) -> str | None:
-        """See `Process.read`."""
+        """See `Process.read`; HostLost when the output ended because the host is gone."""
         try:
             line = self._lines.get(timeout=timeout_s)
         except queue.Empty:
             raise TimeoutError(f"{self._host.name}: nothing said for {timeout_s:g} s") from None
         if line is None:
             self._lines.put(None)
+            self._explain_end()
         return line
+
+    def _explain_end(self) -> None:
+        """Tell a process that ended by itself from one whose host, connection or memory is gone."""
+        if self._channel.status_event.wait(_ANSWER_S) and self._channel.exit_status >= 0:
+            return
+        connected = self._host.is_connected
+        if not self._host.answers():
+            raise HostLost(f"{self._host.name} does not answer any more")
+        why = "it was killed, as the kernel does when memory runs out" if connected else "its SSH connection was lost"
+        if why not in self._stderr:
+            self._stderr = f"{self._stderr}{why}\n"
 
     def close_stdin(self) -> None:
         """See `Process.close_stdin`."""
         try:
             self._channel.shutdown_write()
-        except OSError:
+        except (OSError, paramiko.SSHException):
             return  # closed with its connection
 
     def end(self, grace_s: float = 5.0) -> int:
-        """See `Process.end`; -1 where the connection took the status with it."""
+        """See `Process.end`; -1 where a signal or the lost connection took the status with it."""
         self.close_stdin()
-        if not self._channel.status_event.wait(grace_s) and self._pid is not None:
-            for name in ("TERM", "KILL"):
-                self._host.signal(self._pid, name)
-                if self._channel.status_event.wait(grace_s):
-                    break
-        status = self._channel.recv_exit_status() if self._channel.status_event.is_set() else -1
+        ended = self._channel.status_event
+        for name in ("TERM", "KILL"):
+            if ended.wait(grace_s) or self._pid is None or not self._host.signal(self._pid, name):
+                break
+        ended.wait(grace_s)
         self._channel.close()
         for reader in self._readers:
             reader.join(timeout=grace_s)
-        return int(status)
+        return int(self._channel.exit_status)
 
     def last_words(self) -> str:
         """See `Process.last_words`."""
@@ -155,27 +128,43 @@ class RemoteProcess:
 
 @dataclass
 class RemoteHost:
-    """A host of a deployment; see `hosts.base.Host`. Connects at the first use."""
+    """A host of a deployment; see `hosts.base.Host`. Connects at the first use.
+
+    `boot_s` is how long its first boot may take until it answers; `cloud` names the metadata service that it has.
+    """
 
     name: str
     address: str
     zone: str | None
     access: Access
     workspace: PurePosixPath
-    _connection: fabric.Connection | None = field(default=None, repr=False)
+    boot_s: float = 0.0
+    cloud: str | None = None
+    _session: Session | None = field(default=None, repr=False)
 
     @property
-    def connection(self) -> fabric.Connection:
-        """The open connection; made anew when it was lost."""
-        if self._connection is None or not self._connection.is_connected:
-            self._connection = connect(self.access)
-        return self._connection
+    def session(self) -> Session:
+        """The open connection; made anew when it was lost, and then HostLost when that fails."""
+        if self._session is None:
+            self._session = await_session(self.access, self.boot_s)
+        elif not self._session.is_open:
+            self._session.close()
+            try:
+                self._session = Session(self.access)
+            except ProvisionError as error:
+                raise HostLost(error.message) from error
+        return self._session
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection that still stands."""
+        return self._session is not None and self._session.is_open
 
     def close(self) -> None:
         """End the connection, and with it everything it started. Idempotent."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._session is not None:
+            self._session.close()
+            self._session = None
 
     def python(self) -> Sequence[str]:
         """See `Host.python`."""
@@ -185,62 +174,121 @@ class RemoteHost:
         """See `Host.start`."""
         pin = ["taskset", "-c", cpus] if cpus else []
         with _losing(self.name):
-            channel = self.connection.transport.open_session(timeout=30)
-            return RemoteProcess(channel, shlex.join([*pin, *argv]), self)
+            return RemoteProcess(self.session.channel(_OPEN_S), shlex.join([*pin, *argv]), self)
 
     def run(self, argv: Sequence[str], *, timeout_s: float) -> Completed:
-        """See `Host.run`; TimeoutError after `timeout_s`."""
-        with _losing(self.name):
-            channel = self.connection.transport.open_session(timeout=timeout_s)
-            channel.settimeout(timeout_s)
-            with channel:
-                channel.exec_command(shlex.join(argv))
-                out = channel.makefile("rb").read().decode(errors="replace")
-                err = channel.makefile_stderr("rb").read().decode(errors="replace")
-                return Completed(returncode=channel.recv_exit_status(), stdout=out, stderr=err)
+        """See `Host.run`; HostLost when it is silent for `timeout_s`."""
+        chunks: list[bytes] = []
+        status, words = self._stream(argv, chunks.append, timeout_s)
+        return Completed(returncode=status, stdout=b"".join(chunks).decode(errors="replace"), stderr=words)
 
-    def signal(self, pid: int, name: str) -> None:
-        """Send a signal to a process that we started there."""
-        self.run(["kill", f"-{name}", str(pid)], timeout_s=30)
+    def _stream(self, argv: Sequence[str], take: Callable[[bytes], Any], timeout_s: float) -> tuple[int, str]:
+        """Run a command, handing over its stdout as it comes; its exit status and its stderr."""
+        try:
+            with _losing(self.name), self.session.channel(timeout_s) as channel:
+                channel.settimeout(timeout_s)
+                channel.exec_command(shlex.join(argv))
+                while data := channel.recv(_CHUNK_BYTES):
+                    take(data)
+                words = channel.makefile_stderr("rb").read().decode(errors="replace")
+                if not channel.status_event.wait(timeout_s):
+                    raise TimeoutError
+                return int(channel.exit_status), words
+        except TimeoutError as error:
+            raise HostLost(f"{self.name}: `{argv[0]}` was silent for {timeout_s:g} s") from error
+
+    def answers(self) -> bool:
+        """Whether the host still runs a command when asked."""
+        try:
+            return self.run(["true"], timeout_s=_ANSWER_S).returncode == 0
+        except HostLost:
+            return False
+
+    def signal(self, pid: int, name: str) -> bool:
+        """Send a signal to a process that we started there, KILL to all it has started; whether the host could be told.
+
+        The SSH server makes every command the leader of a session, and so of a process group.
+        """
+        try:
+            self.run(["kill", f"-{name}", "--", str(-pid if name == "KILL" else pid)], timeout_s=_ANSWER_S)
+        except HostLost:
+            return False
+        return True
 
     def put(self, local: Path, name: str) -> PurePosixPath:
-        """See `Host.put`."""
+        """See `Host.put`; ProvisionError when the host cannot store it, HostLost when it arrived damaged."""
         remote = self.workspace / name
-        wanted = hashlib.sha256(local.read_bytes()).hexdigest()
-        if self._sha256(remote) != wanted:
-            with _losing(self.name):
-                partial = f"{remote}.partial"
-                sftp = self.connection.sftp()
-                sftp.put(str(local), partial)
-                sftp.posix_rename(partial, str(remote))
-            if self._sha256(remote) != wanted:
-                raise HostLost(f"{self.name}: {remote} arrived damaged; is its disk full?")
+        wanted = _sha256(local)
+        if self._sha256_there(remote) != wanted:
+            partial = f"{remote}.partial"
+            try:
+                with _losing(self.name):
+                    sftp = self.session.fabric.sftp()
+                    sftp.put(str(local), partial)
+                    sftp.posix_rename(partial, str(remote))
+            except OSError as error:
+                raise self._cannot_store(remote, error) from error
+            if self._sha256_there(remote) != wanted:
+                raise HostLost(f"{self.name}: {remote} arrived damaged")
         return remote
 
-    def fetch(self, remote: PurePosixPath, local: Path) -> None:
-        """See `Host.fetch`; HostLost when what arrived is not what is there."""
-        there = self._sha256(remote)
-        if there is None:
-            raise HostLost(f"{self.name}: {remote} is not there")
-        partial = local.with_name(local.name + ".partial")
-        with _losing(self.name):
-            self.connection.sftp().get(str(remote), str(partial))
-        if hashlib.sha256(partial.read_bytes()).hexdigest() != there:
-            partial.unlink()
-            raise HostLost(f"{self.name}: {remote} arrived damaged")
-        partial.replace(local)
-        self.connection.sftp().remove(str(remote))
+    def _cannot_store(self, remote: PurePosixPath, error: OSError) -> ProvisionError:
+        """SFTP says no more than `Failure` when the disk is full; so ask."""
+        rows = self.run(["df", "-Pk", str(remote.parent)], timeout_s=_ANSWER_S).stdout.splitlines()
+        free = f"; {int(rows[1].split()[3]) / 1024:.0f} MB are free there" if len(rows) == 2 else ""
+        return ProvisionError(
+            f"{self.name} cannot store {remote}: {error}{free}",
+            hint="a larger disk or a smaller payload is needed; `orch ssh` shows what fills it",
+        )
 
-    def _sha256(self, remote: PurePosixPath) -> str | None:
-        done = self.run(["sha256sum", str(remote)], timeout_s=120)
+    def fetch(self, remote: PurePosixPath, local: Path) -> None:
+        """See `Host.fetch`; FileNotFoundError when it is not there, HostLost when what arrived is not what is there."""
+        partial = local.with_name(local.name + ".partial")
+        script = 'test -f "$1" || exit 66; cat "$1" && sha256sum < "$1" >&2'
+        try:
+            with partial.open("wb") as file:
+                status, words = self._stream(["sh", "-c", script, "sh", str(remote)], file.write, _COPY_S)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            raise _cannot_store_here(local, error) from error
+        if status == 66:
+            partial.unlink()
+            raise FileNotFoundError(errno.ENOENT, f"{self.name} has no such file", str(remote))
+        if status != 0 or words.split()[:1] != [_sha256(partial)]:
+            partial.unlink()
+            raise HostLost(f"{self.name}: {remote} arrived damaged: {words.strip()[-200:]}")
+        partial.replace(local)
+        with _losing(self.name):
+            self.session.fabric.sftp().remove(str(remote))
+
+    def _sha256_there(self, remote: PurePosixPath) -> str | None:
+        done = self.run(["sha256sum", str(remote)], timeout_s=_COPY_S)
         return done.stdout.split()[0].lstrip("\\") if done.returncode == 0 else None
 
     def facts(self) -> dict[str, Any]:
         """See `Host.facts`; ProvisionError when the host cannot run what was deployed."""
-        done = self.run([*self.python(), "-m", "services.harness.describe"], timeout_s=120)
+        where = ["--cloud", self.cloud] if self.cloud else []
+        done = self.run([*self.python(), "-m", "services.harness.describe", *where], timeout_s=_COPY_S)
         if done.returncode:
-            raise ProvisionError(f"{self.name} cannot describe itself: {done.stderr.strip()[-500:]}")
+            raise ProvisionError(
+                f"{self.name} cannot describe itself: {done.stderr.strip()[-500:]}",
+                hint="is the deployment whole? run again, or `orch teardown` first",
+            )
         facts = json.loads(done.stdout)
         if not isinstance(facts, dict):
             raise ProvisionError(f"{self.name} described itself as {facts!r:.100}")
         return facts
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _cannot_store_here(local: Path, error: OSError) -> Exception:
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        return error
+    return MissingError(
+        f"the disk is full: {local} could not be written; every finished trial is kept",
+        hint="free some space, then `orch run --resume`",
+    )

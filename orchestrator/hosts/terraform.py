@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import MissingError, ProvisionError
-from orchestrator.hosts.programs import run_logged
+from orchestrator.hosts.programs import LOCK, run_logged
 
 PROGRAMS = ("terraform", "tofu")
 
@@ -104,7 +104,7 @@ class Terraform:
             "TF_VAR_python": sys.executable,
         }
         log = self._log(verb)
-        ended = run_logged(command, log, environment)
+        ended = run_logged(command, log, environment, lock=self.folder / LOCK)
         if ended.status:
             raise ProvisionError(
                 f"terraform {verb} failed: {_essence(ended.words)}", hint=f"its whole output is in {log}"

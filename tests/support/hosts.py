@@ -198,12 +198,16 @@ class FakeFleet:
 
     requesters: tuple[FakeHost, ...]
     responder: FakeHost
+    gone: str | None = None
 
     def pair(self, placement_id: str) -> Pair:
         return Pair(self.requesters, self.responder)
 
     def hosts(self) -> Sequence[FakeHost]:
         return (*self.requesters, self.responder)
+
+    def fault(self) -> str | None:
+        return self.gone
 
     def describe(self) -> dict[str, Any]:
         return {"provider": "fake"}

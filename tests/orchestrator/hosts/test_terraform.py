@@ -103,7 +103,8 @@ def test_an_interrupt_reaches_the_child_once_and_is_waited_for(tmp_path: Path) -
         '''
         import textwrap
         try:
-            run_logged([sys.executable, "-c", textwrap.dedent(child)], pathlib.Path({str(tmp_path / "log")!r}), {{}})
+            run_logged([sys.executable, "-c", textwrap.dedent(child)], pathlib.Path({str(tmp_path / "log")!r}), {{}},
+                       lock=pathlib.Path({str(tmp_path / "lock")!r}))
         except KeyboardInterrupt:
             sys.exit(130)
         """

@@ -1,0 +1,188 @@
+"""Opens SSH connections with Fabric: to hosts whose keys were made by us (`hosts.keys`); every other key is refused."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fabric
+import paramiko
+
+from orchestrator.errors import ProvisionError
+
+logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # a lost connection is ours to tell, in one sentence
+_SSH_PORT = 22
+_SLOW_HOST_S = 60  # a fifth of a core that is busy takes seconds to say its banner
+_RETRY_S = 3.0
+_KEEPALIVE_S = 10
+_SILENCE_MS = 60_000  # unanswered for so long, a connection over the network is lost
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """How to reach a host: as `ssh` in an output of `infra/`, with the files of its deployment."""
+
+    name: str
+    alias: str  # the name that its host key is known by
+    host_name: str
+    user: str
+    port: int
+    proxy_command: str | None
+    identity: Path
+    known_hosts: Path
+
+
+class Proxy:
+    """The program that carries a connection (ssh calls it ProxyCommand), on one end of a socket pair.
+
+    Paramiko's own ProxyCommand never reports the end of its program's output and spins on it instead, and lets the
+    terminal's Ctrl-C reach the program.
+    """
+
+    def __init__(self, command: str) -> None:
+        self.socket, far = socket.socketpair()
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
+        with far:
+            self._program = subprocess.Popen(
+                shlex.split(command), stdin=far.fileno(), stdout=far.fileno(), stderr=self._said, start_new_session=True
+            )
+
+    def words(self) -> str:
+        """What the program had to say on its stderr, in one line."""
+        self._said.seek(0)
+        return " ".join(self._said.read().decode(errors="replace").split())[-500:]
+
+    def close(self) -> None:
+        """Hang up, and see the program end."""
+        self.socket.close()
+        try:
+            self._program.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._program.kill()
+            self._program.wait()
+        self._said.close()
+
+
+class Session:
+    """An open connection to a host."""
+
+    def __init__(self, access: Access) -> None:
+        """Connect; NoAnswer when nobody is there, WrongKey when somebody else is, ProvisionError when we are refused."""
+        self._proxy = None if access.proxy_command is None else _proxy(access, access.proxy_command)
+        self.fabric = _fabric_connection(access, self._proxy)
+        try:
+            self.fabric.open()
+        except Exception as error:
+            failure = _failure(access, error, self._proxy)
+            self.close()
+            if failure is None:
+                raise
+            raise failure from error
+        transport = self.fabric.transport
+        transport.set_keepalive(_KEEPALIVE_S)
+        if self._proxy is None and hasattr(socket, "TCP_USER_TIMEOUT"):
+            transport.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _SILENCE_MS)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection stands, as far as this side knows."""
+        return bool(self.fabric.is_connected)
+
+    def channel(self, timeout_s: float) -> paramiko.Channel:
+        """A new channel; paramiko's SSHException or EOFError when the connection is lost."""
+        return self.fabric.transport.open_session(timeout=timeout_s)
+
+    def close(self) -> None:
+        """End the connection, and with it what runs on it. Idempotent."""
+        self.fabric.close()
+        self.fabric.client.close()  # Fabric closes only what was opened to the end
+        if self._proxy is not None:
+            self._proxy.close()
+            self._proxy = None
+
+
+class NoAnswer(ProvisionError):
+    """Nobody speaks SSH there, or not yet."""
+
+
+class WrongKey(ProvisionError):
+    """Who answers does not hold the key that we gave the host."""
+
+
+def await_session(access: Access, patience_s: float) -> Session:
+    """Connect, and try again while the host boots: until its SSH server answers, with the key that we gave it.
+
+    An image's own SSH server may be up, with a key of its own, before the first boot has installed ours: that key is
+    refused like any other, and asked again. The last attempt's error is raised once the patience is used up.
+    """
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            return Session(access)
+        except (NoAnswer, WrongKey):
+            if time.monotonic() + _RETRY_S > deadline:
+                raise
+        time.sleep(_RETRY_S)  # a booting host gives no signal that could be awaited
+
+
+def _proxy(access: Access, command: str) -> Proxy:
+    try:
+        return Proxy(command)
+    except OSError as error:
+        raise NoAnswer(f"{access.name} cannot be reached: {error}", hint=f"its proxy command is: {command}") from error
+
+
+def _fabric_connection(access: Access, proxy: Proxy | None) -> fabric.Connection:
+    options: dict[str, Any] = {
+        "key_filename": str(access.identity),
+        "look_for_keys": False,
+        "allow_agent": False,
+        "banner_timeout": _SLOW_HOST_S,
+        "auth_timeout": _SLOW_HOST_S,
+    }
+    if proxy is not None:
+        options["sock"] = proxy.socket
+    connection = fabric.Connection(
+        access.host_name,
+        user=access.user,
+        port=access.port,
+        connect_timeout=_SLOW_HOST_S,
+        connect_kwargs=options,
+        config=fabric.Config(overrides={"load_ssh_configs": False}),
+    )
+    asked_for = access.host_name if access.port == _SSH_PORT else f"[{access.host_name}]:{access.port}"
+    known = paramiko.HostKeys(str(access.known_hosts)).lookup(access.alias) or {}
+    for kind, key in known.items():
+        connection.client.get_host_keys().add(asked_for, kind, key)
+    connection.client.set_missing_host_key_policy(paramiko.RejectPolicy())
+    return connection
+
+
+def _failure(access: Access, error: Exception, proxy: Proxy | None) -> ProvisionError | None:
+    """What a failed attempt to connect means to the user; None when it means nothing that we know."""
+    said = "" if proxy is None else proxy.words()
+    if isinstance(error, paramiko.BadHostKeyException) or "not found in known_hosts" in str(error):
+        return WrongKey(
+            f"{access.name} was refused: its SSH host key is not the one that this deployment gave it",
+            hint="was its address given to another machine? `orch teardown`, then run again",
+        )
+    if isinstance(error, paramiko.AuthenticationException):
+        return ProvisionError(
+            f"{access.name} refuses the SSH key {access.identity} of user {access.user}: {error}",
+            hint="that key was made for this deployment alone; when it is damaged or lost: `orch teardown`, run again",
+        )
+    if isinstance(error, paramiko.SSHException | EOFError | OSError):
+        words = said or str(error) or "the connection was closed"
+        return NoAnswer(f"{access.name} does not answer on SSH: {words}", hint="`orch status` shows what is up")
+    if isinstance(error, ValueError | IndexError):  # what paramiko makes of a damaged key file
+        return ProvisionError(
+            f"the SSH key {access.identity} cannot be read: {error}", hint="`orch teardown`, then run again"
+        )
+    return None
