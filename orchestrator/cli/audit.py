@@ -36,7 +36,8 @@ def command(
     if file is None:
         raise UsageError("name a file with published figures", hint="examples are under experiments/audits/")
     console.as_json = as_json
-    result = examine(read(file))
+    published = read(file)
+    result = examine(published)
     console.emit(result.to_dict())
     console.result(console.style(result.title, "bold"))
     for finding in result.findings:
@@ -48,5 +49,5 @@ def command(
     if html is not None:
         from orchestrator.report.audit_page import write_audit_page
 
-        write_audit_page(result, html)
+        write_audit_page(published, result, html)
         console.progress(f"written to {html}")

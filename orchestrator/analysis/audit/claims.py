@@ -68,6 +68,9 @@ def _missing(file: AuditFile, names: tuple[str, ...], statistic: Statistic) -> s
     return f"no {statistic} is published for {', '.join(reasons)}" if lacking else ""
 
 
+_OPPOSITE = {"less time": "more time", "more speed": "less speed", "more throughput": "less throughput"}
+
+
 def _faster(test: Faster, file: AuditFile) -> _Outcome:
     rule = "percentages recomputed" if test.percent else "order recomputed"
     names = tuple(name for pair in test.pairs for name in pair)
@@ -80,7 +83,9 @@ def _faster(test: Faster, file: AuditFile) -> _Outcome:
             readings = {"more throughput": (a / b - 1) * 100}
         else:
             readings = {"less time": (1 - a / b) * 100, "more speed": (b / a - 1) * 100}
-        said = ", ".join(f"{value:.1f} % {name}" for name, value in readings.items())
+        said = ", ".join(
+            f"{abs(value):.1f} % {name if value >= 0 else _OPPOSITE[name]}" for name, value in readings.items()
+        )
         words.append(f"{left} {a:g} against {right} {b:g}: {said}")
         holds.append(_within(test.percent, list(readings.values())))
     return ("supported" if all(holds) else "contradicted"), rule, "; ".join(words)
@@ -208,6 +213,8 @@ def _connections(test: Connections, file: AuditFile) -> _Outcome:
     if not findings:
         return "cannot-tell", "round trips", "no row gives both a distance and the same call on one host"
     words = "; ".join(f"{f.rows[0]}: {f.arithmetic}" for f in findings)
+    if any(f.verdict == "impossible" for f in findings):
+        return "cannot-tell", "round trips", f"{words}: figures quicker than a round trip say nothing of connections"
     kinds = {f.verdict for f in findings}
-    order: tuple[AuditVerdict, ...] = ("impossible", "contradicted", "supported", "cannot-tell")
+    order: tuple[AuditVerdict, ...] = ("contradicted", "supported", "cannot-tell")
     return next(v for v in order if v in kinds), "round trips", words

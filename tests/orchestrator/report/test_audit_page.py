@@ -1,0 +1,38 @@
+"""The page of an audit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.analysis.audit import AuditFile, examine
+from orchestrator.analysis.audit.read import read
+from orchestrator.report.audit_page import render_audit_page, write_audit_page
+
+AUDITS = sorted((Path(__file__).parents[3] / "experiments" / "audits").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", AUDITS, ids=lambda p: p.stem)
+def test_every_finding_and_every_row_is_on_the_page(path: Path) -> None:
+    file = read(path)
+    result = examine(file)
+    page = render_audit_page(file, result)
+    assert page.count('<div class="result">') == len(result.findings)
+    assert all(f'<th scope="row">{row.name}</th>' in page for row in file.results)
+    assert "http://" not in page
+    assert "https://" not in page
+
+
+def test_what_a_file_says_is_escaped() -> None:
+    file = AuditFile.model_validate({"title": "<script>alert(1)</script>", "claims": [{"text": "<img src=x>"}]})
+    page = render_audit_page(file, examine(file))
+    assert "<script>alert" not in page
+    assert "<img" not in page
+
+
+def test_the_page_is_written_where_it_was_asked_for(tmp_path: Path) -> None:
+    file = read(AUDITS[0])
+    path = tmp_path / "new" / "page.html"
+    assert write_audit_page(file, examine(file), path) == path
+    assert path.read_text() == render_audit_page(file, examine(file))
