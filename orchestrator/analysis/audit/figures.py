@@ -51,7 +51,7 @@ def spread(row: Row, _: AuditFile) -> Finding | None:
         return None
     least = max(row.max - row.mean, row.mean - row.min) / math.sqrt(row.samples)
     most = (row.max - row.min) / 2 * math.sqrt(row.samples / max(row.samples - 1, 1))
-    arithmetic = f"SD {row.sd:g}; one extreme in {row.samples} forces {least:.3g} at least, half the range {most:.3g} at most"
+    arithmetic = f"SD {row.sd:g}; an extreme forces at least {least:.3g}, half the range at most {most:.3g}"
     possible = least * 0.98 <= row.sd <= most * 1.02
     return _finding(row, "SD within its bounds", "supported" if possible else "impossible", arithmetic)
 
