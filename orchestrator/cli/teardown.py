@@ -1,57 +1,73 @@
-"""End what a run has left: its hosts, or on this machine its processes. Safe at any time, any number of times."""
+"""End what is up: every run's hosts, or on this machine its processes. Safe at any time, any number of times.
+
+Without RUN: every deployment that this folder's `.orch` knows to be up, and what the latest run left on this machine;
+a run that another orch is measuring right now is left alone. RUN (a run's or a deployment's id) is ended in any case,
+also when its folder under results/ is gone. Hosts that carry our label but were made from another folder are named, and
+ended with --all only: they may be somebody else's.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator.cli.console import console
-from orchestrator.errors import OrchError, TeardownIncomplete, UsageError
+from orchestrator.errors import TeardownIncomplete, UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.hosts.provider import Receipt
-    from orchestrator.results.folder import RunFolder
+    from orchestrator.measure.ending import Ending
 
 
 def command(
     run: Annotated[
         str | None,
-        typer.Argument(metavar="[RUN]", help="The run; without it the latest one.", show_default=False),
+        typer.Argument(metavar="[RUN]", help="The run to end; without it all that is up.", show_default=False),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="What every run has left.")] = False,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="What every run ever made here has left, and all else on this machine or project with our label.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Take down, then print each receipt; exit 6 when something is left."""
-    from orchestrator.results.folder import LATEST, RunFolder, runs
+    from orchestrator.measure import ending
 
     console.as_json = as_json
     if run is not None and everything:
         raise UsageError("name a run or say --all, not both")
-    receipts: list[dict[str, Any]] = []
-    left: list[str] = []
-    for folder in runs() if everything else [RunFolder.open(run or LATEST)]:
-        try:
-            receipt = _take_down(folder)
-        except OrchError as error:
-            left.append(f"run {folder.id}: {error.message}")
-            continue
-        receipts.append({"run": folder.id, **receipt.to_dict()})
-        left.extend(f"{item} of run {folder.id}" for item in receipt.left)
-        console.result(f"{folder.id}  {receipt.sentence()}")
+    strays = []
+    if run is not None:
+        endings = [ending.end(run)]
+    elif everything:
+        endings = ending.end_all()
+    else:
+        endings, strays = ending.end_what_is_up(), ending.strays()
+    for stray in strays:
+        console.warning(
+            f"{stray.id} ({stray.provider}: {', '.join(stray.hosts) or 'no host'}) carries our label and was not made "
+            "from this folder: left alone; end it there, or with `orch teardown --all`"
+        )
+    receipts = [{"run": e.run, **e.receipt.to_dict()} for e in endings if e.receipt is not None]
+    _tell(endings)
+    left = [item for e in endings for item in e.left]
     if left:
         raise TeardownIncomplete(
             f"not taken down: {'; '.join(left)}", hint="call `orch teardown` again", details={"receipts": receipts}
         )
-    if not receipts:
-        console.result("no run has left anything: there is none")
-    console.emit({"receipts": receipts})
+    others = [{"deployment": s.id, "provider": s.provider, "hosts": list(s.hosts)} for s in strays]
+    console.emit({"receipts": receipts, "not_ours": others})
 
 
-def _take_down(folder: RunFolder) -> Receipt:
-    """End what a run has left, and keep the receipt in its folder."""
-    from orchestrator.hosts.provider import open_deployment
-
-    receipt = open_deployment(folder.plan(), folder).teardown()
-    folder.write_json("receipt.json", receipt.to_dict())
-    return receipt
+def _tell(endings: list[Ending]) -> None:
+    """The runs that were left alone first, so that the last line is a receipt where there is one."""
+    for ending in sorted(endings, key=lambda e: not e.is_going_on):
+        if ending.is_going_on:
+            console.result(f"{ending.run}  goes on in another orch: left alone; `orch teardown {ending.run}` ends it")
+        elif ending.receipt is not None:
+            console.result(f"{ending.run}  {ending.receipt.sentence()}")
+    if not endings:
+        console.result("nothing is up")

@@ -11,6 +11,7 @@ import pytest
 from orchestrator import errors
 from orchestrator.cli import run, teardown
 from orchestrator.cli.console import console
+from orchestrator.hosts.infra import Infra
 from orchestrator.hosts.provider import Receipt
 from orchestrator.measure.run import Result
 from orchestrator.results.folder import RunFolder
@@ -20,6 +21,8 @@ from tests.support.plans import plan
 @pytest.fixture(autouse=True)
 def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Infra, "check", lambda self: None)
+    monkeypatch.setattr(Infra, "standing", lambda self: {})
     monkeypatch.setattr(console, "as_json", False)
     return tmp_path
 
@@ -117,8 +120,9 @@ def test_teardown_ends_with_a_receipt_as_often_as_it_is_called(monkeypatch, caps
 
 def test_teardown_of_everything_goes_through_all_runs(monkeypatch, capsys):
     monkeypatch.setattr(console, "out", sys.stdout)
-    teardown.command(None, everything=True)
-    assert "there is none" in capsys.readouterr().out
+    for everything in (False, True):
+        teardown.command(None, everything=everything)
+        assert capsys.readouterr().out == "nothing is up\n"
     ids = {a_run().id, a_run().id}
     teardown.command(None, everything=True, as_json=True)
     assert {r["run"] for r in json.loads(capsys.readouterr().out)["receipts"]} == ids
@@ -131,6 +135,39 @@ def test_a_run_that_cannot_be_taken_down_keeps_no_other_from_it(monkeypatch, cap
     with pytest.raises(errors.TeardownIncomplete, match=rf"run {damaged.id}: .*plan\.json: cannot be read"):
         teardown.command(None, everything=True)
     assert capsys.readouterr().out.startswith(f"{whole.id}  receipt")
+
+
+def test_a_run_that_goes_on_is_ended_only_by_its_name(monkeypatch, capsys):
+    monkeypatch.setattr(console, "out", sys.stdout)
+    folder = RunFolder.create(plan(), command=["orch", "run"])
+    teardown.command(None)
+    assert f"{folder.id}  goes on in another orch" in capsys.readouterr().out
+    assert not (folder.path / "receipt.json").exists()
+    teardown.command(folder.id)
+    assert "receipt (local)" in capsys.readouterr().out
+
+
+def test_what_was_made_elsewhere_is_named_and_ended_only_with_all(monkeypatch, capsys):
+    swept = []
+    monkeypatch.setattr(console, "out", sys.stdout)
+    monkeypatch.setattr(console, "err", sys.stderr)
+    monkeypatch.setattr(
+        Infra, "standing", lambda self: {"o1": {"hosts": ["a"]}} if self.provider == "lab" and not swept else {}
+    )
+    monkeypatch.setattr(Infra, "sweep", lambda self, identity: (swept.append(identity) or ["orch-o1-a"], []))
+    teardown.command(None)
+    told = capsys.readouterr()
+    assert told.out == "nothing is up\n"
+    assert "o1 (lab: a) carries our label" in told.err
+    assert swept == []
+    teardown.command(None, everything=True)
+    assert "o1  receipt (lab): 1 created, 1 destroyed, nothing left" in capsys.readouterr().out
+    assert swept == ["o1"]
+
+
+def test_teardown_of_a_run_that_never_was_says_so():
+    with pytest.raises(errors.UsageError, match="no run 'never'"):
+        teardown.command("never")
 
 
 def test_teardown_of_one_and_all_is_a_contradiction():

@@ -1,0 +1,148 @@
+"""What is up, and how it is ended: from what was written down, whether or not the run's own folder is still there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from orchestrator.errors import OrchError, UsageError, did_you_mean
+from orchestrator.hosts import registry
+from orchestrator.hosts.infra import Infra
+from orchestrator.hosts.provider import PROVIDERS, Receipt, open_deployment
+from orchestrator.hosts.takedown import take_down
+from orchestrator.results.folder import RunFolder, runs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    """How the end of one run's hosts or processes went: its receipt, or why there is none."""
+
+    run: str
+    receipt: Receipt | None = None
+    trouble: str | None = None
+    is_going_on: bool = False  # an orch measures it right now, so it was left alone
+
+    @property
+    def left(self) -> list[str]:
+        """What still has to be ended, in words."""
+        if self.trouble is not None:
+            return [f"run {self.run}: {self.trouble}"]
+        return [f"{item} of run {self.run}" for item in (self.receipt.left if self.receipt else ())]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stray:
+    """Hosts that carry our label and that nothing written down here knows: another checkout's, or a lost folder's."""
+
+    provider: str
+    id: str
+    hosts: tuple[str, ...]
+
+
+def end(run: str) -> Ending:
+    """End what is up of one run, named by run id, the beginning of one, `latest`, a path, or a deployment's id.
+
+    It is ended even while an orch measures it. UsageError when there is no such run.
+    """
+    known = {name for intent in registry.intents() for name in (intent.run_id, intent.id)}
+    if run in known:
+        return _ended(next(i.run_id for i in registry.intents() if run in (i.run_id, i.id)))
+    try:
+        return _ended(RunFolder.open(run).id, RunFolder.open(run))
+    except UsageError as error:
+        raise UsageError(error.message, hint=did_you_mean(run, known) if known else error.hint) from error
+
+
+def end_what_is_up() -> list[Ending]:
+    """End every deployment that is up and what the latest run left on this machine; a run that goes on is left alone."""
+    up = [intent.run_id for intent in registry.standing()]
+    latest = [folder.id for folder in runs()[-1:] if folder.id not in _deployed()]
+    return [_ended_unless_going_on(run) for run in [*latest, *up]]
+
+
+def end_all() -> list[Ending]:
+    """End what every run has left, and everything else that carries our label; a run that goes on is left alone."""
+    every = dict.fromkeys([*(f.id for f in runs()), *(i.run_id for i in registry.intents())])
+    return [*(_ended_unless_going_on(run) for run in every), *(_swept(stray) for stray in strays())]
+
+
+def strays() -> list[Stray]:
+    """What carries our label and stands, of every provider that this machine can ask, but is not known here."""
+    known = {intent.id for intent in registry.intents()}
+    found = []
+    for provider in PROVIDERS:
+        for identity, what in _labelled(Infra(provider)).items():
+            if identity not in known:
+                found.append(Stray(provider=provider, id=identity, hosts=tuple(what["hosts"])))
+    return found
+
+
+def _labelled(infra: Infra) -> dict[str, Any]:
+    """What of ours the provider finds; nothing where there is no such provider, or none that can be asked from here."""
+    if not infra.module.is_dir():
+        return {}
+    try:
+        infra.check()
+        return infra.standing()
+    except OrchError:
+        return {}
+
+
+def _deployed() -> set[str]:
+    return {intent.run_id for intent in registry.intents()}
+
+
+def _swept(stray: Stray) -> Ending:
+    try:
+        _, left = Infra(stray.provider).sweep(stray.id)
+    except OrchError as error:
+        return Ending(run=stray.id, trouble=error.message)
+    gone = () if left else stray.hosts
+    return Ending(
+        run=stray.id,
+        receipt=Receipt(
+            provider=stray.provider,
+            created=stray.hosts,
+            destroyed=gone,
+            left=tuple(left),
+            note="swept by label; nothing here knew it",
+        ),
+    )
+
+
+def _ended_unless_going_on(run: str) -> Ending:
+    folder = _folder(run)
+    if folder is None:
+        return _ended(run)
+    try:
+        folder.hold()
+    except UsageError:
+        return Ending(run=run, is_going_on=True)
+    try:
+        return _ended(run, folder)
+    finally:
+        folder.release()
+
+
+def _ended(run: str, folder: RunFolder | None = None) -> Ending:
+    """Take down by the written intent where there is one, else by the run's own plan; the receipt is kept with the run."""
+    folder = folder or _folder(run)
+    intent = registry.read(registry.deployment_id(run))
+    try:
+        if intent is not None:
+            receipt = take_down(intent)
+        elif folder is not None:
+            receipt = open_deployment(folder.plan(), folder).teardown()
+        else:
+            return Ending(run=run, trouble="neither its folder nor its deployment is written down here")
+    except OrchError as error:
+        return Ending(run=run, trouble=error.message)
+    if folder is not None:
+        folder.write_json("receipt.json", receipt.to_dict())
+    return Ending(run=run, receipt=receipt)
+
+
+def _folder(run: str) -> RunFolder | None:
+    found: Iterable[RunFolder] = (folder for folder in runs() if folder.id == run)
+    return next(iter(found), None)
