@@ -30,7 +30,7 @@ VERBS: dict[str, str] = {
     "check": "Judge a run's validity: every check with its verdict, its numbers, and what to do.",
     "compare": "Compare two runs, or the stacks of one: improved, regressed, or within noise.",
     "run": "Run a plan: make the hosts, measure, check, report, take everything down.",
-    "teardown": "End what a run has left: its hosts, or on this machine its processes.",
+    "teardown": "End what is up: every run's hosts, or on this machine its processes.",
     "status": "Show what is up: since when, until when, at what cost.",
     "ssh": "Open a shell on a host that is up, or run one command there.",
     "audit": "Examine published figures: supported, contradicted, impossible, or not to be told.",

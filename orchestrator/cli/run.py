@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -114,8 +115,11 @@ def _tell(result: Result) -> None:
     if result.receipt is not None:
         console.progress(result.receipt.sentence())
     if result.kept is not None:
+        until = result.kept.get("expires_at")
+        when = "" if until is None else f" until {datetime.fromtimestamp(until, UTC):%Y-%m-%d %H:%M:%S} UTC"
         console.progress(
-            f"hosts stay up: {', '.join(result.kept['hosts'])}; end them with `orch teardown {result.folder.name}`"
+            f"hosts stay up{when}: {', '.join(result.kept['hosts'])}; "
+            f"end them with `orch teardown {result.folder.name}`"
         )
     console.result(f"run     {result.folder}")
     if result.report is not None:

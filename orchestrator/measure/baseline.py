@@ -68,6 +68,7 @@ class Baselines:
             done = self._ask_ping(pair, record, self._setting.pings[placement])
             rows = collect(host, record, self._setting.folder.raw_path(samples))
         except (TimeoutError, ValueError, OSError) as error:
+            self._setting.refuse_to_go_on_without_hosts()
             self._setting.without_ping.add(placement)
             self._setting.warn(f"no ping from {host.name} to {pair.responder.address}: {error}; the floor is tcp alone")
             return
@@ -118,11 +119,16 @@ class Baselines:
         name = PurePosixPath(samples).stem
         outcome = self._setting.bench().make(self._ask(floor), pair, name)
         if outcome.failure is not None:
+            self._setting.refuse_to_go_on_without_hosts()
             self._setting.folder.log(f"{name}.txt", f"{outcome.failure['message']}\n\n{outcome.failure['last_words']}")
             self._setting.warn(f"no tcp floor for placement {self._placement}: {outcome.failure['message']}")
             return
         part = outcome.parts[0]
-        collect(part.host, part.record, self._setting.folder.raw_path(samples))
+        try:
+            collect(part.host, part.record, self._setting.folder.raw_path(samples))
+        except (FileNotFoundError, ValueError) as error:
+            self._setting.warn(f"no tcp floor for placement {self._placement}: {error}")
+            return
         self._note(
             BaselineRecord(
                 kind="tcp",

@@ -105,6 +105,8 @@ class Measuring:
             setting.folder.log(f"trial-{trial.index:04}-a{attempt}.txt", words)
         setting.folder.append({"event": "trial", "trial": asdict(record)})
         self._progress.end(record)
+        if record.failure is not None and not broken:
+            setting.refuse_to_go_on_without_hosts()
 
     def _made(self, trial: PlannedTrial, cell: Cell, attempt: int) -> TrialRecord:
         setting = self._setting

@@ -134,7 +134,7 @@ class Run:
             stages.walk(steps, self._begin)
         except HostLost as error:
             lost = ProvisionError(
-                f"a host was lost: {error}; every finished trial is kept", hint=f"orch run --resume {self._folder.id}"
+                f"lost: {error}; every finished trial is kept", hint=f"`orch run --resume {self._folder.id}` goes on"
             )
             raise self._explained(lost) from error
         except OrchError as error:

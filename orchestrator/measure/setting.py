@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from orchestrator.clock import Clock
 from orchestrator.experiment.plan import Cell, Operation, Placement, Plan, Stack
-from orchestrator.hosts.base import Fleet
+from orchestrator.hosts.base import Fleet, HostLost
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.trial import Ask, Bench, OnProgress
 from orchestrator.results.folder import RunFolder
@@ -103,6 +103,12 @@ class Setting:
         if len({c.load for c in self.plan.cells}) > 1:
             words.append(f"{cell.load.concurrency} in flight")
         return " · ".join(words)
+
+    def refuse_to_go_on_without_hosts(self) -> None:
+        """After a failure: HostLost when hosts or the way between them are gone, for then all that follows would fail."""
+        fault = self.hosts.fault()
+        if fault is not None:
+            raise HostLost(fault)
 
     def warn(self, text: str) -> None:
         """Tell the user, and keep it in the manifest: a condition that a reader of the results must know."""
