@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from services.harness.spec import Protocol, Responder
 from services.http.asgi import PACKAGES, SETTINGS
-from services.http.clients import CONCURRENT, SEQUENTIAL, clients
+from services.http.clients import DEFAULT, clients
 
 PROTOCOL = Protocol(
     name="avro",
@@ -20,8 +20,8 @@ PROTOCOL = Protocol(
         ),
     ),
     clients=clients("services.avro.requester", "fastavro"),
-    sequential=SEQUENTIAL,
-    concurrent=CONCURRENT,
+    sequential=DEFAULT,
+    concurrent=DEFAULT,
     settings={
         "Avro": "fastavro, compiled; schemas parsed once, bodies without schema (protos/operations.avsc)",
         "document": "JSON text in a string: Avro has no type for any JSON value",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from services.harness.spec import Protocol, Responder
 from services.http.asgi import PACKAGES, SETTINGS
-from services.http.clients import CONCURRENT, SEQUENTIAL, clients
+from services.http.clients import DEFAULT, clients
 
 _PACKAGES = ("strawberry-graphql", "graphql-core", "starlette", *PACKAGES)
 
@@ -28,8 +28,8 @@ PROTOCOL = Protocol(
         ),
     ),
     clients=clients("services.graphql.requester"),
-    sequential=SEQUENTIAL,
-    concurrent=CONCURRENT,
+    sequential=DEFAULT,
+    concurrent=DEFAULT,
     settings={
         "bytes": "base64 in a string: GraphQL has no binary type",
         "document": "the JSON scalar",

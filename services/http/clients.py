@@ -11,8 +11,8 @@ from services.harness.client_api import AsyncConnection, AsyncDialer, CallFailed
 from services.harness.spec import Client
 from services.http.codec import Route
 
-SEQUENTIAL = "pycurl"
-CONCURRENT = "aiohttp"
+# At any concurrency: beyond one in flight a thread each, none of which holds the interpreter while it waits.
+DEFAULT = "pycurl"
 
 _COMMON: Mapping[str, str] = {
     "HTTP": "1.1; Accept-Encoding: identity, User-Agent: orch",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from services.harness.spec import Protocol, Responder
 from services.http.asgi import PACKAGES, SETTINGS
-from services.http.clients import CONCURRENT, SEQUENTIAL, clients
+from services.http.clients import DEFAULT, clients
 
 PROTOCOL = Protocol(
     name="msgpack",
@@ -20,7 +20,7 @@ PROTOCOL = Protocol(
         ),
     ),
     clients=clients("services.msgpack.requester", "msgpack"),
-    sequential=SEQUENTIAL,
-    concurrent=CONCURRENT,
+    sequential=DEFAULT,
+    concurrent=DEFAULT,
     settings={"MessagePack": "msgpack, compiled; maps of named fields, no schema"},
 )

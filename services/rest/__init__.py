@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from services.harness.spec import Protocol, Responder
 from services.http.asgi import PACKAGES, SETTINGS
-from services.http.clients import CONCURRENT, SEQUENTIAL, clients
+from services.http.clients import DEFAULT, clients
 
 _WSGI = {"access log": "off", "compression": "off", "TCP_NODELAY": "on", "largest body": "not limited"}
 
@@ -39,8 +39,8 @@ PROTOCOL = Protocol(
         ),
     ),
     clients=clients("services.rest.requester"),
-    sequential=SEQUENTIAL,
-    concurrent=CONCURRENT,
+    sequential=DEFAULT,
+    concurrent=DEFAULT,
     settings={
         "JSON": "compact, UTF-8",
         "bytes": "application/octet-stream",

@@ -208,7 +208,7 @@ def test_every_protocol_says_what_it_carries_and_how(protocol: str) -> None:
     said = protocols()[protocol]
     assert said.operations == {"timestamp", "add", "echo", "image"}
     assert said.default_client(1).name == "pycurl"
-    assert said.default_client(50).name == "aiohttp"
+    assert said.default_client(50).name == "pycurl"
     assert said.round_trips_to_open == 1
     for responder in said.responders:
         assert responder.settings["TCP_NODELAY"] == "on"
