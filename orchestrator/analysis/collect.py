@@ -54,10 +54,18 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
     for trial in trials:
         by_cell[trial.cell].append(trial)
     cells = tuple(_cell(run, plan, cell, by_cell[cell.id], looks, observers) for cell in plan.cells)
+    is_pinned = manifest.fleet.get("requester_cpus", plan.pin) not in (None, "off")
     return RunEvidence(
         manifest=manifest,
         plan=plan,
-        cells=tuple(replace(c, one_host_median_ms=_one_host_median(c, cells)) for c in cells),
+        cells=tuple(
+            replace(
+                c,
+                is_pinned=is_pinned or c.placement.kind != "local",
+                one_host_median_ms=_one_host_median(c, cells),
+            )
+            for c in cells
+        ),
         looks=looks,
         floors=floors,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.experiment.plan import Load
+from services.harness.contract import Load
 
 
 def percent(share: float, digits: int = 1) -> str:

@@ -7,9 +7,9 @@ from itertools import product
 
 from orchestrator.experiment.load import Located
 from orchestrator.experiment.model import LoadSpec, WarmupSpec
-from orchestrator.experiment.plan import Load, Warmup
 from orchestrator.experiment.tree import Key
 from orchestrator.experiment.units import format_duration, format_rate
+from services.harness.contract import Load, Warmup
 
 _DEFAULT_REQUESTS = 1000
 _DEFAULT_AT_MOST_S = 60.0

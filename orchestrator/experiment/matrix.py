@@ -12,8 +12,9 @@ from orchestrator.experiment.loads import resolve_loads, resolve_warmup
 from orchestrator.experiment.model import ExcludeSpec
 from orchestrator.experiment.payloads import Asked, resolve_operations
 from orchestrator.experiment.placements import resolve_placements
-from orchestrator.experiment.plan import Cell, Load, Operation, PayloadFile, Placement, Stack, Warmup
+from orchestrator.experiment.plan import Cell, Operation, PayloadFile, Placement, Stack
 from orchestrator.experiment.stacks import Entry, describe_stack, label_stacks, refusal, resolve_entries
+from services.harness.contract import Load, Warmup
 from services.harness.spec import Policy, Protocol
 
 CONTROLS = 2  # A/A copies of the reference stack: with itself, three entries of one thing

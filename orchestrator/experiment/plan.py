@@ -11,6 +11,8 @@ import json
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
+from services.harness.contract import Load, Warmup
+
 SCHEMA_VERSION = 1
 
 PlacementKind = Literal["local", "same-zone", "cross-region"]
@@ -66,26 +68,6 @@ class Placement:
     from_zone: str | None = None
     to_zone: str | None = None
     link: Link = field(default_factory=Link)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Load:
-    """See `services.harness.contract.Load`; here with the estimate's and the check's needs in one place."""
-
-    concurrency: int = 1
-    requests: int | None = None
-    duration_s: float | None = None
-    rate_per_s: float | None = None
-    arrivals: Literal["poisson", "uniform"] = "poisson"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Warmup:
-    """See `services.harness.contract.Warmup`."""
-
-    requests: int = 500
-    at_least_s: float = 2.0
-    at_most_s: float = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.load import Located
 from orchestrator.experiment.model import StackSpec
-from orchestrator.experiment.plan import Load, Stack
+from orchestrator.experiment.plan import Stack
 from orchestrator.experiment.tree import Key
+from services.harness.contract import Load
 from services.harness.spec import Client, Policy, Protocol, Responder
 
 ALL = "all"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ from orchestrator.hosts.base import Fleet, HostLost
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.trial import Ask, Bench, OnProgress
 from orchestrator.results.folder import RunFolder
-from services.harness.contract import Load, Payload, Warmup
+from services.harness.contract import Load, Payload
 
 
 class Listener(Protocol):
@@ -79,7 +79,6 @@ class Setting:
     def ask(self, cell: Cell, seed: int, *, smoke: bool = False) -> Ask:
         """The trial of a cell; with `smoke` no request is measured, only checked."""
         stack, operation = self.stacks[cell.stack], self.operations[cell.operation]
-        load = Load(**asdict(cell.load))
         return Ask(
             protocol=stack.protocol,
             responder=stack.responder,
@@ -87,8 +86,8 @@ class Setting:
             operation=operation.name,
             payload=Payload(**{**operation.payload, **self._path_of(operation)}),
             connection=cell.connection,
-            load=Load(concurrency=load.concurrency, requests=0) if smoke else load,
-            warmup=Warmup(**asdict(cell.warmup)),
+            load=Load(concurrency=cell.load.concurrency, requests=0) if smoke else cell.load,
+            warmup=cell.warmup,
             timeout_s=cell.timeout_s,
             seed=seed,
         )

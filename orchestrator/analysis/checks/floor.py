@@ -8,7 +8,9 @@ Three bounds, from the strictest to the loosest, and what each is worth:
 * The quickest ping of the block. ICMP may take another path and another moment, and few pings find a minimum later than
   many requests: uncertain by 10 %, by what the block's looks disagree, and by twice the distance from the quickest to
   the middle ping. On loopback a ping is mostly the pinging program's own system calls: never more than half is believed.
-* The `tcp` echo of the same sizes, which is a program too: only half of its quickest exchange is a bound.
+* The `tcp` echo of the same sizes, which is a program too: a quarter of its quickest exchange is a bound. An exchange that
+  has to wake a sleeping CPU takes three times as long as one that has not, and where the two ends are not pinned, or with
+  several requests in flight, either may be the case: there it is no bound.
 """
 
 from __future__ import annotations
@@ -19,7 +21,6 @@ from dataclasses import dataclass
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.experiment.plan import Cell
 
 _ACTION = (
     "Find out where the timer stops and who answers; do not publish this cell. `orch run` measures it again, the raw "
@@ -45,7 +46,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     """Each trial's quickest call against every bound that was measured beside it."""
     findings = []
     for trial, part, quickest in cell.parts(NAME):
-        bounds = list(_bounds(trial, part, cell.cell))
+        bounds = list(_bounds(trial, part, cell))
         if quickest is not None and bounds:
             findings += [_finding(trial, quickest, bound) for bound in bounds]
     if not findings:
@@ -57,7 +58,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     return worst(sorted(findings, key=lambda f: -f.evidence["shortfall"]))
 
 
-def _bounds(trial: TrialEvidence, part: Part, cell: Cell) -> Iterator[_Bound]:
+def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_Bound]:
     rtt_us = part.done.get("min_rtt_us")
     if rtt_us:
         yield _Bound(name="TCP_INFO min_rtt", least_ns=rtt_us * 1000, uncertain_ns=max(2000.0, 0.05 * rtt_us * 1000))
@@ -67,9 +68,9 @@ def _bounds(trial: TrialEvidence, part: Part, cell: Cell) -> Iterator[_Bound]:
         least = min(minima)
         spread = max(max(minima) - least, 2 * max((look.median_ns or 0) - (look.minimum_ns or 0) for look in pings))
         yield _Bound(name="ping", least_ns=least, uncertain_ns=min(max(0.1 * least, spread), least / 2))
-    echoes = [look.minimum_ns or 0 for look in trial.looks_of("tcp", cell.id)]
-    if echoes:
-        yield _Bound(name="tcp echo", least_ns=min(echoes), uncertain_ns=min(echoes) / 2)
+    echoes = [look.minimum_ns or 0 for look in trial.looks_of("tcp", cell.cell.id)]
+    if echoes and cell.is_pinned and cell.cell.load.concurrency == 1:
+        yield _Bound(name="tcp echo", least_ns=min(echoes), uncertain_ns=0.75 * min(echoes))
 
 
 def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound) -> Finding:
