@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 import gc
+import os
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -262,7 +263,7 @@ def a_real_run(
     run = MemoryRun(stored=_empty(plan))
     trials, looks = [], []
     for planned in plan.trials:
-        with responder("tcp") as (end, ready):
+        with responder("tcp") as (end, ready), _pinned_apart(end):
             base = Trial(
                 target=Target(host="127.0.0.1", port=ready["port"], identity="nonce"),
                 protocol="tcp",
@@ -297,6 +298,22 @@ def a_real_run(
             )
     run.stored = replace(run.stored, trials=tuple(trials), baselines=tuple(looks))
     return run
+
+
+@contextmanager
+def _pinned_apart(end: Program) -> Iterator[None]:
+    """Keep this process and the responder on a CPU each, where the system can do that, as the orchestrator does."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    mine = os.sched_getaffinity(0)
+    for task in Path(f"/proc/{end.process.pid}/task").iterdir():  # threads started later inherit it
+        os.sched_setaffinity(int(task.name), {min(mine)})
+    os.sched_setaffinity(0, {max(mine)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, mine)
 
 
 def _stats(end: Program) -> dict[str, Any]:
@@ -350,7 +367,7 @@ def _empty(plan: p.Plan) -> Manifest:
         started_at="2024-01-01T00:00:00Z",
         ended_at=None,
         command=("orch", "run"),
-        fleet={},
+        fleet={"requester_cpus": "1" if hasattr(os, "sched_setaffinity") else None},
         hosts={},
         trials=(),
         baselines=(),

@@ -1,6 +1,8 @@
 """The real harness commits one error at a time against a real responder, and the check for it fires."""
 
+import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -81,10 +83,19 @@ def test_a_wall_clock_that_is_set_meanwhile_is_a_warning(tmp_path):
 
 def test_the_honest_harness_itself_refuses_a_responder_that_is_not_the_one(tmp_path):
     def another(trial, parts, example):
-        from dataclasses import replace
-
         return attempt_check(replace(trial, target=replace(trial.target, identity="another")), parts, example)
 
     attempt_check = attempt.check
     with pytest.raises(attempt.CannotTry, match="another responder answers"):
         a_real_run(tmp_path, Fault(check=another))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="this system does not count other processes' time")
+def test_other_processes_at_work_are_noise(tmp_path):
+    spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        assert verdicts(a_real_run(tmp_path, requests=4_000))["noise"] == "warn"
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
