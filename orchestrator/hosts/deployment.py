@@ -32,7 +32,6 @@ from orchestrator.hosts.wheelhouse import Target, code, wheelhouse
 
 T = TypeVar("T")
 
-CACHE = Path(os.environ.get("ORCH_CACHE") or Path(".orch") / "cache")
 _BOOT_S = 180.0
 _PROBE = (
     "import json,platform,sys;print(json.dumps([platform.python_version(),platform.machine(),platform.libc_ver()[1]]))"
@@ -82,9 +81,10 @@ class TerraformDeployment:
         self._close()
         cloud = self._plan.provider if output["link"]["kind"] == "network" else None
         members = self._members = {name: self._host(name, host, cloud) for name, host in hosts.items()}
-        wheels = wheelhouse(ROOT / "locks" / "services.lock", _target(next(iter(members.values()))), CACHE)
+        cache = Path(os.environ.get("ORCH_CACHE") or Path(".orch") / "cache")
+        wheels = wheelhouse(ROOT / "locks" / "services.lock", _target(next(iter(members.values()))), cache)
         workspace = str(next(iter(members.values())).workspace)
-        document = ansible.inventory(hosts, self.folder / "ssh_config", wheels, code(ROOT, CACHE), workspace)
+        document = ansible.inventory(hosts, self.folder / "ssh_config", wheels, code(ROOT, cache), workspace)
         inventory = self.folder / "inventory.json"
         ansible.write(inventory, document)
         played = ansible.deploy(ROOT / "ansible", inventory, self.folder / "logs" / "ansible.log")

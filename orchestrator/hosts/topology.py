@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from orchestrator.experiment.plan import Link, Placement, Plan
-
-DEFAULT_ZONE = "us-central1-a"  # where `local` and `same-zone` stand when the file names no zone
-DEFAULT_MACHINE = "f1-micro"
+from orchestrator.experiment.regions import HOME_ZONE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +54,13 @@ def topology(plan: Plan) -> Topology:
 
     One responder per zone that answers, N requesters per zone that asks. A `local` placement asks from the responder's
     own host. Placements without zones stand where the first placement with zones has its responder, so that they share
-    hosts with it.
+    hosts with it. ValueError for a plan without a machine type: its provider makes no hosts.
     """
     named = [p for p in plan.placements if p.to_zone]
-    home = (named[0].to_zone if named else None) or DEFAULT_ZONE
-    machine = plan.machine or DEFAULT_MACHINE
+    home = (named[0].to_zone if named else None) or HOME_ZONE
+    if plan.machine is None:
+        raise ValueError("a plan whose hosts are made names their machine type")
+    machine = plan.machine
     hosts: dict[str, HostSpec] = {}
     links: dict[tuple[str, str], WantedLink] = {}
     ends: dict[str, Ends] = {}

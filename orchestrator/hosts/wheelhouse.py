@@ -22,6 +22,7 @@ from packaging.requirements import Requirement
 
 from orchestrator.errors import ProvisionError
 
+_CACHES = {"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 _HASH = re.compile(r"--hash=(\S+)")
 
 
@@ -120,7 +121,7 @@ def _download(folder: Path, target: Target) -> None:
 
 def code(root: Path, cache: Path) -> Bundle:
     """The tar with the source of `services`, from the checkout at `root`."""
-    files = sorted(p for p in (root / "services").rglob("*") if p.is_file() and "__pycache__" not in p.parts)
+    files = sorted(p for p in (root / "services").rglob("*") if p.is_file() and not _CACHES.intersection(p.parts))
     digest = _digest(part for p in files for part in (str(p.relative_to(root)).encode(), p.read_bytes()))
     tar = cache / f"services-{digest}.tar"
     if not tar.exists():
@@ -139,11 +140,12 @@ def _digest(parts: Iterable[bytes]) -> str:
 
 def _write_tar(tar: Path, files: Iterable[Path], root: Path) -> None:
     """Owner, mode and time left out, so that equal content is an equal tar; appears whole or not at all."""
-    partial = tar.with_suffix(".partial")
-    with tarfile.open(partial, "w") as archive:
-        for file in files:
-            info = tarfile.TarInfo(str(file.relative_to(root)))
-            data = file.read_bytes()
-            info.size, info.mode = len(data), 0o644
-            archive.addfile(info, io.BytesIO(data))
-    partial.replace(tar)
+    with tempfile.TemporaryDirectory(dir=tar.parent) as scratch:  # its own: another orch may be at it too
+        partial = Path(scratch, tar.name)
+        with tarfile.open(partial, "w") as archive:
+            for file in files:
+                info = tarfile.TarInfo(str(file.relative_to(root)))
+                data = file.read_bytes()
+                info.size, info.mode = len(data), 0o644
+                archive.addfile(info, io.BytesIO(data))
+        partial.replace(tar)

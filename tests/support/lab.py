@@ -1,0 +1,84 @@
+"""Lab deployments for tests: what they need, a plan of two hosts, and what of them is left on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.experiment.plan import Link, Placement, Plan
+from tests.support.plans import plan
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = ROOT / ".orch" / "cache"  # the wheelhouse is the same for all tests
+MACHINE = "e2-standard-2"  # as many cores as a small test machine has: no limit that is felt
+RTT_MS = 4.0
+
+
+def why_not() -> str | None:
+    """What keeps this machine from being a lab, or None."""
+    if not (shutil.which("terraform") or shutil.which("tofu")):
+        return "neither terraform nor tofu is on the PATH"
+    program = ROOT / "infra" / "lab" / "provider.py"
+    done = subprocess.run([sys.executable, "-ES", str(program), "check"], capture_output=True, text=True, check=False)
+    return None if done.returncode == 0 else f"no lab on this machine: {done.stdout}"
+
+
+needs_lab = pytest.mark.skipif(bool(why := why_not()), reason=why or "")
+
+
+def lab_plan(**changes: Any) -> Plan:
+    """Two hosts in two zones, 4 ms apart, and one small trial."""
+    placement = Placement(
+        id="local",  # the id that the cells of `plan` have
+        name="near",
+        kind="cross-region",
+        from_zone="us-central1-a",
+        to_zone="us-west1-a",
+        link=Link(rtt_ms=RTT_MS),
+    )
+    made = plan(provider="lab", machine=MACHINE, placements=(placement,), repeats=1)
+    return replace(made, limits=replace(made.limits, ttl_s=900.0), **changes)
+
+
+@dataclass
+class Diary:
+    """A ledger in memory; its path names the run."""
+
+    path: Path
+    written: list[dict[str, Any]] = field(default_factory=list)
+
+    def append(self, event: dict[str, Any], *, sync: bool = True) -> None:
+        self.written.append(event)
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        yield from self.written
+
+
+def carriers(identity: str) -> list[str]:
+    """Everything on this machine that carries a deployment's name: namespaces, cgroups, processes, records."""
+    marks = f"orch-{identity}-"
+    found = [f"namespace {p.name}" for p in Path("/var/run/netns").glob(f"{marks}*")]
+    found += [f"cgroup {p}" for p in Path("/sys/fs/cgroup").rglob(f"{marks}*") if p.is_dir()]
+    found += [f"record {p}" for p in Path("/var/lib/orch-lab").glob(identity)]
+    return found + [f"process {line}" for line in processes_with(identity)]
+
+
+def processes_with(word: str) -> list[str]:
+    """Command lines of living processes that contain the word, this one's aside."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue  # it has ended meanwhile
+        if word in line and int(path.parent.name) != os.getpid():
+            found.append(f"{path.parent.name}: {line.strip()}")
+    return found
