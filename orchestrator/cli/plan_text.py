@@ -11,7 +11,7 @@ from typing import Any
 from orchestrator.analysis.power import describe
 from orchestrator.experiment.estimate import estimate
 from orchestrator.experiment.loads import describe_load
-from orchestrator.experiment.machines import PRICES_AS_OF, cost_usd
+from orchestrator.experiment.machines import PRICES_AS_OF, UNLIMITED, cost_usd
 from orchestrator.experiment.plan import Cell, Placement, Plan
 from orchestrator.experiment.regions import region_of
 from orchestrator.experiment.units import format_duration, format_size
@@ -162,7 +162,8 @@ def _hosts(plan: Plan, zones: Sequence[str]) -> str:
     if not zones:
         return f"this machine, pinned {plan.pin}" if plan.pin != "off" else "this machine, not pinned"
     counted = ", ".join(f"{zones.count(zone)} in {zone}" for zone in sorted(set(zones)))
-    return f"{len(zones)} on {plan.provider} ({plan.machine or 'no limit on CPU and memory'}): {counted}"
+    machine = f"{plan.machine}, no limit on CPU and memory" if plan.machine == UNLIMITED else plan.machine
+    return f"{len(zones)} on {plan.provider} ({machine}): {counted}"
 
 
 def _cost(plan: Plan, cost: dict[str, Any]) -> str:

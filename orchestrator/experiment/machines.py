@@ -36,11 +36,26 @@ MACHINES: dict[str, Machine] = {
         Machine(name="e2-micro", cores=0.25, memory_mb=1024),
         Machine(name="e2-small", cores=0.5, memory_mb=2048),
         Machine(name="e2-medium", cores=1.0, memory_mb=4096),
+        Machine(name="n1-standard-1", cores=1.0, memory_mb=3840),
         Machine(name="e2-standard-2", cores=2.0, memory_mb=8192),
         Machine(name="e2-standard-4", cores=4.0, memory_mb=16384),
         Machine(name="e2-standard-8", cores=8.0, memory_mb=32768),
     )
 }
+
+DEFAULT_MACHINE = "f1-micro"  # of a lab whose file names none: what the study used that most readers know
+UNLIMITED = "lab"  # all of the machine that the lab stands on
+# What infra/lab/machines.tf knows: the types that one Linux machine can be expected to have the cores for.
+LAB_MACHINES = (
+    UNLIMITED,
+    "f1-micro",
+    "g1-small",
+    "e2-micro",
+    "e2-small",
+    "e2-medium",
+    "n1-standard-1",
+    "e2-standard-2",
+)
 
 # E2 types are billed by the same rates per core and per GB, and all have 4 GB per core: one price per region says all.
 _E2_PER_CORE_USD: dict[str, float] = {

@@ -224,7 +224,10 @@ class Experiment(Strict):
         ),
     ] = "local"
     machine: Annotated[
-        str | None, Field(description="lab and gcp: the machine type of every host, e.g. f1-micro or e2-micro.")
+        str | None,
+        Field(
+            description="lab and gcp: the machine type of every host. In the lab f1-micro by default; `lab` sets no limit."
+        ),
     ] = None
     pin: Annotated[
         Literal["apart", "together", "off"],

@@ -9,7 +9,7 @@ from pathlib import Path
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.estimate import hosts_needed
 from orchestrator.experiment.load import Located, load
-from orchestrator.experiment.machines import MACHINES, PRICES_AS_OF, cost_usd
+from orchestrator.experiment.machines import DEFAULT_MACHINE, LAB_MACHINES, MACHINES, PRICES_AS_OF, cost_usd
 from orchestrator.experiment.matrix import build_matrix
 from orchestrator.experiment.plan import Limits, Plan
 from orchestrator.experiment.regions import region_of
@@ -32,7 +32,7 @@ def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Pro
         name=experiment.name,
         question=experiment.question,
         provider=experiment.provider,
-        machine=experiment.machine,
+        machine=experiment.machine or (None if experiment.provider == "local" else DEFAULT_MACHINE),
         pin=experiment.pin,
         stacks=matrix.stacks,
         operations=matrix.operations,
@@ -64,9 +64,12 @@ def _check_provider(located: Located) -> None:
         return
     if experiment.provider == "gcp" and experiment.machine is None:
         located.add(("provider",), "gcp needs a `machine`, such as e2-micro or f1-micro.")
-    if experiment.machine is not None and experiment.machine not in MACHINES:
+    known = LAB_MACHINES if experiment.provider == "lab" else MACHINES
+    if experiment.machine is not None and experiment.machine not in known:
         located.add(
-            ("machine",), f"unknown machine type '{experiment.machine}'. {did_you_mean(experiment.machine, MACHINES)}"
+            ("machine",),
+            f"{experiment.provider} knows no machine type '{experiment.machine}'."
+            f" {did_you_mean(experiment.machine, known)}",
         )
     if experiment.requesters > 1:
         for index, placement in enumerate(experiment.placements):

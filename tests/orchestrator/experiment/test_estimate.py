@@ -59,7 +59,7 @@ def test_slow_start_adds_round_trips_to_a_large_body_on_a_fresh_connection(write
 
 def test_a_fifth_of_a_core_makes_everything_slower(write: Write, known: Known) -> None:
     text = MINIMAL + "provider: lab\n"
-    assert estimated(write, known, text + "machine: f1-micro\n").trials_s > 1.5 * estimated(write, known, text).trials_s
+    assert estimated(write, known, text).trials_s > 1.5 * estimated(write, known, text + "machine: lab\n").trials_s
 
 
 def test_a_rate_decides_how_many_requests_there_are(write: Write, known: Known) -> None:

@@ -1,6 +1,21 @@
+import re
+from pathlib import Path
+
 import pytest
 
-from orchestrator.experiment.machines import cost_usd, usd_per_hour
+from orchestrator.experiment.machines import DEFAULT_MACHINE, LAB_MACHINES, MACHINES, UNLIMITED, cost_usd, usd_per_hour
+
+LAB_TABLE = Path(__file__).parents[3] / "infra" / "lab" / "machines.tf"
+
+
+def test_the_lab_makes_every_machine_type_that_a_file_may_ask_of_it() -> None:
+    made = re.findall(
+        r"^ +(\S+) += \{ cpu_cores = (\S+), memory_mib = (\S+) \}", LAB_TABLE.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(name for name, _, _ in made) == sorted(LAB_MACHINES)
+    sizes = {name: (float(cores), int(memory)) for name, cores, memory in made if name != UNLIMITED}
+    assert sizes == {name: (MACHINES[name].cores, MACHINES[name].memory_mb) for name in sizes}
+    assert DEFAULT_MACHINE in LAB_MACHINES
 
 
 def test_a_host_costs_its_machine_and_its_address() -> None:

@@ -88,7 +88,12 @@ def test_on_gcp_the_distance_is_the_networks_own(write: Write, known: Known) -> 
             " (us-west1-a and us-central1-a); give one of them zones of its own.",
         ),
         (LAB + "requesters: 2\n", "both ends of a local placement share one host, so there cannot be several requesters."),
-        (LAB + "machine: f1-mikro\n", "unknown machine type 'f1-mikro'. Did you mean f1-micro or e2-micro?"),
+        (LAB + "machine: f1-mikro\n", "lab knows no machine type 'f1-mikro'. Did you mean f1-micro or e2-micro?"),
+        (
+            GCP.replace("e2-micro", "lab"),
+            "gcp knows no machine type 'lab'. Known: e2-medium, e2-micro, e2-small, e2-standard-2, e2-standard-4,"
+            " e2-standard-8, f1-micro, g1-small, n1-standard-1.",
+        ),
         (
             LAB + "limits: {wall: 3h}\n",
             "the hosts would end after 2 h, before the run may (3 h).",
