@@ -1,4 +1,8 @@
-"""Cells that may be compared with each other: the same operation, placement, connection and load."""
+"""Cells that stand in one table: the same operation, placement and load, and the same connection policy where that varies.
+
+Where every stack has one policy of its own (REST opens a connection per call, gRPC keeps one), the policy is part of the
+stack, and the stacks stand side by side.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ from dataclasses import dataclass
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.report import palette
 from orchestrator.report.quantities import Unit, unit_for
+
+POLICY_WORDS = {"reuse": "one connection kept open", "per-request": "a new connection per request"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +27,11 @@ class Group:
     floors: tuple[FloorSummary, ...]
     comparisons: tuple[Comparison, ...]
     unit: Unit
+
+    @property
+    def has_mixed_policies(self) -> bool:
+        """Whether its stacks treat their connections differently, so that each row must say how."""
+        return len({cell.connection for cell in self.cells}) > 1
 
     @property
     def measured(self) -> tuple[CellSummary, ...]:
@@ -42,9 +53,16 @@ class Group:
 
 def groups(summary: RunSummary) -> tuple[Group, ...]:
     """The summary's cells, grouped, in the order in which the plan first names a cell of each."""
+    policies: dict[str, set[str]] = {}
+    for cell in summary.cells:
+        policies.setdefault(cell.stack, set()).add(cell.connection)
+    belongs_to_stack = (
+        all(len(of_stack) == 1 for of_stack in policies.values()) and len(set().union(*policies.values())) > 1
+    )
     found: dict[tuple[str, str, str, str], list[CellSummary]] = {}
     for cell in summary.cells:
-        found.setdefault((cell.operation, cell.placement, cell.connection, cell.load), []).append(cell)
+        policy = "" if belongs_to_stack else cell.connection
+        found.setdefault((cell.operation, cell.placement, policy, cell.load), []).append(cell)
     titles = [_title(key) for key in found]
     return tuple(
         _group(f"g{number}", title if titles.count(title) == 1 else f"{title} · {key[3]}", tuple(cells), summary)
@@ -77,9 +95,8 @@ def anchor(text: str) -> str:
 
 
 def _title(key: tuple[str, str, str, str]) -> str:
-    operation, placement, connection, _ = key
-    words = {"reuse": "one connection kept open", "per-request": "a new connection per request"}
-    return f"{operation} · {placement} · {words.get(connection, connection)}"
+    operation, placement, policy, _ = key
+    return " · ".join(part for part in (operation, placement, POLICY_WORDS.get(policy, policy)) if part)
 
 
 def _group(slug: str, title: str, cells: tuple[CellSummary, ...], summary: RunSummary) -> Group:

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from orchestrator.errors import UsageError
 from orchestrator.report import palette, quantities
-from orchestrator.report.groups import anchor
+from orchestrator.report.groups import POLICY_WORDS, anchor
 from orchestrator.results.documents import whole_file
 
 PLOTLY_JS_VERSION = "4.1.1"
@@ -86,6 +86,7 @@ def _environment() -> jinja2.Environment:
         words=quantities.words,
         moment=quantities.moment,
         anchor=anchor,
+        policy_words=POLICY_WORDS,
         dash=palette.dash,
         series=palette.series,
     )
