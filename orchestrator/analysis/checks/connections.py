@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 
-# A peer is an address and a port; ports come round again after Linux's default range of 28,232, some sooner.
-_DISTINCT_PORTS = 20_000
+# A peer is an address and a port. Linux hands ports out by chance, from one parity first: half of its default range.
+_PORTS = 28_232 / 2
+_FEWEST = 0.8  # of the ports that chance would give: a pool that keeps connections stays far below
 _CHECK_CONNECTIONS = 2
 _RECONNECTS = 0.01  # of the requests: what failures may explain
 
@@ -25,6 +28,11 @@ def judge(cell: CellEvidence) -> Finding | None:
     check = _per_request if cell.cell.connection == "per-request" else _reuse
     findings = [check(cell, trial, part, *seen) for trial, part, seen in cell.parts(NAME)]
     return worst(findings)
+
+
+def distinct_ports(connections: int) -> float:
+    """How many different ports so many connections use when each is drawn by chance: ports (1 - e^(-n / ports))."""
+    return _PORTS * -math.expm1(-connections / _PORTS)
 
 
 def _peers(trial: TrialEvidence) -> int | None:
@@ -43,7 +51,7 @@ def _per_request(_cell: CellEvidence, trial: TrialEvidence, part: Part, requests
         "peers": peers,
     }
     fewest = min(n for n in (opened, carried) if n is not None)
-    few_peers = peers is not None and peers < 0.9 * min(requests * len(trial.parts), _DISTINCT_PORTS)
+    few_peers = peers is not None and peers < _FEWEST * distinct_ports(requests) * len(trial.parts)
     if fewest < requests or few_peers:
         seen = f", the responder saw {peers:,} peers" if peers is not None else ""
         return Finding(
