@@ -53,7 +53,7 @@ lint: $(VENV)/.orch-dev-ready ## everything that reads the code without running 
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	cd ansible && PATH="$(CURDIR)/$(BIN):$$PATH" $(CURDIR)/$(BIN)/ansible-lint --offline --quiet
+	cd ansible && PATH="$(CURDIR)/$(BIN):$$PATH" $(CURDIR)/$(BIN)/ansible-lint --offline -q
 	@if command -v terraform >/dev/null; then TERRAFORM=terraform; elif command -v tofu >/dev/null; then TERRAFORM=tofu; \
 	else echo "lint: neither terraform nor tofu is here: infra/ is not checked"; exit 0; fi; \
 	set -ex; $$TERRAFORM fmt -check -recursive infra; \
