@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.analysis.power import describe
-from orchestrator.experiment.estimate import estimate
+from orchestrator.experiment.estimate import cost_of, estimate
 from orchestrator.experiment.loads import describe_load
-from orchestrator.experiment.machines import PRICES_AS_OF, UNLIMITED, cost_usd
+from orchestrator.experiment.machines import PRICES_AS_OF, UNLIMITED
 from orchestrator.experiment.plan import Cell, Placement, Plan
-from orchestrator.experiment.regions import region_of
 from orchestrator.experiment.units import format_duration, format_size
 
 _CELLS_SHOWN = 40
@@ -37,14 +36,11 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
     """Everything that `orch plan` knows of a plan, for `--json`; `history` as `earlier_summaries` gives it."""
     expected = estimate(plan)
     hours = plan.limits.ttl_s / 3600
-    regions = [region_of(zone) for zone in expected.hosts]
-    cost: dict[str, Any] = {"usd_expected": 0.0, "usd_at_most": 0.0, "prices_as_of": None}
-    if plan.provider == "gcp" and plan.machine is not None:
-        cost = {
-            "usd_expected": cost_usd(plan.machine, regions, expected.duration_s / 3600),
-            "usd_at_most": cost_usd(plan.machine, regions, hours),
-            "prices_as_of": PRICES_AS_OF,
-        }
+    cost = {
+        "usd_expected": cost_of(plan, expected.duration_s / 3600),
+        "usd_at_most": cost_of(plan, hours),
+        "prices_as_of": PRICES_AS_OF if plan.provider == "gcp" else None,
+    }
     return {
         "id": plan.id,
         "path": str(path),

@@ -12,9 +12,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from orchestrator.experiment.machines import MACHINES
+from orchestrator.experiment.machines import MACHINES, cost_usd
 from orchestrator.experiment.plan import Cell, Operation, Placement, Plan
-from orchestrator.experiment.regions import HOME_ZONE, profile
+from orchestrator.experiment.regions import HOME_ZONE, profile, region_of
 
 _INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
 _SEGMENT_BYTES = 1400  # bodies up to it share one tcp floor
@@ -198,3 +198,10 @@ def _hosts_s(plan: Plan, costs: Costs) -> float:
         return 0.0
     made_s = costs.lab_s if plan.provider == "lab" else costs.gcp_s
     return made_s + costs.deploy_s / _cores(plan)
+
+
+def cost_of(plan: Plan, hours: float) -> float | None:
+    """What the plan's hosts cost for so long, in US dollars: 0 where nobody sends a bill, None where no price is known."""
+    if plan.provider != "gcp" or plan.machine is None:
+        return 0.0
+    return cost_usd(plan.machine, [region_of(zone) for zone in hosts_needed(plan)], hours)

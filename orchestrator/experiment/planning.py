@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.errors import did_you_mean
-from orchestrator.experiment.estimate import hosts_needed
+from orchestrator.experiment.estimate import cost_of, hosts_needed
 from orchestrator.experiment.load import Located, load
-from orchestrator.experiment.machines import DEFAULT_MACHINE, LAB_MACHINES, MACHINES, PRICES_AS_OF, cost_usd
+from orchestrator.experiment.machines import DEFAULT_MACHINE, LAB_MACHINES, MACHINES, PRICES_AS_OF
 from orchestrator.experiment.matrix import build_matrix
 from orchestrator.experiment.plan import Limits, Plan
 from orchestrator.experiment.regions import region_of
@@ -94,7 +94,7 @@ def _check_cost(located: Located, plan: Plan) -> None:
     if plan.provider != "gcp" or plan.machine is None:
         return
     regions = [region_of(zone) for zone in hosts_needed(plan)]
-    cost = cost_usd(plan.machine, regions, plan.limits.ttl_s / 3600)
+    cost = cost_of(plan, plan.limits.ttl_s / 3600)
     if cost is None:
         located.add(
             ("machine",),

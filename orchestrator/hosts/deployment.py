@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from orchestrator.clock import SYSTEM
 from orchestrator.errors import ProvisionError
+from orchestrator.experiment.estimate import cost_of
 from orchestrator.experiment.plan import Plan
 from orchestrator.hosts import ansible, registry
 from orchestrator.hosts.fleet import RemoteFleet, measure_distance, prove_placement
@@ -138,7 +139,7 @@ class TerraformDeployment:
             hosts=tuple(host.name for host in self._topology.hosts),
             created_at=now,
             expires_at=now + self._plan.limits.ttl_s,
-            cost_usd_per_h=None,
+            cost_usd_per_h=cost_of(self._plan, 1.0),
             state="intended",
         )
         registry.write(intent)

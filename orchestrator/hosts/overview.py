@@ -26,12 +26,18 @@ def overview() -> list[dict[str, Any]]:
                 "state": "expired" if now > intent.expires_at else intent.state,
                 "since": _time(intent.created_at),
                 "until": _time(intent.expires_at),
-                "cost": "no cost" if rate is None else f"about {rate * hours:.3f} USD so far",
+                "cost": _cost(rate, hours),
                 "hosts": {name: status["hosts"].get(name, {"alive": False, "why": "gone"}) for name in intent.hosts},
                 "link": status["link"],
             }
         )
     return entries
+
+
+def _cost(usd_per_h: float | None, hours: float) -> str:
+    if usd_per_h is None:
+        return "at a price that is not known here"
+    return f"about {usd_per_h * hours:.3f} USD so far" if usd_per_h else "no cost"
 
 
 def _time(unix_s: float) -> str:
