@@ -62,7 +62,10 @@ def deploy(ansible: Path, inventory_file: Path, log: Path) -> Deployed:
     """Run `deploy.yml` on every host of the inventory; ProvisionError with the failed task's own words."""
     environment = {
         "ANSIBLE_CONFIG": str((ansible / "ansible.cfg").resolve()),
-        "ANSIBLE_SSH_ARGS": "-C -o ControlMaster=auto -o ControlPersist=20s",
+        # Wheels are compressed already: no -C. One connection per host, named by all that tells hosts apart (%C): by
+        # Ansible's own naming the host of that name in another deployment would be taken for ours.
+        "ANSIBLE_SSH_ARGS": "-o ControlMaster=auto -o ControlPersist=20s",
+        "ANSIBLE_SSH_CONTROL_PATH": "%(directory)s/%%C",
         "ANSIBLE_NOCOLOR": "1",
         "ANSIBLE_FORCE_COLOR": "0",
     }

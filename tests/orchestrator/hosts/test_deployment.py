@@ -193,7 +193,7 @@ def test_a_killed_process_says_what_kills_on_a_small_host(standing: Standing) ->
 @pytest.mark.parametrize("module", ["services.harness.respond", "services.harness.request"])
 def test_what_was_started_ends_when_the_controller_is_killed(standing: Standing, module: str) -> None:
     words = {
-        "services.harness.respond": "--protocol tcp --implementation asyncio --host 127.0.0.1 --port 0 --identity x",
+        "services.harness.respond": "--protocol tcp --implementation threads --host 127.0.0.1 --port 0 --identity x",
         "services.harness.request": "",
     }[module]
     controller = f"""
@@ -206,6 +206,9 @@ def test_what_was_started_ends_when_the_controller_is_killed(standing: Standing,
         host = RemoteHost(name="h", address="", zone=None, access=a, workspace=PurePosixPath("/var/tmp"))
         process = host.start(["sh", "-c", "echo $$; exec $0 $@", *host.python(), "-m", {module!r}, *{words.split()!r}])
         print(process.read(60), flush=True)
+        if "respond" in {module!r}:
+            assert "ready" in process.read(60)
+        print("up", flush=True)
         process.read(600)
     """
     lines = "\n".join(line[8:] for line in controller.splitlines())
@@ -213,6 +216,7 @@ def test_what_was_started_ends_when_the_controller_is_killed(standing: Standing,
     assert child.stdout is not None
     with child:
         pid = int(child.stdout.readline())
+        assert child.stdout.readline() == "up\n"
         assert standing.responder.run(["kill", "-0", str(pid)], timeout_s=30).returncode == 0
         child.send_signal(signal.SIGKILL)
     await_end(standing.responder, pid)

@@ -86,6 +86,7 @@ def test_an_interrupt_reaches_the_child_once_and_is_waited_for(tmp_path: Path) -
         import os, pathlib, signal, sys
         sys.path.insert(0, {str(Path.cwd())!r})
         from orchestrator.hosts.programs import run_logged
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job inherits it ignored
         child = '''
         import pathlib, signal, time
         seen = pathlib.Path({str(seen)!r})
