@@ -29,10 +29,9 @@ def _describe(protocol: Any) -> dict[str, Any]:
         "is_floor": protocol.is_floor,
         "operations": sorted(protocol.operations),
         "responders": [_part(part) for part in protocol.responders],
-        "clients": [{**_part(part), "style": part.style} for part in protocol.clients],
+        "clients": [_client(part, protocol) for part in protocol.clients],
         "default_responder": protocol.responders[0].name,
         "default_client": {"sequential": protocol.sequential, "concurrent": protocol.concurrent},
-        "round_trips_to_open": protocol.round_trips_to_open,
         "settings": dict(protocol.settings),
     }
 
@@ -44,6 +43,10 @@ def _part(part: Any) -> dict[str, Any]:
         "refuses": dict(part.refuses),
         "settings": dict(part.settings),
     }
+
+
+def _client(part: Any, protocol: Any) -> dict[str, Any]:
+    return {**_part(part), "style": part.style, "round_trips_to_open": protocol.round_trips(part.name)}
 
 
 def _lines(protocols: Sequence[dict[str, Any]]) -> Iterator[str]:

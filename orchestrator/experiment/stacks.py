@@ -138,7 +138,7 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, has_sev
             "client": dict(client.settings),
         },
         "client_style": client.style,
-        "round_trips_to_open": protocol.round_trips_to_open,
+        "round_trips_to_open": protocol.round_trips(client.name),
         "client_reason": chosen,
         "versions": _versions((*responder.packages, *client.packages)),
     }

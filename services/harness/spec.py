@@ -44,7 +44,7 @@ class Client:
     """One client library that asks.
 
     `module` has `dialer(call, client)`; `style` says whether its calls block a thread (`sync`) or are awaited on uvloop
-    (`async`). `refuses` as in `Responder`.
+    (`async`). `refuses` as in `Responder`. `round_trips_to_open` where it differs from the protocol's.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Client:
     packages: tuple[str, ...] = ()
     refuses: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    round_trips_to_open: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +86,11 @@ class Protocol:
     def client(self, name: str) -> Client:
         """The client of that name; KeyError when there is none."""
         return {c.name: c for c in self.clients}[name]
+
+    def round_trips(self, client: str) -> int:
+        """What opening a connection costs with that client; the protocol's own figure for one that is not known."""
+        own = next((c.round_trips_to_open for c in self.clients if c.name == client), None)
+        return self.round_trips_to_open if own is None else own
 
     def default_client(self, concurrency: int) -> Client:
         """The thin, comparable client for so many requests in flight."""

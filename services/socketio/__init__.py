@@ -26,17 +26,15 @@ PROTOCOL = Protocol(
             module="services.socketio.requester",
             style="async",
             packages=(*_PACKAGES, "aiohttp", "uvloop"),
-            settings={"transport": "WebSocket from the start", "round trips to open": "3"},
+            settings={"transport": "WebSocket from the start"},
         ),
         Client(
             name="socketio-polling",
             module="services.socketio.requester",
             style="async",
             packages=(*_PACKAGES, "aiohttp", "uvloop"),
-            settings={
-                "transport": "long polling: POST to send, GET to receive, on two TCP connections",
-                "round trips to open": "4",
-            },
+            settings={"transport": "long polling: POST to send, GET to receive, on two TCP connections"},
+            round_trips_to_open=4,  # TCP's handshake, the GET that opens, the POST of CONNECT, the GET that confirms
         ),
         Client(
             name="socketio-sync",
@@ -46,7 +44,6 @@ PROTOCOL = Protocol(
             settings={
                 "transport": "WebSocket from the start",
                 "threads": "the library's own, one to read and one to write",
-                "round trips to open": "3",
             },
         ),
     ),

@@ -12,6 +12,7 @@ from math import log2
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding
 from orchestrator.analysis.evidence import CellEvidence
+from orchestrator.experiment.plan import Stack
 from services.harness.spec import find_protocol
 
 LEAST_RTT_MS = 1.0
@@ -57,7 +58,7 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
     here = cell.one_host_median_ms
     wire_ms = _wire_ms(cell)
     trips = (cell.distribution.median - (here or 0.0) - wire_ms) / rtt_ms
-    low = 1 + (_round_trips_to_open(cell.stack.protocol) if cell.cell.connection == "per-request" else 0)
+    low = 1 + (_round_trips_to_open(cell.stack) if cell.cell.connection == "per-request" else 0)
     high = low + slow_start_rounds(cell.operation.request_bytes) + slow_start_rounds(cell.operation.reply_bytes)
     slack = 0.3 + 0.5 * (here or 0.0) / rtt_ms
     evidence = {
@@ -103,9 +104,9 @@ def _wire_ms(cell: CellEvidence) -> float:
     return (cell.operation.request_bytes + cell.operation.reply_bytes) * 8 / (rate * 1000) if rate else 0.0
 
 
-def _round_trips_to_open(protocol: str) -> int:
+def _round_trips_to_open(stack: Stack) -> int:
     try:
-        return find_protocol(protocol).round_trips_to_open
+        return find_protocol(stack.protocol).round_trips(stack.client)
     except KeyError:
         return 1  # a protocol that this checkout no longer has: at least TCP's own handshake
 

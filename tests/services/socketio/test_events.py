@@ -72,3 +72,8 @@ def test_a_request_that_lacks_a_field_is_told_which() -> None:
     ):
         wire.ask("socketio", "socketio", running.port, "add", {"a": 1})
     assert failed.value.status == "protocol"
+
+
+@pytest.mark.parametrize(("client", "round_trips"), [("socketio", 3), ("socketio-sync", 3), ("socketio-polling", 4)])
+def test_long_polling_needs_one_round_trip_more_to_open(client: str, round_trips: int) -> None:
+    assert find_protocol("socketio").round_trips(client) == round_trips
