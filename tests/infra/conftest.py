@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,8 @@ sys.path.insert(0, str(INFRA / "lab"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from deployments import Deployment  # noqa: E402  (found through the path set above)
+
+from tests.support.lab import why_not  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -36,14 +37,9 @@ def terraform() -> str:
 @pytest.fixture(scope="session")
 def lab_machine() -> None:
     """A machine that can be a lab."""
-    done = subprocess.run(
-        [sys.executable, "-ES", str(INFRA / "lab" / "provider.py"), "check"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        pytest.skip(f"no lab on this machine: {done.stdout}")
+    reason = why_not()
+    if reason:
+        pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -22,13 +23,18 @@ MACHINE = "e2-standard-2"  # as many cores as a small test machine has: no limit
 RTT_MS = 4.0
 
 
+def lacking(answer: str) -> str:
+    """What `infra/lab/provider.py check` says is missing, in one line."""
+    return "; ".join(item["what"] for item in json.loads(answer)["missing"])
+
+
 def why_not() -> str | None:
     """What keeps this machine from being a lab, or None."""
     if not (shutil.which("terraform") or shutil.which("tofu")):
         return "neither terraform nor tofu is on the PATH"
     program = ROOT / "infra" / "lab" / "provider.py"
     done = subprocess.run([sys.executable, "-ES", str(program), "check"], capture_output=True, text=True, check=False)
-    return None if done.returncode == 0 else f"no lab on this machine: {done.stdout}"
+    return None if done.returncode == 0 else f"no lab on this machine: {lacking(done.stdout)}"
 
 
 needs_lab = pytest.mark.skipif(bool(why := why_not()), reason=why or "")
