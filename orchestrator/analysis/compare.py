@@ -16,6 +16,10 @@ from orchestrator.experiment.plan import Plan
 Statistic: TypeAlias = Literal["median", "p99", "throughput"]
 STATISTICS: tuple[Statistic, ...] = ("median", "p99", "throughput")
 
+# Who calls two stacks a tie says that they are about alike. An interval that leaves more than this to either side of
+# its middle says nothing of the kind.
+WIDEST_TIE = 1.5
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Pair:
@@ -141,6 +145,8 @@ def _standing(
     if pair.control:
         return "tie", "the reference stack against itself"
     if interval[0] <= 1 <= interval[1]:
+        if interval[1] / interval[0] > WIDEST_TIE**2:
+            return "cannot tell", "the blocks differ too much from one another"
         return "tie", "the interval holds 1"
     if envelope is not None and abs(result.mean) <= envelope:
         return "tie", f"the reference differs from itself by as much ({words.percent(exp(envelope) - 1)})"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shlex
 from dataclasses import asdict
+from pathlib import Path
 
 from orchestrator.analysis.cells import summarise_cells
 from orchestrator.analysis.checks import CHECKS, run_checks
@@ -51,10 +53,16 @@ def summarise(run: Run) -> RunSummary:
 
 
 def _repeat_command(command: tuple[str, ...], experiment: str, overrides: tuple[str, ...]) -> str:
-    """The call that makes the run again: from the experiment, where the plan knows it, not from a plan that was current."""
+    """The call that makes the run again: from the experiment, where the plan knows it, not from a plan that was current.
+
+    A report is read on other machines: of a path outside the working folder the file's name is enough.
+    """
     if not experiment:
         return shlex.join(command)
-    return shlex.join(["orch", "run", experiment, *(part for override in overrides for part in ("--set", override))])
+    here, file = Path.cwd(), Path(experiment)
+    absolute = Path(os.path.normpath(here / file))
+    told = absolute.relative_to(here) if absolute.is_relative_to(here) else Path(file.name)
+    return shlex.join(["orch", "run", str(told), *(part for override in overrides for part in ("--set", override))])
 
 
 def _manifest_sha256(run: Run) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison
@@ -38,12 +38,10 @@ def _of_group(group: str, members: Sequence[Comparison], cells: dict[str, CellSu
     first = min(told, key=lambda m: m.ratio or 1.0)
     best = cells[first.cell] if first.standing == "faster" else cells[first.reference_cell]
     text += [part for part in (_floor_share(best), _client_share(best)) if part]
-    ties = [m.stack_label for m in known if m.standing == "tie"]
+    ties = [m for m in known if m.standing == "tie"]
     if ties:
-        text.append(f"{', '.join(ties)}: a tie with {reference}.")
-    if below := _resolution(known):
-        text.append(f"A difference below {below} is a tie here.")
-    return f"{group}: {' '.join(text)}"
+        text.append(f"{_labels(ties)}: a tie with {reference}.")
+    return f"{group}: {' '.join((*text, *_limits(known, ties or told)))}"
 
 
 def _leader(known: Sequence[Comparison], reference: str) -> str:
@@ -74,22 +72,25 @@ def _brief(comparison: Comparison) -> str:
 
 
 def _undecided(known: Sequence[Comparison], reference: str) -> str:
-    if all(m.standing == "cannot tell" for m in known):
-        gaps = "; ".join(f"{m.stack_label} {words.times(m.ratio or 1.0)}" for m in known)
+    ties = [m for m in known if m.standing == "tie"]
+    if not ties:
+        gaps = ", ".join(f"{m.stack_label} {m.ratio:.2f}×" for m in known)
         return f"cannot tell who is faster: {known[0].why}. Seen so far, against {reference}: {gaps}."
-    below = _resolution(known)
-    limit = f" A difference below {below} cannot be told here." if below else ""
-    return f"a tie between {reference} and {', '.join(m.stack_label for m in known)}.{limit}"
+    return " ".join([f"a tie between {reference} and {_labels(ties)}.", *_limits(known, ties)])
 
 
-def _resolution(known: Sequence[Comparison]) -> str:
-    """Below what a difference is a tie; of several stacks with limits far apart, the least and the largest."""
-    limits = sorted(m.resolution for m in known if m.resolution is not None)
-    if not limits:
-        return ""
-    if limits[-1] > 1.5 * limits[0]:
-        return f"{words.difference(limits[0])} (at best) to {words.difference(limits[-1])} (at worst)"
-    return words.difference(limits[-1])
+def _limits(known: Sequence[Comparison], limited: Sequence[Comparison]) -> Iterator[str]:
+    """Below what a difference could not be told, by the comparisons `limited`; and what these data leave open."""
+    limits = [m.resolution for m in limited if m.resolution is not None]
+    if limits:
+        yield f"A difference below {words.difference(max(limits))} is a tie here."
+    doubtful = [m for m in known if m.standing == "cannot tell"]
+    if doubtful:
+        yield f"{_labels(doubtful)}: cannot tell, {doubtful[0].why}."
+
+
+def _labels(members: Sequence[Comparison]) -> str:
+    return ", ".join(m.stack_label for m in members)
 
 
 def _floor_share(cell: CellSummary) -> str:

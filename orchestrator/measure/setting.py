@@ -99,8 +99,10 @@ class Setting:
             words.append(self.placements[cell.placement].name)
         if len({c.connection for c in self.plan.cells}) > 1:
             words.append(cell.connection)
-        if len({c.load for c in self.plan.cells}) > 1:
+        if len({c.load.concurrency for c in self.plan.cells}) > 1:
             words.append(f"{cell.load.concurrency} in flight")
+        if len({c.load.rate_per_s for c in self.plan.cells}) > 1:
+            words.append("closed loop" if cell.load.rate_per_s is None else f"{cell.load.rate_per_s:g}/s")
         return " · ".join(words)
 
     def refuse_to_go_on_without_hosts(self) -> None:

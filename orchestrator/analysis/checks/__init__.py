@@ -25,7 +25,7 @@ from orchestrator.analysis.checks import (
     steady_state,
     tail,
 )
-from orchestrator.analysis.checks.base import Check, Finding
+from orchestrator.analysis.checks.base import Check, Finding, gravity
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.analysis.summary import CheckResult
 
@@ -55,7 +55,7 @@ _NOTHING = Finding(verdict="pass", explanation="There is nothing in this run tha
 
 
 def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
-    """Every check over every cell that has a finished trial, in the table's order.
+    """Every check over every cell that has a finished trial, in the table's order; of each check, the worst cells first.
 
     A check that applies to nothing in the run passes once, so that no name is ever silently missing.
     """
@@ -63,7 +63,8 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
     for check in CHECKS:
         found: list[tuple[Finding | None, str | None]] = [(check.judge_run(run), None)] if check.judge_run else []
         found += [(check.judge(cell), cell.cell.id) for cell in run.cells if check.judge and cell.trials]
-        of_check = [check.result(finding, cell_id) for finding, cell_id in found if finding]
+        ranked = sorted(((f, cell_id) for f, cell_id in found if f), key=lambda pair: gravity(pair[0]), reverse=True)
+        of_check = [check.result(finding, cell_id) for finding, cell_id in ranked]
         results += of_check or [check.result(_NOTHING, None)]
     return tuple(results)
 

@@ -21,12 +21,13 @@ _WORST: tuple[CheckVerdict, ...] = ("pass", "cannot tell", "warn", "fail")
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What a check says of one cell, or of the run."""
+    """What a check says of one cell, or of the run; `weight` orders findings of one verdict, the gravest first."""
 
     verdict: CheckVerdict
     explanation: str
     evidence: dict[str, Any] = field(default_factory=dict)
     action: str = "Nothing to do."
+    weight: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +59,13 @@ class Check:
 
 
 def worst(findings: Iterable[Finding]) -> Finding | None:
-    """The first of the most serious findings; None without any."""
-    return max(findings, key=lambda finding: rank(finding.verdict), default=None)
+    """The gravest of the findings, the first of several alike; None without any."""
+    return max(findings, key=gravity, default=None)
+
+
+def gravity(finding: Finding) -> tuple[int, float]:
+    """By what findings of one check are ordered: their verdict, then their weight."""
+    return rank(finding.verdict), finding.weight
 
 
 def rank(verdict: CheckVerdict) -> int:

@@ -39,6 +39,7 @@ def judge_between(cell: CellEvidence) -> Finding | None:
         return Finding(
             verdict="warn",
             evidence=evidence,
+            weight=between / middle,
             explanation=f"{told}: a trial tells little about the next one.",
             action="Raise `repeats`, and see `noise`: what changes from trial to trial outweighs what is measured.",
         )
@@ -55,8 +56,9 @@ def judge_support(cell: CellEvidence) -> Finding | None:
         return Finding(
             verdict="warn",
             evidence=evidence,
-            explanation=f"{n:,} requests support no {', no '.join(hidden)}: fewer than {SUPPORT} lie beyond.",
-            action="Ask for more requests or repeats; p99 takes 1,000 in a cell.",
+            weight=-n,
+            explanation=f"{n:,} requests are too few for {' or '.join(hidden)}: fewer than {SUPPORT} lie beyond.",
+            action="These percentiles are not shown. For p99, ask for 1,000 requests of a cell, all its trials together.",
         )
     told = (
         "every percentile"

@@ -88,6 +88,7 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound) -> Finding:
         return Finding(
             verdict="fail",
             evidence=evidence,
+            weight=shortfall_ns / bound.least_ns,
             explanation=f"Impossible: {numbers}, uncertain by no more than {words.ns(bound.uncertain_ns)}.",
             action=_ACTION,
         )

@@ -85,7 +85,7 @@ def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
 def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
     evidence = {"trial": trial.record.index, **noise.__dict__}
     loud = [
-        text
+        (share / limit, text.format(words.percent(share)))
         for share, limit, text in (
             (noise.steal, _STEAL, "the hypervisor took {} of a core away"),
             (noise.throttled, _THROTTLED, "the CPU quota stopped it for {} of the time"),
@@ -93,13 +93,13 @@ def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
             (noise.foreign, _FOREIGN, "other processes used {} of a core"),
         )
         if share is not None and share > limit
-        for text in [text.format(words.percent(share))]
     ]
     if loud:
         return Finding(
             verdict="warn",
             evidence=evidence,
-            explanation=f"On {noise.where}, during trial {trial.record.index}: {'; '.join(loud)}.",
+            explanation=f"On {noise.where}, during trial {trial.record.index}: {'; '.join(text for _, text in loud)}.",
+            weight=max(excess for excess, _ in loud),
             action="Trust differences between stacks of one block, not absolute numbers; or repeat on a quiet machine.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation="The hosts were quiet.")

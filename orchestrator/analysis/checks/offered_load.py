@@ -17,6 +17,7 @@ from orchestrator.analysis.statistics import quantile
 from services.harness.contract import STATUSES
 
 _SATURATED = 0.85
+_LATE_MS = 50.0
 _CANCELLED = STATUSES.index("cancelled")
 
 
@@ -88,6 +89,7 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, seen: Schedule) -> Findi
         return Finding(
             verdict="warn",
             evidence=evidence,
+            weight=seen.lag_p99_ns,
             explanation=f"{told}, one in a hundred later than {words.ns(seen.lag_p99_ns)} after its time.",
             action="Latencies count from the intended time and hold this lag: lower the rate or add requesters.",
         )
@@ -111,10 +113,11 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
             action="Read throughput as the client's; add requesters or a thinner client to find the responder's.",
         )
     median_ms = trial.summary.median if trial.summary else 0.0
-    if lag_ms is not None and lag_ms > max(20.0, 2 * median_ms):
+    if lag_ms is not None and lag_ms > max(_LATE_MS, 2 * median_ms):
         return Finding(
             verdict="warn",
             evidence=evidence,
+            weight=lag_ms,
             explanation=f"The requester's event loop once came {words.ms(lag_ms)} late to its timers.",
             action="The slowest latencies may be the requester's own; see `noise` and the client's share.",
         )

@@ -89,6 +89,7 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
     if trips > high + 0.5 + slack:
         return Finding(
             verdict="warn",
+            weight=trips - high,
             evidence=evidence,
             explanation=f"{told}; `{cell.cell.connection}` implies {implied}.",
             action="Look for a handshake too many, Nagle's algorithm against delayed acknowledgements, or a full queue.",

@@ -89,6 +89,7 @@ def _jump(trial: TrialEvidence, seen: Course) -> Finding:
         return Finding(
             verdict="warn",
             evidence=evidence,
+            weight=abs(seen.jump),
             explanation=(
                 f"Latency changes by {exp(seen.jump) - 1:+.0%} after {words.percent(seen.at)} of trial "
                 f"{trial.record.index}, and stays there."

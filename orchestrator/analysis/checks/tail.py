@@ -1,12 +1,15 @@
 """tail shape: one sample that makes the SD, and tails that look cut off.
 
 Latencies are skewed to the right: what delays a request has no upper limit. A slowest one per cent that ends where it
-begins was clipped, was drawn from a formula, or is one time-out's value.
+begins was clipped, was drawn from a formula, or is one time-out's value. A queue ends its tail like that too: all who
+wait for one stall wait about as long. So open loops, and windows in which those in flight are more than a tenth of that
+one per cent, are not judged by it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
@@ -15,52 +18,72 @@ from orchestrator.analysis.statistics import is_supported, quantile
 
 _ONE_SAMPLE = 0.5
 _THIN = 1.03
+_FEWEST = 100
+_PER_ONE_IN_FLIGHT = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tail:
-    """`largest_share`: of the variance, carried by the slowest sample; `reach`: (max - min) / (p99 - min)."""
+    """A trial's latencies in ns: mean, sum of squares about it, the slowest; `reach` is (max - min) / (p99 - min)."""
 
     n: int
+    mean_ns: float
+    squares: float
     slowest_ns: int
-    largest_share: float
     reach: float | None
 
 
 def observe(samples: Samples) -> Tail | None:
     """None with too few requests to have a tail."""
     ordered = samples.ordered_ns
-    if ordered.size < 100:
+    if ordered.size < _FEWEST:
         return None
     offsets = ordered - ordered[0]
     mean = float(offsets.mean())
-    variance = float(((offsets - mean) ** 2).sum())
     p99 = quantile(offsets, 0.99)
     return Tail(
         n=int(ordered.size),
+        mean_ns=float(ordered[0]) + mean,
+        squares=float(((offsets - mean) ** 2).sum()),
         slowest_ns=int(ordered[-1]),
-        largest_share=(float(offsets[-1]) - mean) ** 2 / variance if variance > 0 else 0.0,
         reach=float(offsets[-1]) / p99 if p99 > 0 and is_supported(ordered.size, 0.99) else None,
     )
 
 
 def judge(cell: CellEvidence) -> Finding | None:
-    """Every trial's tail."""
-    return worst([_finding(trial, seen) for trial, _part, seen in cell.parts(NAME) if seen is not None])
+    """The cell's slowest request against the variance of all its trials together, and each trial's tail."""
+    tails = [(trial, seen) for trial, _part, seen in cell.parts(NAME) if seen is not None]
+    if not tails:
+        return None
+    findings = [_one_sample([seen for _, seen in tails])]
+    if not cell.is_open_loop:
+        findings += [
+            _cut_off(trial, seen) for trial, seen in tails if seen.n >= _PER_ONE_IN_FLIGHT * cell.cell.load.concurrency
+        ]
+    return worst(findings)
 
 
-def _finding(trial: TrialEvidence, seen: Tail) -> Finding:
-    evidence = {"trial": trial.record.index, **seen.__dict__}
-    if seen.largest_share > _ONE_SAMPLE:
+def _one_sample(tails: Sequence[Tail]) -> Finding:
+    """Variances add up over trials about the mean of all: that of each about its own mean, and that of the means."""
+    n = sum(tail.n for tail in tails)
+    mean = sum(tail.n * tail.mean_ns for tail in tails) / n
+    squares = sum(tail.squares + tail.n * (tail.mean_ns - mean) ** 2 for tail in tails)
+    slowest = max(tail.slowest_ns for tail in tails)
+    share = (slowest - mean) ** 2 / squares if squares > 0 else 0.0
+    evidence = {"n": n, "slowest_ms": slowest / 1e6, "share_of_variance": share}
+    if share > _ONE_SAMPLE:
         return Finding(
             verdict="warn",
             evidence=evidence,
-            explanation=(
-                f"One request of {words.ns(seen.slowest_ns)} carries {words.percent(seen.largest_share)} of the variance "
-                f"of trial {trial.record.index}."
-            ),
+            weight=share,
+            explanation=f"One request of {n:,}, of {words.ns(slowest)}, makes {words.percent(share)} of the variance.",
             action="Read median and percentiles; mean, SD and CV of this cell describe that one request.",
         )
+    return Finding(verdict="pass", evidence=evidence, explanation="No single request makes most of the variance.")
+
+
+def _cut_off(trial: TrialEvidence, seen: Tail) -> Finding:
+    evidence = {"trial": trial.record.index, **asdict(seen)}
     if seen.reach is not None and seen.reach < _THIN:
         return Finding(
             verdict="warn",

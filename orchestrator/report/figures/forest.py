@@ -13,6 +13,7 @@ from orchestrator.report.palette import series
 from orchestrator.report.quantities import ratio, significant
 
 ROW_PX = 46
+UNTOLD = ("tie", "cannot tell")
 
 
 def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str, int]) -> Figure | None:
@@ -33,9 +34,9 @@ def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str,
             fixedrange=True,
         ),
         "annotations": [_said(place, row) for place, row in enumerate(known)],
-        "margin": {"l": 8, "r": 96, "t": 28, "b": 40},
+        "margin": {"l": 8, "r": 128, "t": 28, "b": 40},
         "shapes": [
-            *(_tie(place) for place, row in enumerate(known) if row.standing == "tie"),
+            *(_grey(place) for place, row in enumerate(known) if row.standing in UNTOLD),
             *(_envelope(row.interval) for row in known if row.control and row.interval),
             {"type": "line", "x0": 1, "x1": 1, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": INK, "width": 1}},
         ],
@@ -96,7 +97,7 @@ def _said(place: int, row: Comparison) -> dict[str, Any]:
         "xshift": 6,
         "y": place,
         "showarrow": False,
-        "font": {"size": 12, "color": MUTED if row.standing in ("tie", "cannot tell") else INK},
+        "font": {"size": 12, "color": MUTED if row.standing in UNTOLD else INK},
     }
 
 
@@ -115,8 +116,8 @@ def _ratio_axis(rows: Sequence[Comparison]) -> dict[str, Any]:
     return logarithmic(title, low / margin, high * margin, suffix="×")
 
 
-def _tie(place: int) -> dict[str, Any]:
-    """A grey row."""
+def _grey(place: int) -> dict[str, Any]:
+    """A row whose two stacks these data do not tell apart."""
     return {
         "type": "rect",
         "xref": "paper",

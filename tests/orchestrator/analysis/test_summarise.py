@@ -119,6 +119,14 @@ def test_two_blocks_give_ratios_and_no_verdict():
     assert "cannot tell who is faster" in summary.verdicts[0]
 
 
+def test_blocks_that_differ_too_much_give_no_tie_but_no_answer():
+    summary = summarise(a_run(base_us={"rest": 200.0, "grpc": 200.0}, between=0.4, blocks=3, seed=2))
+    medians = [c for c in summary.comparisons if c.statistic == "median"]
+    assert all(c.interval[0] <= 1 <= c.interval[1] for c in medians)
+    assert {c.standing for c in medians} == {"cannot tell"}
+    assert "cannot tell who is faster: the blocks differ too much from one another" in summary.verdicts[0]
+
+
 def test_a_difference_inside_the_envelope_of_the_control_is_a_tie():
     def spoil(draft):
         """Whichever of the twins comes second is 10 % slower, every time; the other stack differs by 5 %."""
@@ -246,3 +254,18 @@ def test_latencies_of_nothing_are_no_traceback():
     summary = summarise(a_run(spoil=spoil))
     assert np.isfinite(json.loads(summary.to_json())["cells"][0]["distribution"]["mean"])
     assert "must not be believed" in summary.verdicts[0]
+
+
+@pytest.mark.parametrize(
+    ("experiment", "told"),
+    [
+        ("experiments/here.yaml", "experiments/here.yaml"),
+        ("{cwd}/experiments/here.yaml", "experiments/here.yaml"),
+        ("/elsewhere/on/this/machine/there.yaml", "there.yaml"),
+        ("{cwd}/../there.yaml", "there.yaml"),
+    ],
+)
+def test_the_call_that_repeats_a_run_names_no_path_of_this_machine(experiment, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plan = replace(a_plan(), experiment_path=experiment.format(cwd=tmp_path), overrides=("load.requests=10",))
+    assert summarise(a_run(plan)).repeat_command == f"orch run {told} --set load.requests=10"
