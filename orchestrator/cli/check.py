@@ -17,7 +17,7 @@ _STYLES = {"pass": "green", "cannot tell": "dim", "warn": "yellow", "fail": "red
 
 def command(
     run: Annotated[str, typer.Argument(help="Run id, its beginning, a path, or `latest`.")] = "latest",
-    everything: Annotated[bool, typer.Option("--all", help="Show what passed in each cell, too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show what each check found in every cell.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Print the checks; exit status 5 when one fails."""
@@ -40,16 +40,30 @@ def command(
 
 
 def _print(results: list[CheckResult], *, everything: bool) -> None:
-    """One check: its worst verdict, how often it said what, and the cells where it did not pass."""
+    """One check on a line; below it the worst cells that did not pass, and what to do about them."""
     by_verdict = {verdict: [r for r in results if r.verdict == verdict] for verdict in reversed(_STYLES)}
     worst = next(verdict for verdict, found in by_verdict.items() if found)
-    tally = ", ".join(f"{len(found)} {verdict}" for verdict, found in by_verdict.items() if found)
-    console.result(f"{console.style(f'{worst:<11}', _STYLES[worst])} {results[0].name:<22} {tally}")
-    told = [*by_verdict["fail"], *by_verdict["warn"]]
-    shown = results if everything else told[: max(_EXAMPLES, len(by_verdict["fail"]))]
-    for result in shown:
-        console.result(f"            {result.cell or 'run'}: {result.explanation}")
-    for action in dict.fromkeys(result.action for result in shown if result.verdict != "pass"):
-        console.result(f"            -> {action}")
+    told = [*by_verdict["fail"], *by_verdict["warn"], *by_verdict["cannot tell"]]
+    of_run = len(results) == 1 and results[0].cell is None
+    summary = results[0].explanation if of_run else _tally(by_verdict)
+    console.result(f"{console.style(f'{worst:<11}', _STYLES[worst])} {results[0].name:<20} {summary}")
+    shown = results if everything else told[:_EXAMPLES]
+    if not of_run:
+        for result in shown:
+            console.result(f"            {result.cell or 'run'}: {result.explanation}")
     if len(shown) < len(told):
-        console.result(f"            ... and {len(told) - len(shown)} cells more; --all shows them")
+        more = len(told) - len(shown)
+        console.result(f"            ... and {more} {'cell' if more == 1 else 'cells'} more; --all shows every cell")
+    for action in dict.fromkeys(r.action for r in shown if r.verdict in ("fail", "warn")):
+        console.result(f"            -> {action}")
+
+
+def _tally(by_verdict: dict[str, list[CheckResult]]) -> str:
+    """How many cells got which verdict; one number where all got the same."""
+    counts = [f"{len(found)} {verdict}" for verdict, found in by_verdict.items() if found]
+    cells = sum(len(found) for found in by_verdict.values())
+    return (
+        f"{'all ' if cells > 1 else ''}{cells} {'cell' if cells == 1 else 'cells'}"
+        if len(counts) == 1
+        else ", ".join(counts)
+    )

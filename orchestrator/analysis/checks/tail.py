@@ -1,4 +1,4 @@
-"""tail shape: one sample that makes the SD, and tails that look cut off.
+"""tail shape: single requests that make the SD, and tails that look cut off.
 
 Latencies are skewed to the right: what delays a request has no upper limit. A slowest one per cent that ends where it
 begins was clipped, was drawn from a formula, or is one time-out's value. A queue ends its tail like that too: all who
@@ -16,7 +16,7 @@ from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
 from orchestrator.analysis.statistics import is_supported, quantile
 
-_ONE_SAMPLE = 0.5
+_SLOWEST = 0.5
 _THIN = 1.03
 _FEWEST = 100
 _PER_ONE_IN_FLIGHT = 1_000
@@ -51,11 +51,11 @@ def observe(samples: Samples) -> Tail | None:
 
 
 def judge(cell: CellEvidence) -> Finding | None:
-    """The cell's slowest request against the variance of all its trials together, and each trial's tail."""
+    """The slowest request of each trial against the variance of all, and each trial's tail."""
     tails = [(trial, seen) for trial, _part, seen in cell.parts(NAME) if seen is not None]
     if not tails:
         return None
-    findings = [_one_sample([seen for _, seen in tails])]
+    findings = [_slowest([seen for _, seen in tails])]
     if not cell.is_open_loop:
         findings += [
             _cut_off(trial, seen) for trial, seen in tails if seen.n >= _PER_ONE_IN_FLIGHT * cell.cell.load.concurrency
@@ -63,23 +63,26 @@ def judge(cell: CellEvidence) -> Finding | None:
     return worst(findings)
 
 
-def _one_sample(tails: Sequence[Tail]) -> Finding:
+def _slowest(tails: Sequence[Tail]) -> Finding:
     """Variances add up over trials about the mean of all: that of each about its own mean, and that of the means."""
     n = sum(tail.n for tail in tails)
     mean = sum(tail.n * tail.mean_ns for tail in tails) / n
     squares = sum(tail.squares + tail.n * (tail.mean_ns - mean) ** 2 for tail in tails)
     slowest = max(tail.slowest_ns for tail in tails)
-    share = (slowest - mean) ** 2 / squares if squares > 0 else 0.0
-    evidence = {"n": n, "slowest_ms": slowest / 1e6, "share_of_variance": share}
-    if share > _ONE_SAMPLE:
+    share = sum((tail.slowest_ns - mean) ** 2 for tail in tails) / squares if squares > 0 else 0.0
+    evidence = {"n": n, "slowest": len(tails), "slowest_ms": slowest / 1e6, "share_of_variance": share}
+    if share > _SLOWEST:
+        whose = "the slowest one" if len(tails) == 1 else f"the slowest of each trial ({len(tails)} requests)"
         return Finding(
             verdict="warn",
             evidence=evidence,
             weight=share,
-            explanation=f"One request of {n:,}, of {words.ns(slowest)}, makes {words.percent(share)} of the variance.",
-            action="Read median and percentiles; mean, SD and CV of this cell describe that one request.",
+            explanation=(
+                f"Of {n:,} requests, {whose} made {words.percent(share)} of the variance, with up to {words.ns(slowest)}."
+            ),
+            action="Read median and percentiles; mean, SD and CV of this cell describe a handful of requests.",
         )
-    return Finding(verdict="pass", evidence=evidence, explanation="No single request makes most of the variance.")
+    return Finding(verdict="pass", evidence=evidence, explanation="No handful of requests makes most of the variance.")
 
 
 def _cut_off(trial: TrialEvidence, seen: Tail) -> Finding:

@@ -359,3 +359,20 @@ def test_a_failed_trial_is_a_warning_and_the_others_count():
     assert [c.verdict for c in summary.checks if c.name == "completeness" and c.cell == failed.cell] == ["warn"]
     assert summary.failed_trials[0]["failure"]["message"] == "it died"
     assert [len(cell.trials) for cell in summary.cells if cell.id == failed.cell] == [4]
+
+
+def test_the_cell_that_suffers_most_comes_first():
+    def spoil(draft):
+        draft.done["host_after"] = host_counters(10 * S, steal=200 if draft.cell.stack == "grpc-thin" else 50)
+
+    assert [result.cell for result in of(a_run(spoil=spoil), "noise")] == ["grpc-thin.add.local", "rest-thin.add.local"]
+
+
+def test_a_backlog_ends_its_tail_abruptly_and_is_not_called_cut_off():
+    def spoil(draft):
+        """One stall holds up a twentieth of an open loop's requests until the same moment."""
+        rows = draft.columns
+        place = np.argsort(rows["sent_ns"])[-100:]
+        rows["received_ns"][place] = rows["sent_ns"][place].max() + 500 * MS
+
+    assert verdicts(a_run(spoil=spoil, **OPEN))["tail shape"] == "pass"

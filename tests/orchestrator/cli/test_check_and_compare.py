@@ -9,7 +9,7 @@ import pytest
 from orchestrator.cli import check, compare
 from orchestrator.cli.console import console
 from orchestrator.errors import InvalidMeasurement, Regression, UsageError
-from tests.support.runs import US, a_run, write_run
+from tests.support.runs import US, S, a_run, host_counters, write_run
 
 
 @pytest.fixture(autouse=True)
@@ -91,3 +91,19 @@ def test_compare_of_one_run_has_its_stacks_as_rows_in_json_too(out):
 def test_a_margin_that_is_no_share_is_refused_before_anything_is_read(margin):
     with pytest.raises(UsageError, match="is not a share"):
         compare.command("no such run", fail_if_slower=margin)
+
+
+def test_a_warning_of_every_cell_is_shown_by_its_three_worst(out):
+    def loud(draft):
+        draft.done["host_after"] = host_counters(10 * S, pressure_us=4_000_000)
+
+    a_run_called("loud", spoil=loud, stacks=("rest", "grpc", "avro", "cbor", "graphql"))
+    check.command("loud")
+    lines = out.getvalue().splitlines()
+    start = next(i for i, line in enumerate(lines) if " noise " in line)
+    assert lines[start].endswith("all 5 cells")
+    assert all(": On localhost, during trial" in line for line in lines[start + 1 : start + 4])
+    assert lines[start + 4].strip() == "... and 2 cells more; --all shows every cell"
+    assert lines[start + 5].strip().startswith("-> ")
+    check.command("loud", everything=True)
+    assert sum("On localhost, during trial" in line for line in out.getvalue().splitlines()) == 3 + 5
