@@ -23,11 +23,14 @@ def command(
     """Plan, save, print."""
     from orchestrator.cli.plan_text import earlier_summaries, plan_document, plan_lines
     from orchestrator.experiment import make_plan, store
+    from orchestrator.hosts.preview import preview
 
     console.as_json = as_json
     plan = make_plan(file, overrides or ())
     path = store.save(plan)
     document = plan_document(plan, path, earlier_summaries(Path("results")))
+    made = preview(plan)
+    document["terraform"] = None if made is None else made.to_dict()
     for line in plan_lines(plan, document):
         console.result(line)
     console.emit(document)

@@ -96,6 +96,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
         f" in random order (seed {plan.seed}); compared with {_label(plan, plan.reference)}"
     )
     yield f"hosts      {_hosts(plan, expected['hosts'])}"
+    if document["terraform"]:
+        yield f"terraform  {document['terraform']['sentence']}"
     yield (
         f"duration   about {format_duration(expected['duration_s'])}:"
         f" trials {format_duration(expected['trials_s'])}, baselines {format_duration(expected['baselines_s'])}"

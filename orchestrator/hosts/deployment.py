@@ -34,6 +34,7 @@ from orchestrator.hosts.wheelhouse import Target, code, wheelhouse
 T = TypeVar("T")
 
 _BOOT_S = 180.0
+_USER = "user"
 _PROBE = (
     "import json,platform,sys;print(json.dumps([platform.python_version(),platform.machine(),platform.libc_ver()[1]]))"
 )
@@ -54,7 +55,7 @@ class TerraformDeployment:
 
     @property
     def _identity(self) -> Path:
-        return self.folder / "keys" / "user"
+        return self.folder / "keys" / _USER
 
     def provision(self) -> None:
         """Make the hosts, or mend them where they stand already; see `Deployment.provision`."""
@@ -63,7 +64,7 @@ class TerraformDeployment:
         ansible.find_playbook_program()
         stood = registry.read(self.id)
         intent = self._declare(stood)
-        self._write_variables()
+        self._terraform.variables.write_text(variables(self._plan, self.id, self.folder / "keys"))
         self._terraform.init()
         # Terraform does not see that a namespace or a link has died; the provider does.
         broken = [] if stood is None else self._infra.status(self.id)["replace"]
@@ -146,27 +147,6 @@ class TerraformDeployment:
         self._ledger.append({"event": "deployment", "deployment": self.id, "provider": intent.provider})
         return intent
 
-    def _write_variables(self) -> None:
-        keys = self.folder / "keys"
-        host_keys = {
-            host.name: {
-                "private_key_path": str((keys / host.name).resolve()),
-                "public_key": ensure_key(keys / host.name, host.name),
-            }
-            for host in self._topology.hosts
-        }
-        variables = {
-            "run_id": self.id,
-            "hosts": {h.name: {"role": h.role, "zone": h.zone, "machine": h.machine} for h in self._topology.hosts},
-            "ttl_seconds": int(self._plan.limits.ttl_s),  # the same each time: another one would make other hosts
-            "ssh_public_key": ensure_key(self._identity, "orch"),
-            "host_keys": host_keys,
-            "links": [_link(wanted) for wanted in self._topology.links if wanted.link.rtt_ms is not None],
-            "controller_cidr": os.environ.get("ORCH_CONTROLLER_CIDR"),
-            "labels": {"experiment": _label(self._plan.name)},
-        }
-        self._terraform.variables.write_text(json.dumps(variables, indent=2))
-
     def _write_ssh_files(self, hosts: dict[str, Any]) -> None:
         known = self.folder / "known_hosts"
         known.write_text("".join(f"{host['ssh']['known_hosts']}\n" for host in hosts.values()))
@@ -222,6 +202,29 @@ class TerraformDeployment:
         """End every connection, and with it what it started."""
         for host in self._members.values():
             host.close()
+
+
+def variables(plan: Plan, identity: str, keys: Path) -> str:
+    """The input of every module of `infra/` as JSON (infra/README.md). Makes in `keys` the SSH keys that are not there."""
+    wanted = topology(plan)
+    host_keys = {
+        host.name: {
+            "private_key_path": str((keys / host.name).resolve()),
+            "public_key": ensure_key(keys / host.name, host.name),
+        }
+        for host in wanted.hosts
+    }
+    document = {
+        "run_id": identity,
+        "hosts": {h.name: {"role": h.role, "zone": h.zone, "machine": h.machine} for h in wanted.hosts},
+        "ttl_seconds": int(plan.limits.ttl_s),  # the same each time: another one would make other hosts
+        "ssh_public_key": ensure_key(keys / _USER, "orch"),
+        "host_keys": host_keys,
+        "links": [_link(between) for between in wanted.links if between.link.rtt_ms is not None],
+        "controller_cidr": os.environ.get("ORCH_CONTROLLER_CIDR"),
+        "labels": {"experiment": _label(plan.name)},
+    }
+    return json.dumps(document, indent=2)
 
 
 def _at_once(ask: Callable[[RemoteHost], T], hosts: Iterable[RemoteHost]) -> list[T]:

@@ -17,7 +17,7 @@ import pytest
 from orchestrator.errors import ProvisionError
 from orchestrator.hosts import registry
 from orchestrator.hosts.base import HostLost
-from orchestrator.hosts.deployment import TerraformDeployment
+from orchestrator.hosts.deployment import TerraformDeployment, variables
 from orchestrator.hosts.fleet import RemoteFleet, measure_distance
 from orchestrator.hosts.infra import Infra
 from orchestrator.hosts.keys import ensure_key
@@ -324,10 +324,10 @@ def test_a_state_that_cannot_be_read_is_swept_by_label(made: TerraformDeployment
 def test_a_half_applied_plan_is_taken_down(folder: Path) -> None:
     deployment = TerraformDeployment(lab_plan(), Diary(Path("results/half")))
     intent = deployment._declare(None)
-    deployment._write_variables()
+    deployment._terraform.variables.write_text(variables(lab_plan(), deployment.id, deployment.folder / "keys"))
     deployment._terraform.init()
-    variables = f"-var-file={deployment._terraform.variables.resolve()}"
-    deployment._terraform._run("apply", "-auto-approve", '-target=terraform_data.host["responder-1"]', variables)
+    given = f"-var-file={deployment._terraform.variables.resolve()}"
+    deployment._terraform._run("apply", "-auto-approve", '-target=terraform_data.host["responder-1"]', given)
     assert any("responder-1" in name for name in carriers(deployment.id))
     assert take_down(intent).sentence() == "receipt (lab): 1 created, 1 destroyed, nothing left"
     assert carriers(deployment.id) == []
