@@ -153,6 +153,6 @@ def _sentence(repeats: int, sd: float, source: str, least: float | None, wanted:
     if least is None:
         return f"{repeats} repeats give no interval, which takes {FEWEST_BLOCKS}; {goal} {spread}."
     return (
-        f"{repeats} repeats find a difference in medians of {words.percent(least)} or more four times in five; "
+        f"{repeats} repeats find a difference in medians of {words.difference(least)} or more four times in five; "
         f"{goal} {spread}."
     )

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from orchestrator.analysis import words
+from orchestrator.analysis.overview import overview
 from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison
 
 
 def verdicts(
     cells: Sequence[CellSummary], comparisons: Sequence[Comparison], checks: Sequence[CheckResult]
 ) -> tuple[str, ...]:
-    """One or a few sentences per group of comparable cells, after a warning when a check failed."""
+    """What holds over all groups of comparable cells, then of each; before all, a warning when a check failed."""
     by_id = {cell.id: cell for cell in cells}
     groups: dict[str, list[Comparison]] = {}
     for comparison in comparisons:
         if comparison.statistic == "median" and not comparison.control:
             groups.setdefault(comparison.group, []).append(comparison)
-    sentences = [_of_group(group, members, by_id) for group, members in groups.items()]
+    in_general = overview([c for members in groups.values() for c in members], by_id)
+    sentences = [in_general] if in_general else []
+    sentences += [_of_group(group, members, by_id) for group, members in groups.items()]
     compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
     sentences += [_alone(cell) for cell in cells if cell.id not in compared and cell.distribution]
     failed = sorted({check.name for check in checks if check.verdict == "fail"})
@@ -37,7 +40,8 @@ def _of_group(group: str, members: Sequence[Comparison], cells: dict[str, CellSu
     text = [_leader(known, reference)]
     first = min(told, key=lambda m: m.ratio or 1.0)
     best = cells[first.cell] if first.standing == "faster" else cells[first.reference_cell]
-    text += [part for part in (_floor_share(best), _client_share(best)) if part]
+    compared = [cells[members[0].reference_cell], *(cells[m.cell] for m in known)]
+    text += [part for part in (_floor_share(best), _client_shares(compared)) if part]
     ties = [m for m in known if m.standing == "tie"]
     if ties:
         text.append(f"{_labels(ties)}: a tie with {reference}.")
@@ -61,7 +65,8 @@ def _gap(comparison: Comparison, *, than: str = "") -> str:
         text += f" {'as' if (comparison.ratio or 1.0) >= 2 else 'than'} {than}"
     if comparison.interval:
         low, high = comparison.interval
-        text += f" (ratio {comparison.ratio:.2f}, 95 % interval {low:.2f} to {high:.2f})"
+        ratio = "" if (comparison.ratio or 1.0) >= 2 else f"ratio {comparison.ratio:.2f}, "  # else it was just said
+        text += f" ({ratio}95 % interval {low:.2f} to {high:.2f})"
     return text
 
 
@@ -83,7 +88,7 @@ def _limits(known: Sequence[Comparison], limited: Sequence[Comparison]) -> Itera
     """Below what a difference could not be told, by the comparisons `limited`; and what these data leave open."""
     limits = [m.resolution for m in limited if m.resolution is not None]
     if limits:
-        yield f"A difference below {words.difference(max(limits))} is a tie here."
+        yield f"A difference {words.below(max(limits))} is a tie here."
     doubtful = [m for m in known if m.standing == "cannot tell"]
     if doubtful:
         yield f"{_labels(doubtful)}: cannot tell, {doubtful[0].why}."
@@ -100,14 +105,17 @@ def _floor_share(cell: CellSummary) -> str:
     share = cell.tcp_floor / cell.distribution.median
     median, floor = words.ms(cell.distribution.median), words.ms(cell.tcp_floor)
     if share >= 1:
-        return f"The {median} of {cell.stack_label} are the TCP floor itself ({floor})."
+        return f"The {median} of {cell.stack_label} are within the noise of the TCP floor ({floor})."
     return f"Of the {median} of {cell.stack_label}, {floor} ({words.percent(share)}) is the TCP floor."
 
 
-def _client_share(cell: CellSummary) -> str:
-    if cell.client_share is None:
-        return ""
-    return f"Its client ({cell.client}) accounts for {words.percent(cell.client_share)}."
+def _client_shares(cells: Sequence[CellSummary]) -> str:
+    """What the clients make of the latencies, where the same responder was asked over a bare socket too."""
+    known = [(cell, cell.client_share) for cell in cells if cell.client_share is not None]
+    shares = ", ".join(
+        f"{words.percent(max(share, 0.0))} of {cell.stack_label} ({cell.client})" for cell, share in known
+    )
+    return f"The client makes {shares}." if known else ""
 
 
 def _alone(cell: CellSummary) -> str:
@@ -121,4 +129,4 @@ def _alone(cell: CellSummary) -> str:
         f"{cell.operation}, {cell.placement}, {cell.connection}, {cell.load}: {cell.stack_label} takes "
         f"{words.ms(cell.distribution.median)} in the median{interval}."
     )
-    return " ".join(part for part in (text, _floor_share(cell), _client_share(cell)) if part)
+    return " ".join(part for part in (text, _floor_share(cell), _client_shares([cell])) if part)

@@ -40,6 +40,11 @@ def difference(share: float) -> str:
     return percent(share) if share < 1 else f"a factor of {1 + share:.1f}"
 
 
+def below(share: float) -> str:
+    """A limit of a relative difference: `below 3.0 %`, from twofold on `of less than 2.5 times`."""
+    return f"below {percent(share)}" if share < 1 else f"of less than {1 + share:.1f} times"
+
+
 def times(ratio: float) -> str:
     """A ratio of latencies in words that cannot be read two ways: 0.8 `takes 20 % less time`, 3 `3.00 times as long`."""
     if ratio >= 2:

@@ -1,0 +1,64 @@
+"""What is said over all groups of cells at once, before each of them is spoken of."""
+
+import pytest
+
+from orchestrator.analysis.summarise import summarise
+from orchestrator.experiment import plan as p
+from tests.support.runs import MS, a_run
+
+
+def places(*rtts_ms):
+    """One host, and two hosts so far apart."""
+    far = [
+        p.Placement(id=f"far{rtt}", name=f"{rtt} ms away", kind="cross-region", link=p.Link(rtt_ms=rtt))
+        for rtt in rtts_ms
+    ]
+    return [p.Placement(id="local", name="local", kind="local"), *far]
+
+
+def first_sentence(**run):
+    verdicts = summarise(a_run(**run)).verdicts
+    return next(verdict for verdict in verdicts if not verdict.startswith("These numbers"))
+
+
+def test_one_group_needs_no_summing_up():
+    assert first_sentence().startswith("add, local, reuse")
+
+
+def test_a_lead_that_distance_eats_up_is_said_with_its_intervals_and_the_floor():
+    said = first_sentence(placements=places(3.0))
+    assert "grpc (thin) takes 33 % less time" in said or "grpc (thin) takes 32 % less time" in said
+    assert "over distance its lead shrinks to" in said
+    assert "at 3.0 ms away, where 9" in said
+    assert said.endswith("of its time is the TCP floor.")
+    assert said.count(" to ") >= 2
+
+
+def test_the_stack_that_wins_more_often_is_the_subject_even_if_it_is_the_reference():
+    said = first_sentence(placements=places(2.0), base_us={"rest": 100.0, "grpc": 400.0})
+    assert said.startswith("rest (thin) is quicker than grpc (thin) in both settings.")
+
+
+def test_settings_that_do_not_agree_are_counted_apart():
+    def spoil(draft):
+        """The other way round where it is far."""
+        if draft.cell.placement != "local" and "rest" not in draft.cell.stack:
+            draft.columns["received_ns"] += 20 * MS
+
+    said = first_sentence(placements=places(30.0, 60.0), spoil=spoil)
+    assert said.startswith("rest (thin) is quicker than grpc (thin) in 2 of 3 settings, slower in 1.")
+    assert "lead" not in said
+
+
+def test_several_stacks_are_told_against_the_reference_and_those_alike_together():
+    base = {"rest": 300.0, "grpc": 150.0, "cbor": 200.0, "avro": 600.0}
+    said = first_sentence(stacks=("rest", "grpc", "cbor", "avro"), placements=places(1.0), base_us=base)
+    assert said == (
+        "Against rest (thin), over all settings: "
+        "grpc (thin), cbor (thin) are quicker in 2 of 2; avro (thin) is slower in 2 of 2."
+    )
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_where_nothing_is_told_nothing_is_summed_up(blocks):
+    assert first_sentence(blocks=blocks, placements=places(30.0)).startswith("add, local, reuse")
