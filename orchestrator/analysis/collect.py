@@ -47,7 +47,8 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
     if not any(t.outcome == "ok" for t in trials):
         raise InvalidMeasurement(
             f"run {manifest.run_id} ({run.path}) has no finished trial: there is nothing to summarise",
-            hint="`orch run --resume` goes on with it; why trials failed is in manifest.json and under logs/",
+            hint="why trials failed is in manifest.json and under logs/"
+            + ("" if manifest.state == "complete" else "; `orch run --resume` goes on with it"),
         )
     looks, floors = _baselines(run, manifest, plan)
     by_cell: dict[str, list[TrialRecord]] = defaultdict(list)
@@ -61,6 +62,7 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
         cells=tuple(
             replace(
                 c,
+                is_one_machine=c.placement.kind == "local" or plan.provider == "lab",
                 is_pinned=is_pinned or c.placement.kind != "local",
                 one_host_median_ms=_one_host_median(c, cells),
             )

@@ -217,6 +217,7 @@ class CellEvidence:
     planned: int
     distribution: Distribution | None
     strip: Strip | None
+    is_one_machine: bool = True  # both ends share its CPUs and their counters, as hosts of a lab do
     is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile
     one_host_median_ms: float | None = None  # the same stack, operation, policy and load on placement `local`
 

@@ -191,6 +191,11 @@ class RunSummary:
         """Plain data, ready for JSON; numbers that are not finite never occur in it."""
         return asdict(self)
 
+    def documents(self) -> dict[str, dict[str, Any]]:
+        """What analysis leaves in a run folder, by file name."""
+        stored = self.to_dict()
+        return {"summary.json": stored, "checks.json": {name: stored[name] for name in ("schema_version", "checks")}}
+
     def to_json(self) -> str:
         """What `summary.json` holds."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))

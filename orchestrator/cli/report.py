@@ -16,7 +16,6 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Write one HTML file per run and print where it is; what analysis found is stored in the run folder anew."""
-    from orchestrator.analysis.checks import checks_document
     from orchestrator.analysis.summarise import summarise
     from orchestrator.errors import UsageError
     from orchestrator.report import default_path, write_report
@@ -32,8 +31,8 @@ def command(
     for folder in [RunFolder.open(run) for run in runs]:
         summary = summarise(folder)
         try:
-            folder.write_json("summary.json", summary.to_dict())
-            folder.write_json("checks.json", checks_document(summary.checks))
+            for name, document in summary.documents().items():
+                folder.write_json(name, document)
         except OSError as error:
             console.warning(f"{folder.path}: summary.json and checks.json stay as they were: {error.strerror}")
         path = write_report(summary, out or default_path(summary))

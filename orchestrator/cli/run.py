@@ -24,7 +24,7 @@ def command(
     what: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FILE]",
+            metavar="FILE",
             help="The experiment, a YAML file; without it the current plan. With --resume: the run (the latest one).",
             show_default=False,
         ),

@@ -13,7 +13,7 @@ from orchestrator.experiment.model import ExcludeSpec
 from orchestrator.experiment.payloads import Asked, resolve_operations
 from orchestrator.experiment.placements import resolve_placements
 from orchestrator.experiment.plan import Cell, Operation, PayloadFile, Placement, Stack
-from orchestrator.experiment.stacks import Entry, describe_stack, label_stacks, refusal, resolve_entries
+from orchestrator.experiment.stacks import Entry, describe_stack, label_stacks, refusal, resolve_entries, way_out
 from services.harness.contract import Load, Warmup
 from services.harness.spec import Policy, Protocol
 
@@ -63,10 +63,11 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
             for policy, placement in product(entry.policies, placements):
                 if excluder.leaves_out(stack, question.operation, placement, policy, load):
                     continue
-                reason = refusal(entry, entry.client_for(load), question.operation.name, policy)
+                client, operation = entry.client_for(load), question.operation.name
+                reason = refusal(entry, client, operation, policy)
                 cell = _cell(located, stack, question.operation, placement, policy, load, warmup)
                 if reason:
-                    located.add(entry.path, f"{reason}. Change the stack, or leave this part out with `exclude`.")
+                    located.add(entry.path, f"{reason}. {way_out(entry, client, operation, policy)}")
                 elif cell.id in cells:
                     located.add(
                         entry.path, f"stack {stack.id} is given twice; `control: true` enters the reference again."

@@ -131,7 +131,7 @@ def _read_json(located: Located, path: Sequence[Key], name: str) -> bytes | None
     file = located.folder / name
     try:
         content = _read_limited(file)
-        json.loads(content)
+        json.loads(content, parse_constant=_refuse_constant)
     except FileNotFoundError:
         located.add(path, f"there is no file {file}; paths are relative to the experiment file.")
     except OSError as error:
@@ -140,11 +140,25 @@ def _read_json(located: Located, path: Sequence[Key], name: str) -> bytes | None
         located.add(path, f"{file} is larger than {format_size(MAX_PAYLOAD_BYTES)}, the largest payload.")
     except json.JSONDecodeError as error:
         located.add(path, f"{file}:{error.lineno}:{error.colno}: this is not JSON: {error.msg}.")
-    except (UnicodeDecodeError, RecursionError) as error:
+    except RecursionError:
+        located.add(path, f"{file} is nested too deep to be read.")
+    except (_NotAFile, UnicodeDecodeError, _NotANumber) as error:
         located.add(path, f"{file} is not JSON: {error}.")
     else:
         return content
     return None
+
+
+def _refuse_constant(name: str) -> None:
+    raise _NotANumber(f"it holds {name}, which JSON has no word for (RFC 8259)")
+
+
+class _NotANumber(Exception):
+    """NaN or an infinity, which Python reads and most others refuse."""
+
+
+class _NotAFile(Exception):
+    """A pipe or a device, which may never end."""
 
 
 class _TooLarge(Exception):
@@ -152,6 +166,8 @@ class _TooLarge(Exception):
 
 
 def _read_limited(file: Path) -> bytes:
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise _NotAFile("it is a pipe or a device, no file")
     with file.open("rb") as opened:
         content = opened.read(MAX_PAYLOAD_BYTES + 1)
     if len(content) > MAX_PAYLOAD_BYTES:

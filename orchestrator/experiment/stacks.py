@@ -14,7 +14,7 @@ from orchestrator.experiment.model import StackSpec
 from orchestrator.experiment.plan import Stack
 from orchestrator.experiment.tree import Key
 from services.harness.contract import Load
-from services.harness.spec import Client, Policy, Protocol, Responder
+from services.harness.spec import POLICIES, Client, Policy, Protocol, Responder
 
 ALL = "all"
 
@@ -107,6 +107,14 @@ def refusal(entry: Entry, client: Client, operation: str, policy: Policy) -> str
                 words = f"connection: {what}" if what == policy else f"'{what}'"
                 return f"{protocol.name}'s {role} {part.name} cannot do {words}: {part.refuses[what]}"
     return None
+
+
+def way_out(entry: Entry, client: Client, operation: str, policy: Policy) -> str:
+    """What to write instead of a combination that is refused."""
+    for other in POLICIES:
+        if other != policy and refusal(entry, client, operation, other) is None:
+            return f"Give the stack `connection: {other}`, or leave this part out with `exclude`."
+    return "Change the stack, or leave this part out with `exclude`."
 
 
 def label_stacks(stacks: Iterable[Stack]) -> tuple[Stack, ...]:

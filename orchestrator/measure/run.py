@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,6 @@ from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.setting import Listener, Setting
 from orchestrator.measure.smoke import smoke
 from orchestrator.results.folder import RunFolder
-from orchestrator.results.manifest import SCHEMA_VERSION
 
 
 @dataclass(kw_only=True)
@@ -211,9 +210,8 @@ class Run:
             from orchestrator.analysis.summarise import summarise
 
             self._summary = summarise(self._folder)
-            document = {"schema_version": SCHEMA_VERSION, **asdict(self._summary)}
-            self._folder.write_json("summary.json", document)
-            self._folder.write_json("checks.json", {k: document[k] for k in ("schema_version", "checks")})
+            for name, document in self._summary.documents().items():
+                self._folder.write_json(name, document)
             failed = {check.name for check in self._summary.checks if check.verdict == "fail"}
             self._result.failed_checks = tuple(sorted(failed))
 

@@ -70,14 +70,17 @@ def judge(cell: CellEvidence) -> Finding | None:
 def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
     stats_before, stats = trial.record.stats_before, trial.record.stats
     responder_s = float(stats.get("cpu_s") or 0) - float(stats_before.get("cpu_s") or 0)
-    one_host = cell.placement.kind == "local"
-    for part in trial.parts:
-        own_s = float(part.done.get("cpu_s") or 0) + (responder_s if one_host else 0.0)
+    requester_s = [float(part.done.get("cpu_s") or 0) for part in trial.parts]
+    both_s = responder_s + sum(requester_s)
+    for part, own_s in zip(trial.parts, requester_s, strict=True):
+        if cell.is_one_machine:
+            own_s = both_s
         noise = between(part.host, part.done.get("host_before") or {}, part.done.get("host_after") or {}, own_s)
         if noise:
             yield noise
-    if not one_host:
-        noise = between("responder", stats_before.get("host") or {}, stats.get("host") or {}, responder_s)
+    if cell.placement.kind != "local":
+        own_s = both_s if cell.is_one_machine else responder_s
+        noise = between("responder", stats_before.get("host") or {}, stats.get("host") or {}, own_s)
         if noise:
             yield noise
 

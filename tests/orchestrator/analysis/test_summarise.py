@@ -215,6 +215,10 @@ def test_a_run_without_a_finished_trial_is_refused():
     run.stored = replace(run.stored, trials=tuple(replace(t, outcome="failed") for t in run.stored.trials))
     with pytest.raises(InvalidMeasurement, match="no finished trial") as refused:
         summarise(run)
+    assert "--resume" not in refused.value.hint
+    run.stored = replace(run.stored, state="interrupted")
+    with pytest.raises(InvalidMeasurement) as refused:
+        summarise(run)
     assert "--resume" in refused.value.hint
 
 

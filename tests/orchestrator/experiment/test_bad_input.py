@@ -1,6 +1,7 @@
 # ruff: noqa: E501 - messages are compared whole, as a user reads them
 """What bad input gets: a place, what is wrong, and a way out. Nothing is started."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,7 +111,7 @@ def test_operations_that_cannot_be_asked_are_refused(write: Write, known: Known,
         (
             "{protocol: rest, responder: flask}",
             "3:9: rest's responder flask cannot do connection: reuse: it closes every connection."
-            " Change the stack, or leave this part out with `exclude`.",
+            " Give the stack `connection: per-request`, or leave this part out with `exclude`.",
         ),
     ],
 )  # fmt: skip
@@ -144,3 +145,13 @@ def test_a_payload_file_must_be_there_and_be_json(write: Write, known: Known, tm
     ]
     (tmp_path / "body.json").write_bytes(b'"\xff"')
     assert "is not JSON" in problems(path, known)[0]
+    (tmp_path / "body.json").write_text('{"a": NaN}')
+    assert "body.json is not JSON: it holds NaN, which JSON has no word for" in problems(path, known)[0]
+    (tmp_path / "body.json").write_text("[" * 100_000 + "]" * 100_000)
+    assert "body.json is nested too deep to be read." in problems(path, known)[0]
+
+
+def test_a_pipe_is_no_payload_file_and_is_not_waited_for(write: Write, known: Known, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "body.json")
+    path = write(MINIMAL.replace("timestamp", "{echo: {json: body.json}}"))
+    assert "body.json is not JSON: it is a pipe or a device, no file." in problems(path, known)[0]

@@ -148,6 +148,13 @@ def test_a_stack_that_fails_the_smoke_test_is_left_out_and_the_others_are_measur
     assert "so long" in (lab.runs.path / "logs" / "smoke-rest-echo.txt").read_text()
 
 
+def test_when_nothing_works_no_floor_is_measured_beside_it(lab):
+    lab.host.responder = dies_in("rest")
+    result = lab.run(plan("rest", repeats=2))
+    assert (result.trials, result.failed_trials) == (2, 2)
+    assert lab.runs.manifest().baselines == ()
+
+
 def test_a_trial_that_fails_is_recorded_with_last_words_and_the_others_go_on(lab):
     def fails_once(number):
         return script(None) if number == 2 else good_requester  # 0: smoke, 1: floor, 2: the first trial
