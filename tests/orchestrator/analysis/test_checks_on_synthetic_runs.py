@@ -9,7 +9,7 @@ import pytest
 from orchestrator.analysis.checks import CHECKS
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment import plan as p
-from tests.support.runs import MS, US, S, a_run, host_counters
+from tests.support.runs import MS, US, S, a_plan, a_run, host_counters
 
 LINK = p.Link(rtt_ms=30.0, rate_mbit=1_000.0)
 WEST = p.Placement(id="west", name="west", kind="cross-region", from_zone="a", to_zone="b", link=LINK)
@@ -376,3 +376,15 @@ def test_a_backlog_ends_its_tail_abruptly_and_is_not_called_cut_off():
         rows["received_ns"][place] = rows["sent_ns"][place].max() + 500 * MS
 
     assert verdicts(a_run(spoil=spoil, **OPEN))["tail shape"] == "pass"
+
+
+@pytest.mark.parametrize(("provider", "verdict"), [("lab", "pass"), ("gcp", "warn")])
+def test_in_a_lab_the_other_end_of_the_wire_is_no_foreign_work(provider, verdict):
+    def spoil(draft):
+        """The responder was busy for six seconds of ten, which both ends' counters hold only on one machine."""
+        draft.stats["cpu_s"], draft.done["cpu_s"] = 6.2, 0.3
+        draft.done["host_before"], draft.done["host_after"] = host_counters(0), host_counters(10 * S, busy=630)
+        draft.stats["host"] = host_counters(10 * S, busy=630)
+
+    plan = replace(a_plan(placements=[WEST]), provider=provider)
+    assert verdicts(a_run(plan, spoil=spoil))["noise"] == verdict
