@@ -22,9 +22,8 @@ def overview(comparisons: Sequence[Comparison], cells: Mapping[str, CellSummary]
     by_stack: dict[str, list[Comparison]] = {}
     for comparison in comparisons:
         by_stack.setdefault(comparison.stack, []).append(comparison)
-    if len(by_stack) == 1:
-        return " ".join([_pair(comparisons), *_over_distance(told, cells)])
-    return _several(list(by_stack.values()))
+    in_how_many = _pair(comparisons) if len(by_stack) == 1 else _several(list(by_stack.values()))
+    return " ".join([in_how_many, *_over_distance(told, cells)])
 
 
 def _pair(members: Sequence[Comparison]) -> str:
@@ -64,8 +63,9 @@ def _several(stacks: Sequence[Sequence[Comparison]]) -> str:
     for (*counts_of, total), labels in sorted(alike.items(), reverse=True):
         parts = [f"{word} in {count}" for count, (_, word) in zip(counts_of, _OUTCOMES, strict=True) if count]
         if unknown := total - sum(counts_of):
-            parts.append(f"not to be told in {unknown}")
-        clauses.append(f"{', '.join(labels)} {'is' if len(labels) == 1 else 'are'} {', '.join(parts)} of {total}")
+            parts.append(f"{unknown} cannot be told")
+        parts[0] += f" of {total}"
+        clauses.append(f"{', '.join(labels)} {'is' if len(labels) == 1 else 'are'} {', '.join(parts)}")
     return f"Against {stacks[0][0].reference_label}, over all settings: {'; '.join(clauses)}."
 
 
@@ -75,6 +75,7 @@ class _Lead:
 
     winner: str
     label: str
+    loser: str
     placement: str
     distance: float
     share: float
@@ -92,18 +93,18 @@ def _over_distance(told: Sequence[Comparison], cells: Mapping[str, CellSummary])
 
     A lead shrinks or grows where the two intervals have nothing in common; else it is only said what it becomes.
     """
-    series: dict[tuple[str, str, str], list[_Lead]] = {}
+    series: dict[tuple[str, ...], list[_Lead]] = {}
     for comparison in told:
         cell = cells[comparison.reference_cell]
         lead = _lead(comparison, cells)
         if lead is not None:
-            series.setdefault((cell.operation, cell.connection, cell.load), []).append(lead)
+            series.setdefault((cell.operation, cell.connection, cell.load, comparison.stack), []).append(lead)
     said = 0
-    for (operation, _, _), leads in series.items():
+    for (operation, *_), leads in series.items():
         near, far = min(leads, key=lambda x: x.distance), max(leads, key=lambda x: x.distance)
         if near.placement != far.placement and near.winner == far.winner and said < _MOST_SERIES:
             said += 1
-            yield f"For {operation}, {near.label} takes {near.told(' less time')};"
+            yield f"For {operation}, {near.label} takes {near.told(f' less time than {near.loser}')};"
             yield f"over distance its lead {_course(near, far)}."
 
 
@@ -124,15 +125,16 @@ def _lead(comparison: Comparison, cells: Mapping[str, CellSummary]) -> _Lead | N
     if comparison.ratio is None or comparison.interval is None:
         return None
     low, high = comparison.interval
-    ratio, winner = comparison.ratio, comparison.cell
+    ratio, winner, loser = comparison.ratio, comparison.cell, comparison.reference_cell
     if comparison.standing == "slower":
-        ratio, low, high, winner = 1 / ratio, 1 / high, 1 / low, comparison.reference_cell
+        ratio, low, high, winner, loser = 1 / ratio, 1 / high, 1 / low, loser, winner
     cell = cells[winner]
     if cell.ping_floor is None or cell.distribution is None:
         return None
     return _Lead(
         winner=cell.stack,
         label=cell.stack_label,
+        loser=cells[loser].stack_label,
         placement=cell.placement,
         distance=cell.ping_floor,
         share=1 - ratio,

@@ -45,7 +45,7 @@ def _of_group(group: str, members: Sequence[Comparison], cells: dict[str, CellSu
     ties = [m for m in known if m.standing == "tie"]
     if ties:
         text.append(f"{_labels(ties)}: a tie with {reference}.")
-    return f"{group}: {' '.join((*text, *_limits(known, ties or told)))}"
+    return f"{group}: {' '.join((*text, *_limits(known, ties)))}"
 
 
 def _leader(known: Sequence[Comparison], reference: str) -> str:
@@ -84,11 +84,15 @@ def _undecided(known: Sequence[Comparison], reference: str) -> str:
     return " ".join([f"a tie between {reference} and {_labels(ties)}.", *_limits(known, ties)])
 
 
-def _limits(known: Sequence[Comparison], limited: Sequence[Comparison]) -> Iterator[str]:
-    """Below what a difference could not be told, by the comparisons `limited`; and what these data leave open."""
-    limits = [m.resolution for m in limited if m.resolution is not None]
-    if limits:
-        yield f"A difference {words.below(max(limits))} is a tie here."
+def _limits(known: Sequence[Comparison], ties: Sequence[Comparison]) -> Iterator[str]:
+    """Below what a difference is a tie, and what these data leave open.
+
+    Of several ties the widest limit counts, for all of them lie within; where all is told, the narrowest holds for all.
+    """
+    told = [m.resolution for m in known if m.standing in ("faster", "slower") and m.resolution is not None]
+    tied = [m.resolution for m in ties if m.resolution is not None]
+    if tied or told:
+        yield f"A difference {words.below(max(tied) if tied else min(told))} is a tie here."
     doubtful = [m for m in known if m.standing == "cannot tell"]
     if doubtful:
         yield f"{_labels(doubtful)}: cannot tell, {doubtful[0].why}."
@@ -113,7 +117,9 @@ def _client_shares(cells: Sequence[CellSummary]) -> str:
     """What the clients make of the latencies, where the same responder was asked over a bare socket too."""
     known = [(cell, cell.client_share) for cell in cells if cell.client_share is not None]
     shares = ", ".join(
-        f"{words.percent(max(share, 0.0))} of {cell.stack_label} ({cell.client})" for cell, share in known
+        f"{words.percent(max(share, 0.0))} of {cell.stack_label}"
+        + ("" if cell.client in cell.stack_label else f" ({cell.client})")
+        for cell, share in known
     )
     return f"The client makes {shares}." if known else ""
 

@@ -47,7 +47,7 @@ def _print(results: list[CheckResult], *, everything: bool) -> None:
     of_run = len(results) == 1 and results[0].cell is None
     summary = results[0].explanation if of_run else _tally(by_verdict)
     console.result(f"{console.style(f'{worst:<11}', _STYLES[worst])} {results[0].name:<20} {summary}")
-    shown = results if everything else told[:_EXAMPLES]
+    shown = results if everything else told[: 1 if worst == "cannot tell" else _EXAMPLES]
     if not of_run:
         for result in shown:
             console.result(f"            {result.cell or 'run'}: {result.explanation}")

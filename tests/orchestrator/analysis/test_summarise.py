@@ -273,3 +273,29 @@ def test_the_call_that_repeats_a_run_names_no_path_of_this_machine(experiment, t
     monkeypatch.chdir(tmp_path)
     plan = replace(a_plan(), experiment_path=experiment.format(cwd=tmp_path), overrides=("load.requests=10",))
     assert summarise(a_run(plan)).repeat_command == f"orch run {told} --set load.requests=10"
+
+
+def test_the_clients_part_is_told_of_every_stack_whose_responder_was_asked_over_a_bare_socket_too():
+    def spoil(draft):
+        if "curl" in draft.cell.stack:
+            draft.columns["received_ns"] += 100 * US
+
+    verdict = summarise(a_run(stacks=("rest", "rest", "grpc"), clients=("raw", "curl", "thin"), spoil=spoil)).verdicts[
+        0
+    ]
+    assert "The client makes 25 % of rest (curl)." in verdict
+
+
+def test_what_is_told_is_never_below_what_is_called_a_tie():
+    def spoil(draft):
+        """One stack is quicker by a little, every time; another's blocks spread."""
+        if "avro" in draft.cell.stack:
+            draft.columns["received_ns"] += (draft.block % 3) * 100 * US
+
+    run = a_run(stacks=("rest", "grpc", "avro"), base_us={"grpc": 270.0, "avro": 500.0}, between=0.002, spoil=spoil)
+    summary = summarise(run)
+    told = {c.stack: c for c in summary.comparisons if c.statistic == "median"}
+    assert told["grpc-thin"].standing == "faster"
+    assert told["avro-thin"].resolution > 0.1
+    limit = float(summary.verdicts[0].split("A difference below ")[1].split(" %")[0])
+    assert limit < (1 - told["grpc-thin"].ratio) * 100
