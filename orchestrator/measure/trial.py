@@ -126,11 +126,12 @@ class _Making:
                 self.stats = self._ask_stats("measure")
                 self._refuse_if_nothing_succeeded()
             except TrialFailed as error:
+                cause = self._cause(error)
                 processes.close()  # only the dead have said their last words
                 failure = {
-                    "stage": error.stage,
-                    "kind": error.kind,
-                    "message": error.message,
+                    "stage": cause.stage,
+                    "kind": cause.kind,
+                    "message": cause.message,
                     "last_words": self._last_words(),
                 }
         return Outcome(
@@ -144,6 +145,22 @@ class _Making:
             checked_after_s=self.checked_after_s,
             failure=failure,
         )
+
+    def _cause(self, error: TrialFailed) -> TrialFailed:
+        """The failure; where the responder has died, that, and how: what the requester saw only follows from it."""
+        is_told = error.stage == "start" and error.kind != "responder-died"
+        if is_told or self.responder is None or self._has_line_or_lives(self.responder):
+            return error
+        how = _ending(self.responder.end())
+        seen = "" if error.kind == "responder-died" else f"; {error.message}"
+        return TrialFailed(error.stage, "responder-died", f"the responder died ({how}){seen}")
+
+    @staticmethod
+    def _has_line_or_lives(process: Process) -> bool:
+        try:
+            return process.read(0) is not None
+        except TimeoutError:
+            return True
 
     def _start(self, processes: ExitStack) -> None:
         """Start both ends at once, so that their imports overlap. Requesters wait for the trial on their stdin."""
@@ -290,6 +307,11 @@ class _Making:
         ends = [("responder", self.responder), *(("requester", r) for r in self.requesters)]
         words = [(who, process.last_words()) for who, process in ends if process is not None]
         return "\n".join(f"{who}: {text}" for who, text in words if text)
+
+
+def _ending(status: int) -> str:
+    """An exit status in words; a negative one is a signal."""
+    return f"exit status {status}" if status >= 0 else f"killed by signal {-status}"
 
 
 def _parsed(text: str, who: str, stage: str) -> dict[str, Any]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
+from orchestrator.errors import InvalidMeasurement, TrialsFailed
 from orchestrator.hosts.local_process import started_at
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
+from services.harness.contract import Load
 from tests.support.hosts import Told
 from tests.support.plans import plan
 
@@ -62,6 +66,22 @@ def orch(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 def only_run(folder: Path) -> RunFolder:
     return RunFolder.open("latest", root=folder / "results")
+
+
+class Ending(Told):
+    """A listener that sends the newest responder a signal when the first trial is heard to measure."""
+
+    def __init__(self, folder: Path, number: signal.Signals) -> None:
+        super().__init__()
+        self._folder, self._number = folder, number
+        self.is_done = False
+
+    def live(self, text: str) -> None:
+        super().live(text)
+        if not self.is_done and ": measured " in text:
+            responder, _requester = [e["pid"] for e in only_run(self._folder).events() if e["event"] == "process"][-2:]
+            os.kill(responder, self._number)
+            self.is_done = True
 
 
 def wait_for(folder: Path, enough: Callable[[list[dict[str, Any]]], bool]) -> None:
@@ -179,6 +199,26 @@ def test_a_plan_whose_file_has_changed_is_refused(folder, orch):
     assert process.returncode == 2
     assert "orch plan tiny.yaml" in err
     assert not (folder / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"), [(signal.SIGSTOP, "responder-hung"), (signal.SIGKILL, "responder-died")], ids=["hangs", "dies"]
+)
+def test_a_responder_that_stops_amid_a_trial_fails_that_trial_and_the_others_go_on(folder, monkeypatch, number, kind):
+    """The signal goes to a real responder, as soon as its requester has told that it is measuring."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("orchestrator.measure.trial.STATS_S", 1.0)
+    planned = plan("tcp", repeats=2)
+    cell = replace(planned.cells[0], load=Load(duration_s=2.5), timeout_s=1.0)
+    told = Ending(folder, number)
+    result = measure.start(replace(planned, cells=(cell,)), command=["orch", "run"], listener=told)
+    assert told.is_done
+    first, second = RunFolder(result.folder).manifest().trials
+    assert (first.outcome, second.outcome) == ("failed", "ok")
+    assert first.failure is not None
+    assert first.failure["kind"] == kind
+    assert isinstance(result.error(), TrialsFailed | InvalidMeasurement)
+    assert_nothing_left(folder)
 
 
 def test_several_requesters_start_together_and_their_samples_stay_apart(folder, monkeypatch):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from orchestrator.hosts.base import HostLost, Pair
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.trial import Ask, Bench, Outcome
 from services.harness.contract import Load
-from tests.support.hosts import FakeHost, FakeTime, done_line, good_requester, interrupted, rows, script
+from tests.support.hosts import FakeHost, FakeTime, done_line, good_requester, good_responder, interrupted, rows, script
 
 ASK = Ask(protocol="tcp", responder="threads", client="socket", operation="echo", load=Load(requests=10), timeout_s=5.0)
 
@@ -86,6 +87,20 @@ def test_a_responder_that_died_while_measuring_fails_the_trial_though_the_reques
     failure = make(host).failure
     assert failure is not None
     assert (failure["stage"], failure["kind"]) == ("measure", "responder-died")
+
+
+def test_what_the_requester_saw_of_a_responder_that_died_is_laid_to_the_responder(host):
+    def dies_after_its_start(process):
+        yield from itertools.islice(good_responder(process), 2)  # ready, and the stats before
+
+    host.responder = lambda argv: dies_after_its_start
+    host.requester = lambda number: script(
+        CHECKED, START, {"type": "failed", "kind": "refused", "message": "no server"}
+    )
+    failure = make(host).failure
+    assert failure is not None
+    assert (failure["stage"], failure["kind"]) == ("warm-up", "responder-died")
+    assert failure["message"] == "the responder died (exit status 0); the requester gave up: no server"
 
 
 CHECKED = {"type": "checked", "body_bytes": [1, 1]}
