@@ -7,7 +7,7 @@ EXPERIMENT ?= experiments/quickstart.yaml
 LAB_EXPERIMENT ?= experiments/cross_region.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run lab schema test lint format lock clean
+.PHONY: help setup run lab lab-vm schema test lint format lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -41,6 +41,11 @@ lab: setup ## measure over emulated distance on this machine: plan, run, teardow
 	$(BIN)/orch plan $(LAB_EXPERIMENT) $(LAB_ARGS)
 	$(BIN)/orch run
 	$(BIN)/orch teardown
+
+lab-vm: $(VENV)/.orch-dev-ready ## try the lab on Debian's own kernel (netem, cgroup version 2) in software emulation: root on Debian, some minutes
+	command -v qemu-system-x86_64 >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-system-x86; }
+	tests/infra/qemu/fetch.sh build/emulated-machine
+	$(BIN)/python -m pytest -q tests/infra/qemu
 
 schema: setup ## write the JSON Schemas of experiments and of published figures anew
 	$(BIN)/orch schema > experiments/schema.json

@@ -77,16 +77,16 @@ def test_a_round_trip_takes_at_least_what_the_link_delays_it(lab: Deployment) ->
     assert path["achieved"]["rtt_ms"]["min"] < 10 * RTT_MS
 
 
-def test_a_small_machine_is_throttled_and_a_large_one_is_not(lab: Deployment) -> None:
-    before = {name: throttled(lab, name) for name in HOSTS}
+def test_a_small_machine_is_throttled_and_a_large_one_is_not(user_space_lab: Deployment) -> None:
+    before = {name: throttled(user_space_lab, name) for name in HOSTS}
     for name in HOSTS:
-        assert lab.ssh(name, BURN).returncode == 124  # stopped by `timeout`, not by its host
-    assert throttled(lab, "small") > before["small"] + 5
-    assert throttled(lab, "large") == before["large"] == 0
+        assert user_space_lab.ssh(name, BURN).returncode == 124  # stopped by `timeout`, not by its host
+    assert throttled(user_space_lab, "small") > before["small"] + 5
+    assert throttled(user_space_lab, "large") == before["large"] == 0
 
 
-def test_limits_are_read_back_from_the_kernel(lab: Deployment) -> None:
-    group = lab.record("small")["cgroup"]
+def test_limits_are_read_back_from_the_kernel(user_space_lab: Deployment) -> None:
+    group = user_space_lab.record("small")["cgroup"]
     if group["version"] == 2:
         assert Path(group["cpu"], "cpu.max").read_text() == "20000 100000\n"
         assert Path(group["memory"], "memory.max").read_text() == f"{614 << 20}\n"
@@ -95,11 +95,11 @@ def test_limits_are_read_back_from_the_kernel(lab: Deployment) -> None:
         assert Path(group["memory"], "memory.limit_in_bytes").read_text() == f"{614 << 20}\n"
 
 
-def test_a_process_that_takes_too_much_memory_is_ended_and_the_host_lives_on(lab: Deployment) -> None:
-    done = lab.ssh("small", "/usr/bin/python3 -c 'print(len(b\"x\" * (700 << 20)))'")
+def test_a_process_that_takes_too_much_memory_is_ended_and_the_host_lives_on(user_space_lab: Deployment) -> None:
+    done = user_space_lab.ssh("small", "/usr/bin/python3 -c 'print(len(b\"x\" * (700 << 20)))'")
     assert done.returncode != 0
     assert done.stdout == ""
-    assert lab.status()["replace"] == []
+    assert user_space_lab.status()["replace"] == []
 
 
 def test_a_link_whose_bridge_is_gone_is_named_and_repaired(netem_lab: Deployment) -> None:

@@ -1,4 +1,5 @@
 #!/bin/busybox sh
+# shellcheck shell=dash
 # First process of the emulated machine: the outer machine's files read-only below a layer in memory, cgroup version 2
 # alone, and one command, which speaks on the second serial line.
 set -eu

@@ -1,7 +1,7 @@
 """A machine with another kernel, emulated: this machine's files, Debian's kernel, cgroup version 2, and one command.
 
-Software emulation is some twenty times slower than the machine itself, so what is asked here is whether things work,
-never how fast. Nothing is shared but the files, which the guest reads and cannot write; it has no network.
+Software emulation is many times slower than the machine itself, so what is asked here is whether things work, never
+how fast. Nothing is shared but the files, which the guest reads and cannot write; it has no network.
 """
 
 from __future__ import annotations
