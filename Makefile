@@ -43,8 +43,8 @@ lab: setup ## measure over emulated distance on this machine: plan, run, teardow
 	$(BIN)/orch teardown
 
 lab-vm: $(VENV)/.orch-dev-ready ## try the lab on Debian's own kernel (netem, cgroup version 2) in software emulation: root on Debian, some minutes
-	command -v qemu-system-x86_64 >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-system-x86; }
 	tests/infra/qemu/fetch.sh build/emulated-machine
+	command -v qemu-system-x86_64 >/dev/null || DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-system-x86
 	$(BIN)/python -m pytest -q tests/infra/qemu
 
 schema: setup ## write the JSON Schemas of experiments and of published figures anew
