@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.analysis.power import describe
-from orchestrator.experiment.estimate import cost_of, estimate
+from orchestrator.experiment.estimate import cost_of, costs_from, estimate
 from orchestrator.experiment.loads import describe_load
 from orchestrator.experiment.machines import PRICES_AS_OF, UNLIMITED
 from orchestrator.experiment.plan import Cell, Placement, Plan
@@ -34,7 +34,7 @@ def earlier_summaries(results: Path) -> list[dict[str, Any]]:
 
 def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     """Everything that `orch plan` knows of a plan, for `--json`; `history` as `earlier_summaries` gives it."""
-    expected = estimate(plan)
+    expected = estimate(plan, costs_from(history))
     hours = plan.limits.ttl_s / 3600
     cost = {
         "usd_expected": cost_of(plan, expected.duration_s / 3600),

@@ -9,8 +9,9 @@ that share by its busiest end, and waits for the network meanwhile, so the large
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from orchestrator.experiment.machines import MACHINES, cost_usd
 from orchestrator.experiment.plan import Cell, Operation, Placement, Plan
@@ -47,6 +48,26 @@ class Costs:
     gcp_s: float = 120.0  # elapsed: making instances until they answer
     deploy_s: float = 12.0  # installing on a host, all hosts at once
     report_s: float = 5.0  # elapsed: checks and report
+
+
+def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
+    """The costs, with what a small request of each stack took on this machine in earlier runs.
+
+    `summaries` are those runs' `summary.json`, newest first; the newest figure of a stack counts. Only a closed loop of
+    one request in flight over a kept connection on the machine itself shows what a request costs.
+    """
+    found: dict[str, float] = {}
+    for summary in summaries:
+        if (summary.get("plan") or {}).get("provider") != "local":
+            continue
+        rates = {cell["id"] for cell in summary["plan"].get("cells", ()) if cell["load"]["rate_per_s"] is not None}
+        for cell in summary.get("cells", ()):
+            per_s, sizes = cell.get("throughput_per_s"), cell.get("body_bytes")
+            is_small = sizes is not None and max(sizes) <= _SEGMENT_BYTES
+            is_plain = cell.get("connection") == "reuse" and cell.get("concurrency") == 1
+            if per_s and is_small and is_plain and cell["id"] not in rates:
+                found.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
+    return Costs(request_s=found)
 
 
 @dataclass(frozen=True, kw_only=True)

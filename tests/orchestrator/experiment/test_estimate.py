@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.experiment.estimate import Costs, Estimate, estimate, hosts_needed
+from orchestrator.experiment.estimate import Costs, Estimate, costs_from, estimate, hosts_needed
 from orchestrator.experiment.planning import make_plan
 from orchestrator.hosts.topology import topology
 from services.harness.spec import Protocol
@@ -96,3 +96,41 @@ def test_several_requesters_are_several_hosts(write: Write, known: Known) -> Non
 
 def test_this_machine_needs_no_hosts(write: Write, known: Known) -> None:
     assert estimated(write, known, MINIMAL).hosts == ()
+
+
+def earlier(provider: str = "local", rate_per_s: float | None = None, **cell: object) -> dict[str, object]:
+    """The summary of a run in which REST answered 100 small requests a second, unless `cell` says otherwise."""
+    measured = {
+        "id": "c",
+        "stack": "rest-fastapi-thin",
+        "connection": "reuse",
+        "concurrency": 1,
+        "body_bytes": [53.0, 106.0],
+        "throughput_per_s": 100.0,
+        **cell,
+    }
+    plan = {"provider": provider, "cells": [{"id": "c", "load": {"rate_per_s": rate_per_s}}]}
+    return {"run_id": "r", "plan": plan, "cells": [measured]}
+
+
+def test_what_a_request_took_in_the_newest_run_is_what_it_is_expected_to_take(write: Write, known: Known) -> None:
+    text = MINIMAL.replace("[rest, grpc]", "rest") + QUICK + "load: {requests: 1000}\n"
+    costs = costs_from([earlier(), earlier(throughput_per_s=1.0)])
+    assert estimated(write, known, text, costs).trials_s == pytest.approx(1000 / 100, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "unfit",
+    [
+        earlier(connection="per-request"),
+        earlier(concurrency=8),
+        earlier(body_bytes=[1_580_000.0, 27.0]),
+        earlier(body_bytes=None),
+        earlier(throughput_per_s=None),
+        earlier(provider="lab"),
+        earlier(rate_per_s=500.0),
+        {"run_id": "of another version"},
+    ],
+)
+def test_other_conditions_say_nothing_of_what_a_request_costs(unfit: dict[str, object]) -> None:
+    assert costs_from([unfit]) == Costs()
