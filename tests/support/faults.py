@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from unittest import mock
 
 import services.tcp.requester as tcp
@@ -25,6 +25,8 @@ from services.harness.clock import Clock
 from services.harness.contract import Load, Payload, Target, Trial, Warmup
 from services.harness.ledger import Ledger
 from tests.support.ends import Program, responder
+from tests.support.quota import throttled
+from tests.support.relay import relay
 from tests.support.runs import MemoryRun, a_plan
 
 STAMPS = SAMPLE_COLUMNS[:10]
@@ -33,13 +35,18 @@ BLOCKS = 3
 
 @dataclass(frozen=True)
 class Fault:
-    """What is replaced by what. `declared` is what the plan says of the load, where that is the lie."""
+    """What is replaced by what. `declared` is what the plan says of the load, where that is the lie.
+
+    `way` is what lies between requester and responder (options of `support.relay`), `quota` holds the responder's CPU.
+    """
 
     ledger: type[Ledger] | None = None
     dialer: Callable[..., Any] | None = None
     check: Callable[..., Any] | None = None
     clock: Callable[[], Clock] = Clock
     declared: dict[str, Any] = field(default_factory=dict)
+    way: dict[str, float] = field(default_factory=dict)
+    quota: bool = False
 
     def committed(self) -> ExitStack:
         """The fault is in the harness until the stack is closed."""
@@ -185,6 +192,16 @@ class PlaceInLine(Ledger):
         super().replied(sequence, number, stamp, stamp, *rest)
 
 
+class CpuTimePerCall(Ledger):
+    """Honest stamps of sending, but a latency is the CPU time that this process used since the reply before."""
+
+    _used = 0
+
+    def replied(self, sequence: int, number: int, intended_ns: int, sent_ns: int, received_ns: int, *rest: Any) -> None:
+        used, self._used = time.process_time_ns() - self._used, time.process_time_ns()
+        super().replied(sequence, number, intended_ns, sent_ns, min(received_ns, sent_ns + used), *rest)
+
+
 class SlowOnesDropped(Ledger):
     """Leaves out every twentieth request, as a client that gives up on slow ones would."""
 
@@ -240,9 +257,11 @@ def a_real_run(
     connection: str = "reuse",
     operation: str = "add",
     ready_identity: str | None = None,
+    placement: p.Placement | None = None,
 ) -> MemoryRun:
     """One cell, three trials, each with an honest `tcp` look at the floor beside it.
 
+    Where there is something between the two ends, a look at it through one kept connection stands for the ping.
     `ready_identity` is what the run expects of the responder, where another one answers.
     """
     load = Load(concurrency=concurrency, requests=requests, rate_per_s=rate_per_s)
@@ -256,6 +275,7 @@ def a_real_run(
         load=declared,
         warmup=50,
         connection=connection,
+        placements=[placement] if placement else None,
         operation=p.Operation(
             id=operation, name=operation, label=operation, payload=payload, request_bytes=size, reply_bytes=size
         ),
@@ -263,9 +283,10 @@ def a_real_run(
     run = MemoryRun(stored=_empty(plan))
     trials, looks = [], []
     for planned in plan.trials:
-        with responder("tcp") as (end, ready), _pinned_apart(end):
+        with responder("tcp") as (end, ready), _pinned_apart(end), ExitStack() as stack:
+            port = stack.enter_context(relay(ready["port"], **fault.way)) if fault.way else ready["port"]
             base = Trial(
-                target=Target(host="127.0.0.1", port=ready["port"], identity="nonce"),
+                target=Target(host="127.0.0.1", port=port, identity="nonce"),
                 protocol="tcp",
                 client="socket",
                 operation=operation,
@@ -274,8 +295,13 @@ def a_real_run(
                 connection=connection,
                 warmup=Warmup(requests=50, at_least_s=0.0),
             )
-            looks.append(_look(run, replace(base, load=Load(requests=100)), planned, plan.cells[0].id))
+            look = replace(base, load=Load(requests=100))
+            looks.append(_look(run, look, planned, plan.cells[0]))
+            if fault.way:
+                looks.append(_look(run, replace(look, connection="reuse"), planned, plan.cells[0], kind="ping"))
             before = _stats(end)
+            if fault.quota:
+                stack.enter_context(throttled(end.process.pid))
             with fault.committed():
                 done = _made(replace(base, load=load, seed=planned.seed), fault.clock())
             path = f"samples/{planned.index}.parquet"
@@ -338,13 +364,15 @@ def _columns(record: Path) -> dict[str, Any]:
     return {name: rows[:, place].copy() for place, name in enumerate(STAMPS)}
 
 
-def _look(run: MemoryRun, trial: Trial, planned: p.PlannedTrial, cell: str) -> BaselineRecord:
+def _look(
+    run: MemoryRun, trial: Trial, planned: p.PlannedTrial, cell: p.Cell, kind: Literal["tcp", "ping"] = "tcp"
+) -> BaselineRecord:
     done = _made(trial, Clock())
-    path = f"baselines/tcp/{planned.block}.parquet"
+    path = f"baselines/{kind}/{planned.block}.parquet"
     run.files[path] = _columns(Path(trial.record))
     return BaselineRecord(
-        kind="tcp",
-        placement="local",
+        kind=kind,
+        placement=cell.placement,
         block=planned.block,
         moment="before",
         requester="local",
@@ -352,7 +380,7 @@ def _look(run: MemoryRun, trial: Trial, planned: p.PlannedTrial, cell: str) -> B
         samples=path,
         started_wall_ns=time.time_ns(),
         policy=trial.connection,
-        cells=(cell,),
+        cells=(cell.id,) if kind == "tcp" else (),
         done=done,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from orchestrator.analysis import words
@@ -78,11 +78,11 @@ def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
         noise = between(part.host, part.done.get("host_before") or {}, part.done.get("host_after") or {}, own_s)
         if noise:
             yield noise
-    if cell.placement.kind != "local":
-        own_s = both_s if cell.is_one_machine else responder_s
-        noise = between("responder", stats_before.get("host") or {}, stats.get("host") or {}, own_s)
-        if noise:
-            yield noise
+    noise = between("responder", stats_before.get("host") or {}, stats.get("host") or {}, responder_s)
+    if noise and cell.is_one_machine:  # the requester's reading holds all of it but the responder's own quota
+        noise = replace(noise, steal=None, pressure=None, foreign=None)
+    if noise:
+        yield noise
 
 
 def _finding(trial: TrialEvidence, noise: Noise) -> Finding:

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.analysis.summarise import summarise
+from orchestrator.experiment import plan as p
 from services.harness import attempt
-from tests.support import faults
+from tests.support import faults, quota
 from tests.support.faults import Fault, a_real_run
 from tests.support.runs import MemoryRun
 
@@ -65,6 +66,17 @@ FAULTS = {
     "sizes made up": (Fault(dialer=faults.sizes_made_up), "codec size", {"operation": "echo"}),
 }
 
+WEST = p.Placement(id="west", name="west", kind="cross-region", link=p.Link(rtt_ms=6.0, rate_mbit=10.0))
+FAULTS |= {
+    "CPU time per call": (Fault(ledger=faults.CpuTimePerCall, way={"rtt_ms": 6}), "Little's law", {"requests": 150}),
+    "one round trip where a new connection takes two": (
+        Fault(dialer=faults.connections_kept_in_a_pool, way={"rtt_ms": 6}),
+        "round-trips",
+        {"requests": 150, "connection": "per-request", "placement": WEST},
+    ),
+    "a link that is not the one declared": (Fault(), "goodput", {"operation": "echo", "placement": WEST}),
+}
+
 NEEDS_TCP_INFO = {"sizes made up"}
 
 
@@ -75,6 +87,27 @@ def test_the_check_fires_on_the_error_that_the_harness_commits(name, tmp_path):
     fault, check, trial = FAULTS[name]
     run = a_real_run(tmp_path, fault, **trial)
     assert verdicts(run)[check] == "fail"
+
+
+WARNED = {
+    "a responder that gets slower": (Fault(way={"rtt_ms": 2, "grows_us": 30}), "steady state", {"requests": 300}),
+    "a responder that stalls once": (Fault(way={"stalls_at": 250}), "tail shape", {}),
+}
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_what_makes_numbers_hard_to_read_is_a_warning(name, tmp_path):
+    fault, check, trial = WARNED[name]
+    assert verdicts(a_real_run(tmp_path, fault, **trial))[check] == "warn"
+
+
+@pytest.mark.skipif(quota.tree() is None, reason="this process may make no cgroup with a CPU quota")
+def test_a_throttled_core_is_noise(tmp_path):
+    found = summarise(a_real_run(tmp_path, Fault(quota=True), requests=2_000)).checks
+    (noise,) = [result for result in found if result.name == "noise"]
+    assert noise.verdict == "warn"
+    assert "On responder" in noise.explanation
+    assert "the CPU quota stopped it" in noise.explanation
 
 
 def test_a_wall_clock_that_is_set_meanwhile_is_a_warning(tmp_path):

@@ -1,0 +1,81 @@
+"""Distance in user space: a relay that holds every message for half a round trip each way, and a new one's first for one.
+
+    python -m tests.support.relay PORT [--rtt-ms 5] [--grows-us 0] [--stalls-at 0]
+
+It prints the port on which it listens, passes on what comes to PORT of this machine, and ends when its stdin does. With
+`--grows-us` each request is held longer than the one before it; the request numbered `--stalls-at` of a connection
+waits for half a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_STALL_S = 0.5
+
+
+async def _relay(options: argparse.Namespace) -> None:
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there, back = await asyncio.open_connection("127.0.0.1", options.port)
+        half_s = options.rtt_ms / 2000
+        await asyncio.sleep(2 * half_s)  # what the handshake takes over that distance
+        await asyncio.gather(
+            _pass_on(reader, back, half_s, options), _pass_on(there, writer, half_s, None), return_exceptions=True
+        )
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
+    sys.stdout.flush()
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+async def _pass_on(
+    source: asyncio.StreamReader, sink: asyncio.StreamWriter, half_s: float, options: argparse.Namespace | None
+) -> None:
+    number = 0
+    while chunk := await source.read(65_536):
+        number += 1
+        hold_s = half_s
+        if options is not None:
+            hold_s += number * options.grows_us / 1e6
+            hold_s += _STALL_S if number == options.stalls_at else 0.0
+        await asyncio.sleep(hold_s)
+        sink.write(chunk)
+    sink.close()
+
+
+@contextmanager
+def relay(port: int, **options: float) -> Iterator[int]:
+    """The port of a relay to `port`; options as on the command line."""
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.support.relay", str(port), *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        yield int(process.stdout.readline())
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def main() -> None:
+    """Relay until stdin closes."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("port", type=int)
+    parser.add_argument("--rtt-ms", type=float, default=0.0)
+    parser.add_argument("--grows-us", type=float, default=0.0)
+    parser.add_argument("--stalls-at", type=int, default=0)
+    asyncio.run(_relay(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()
