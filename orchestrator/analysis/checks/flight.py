@@ -1,10 +1,10 @@
 """in flight, and Little's law: as many requests under way as declared, no more, and their time adds up.
 
 In a closed loop every worker is either waiting for its reply or doing the requester's own work (making the next request,
-verifying the last reply), which takes CPU time. So concurrency x window = sum of latencies + own work (Little 1961), and
-what is missing from the left must not exceed the CPU time that the requester used: more is time that it waited for
-replies and did not count. A busy machine can hold up the requester between two requests as well, but not between most of
-them: with one in flight the pause that is typical counts, not the sum of all.
+verifying the last reply), which takes CPU time, or waits while the requester does that for another worker. So concurrency
+x window = sum of latencies + pauses (Little 1961), and pauses must not exceed the requester's CPU time, once for each
+worker: more is time that it waited for replies and did not count. A busy machine can hold up the requester between two
+requests as well, but not between most of them: the pause that is typical counts, not the sum of all.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.analysis.statistics import Nanoseconds
 
 IN_FLIGHT = "in flight"
 LITTLE = "Little's law"
@@ -64,23 +65,38 @@ def judge_peak(cell: CellEvidence) -> Finding | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Busy:
-    """Sum of all measured requests' time, the window they lie in, and the median pause from a reply to the next send."""
+    """Sum of all measured requests' time, and the window they lie in.
+
+    `pause_s` is the median time from a reply to the next send of the same worker; None where it is not known whose it was.
+    """
 
     requests: int
     call_s: float
     window_s: float
-    pause_s: float
+    pause_s: float | None
 
 
 def busy(samples: Samples) -> Busy:
     """Failed requests count too: their worker waited for them."""
-    pauses = samples.sent_ns[1:] - samples.received_ns[:-1]
+    pauses = _pauses(samples)
     return Busy(
         requests=samples.measured,
         call_s=float((samples.received_ns - samples.sent_ns).sum()) / 1e9,
         window_s=samples.span_ns / 1e9,
-        pause_s=float(np.median(pauses)) / 1e9 if pauses.size else 0.0,
+        pause_s=float(np.median(pauses)) / 1e9 if pauses.size else None,
     )
+
+
+def _pauses(samples: Samples) -> Nanoseconds:
+    """A kept connection belongs to one worker; requests that never overlap belong to one worker, too."""
+    sent, received, connection = samples.sent_ns, samples.received_ns, samples.connection
+    following: Nanoseconds = sent[1:] - received[:-1]
+    if not following.size or following.min() >= 0:
+        return following
+    order = np.argsort(connection, kind="stable")
+    kept = connection[order][1:] == connection[order][:-1]
+    pauses: Nanoseconds = (sent[order][1:] - received[order][:-1])[kept]
+    return pauses
 
 
 def judge_little(cell: CellEvidence) -> Finding | None:
@@ -108,7 +124,7 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy, concurrency: int) -> F
     missing_s = seen.window_s * concurrency - seen.call_s
     cpu_s = part.done.get("cpu_s")
     evidence |= {"ratio": round(ratio, 4), "missing_s": missing_s, "requester_cpu_s": cpu_s, "window_s": seen.window_s}
-    evidence["typical_pause_ms"] = seen.pause_s * 1000
+    evidence["typical_pause_ms"] = None if seen.pause_s is None else seen.pause_s * 1000
     told = f"Throughput x latency gives {ratio * concurrency:.2f} in flight, {concurrency} declared"
     if ratio > 1.02:
         return Finding(
@@ -124,7 +140,7 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy, concurrency: int) -> F
             explanation=f"{told}: {missing_s:.2f} s of waiting are in no latency, the requester worked only {cpu_s:.2f} s.",
             action="See which clock times the calls (CPU time leaves out waiting), and where the timer stops.",
         )
-    if cpu_s is not None and missing_s > 1.05 * cpu_s and ratio < 0.7:
+    if cpu_s is not None and missing_s > 1.05 * cpu_s * concurrency and ratio < 0.7:
         return Finding(
             verdict="warn",
             evidence=evidence,
@@ -136,10 +152,10 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy, concurrency: int) -> F
 
 def _did_not_count(seen: Busy, ratio: float, missing_s: float, cpu_s: float, concurrency: int) -> bool:
     """Whether the requester must have waited for replies outside of their latencies."""
-    if concurrency > 1:
-        return ratio < 0.25 and missing_s > 2 * cpu_s
-    typical_s = seen.pause_s * seen.requests
-    return ratio < 0.5 and min(missing_s, typical_s) > 1.05 * cpu_s
+    explained_s = 1.05 * cpu_s * concurrency
+    if seen.pause_s is None:
+        return ratio < 0.25 and missing_s > explained_s
+    return ratio < 0.5 and min(missing_s, seen.pause_s * seen.requests) > explained_s
 
 
 CHECKS = (

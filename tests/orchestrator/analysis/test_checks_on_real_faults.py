@@ -69,6 +69,11 @@ FAULTS = {
 WEST = p.Placement(id="west", name="west", kind="cross-region", link=p.Link(rtt_ms=6.0, rate_mbit=10.0))
 FAULTS |= {
     "CPU time per call": (Fault(ledger=faults.CpuTimePerCall, way={"rtt_ms": 6}), "Little's law", {"requests": 150}),
+    "CPU time per call, four in flight": (
+        Fault(ledger=faults.CpuTimePerCall, way={"rtt_ms": 6}),
+        "Little's law",
+        {"requests": 300, "concurrency": 4},
+    ),
     "one round trip where a new connection takes two": (
         Fault(dialer=faults.connections_kept_in_a_pool, way={"rtt_ms": 6}),
         "round-trips",

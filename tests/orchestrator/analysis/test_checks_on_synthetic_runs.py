@@ -246,6 +246,8 @@ FAULTS = [
     (place_in_line_as_latency, "queueing ramp", "fail", {}),
     (place_in_line_as_latency, "Little's law", "fail", {}),
     (cpu_time_for_wall_time, "Little's law", "fail", {}),
+    (cpu_time_for_wall_time, "Little's law", "fail", {"load": p.Load(concurrency=8, requests=4000)}),
+    (cpu_time_for_wall_time, "Little's law", "fail", {"connection": "per-request"}),
     (slow_samples_dropped, "completeness", "fail", {}),
     (more_answered_than_recorded, "completeness", "fail", {}),
     (another_responder, "reply", "fail", {}),
