@@ -26,5 +26,7 @@ def command(
     if ssh is None:
         raise MissingError("ssh is missing", hint="install the OpenSSH client")
     config = registry.folder_of(intent.id) / "ssh_config"
+    if not config.exists():
+        raise UsageError(f"{intent.id} is not up yet: its hosts are still being made", hint="see `orch status`")
     batch = [] if words else ["-t"]
     os.execv(ssh, [ssh, "-F", str(config), *batch, host, *(words or [])])  # noqa: S606 - an argv list, no shell

@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from orchestrator.clock import SYSTEM
+from orchestrator.errors import OrchError
 from orchestrator.hosts import registry
 from orchestrator.hosts.infra import Infra
+from orchestrator.hosts.registry import Intent
 
 
 def overview() -> list[dict[str, Any]]:
@@ -15,7 +17,7 @@ def overview() -> list[dict[str, Any]]:
     now = SYSTEM.wall_ns() / 1e9
     entries = []
     for intent in registry.standing():
-        status = Infra(intent.provider).status(intent.id)
+        status = _status(intent)
         hours = (now - intent.created_at) / 3600
         rate = intent.cost_usd_per_h
         entries.append(
@@ -27,11 +29,20 @@ def overview() -> list[dict[str, Any]]:
                 "since": _time(intent.created_at),
                 "until": _time(intent.expires_at),
                 "cost": _cost(rate, hours),
-                "hosts": {name: status["hosts"].get(name, {"alive": False, "why": "gone"}) for name in intent.hosts},
+                "hosts": {name: status["hosts"].get(name, status["otherwise"]) for name in intent.hosts},
                 "link": status["link"],
             }
         )
     return entries
+
+
+def _status(intent: Intent) -> dict[str, Any]:
+    """What the provider finds; `otherwise` holds for a host that it does not name, also when it cannot be asked."""
+    try:
+        return {**Infra(intent.provider).status(intent.id), "otherwise": {"alive": False, "why": "it is gone"}}
+    except OrchError as error:
+        unknown = {"alive": None, "why": f"not known: {error.message}"}
+        return {"hosts": {}, "link": {"kind": None, **unknown}, "otherwise": unknown}
 
 
 def _cost(usd_per_h: float | None, hours: float) -> str:

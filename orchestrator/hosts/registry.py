@@ -56,12 +56,18 @@ def write(intent: Intent) -> None:
 
 
 def read(identity: str) -> Intent | None:
-    """The intent of a deployment; None when there never was one."""
+    """The intent of a deployment; None when there never was one, UsageError when what was written is damaged."""
     path = folder_of(identity) / FILE
     if not path.exists():
         return None
-    raw: dict[str, Any] = json.loads(path.read_text())
-    return Intent(**{**raw, "hosts": tuple(raw["hosts"])})
+    try:
+        raw: dict[str, Any] = json.loads(path.read_text())
+        return Intent(**{**raw, "hosts": tuple(raw["hosts"])})
+    except (ValueError, TypeError, KeyError) as error:
+        raise UsageError(
+            f"{path}: damaged: {error}",
+            hint=f"move {path.parent} away; `orch teardown --all` then ends what it made, found by its label",
+        ) from error
 
 
 def intents() -> list[Intent]:

@@ -21,6 +21,7 @@ logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # a lost connection is
 _SSH_PORT = 22
 _SLOW_HOST_S = 60  # a fifth of a core that is busy takes seconds to say its banner
 _RETRY_S = 3.0
+_FAREWELL_S = 5.0
 _KEEPALIVE_S = 10
 _SILENCE_MS = 60_000  # unanswered for so long, a connection over the network is lost
 
@@ -63,7 +64,7 @@ class Proxy:
         """Hang up, and see the program end."""
         self.socket.close()
         try:
-            self._program.wait(timeout=5)
+            self._program.wait(timeout=_FAREWELL_S)
         except subprocess.TimeoutExpired:
             self._program.kill()
             self._program.wait()
@@ -75,8 +76,9 @@ class Session:
 
     def __init__(self, access: Access) -> None:
         """Connect; NoAnswer when nobody is there, WrongKey when somebody else is, ProvisionError when we are refused."""
+        key = _user_key(access.identity)
         self._proxy = None if access.proxy_command is None else _proxy(access, access.proxy_command)
-        self.fabric = _fabric_connection(access, self._proxy)
+        self.fabric = _fabric_connection(access, key, self._proxy)
         try:
             self.fabric.open()
         except Exception as error:
@@ -139,9 +141,18 @@ def _proxy(access: Access, command: str) -> Proxy:
         raise NoAnswer(f"{access.name} cannot be reached: {error}", hint=f"its proxy command is: {command}") from error
 
 
-def _fabric_connection(access: Access, proxy: Proxy | None) -> fabric.Connection:
+def _user_key(path: Path) -> paramiko.PKey:
+    try:
+        return paramiko.Ed25519Key.from_private_key_file(str(path))
+    except (OSError, ValueError, paramiko.SSHException) as error:
+        raise ProvisionError(
+            f"the SSH key {path} cannot be read: {error}", hint="`orch teardown`, then run again"
+        ) from error
+
+
+def _fabric_connection(access: Access, key: paramiko.PKey, proxy: Proxy | None) -> fabric.Connection:
     options: dict[str, Any] = {
-        "key_filename": str(access.identity),
+        "pkey": key,
         "look_for_keys": False,
         "allow_agent": False,
         "banner_timeout": _SLOW_HOST_S,
@@ -181,8 +192,4 @@ def _failure(access: Access, error: Exception, proxy: Proxy | None) -> Provision
     if isinstance(error, paramiko.SSHException | EOFError | OSError):
         words = said or str(error) or "the connection was closed"
         return NoAnswer(f"{access.name} does not answer on SSH: {words}", hint="`orch status` shows what is up")
-    if isinstance(error, ValueError | IndexError):  # what paramiko makes of a damaged key file
-        return ProvisionError(
-            f"the SSH key {access.identity} cannot be read: {error}", hint="`orch teardown`, then run again"
-        )
     return None

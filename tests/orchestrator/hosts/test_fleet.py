@@ -1,0 +1,120 @@
+"""What must be true of remote hosts before anything is measured on them, and how a loss is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+
+from orchestrator.errors import ProvisionError
+from orchestrator.experiment.plan import Link, Placement
+from orchestrator.hosts import fleet as module
+from orchestrator.hosts.fleet import RemoteFleet, measure_distance, prove_placement
+from orchestrator.hosts.remote import RemoteHost
+from orchestrator.hosts.ssh import Access
+from orchestrator.hosts.topology import topology
+from tests.support.plans import plan
+
+PLAN = plan(
+    provider="lab",
+    machine="f1-micro",
+    placements=(
+        Placement(
+            id="local",
+            name="far",
+            kind="cross-region",
+            from_zone="us-central1-a",
+            to_zone="us-west1-a",
+            link=Link(rtt_ms=35.0),
+        ),
+    ),
+)
+ALL_THERE = {
+    "hosts": {name: {"alive": True, "why": None} for name in ("requester-1", "responder-1")},
+    "link": {"alive": True, "why": None},
+}
+
+
+def host(name: str) -> RemoteHost:
+    access = Access(
+        name=name,
+        alias=name,
+        host_name=name,
+        user="root",
+        port=22,
+        proxy_command=None,
+        identity=Path("user"),
+        known_hosts=Path("known_hosts"),
+    )
+    return RemoteHost(name=name, address="198.18.0.1", zone="z", access=access, workspace=PurePosixPath("/w"))
+
+
+def fleet(status: dict[str, Any] = ALL_THERE) -> RemoteFleet:
+    members = {name: host(name) for name in ("requester-1", "responder-1")}
+    return RemoteFleet(members=members, topology=topology(PLAN), pin="off", look=lambda: status)
+
+
+@pytest.fixture
+def pinged(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What pings answer; the fleet needs no SSH for its pinning."""
+    answer = {"sent": 25, "received": 25, "min_ms": 35.1, "avg_ms": 35.4}
+    monkeypatch.setattr(module, "ping", lambda host, request: answer)
+    monkeypatch.setattr(RemoteFleet, "_pinning_on", lambda self, host: module.choose("off", None, can_pin=True))
+    return answer
+
+
+def test_a_link_as_wanted_is_recorded(pinged: dict[str, Any]) -> None:
+    assert measure_distance(fleet(), PLAN) == [
+        {"placement": "local", "wanted_rtt_ms": 35.0, "ping_ms": 35.1, "received": 25}
+    ]
+
+
+@pytest.mark.parametrize(("achieved_ms", "is_fine"), [(33.3, True), (33.2, False), (36.7, True), (36.8, False)])
+def test_a_link_may_be_off_by_a_twentieth(pinged: dict[str, Any], achieved_ms: float, is_fine: bool) -> None:
+    pinged["min_ms"] = achieved_ms
+    if is_fine:
+        measure_distance(fleet(), PLAN)
+    else:
+        with pytest.raises(ProvisionError, match="the link of far is off"):
+            measure_distance(fleet(), PLAN)
+
+
+def test_a_short_link_may_be_off_by_half_a_millisecond(pinged: dict[str, Any]) -> None:
+    near = replace(PLAN, placements=(replace(PLAN.placements[0], link=Link(rtt_ms=1.0)),))
+    pinged["min_ms"] = 1.49
+    measure_distance(fleet(), near)
+    pinged["min_ms"] = 1.51
+    with pytest.raises(ProvisionError, match=r"ping 1\.51 ms .* wanted 1 ms"):
+        measure_distance(fleet(), near)
+
+
+def test_with_jitter_the_mean_counts(pinged: dict[str, Any]) -> None:
+    shaky = replace(PLAN, placements=(replace(PLAN.placements[0], link=Link(rtt_ms=35.0, jitter_ms=10.0)),))
+    pinged["min_ms"] = 25.5
+    assert measure_distance(fleet(), shaky)[0]["ping_ms"] == 35.4
+
+
+def test_no_echo_at_all_is_told_with_both_names(pinged: dict[str, Any]) -> None:
+    pinged["received"] = 0
+    with pytest.raises(ProvisionError, match="requester-1 cannot ping responder-1: no reply to 25 requests"):
+        measure_distance(fleet(), PLAN)
+
+
+def test_a_host_that_says_it_is_elsewhere_is_not_measured() -> None:
+    wanted = {"a": {"zone": "us-west1-a", "machine": "f1-micro"}}
+    prove_placement({"a": {"cloud": None}}, wanted)
+    prove_placement({"a": {"cloud": {"zone": "projects/1/zones/us-west1-a", "machine": "f1-micro"}}}, wanted)
+    with pytest.raises(ProvisionError, match="its zone is us-east1-b; us-west1-a was asked for"):
+        prove_placement({"a": {"cloud": {"zone": "projects/1/zones/us-east1-b", "machine": "f1-micro"}}}, wanted)
+    with pytest.raises(ProvisionError, match="its machine is e2-micro; f1-micro was asked for"):
+        prove_placement({"a": {"cloud": {"zone": "us-west1-a", "machine": "e2-micro"}}}, wanted)
+
+
+def test_what_is_gone_is_told_by_name() -> None:
+    assert fleet().fault() is None
+    status = {"hosts": {"requester-1": {"alive": False, "why": "the machine was rebooted"}}, "link": ALL_THERE["link"]}
+    assert fleet(status).fault() == "host requester-1: the machine was rebooted; host responder-1: it is gone"
+    dead = {**ALL_THERE, "link": {"alive": False, "why": "its emulator has ended"}}
+    assert fleet(dead).fault() == "the link between the hosts: its emulator has ended"

@@ -1,0 +1,146 @@
+"""Connecting: what a failure means, that nobody's key is taken on sight, and that a booting host is waited for."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import paramiko
+import pytest
+
+from orchestrator.errors import ProvisionError
+from orchestrator.hosts import ssh
+from orchestrator.hosts.keys import ensure_key
+from orchestrator.hosts.ssh import Access, NoAnswer, Proxy, Session, WrongKey, await_session
+
+
+class Server(paramiko.ServerInterface):
+    """Lets one key in."""
+
+    def __init__(self, key: paramiko.PKey) -> None:
+        self._key = key
+
+    def check_auth_publickey(self, username: str, key: paramiko.PKey) -> int:
+        return paramiko.AUTH_SUCCESSFUL if key == self._key else paramiko.AUTH_FAILED
+
+    def get_allowed_auths(self, username: str) -> str:
+        return "publickey"
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    """A port of the loopback, where an SSH server answers as long as the test lasts."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening
+
+
+@pytest.fixture
+def access(tmp_path: Path, listener: socket.socket) -> Access:
+    """A way to that server, which is not on port 22; it is known by an alias."""
+    ensure_key(tmp_path / "user", "orch")
+    public = " ".join(ensure_key(tmp_path / "host", "host").split()[:2])
+    (tmp_path / "known_hosts").write_text(f"orch-o1-a {public}\n")
+    serve(listener, tmp_path / "host", tmp_path / "user")
+    return Access(
+        name="a",
+        alias="orch-o1-a",
+        host_name="127.0.0.1",
+        user="root",
+        port=listener.getsockname()[1],
+        proxy_command=None,
+        identity=tmp_path / "user",
+        known_hosts=tmp_path / "known_hosts",
+    )
+
+
+def serve(listener: socket.socket, host_key: Path, user_key: Path) -> None:
+    def answer() -> None:
+        while True:
+            try:
+                peer, _ = listener.accept()
+            except OSError:
+                return  # the test is over
+            transport = paramiko.Transport(peer)
+            transport.add_server_key(paramiko.Ed25519Key.from_private_key_file(str(host_key)))
+            try:
+                transport.start_server(server=Server(paramiko.Ed25519Key.from_private_key_file(str(user_key))))
+            except (paramiko.SSHException, EOFError, OSError):
+                continue  # the client hung up, as it should on a wrong key
+
+    threading.Thread(target=answer, daemon=True).start()
+
+
+def test_a_host_on_another_port_is_known_by_its_alias(access: Access) -> None:
+    session = Session(access)
+    assert session.is_open
+    session.close()
+    session.close()
+    assert not session.is_open
+
+
+def test_a_key_that_nobody_gave_it_is_refused(access: Access, tmp_path: Path) -> None:
+    public = " ".join(ensure_key(tmp_path / "other", "other").split()[:2])
+    (tmp_path / "known_hosts").write_text(f"orch-o1-a {public}\n")
+    with pytest.raises(WrongKey):
+        Session(access)
+    (tmp_path / "known_hosts").write_text("")
+    with pytest.raises(WrongKey):
+        Session(access)
+
+
+def test_a_user_key_that_is_refused_or_damaged_is_named(access: Access, tmp_path: Path) -> None:
+    ensure_key(tmp_path / "other", "other")
+    with pytest.raises(ProvisionError, match="refuses the SSH key"):
+        Session(replace(access, identity=tmp_path / "other"))
+    (tmp_path / "damaged").write_text("no key")
+    with pytest.raises(ProvisionError, match="damaged"):
+        Session(replace(access, identity=tmp_path / "damaged"))
+
+
+def test_nobody_there_is_told_as_such(access: Access, listener: socket.socket) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(NoAnswer, match="a does not answer on SSH") as caught:
+        Session(replace(access, port=port))
+    assert "orch status" in (caught.value.hint or "")
+
+
+def test_a_booting_host_is_asked_again_until_it_shows_our_key(
+    access: Access, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = (tmp_path / "known_hosts").read_text()
+    (tmp_path / "known_hosts").write_text(f"orch-o1-a {' '.join(ensure_key(tmp_path / 'boot', 'x').split()[:2])}\n")
+    waits = []
+
+    def boot(seconds: float) -> None:
+        waits.append(seconds)
+        (tmp_path / "known_hosts").write_text(known)
+
+    monkeypatch.setattr(ssh.time, "sleep", boot)
+    await_session(access, patience_s=60.0).close()
+    assert len(waits) == 1
+
+
+def test_patience_ends_with_the_last_attempts_words(access: Access, tmp_path: Path) -> None:
+    (tmp_path / "known_hosts").write_text("")
+    with pytest.raises(WrongKey):
+        await_session(access, patience_s=0.0)
+
+
+def test_a_proxy_that_ends_is_the_end_of_the_connection_and_its_words_are_kept(access: Access) -> None:
+    script = "import sys; sys.exit('lab host orch-o1-a cannot be reached')"
+    with pytest.raises(NoAnswer, match="lab host orch-o1-a cannot be reached"):
+        Session(replace(access, proxy_command=f'{sys.executable} -c "{script}"'))
+    with pytest.raises(NoAnswer, match="cannot be reached"):
+        Session(replace(access, proxy_command="/nowhere/program"))
+
+
+def test_a_proxy_that_does_not_hang_up_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ssh, "_FAREWELL_S", 0.1)
+    proxy = Proxy(f'{sys.executable} -c "import time; time.sleep(600)"')
+    proxy.close()
+    assert proxy._program.returncode == -9
