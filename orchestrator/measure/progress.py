@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.clock import Clock
+from orchestrator.experiment.units import format_duration
 from orchestrator.measure.setting import Listener
 from orchestrator.results.manifest import TrialRecord
 
@@ -76,4 +77,4 @@ def _result(record: TrialRecord) -> str:
     errors = sum(sum((r.done.get("errors") or {}).values()) for r in record.requesters)
     seconds = max((float(r.done.get("measured_s") or 0.0) for r in record.requesters), default=0.0)
     wrong = f", {errors:,} errors" if errors else ""
-    return f"{requests:,} requests in {seconds:.1f} s{wrong}"
+    return f"{requests:,} requests in {format_duration(seconds)}{wrong}"

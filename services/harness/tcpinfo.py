@@ -1,7 +1,7 @@
 """What the kernel knows of this process's own TCP connections (`TCP_INFO`), whichever library opened them.
 
-Sockets are found through /proc/self/fd, so gRPC's count as well. Linux only; elsewhere there is nothing to be had, and
-everything here is None.
+Sockets are found through /proc/self/fd, so gRPC's count as well. Where a system has no such folder (macOS), there is
+nothing to be had, and everything here is None.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import os
 import socket
 import stat
 import struct
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 # struct tcp_info of include/uapi/linux/tcp.h grows at its end from kernel to kernel, so a field is there if the kernel
 # returned that many bytes. Offsets of: tcpi_total_retrans (u32, 2.6), tcpi_bytes_acked and tcpi_bytes_received
@@ -28,6 +28,7 @@ _TOTAL_RETRANS, _BYTES_ACKED, _BYTES_RECEIVED, _SEGS_OUT, _SEGS_IN, _MIN_RTT, _B
     200,
 )
 _LARGEST = 512
+_OPEN_FILES = Path("/proc/self/fd")
 _NO_RTT_YET = 0xFFFFFFFF
 _BETWEEN_LOOKS_NS = 100_000_000
 
@@ -72,11 +73,11 @@ def addresses_of(host: str, port: int) -> frozenset[str]:
 
 def sockets_to(addresses: frozenset[str], port: int) -> dict[int, TcpInfo]:
     """TCP_INFO of the connections to these addresses, by the socket's inode; empty where the system has none."""
-    return dict(_find(addresses, port)) if sys.platform.startswith("linux") else {}
+    return dict(_find(addresses, port)) if hasattr(socket, "TCP_INFO") and _OPEN_FILES.is_dir() else {}
 
 
 def _find(addresses: frozenset[str], port: int) -> Iterator[tuple[int, TcpInfo]]:
-    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208 - names are wanted, not paths, and quickly
+    for name in os.listdir(_OPEN_FILES):  # noqa: PTH208 - names are wanted, not paths, and quickly
         descriptor = int(name)
         try:
             status = os.fstat(descriptor)

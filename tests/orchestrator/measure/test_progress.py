@@ -32,8 +32,8 @@ def test_a_finished_trial_is_a_line_with_its_place_result_and_the_time_left():
         time.passes(90.0)
         progress.end(record())
     assert told.lines == [
-        "[1/3] rest: 1,200 requests in 3.0 s, 2 errors  (3 min 0 s left)",
-        "[2/3] rest: 1,200 requests in 3.0 s, 2 errors  (1 min 30 s left)",
+        "[1/3] rest: 1,200 requests in 3 s, 2 errors  (3 min 0 s left)",
+        "[2/3] rest: 1,200 requests in 3 s, 2 errors  (1 min 30 s left)",
     ]
 
 

@@ -6,6 +6,7 @@ import socket
 import struct
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -98,6 +99,20 @@ def test_where_short_connections_overlap_only_the_round_trip_is_known(listener: 
     meter.end()
     assert meter.wire() is None
     assert meter.min_rtt_us() is not None
+
+
+def test_a_system_that_does_not_list_its_open_files_knows_nothing_and_measures_all_the_same(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr("services.harness.tcpinfo._OPEN_FILES", tmp_path / "absent")
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1])
+    meter.begin()
+    ours, theirs = _exchange(listener, 10, 20)
+    with ours, theirs:
+        meter.before_close()
+    meter.end()
+    assert meter.wire() is None
+    assert meter.min_rtt_us() is None
 
 
 def test_without_connections_nothing_is_known():
