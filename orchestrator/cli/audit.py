@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator.cli.console import console
 
+if TYPE_CHECKING:
+    from orchestrator.analysis.audit.finding import Finding
+
+_INDENT = "     "
 _MARKS = {
     "supported": ("ok", "green"),
     "contradicted": ("NO", "yellow"),
@@ -40,14 +46,26 @@ def command(
     result = examine(published)
     console.emit(result.to_dict())
     console.result(console.style(result.title, "bold"))
-    for finding in result.findings:
-        if finding in result.claims or figures or finding.verdict != "supported":
-            mark, style = _MARKS[finding.verdict]
-            console.result(f"{console.style(mark, style)} {finding.verdict:<12} {finding.claim}")
-            console.result(f"     {finding.rule}: {finding.arithmetic}")
+    shown = [f for f in result.findings if f in result.claims or figures or f.verdict != "supported"]
+    for finding, before in zip(shown, [None, *shown], strict=False):
+        _print(finding, before)
+    console.result()
     console.result(", ".join(f"{result.count(verdict)} {verdict}" for verdict in SEVERITY))
     if html is not None:
         from orchestrator.report.audit_page import write_audit_page
 
         write_audit_page(published, result, html)
         console.progress(f"written to {html}")
+
+
+def _print(finding: Finding, before: Finding | None) -> None:
+    """A claim once, below it each rule's verdict on it, and its arithmetic a part to a line."""
+    if before is None or before.claim != finding.claim:
+        console.result()
+        console.result(finding.claim)
+    mark, style = _MARKS[finding.verdict]
+    console.result(f"  {console.style(mark, style)} {finding.verdict} ({finding.rule})")
+    width = max(60, shutil.get_terminal_size().columns - 1)
+    for part in finding.parts:
+        for line in textwrap.wrap(part, width, initial_indent=_INDENT, subsequent_indent=_INDENT + "  "):
+            console.result(line)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.keeping import keep
 
 if TYPE_CHECKING:
     from orchestrator.analysis.summary import CheckResult
@@ -20,14 +21,16 @@ def command(
     everything: Annotated[bool, typer.Option("--all", help="Show what each check found in every cell.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
-    """Print the checks; exit status 5 when one fails."""
+    """Print the checks, and store them in the run folder anew; exit status 5 when one fails."""
     from orchestrator.analysis.checks import checks_document, failed_names
     from orchestrator.analysis.summarise import summarise
     from orchestrator.errors import InvalidMeasurement
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    summary = summarise(RunFolder.open(run))
+    folder = RunFolder.open(run)
+    summary = summarise(folder)
+    keep(folder, summary)
     console.emit(checks_document(summary.checks))
     for name in dict.fromkeys(check.name for check in summary.checks):
         _print([check for check in summary.checks if check.name == name], everything=everything)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.keeping import keep
 
 
 def command(
@@ -30,11 +31,7 @@ def command(
     written = []
     for folder in [RunFolder.open(run) for run in runs]:
         summary = summarise(folder)
-        try:
-            for name, document in summary.documents().items():
-                folder.write_json(name, document)
-        except OSError as error:
-            console.warning(f"{folder.path}: summary.json and checks.json stay as they were: {error.strerror}")
+        keep(folder, summary)
         path = write_report(summary, out or default_path(summary))
         written.append({"run": summary.run_id, "report": str(path)})
         console.result(str(path))

@@ -107,9 +107,9 @@ def round_trips(row: Row, file: AuditFile) -> Finding | None:
         # One trip too few says that a connection was kept, not that nature erred.
         verdict: AuditVerdict = "impossible" if most < allowed else "contradicted"
         return _finding(row, "round trips", verdict, arithmetic)
-    if trips < least * 0.9 - 0.15:
-        words = f"{arithmetic}: fewer, which less work on two hosts or a larger initial window may explain"
-        return _finding(row, "round trips", "cannot-tell", words)
+    if trips < least * (0.9 if place.ping_ms >= 5 else 0.5):
+        why = "less work on two hosts" + (" or a larger initial window" if least > certain else "")
+        return _finding(row, "round trips", "cannot-tell", f"{arithmetic}: fewer, which {why} may explain")
     if trips <= least * 1.35 + 0.15:
         return _finding(row, "round trips", "supported", arithmetic)
     return _finding(

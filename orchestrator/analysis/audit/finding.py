@@ -23,6 +23,11 @@ class Finding:
     rows: tuple[str, ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The arithmetic of each test by itself, or the steps of a single one, for reading."""
+        return tuple(self.arithmetic.split(" | " if " | " in self.arithmetic else "; "))
+
 
 def worst(findings: list[Finding]) -> Finding:
     """The most serious of some findings."""

@@ -56,6 +56,14 @@ def test_the_json_of_checks_is_one_document_with_what_scripts_need(out):
     assert "fail" in {found["verdict"] for found in document["checks"]}
 
 
+def test_what_is_checked_again_is_stored_again(out):
+    a_run_called("sound")
+    stored = Path("results/sound/checks.json")
+    stored.write_text("of an older orch")
+    check.command("sound", as_json=True)
+    assert json.loads(stored.read_text()) == json.loads(out.getvalue())
+
+
 def test_compare_shows_a_ratio_and_a_word_per_cell(out):
     a_run_called("old")
     a_run_called("new", seed=2, base_us={"grpc": 260.0})
