@@ -196,6 +196,9 @@ HONEST: dict[str, AuditFile] = {
     "a client that works between calls": published(
         [{"name": "r", "mean": 0.3, "throughput_per_s": 1900}], stated={"mode": "sequential"}
     ),
+    "a mean of all requests beside a median of the runs' throughputs": published(
+        [{"name": "r", "mean": 5.4, "concurrency": 16, "throughput_per_s": 6000}], stated={"mode": "closed loop"}
+    ),
     "an open loop": published(
         [{"name": "r", "mean": 80, "concurrency": 10, "throughput_per_s": 1000}], stated={"mode": "open loop"}
     ),
@@ -222,6 +225,12 @@ HONEST: dict[str, AuditFile] = {
 @pytest.mark.parametrize("file", HONEST.values(), ids=HONEST.keys())
 def test_an_honest_publication_is_not_accused(file: AuditFile) -> None:
     assert accusations(file) == []
+
+
+def test_latencies_of_one_run_cannot_add_up_to_more_time_than_there_was() -> None:
+    figures = [{"name": "r", "mean": 1.2, "throughput_per_s": 1000}]
+    (found,) = accusations(published(figures, stated={"mode": "sequential", "repeats": 1}))
+    assert (found.rule, found.verdict) == ("Little's law", "contradicted")
 
 
 def as_published(summary: RunSummary) -> AuditFile:
