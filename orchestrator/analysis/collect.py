@@ -24,7 +24,7 @@ from orchestrator.analysis.evidence import (
 )
 from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, TrialSummary
-from orchestrator.errors import InvalidMeasurement
+from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan import Cell, Plan
 from orchestrator.results.documents import decode
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
@@ -39,9 +39,14 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
     """Read everything. `observers` see each requester's samples once; what they return is kept for their checks.
 
     InvalidMeasurement when no trial has finished, or when a file is damaged (its name is in the message); UsageError
-    when the manifest is of a newer version.
+    when the manifest is of a newer version, or the run is still going on.
     """
     manifest = run.manifest()
+    if manifest.state == "running":
+        raise UsageError(
+            f"run {manifest.run_id} is going on in another orch: it can be judged when that has ended",
+            hint="wait until it has ended, or name another run",
+        )
     plan: Plan = decode(Plan, manifest.plan)
     trials = last_attempts(manifest.trials)
     if not any(t.outcome == "ok" for t in trials):

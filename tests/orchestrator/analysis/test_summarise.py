@@ -222,6 +222,13 @@ def test_a_run_without_a_finished_trial_is_refused():
     assert "--resume" in refused.value.hint
 
 
+def test_a_run_that_goes_on_is_not_judged():
+    run = a_run()
+    run.stored = replace(run.stored, state="running", ended_at=None)
+    with pytest.raises(UsageError, match="is going on in another orch"):
+        summarise(run)
+
+
 def altered(path):
     path.write_bytes(path.read_bytes()[:-100] + bytes(100))
 
