@@ -51,8 +51,8 @@ class Row(_Part):
     concurrency: PositiveInt | None = None
     batch: PositiveInt | None = Field(None, description="requests sent together before the first reply is awaited")
     samples: PositiveInt | None = Field(None, description="requests the figures summarise")
-    request_bytes: PositiveInt | None = None
-    reply_bytes: PositiveInt | None = None
+    request_bytes: PositiveInt | None = Field(None, description="a body as it travels: encoded, compressed if it is")
+    reply_bytes: PositiveInt | None = Field(None, description="likewise")
     min: PositiveFloat | None = None
     mean: PositiveFloat | None = None
     median: PositiveFloat | None = None
