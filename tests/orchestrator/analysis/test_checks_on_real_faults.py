@@ -96,6 +96,7 @@ def test_the_check_fires_on_the_error_that_the_harness_commits(name, tmp_path):
 
 WARNED = {
     "a responder that gets slower": (Fault(way={"rtt_ms": 2, "grows_us": 30}), "steady state", {"requests": 300}),
+    "too few requests": (Fault(), "percentile support", {"requests": 100}),
     "a responder that stalls once": (Fault(way={"stalls_at": 250}), "tail shape", {}),
 }
 
