@@ -48,8 +48,15 @@ class RemoteFleet:
         return tuple(self.members.values())
 
     def describe(self) -> dict[str, Any]:
-        """See `Fleet.describe`."""
-        return self.about
+        """See `Fleet.describe`; with the CPUs of both ends, which are the same numbers on every host."""
+        pinning = self._pinning_on(next(iter(self.members.values())))
+        is_shared = any(ends.responder in ends.requesters for ends in self.topology.ends.values())
+        return {
+            **self.about,
+            "requester_cpus": pinning.requester,
+            "responder_cpus": pinning.responder,
+            "warnings": [pinning.warning] if pinning.warning and is_shared else [],
+        }
 
     def fault(self) -> str | None:
         """See `Fleet.fault`."""

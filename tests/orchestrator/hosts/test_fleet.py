@@ -118,3 +118,14 @@ def test_what_is_gone_is_told_by_name() -> None:
     assert fleet(status).fault() == "host requester-1: the machine was rebooted; host responder-1: it is gone"
     dead = {**ALL_THERE, "link": {"alive": False, "why": "its emulator has ended"}}
     assert fleet(dead).fault() == "the link between the hosts: its emulator has ended"
+
+
+@pytest.mark.parametrize(("kind", "warned"), [("local", True), ("cross-region", False)])
+def test_one_cpu_is_warned_of_only_where_both_ends_share_a_host(
+    monkeypatch: pytest.MonkeyPatch, kind: Any, warned: bool
+) -> None:
+    monkeypatch.setattr(RemoteFleet, "_pinning_on", lambda self, host: module.choose("apart", [0], can_pin=True))
+    wanted = replace(PLAN, placements=(replace(PLAN.placements[0], kind=kind),))
+    told = replace(fleet(), topology=topology(wanted)).describe()
+    assert bool(told["warnings"]) is warned
+    assert told["requester_cpus"] == "0"
