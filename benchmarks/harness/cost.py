@@ -45,6 +45,7 @@ def harness_cost(protocol_name: str, pairs: int, folder: Path) -> dict[str, Any]
             protocol=protocol_name,
             client=client.name,
             operation="timestamp",
+            load=Load(requests=SEGMENT),
             record=str(folder / "record"),
         )
         parts = load_parts(trial)
