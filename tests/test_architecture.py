@@ -1,0 +1,120 @@
+"""What docs/architecture.md promises about the code: which part may import which, and how large a module may be."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+MOST_LINES = 450
+
+# A part may import itself, what stands here beside it, and `SHARED`.
+MAY_IMPORT = {
+    "cli": {"measure", "report", "analysis", "results", "hosts", "experiment"},
+    "measure": {"report", "analysis", "results", "hosts", "experiment"},
+    "report": {"analysis", "results", "experiment"},
+    "analysis": {"results", "experiment"},
+    "results": {"experiment"},
+    "hosts": {"experiment"},
+    "experiment": set[str](),
+}
+SHARED = {"errors", "clock"}
+
+LIGHT_SERVICES = {"services.harness.spec", "services.harness.contract", "services.operations.picture"}
+
+
+def modules(*folders: str) -> list[Path]:
+    found = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+    return [path.relative_to(ROOT) for path in found if "generated" not in path.parts]
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse((ROOT / path).read_text(encoding="utf-8"), str(path))
+
+
+def imports(path: Path, *, at_once: bool = False) -> Iterator[str]:
+    """Full names of what a module imports: anywhere in it, or `at_once`, when it is itself imported.
+
+    `from a import b` is `a.b`.
+    """
+    for node in parsed(path).body if at_once else ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: a relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def files_of(name: str) -> Iterator[Path]:
+    """The modules of `services` that importing this name runs, its packages included."""
+    words = name.split(".")
+    for length in range(1, len(words) + 1) if words[0] == "services" else ():
+        for path in (Path(*words[:length], "__init__.py"), Path(*words[:length]).with_suffix(".py")):
+            if (ROOT / path).exists():
+                yield path
+
+
+def within(package: str, path: Path) -> set[str]:
+    """The parts of a package that a module imports, by their second name."""
+    return {name.split(".")[1] for name in imports(path) if name.startswith(f"{package}.")}
+
+
+@pytest.mark.parametrize("part", MAY_IMPORT)
+def test_dependencies_point_one_way(part: str) -> None:
+    allowed = {part, *MAY_IMPORT[part], *SHARED, "__version__"}
+    wrong = {
+        str(path): found
+        for path in modules(f"orchestrator/{part}")
+        if (found := within("orchestrator", path) - allowed)
+    }
+    assert wrong == {}
+
+
+def test_every_part_has_its_place_in_the_order() -> None:
+    folders = {path.parts[1] for path in modules("orchestrator") if len(path.parts) > 2}
+    assert folders == MAY_IMPORT.keys()
+
+
+def test_services_know_nothing_of_the_orchestrator() -> None:
+    assert [str(path) for path in modules("services") if within("orchestrator", path)] == []
+
+
+def test_the_orchestrator_reads_of_services_only_what_is_light() -> None:
+    wrong = {
+        f"{path}: {name}"
+        for path in modules("orchestrator")
+        for name in imports(path)
+        if name.startswith("services.") and name.rpartition(".")[0] not in LIGHT_SERVICES
+    }
+    assert wrong == set()
+
+
+def test_what_is_light_imports_only_the_standard_library() -> None:
+    seen, waiting = set[Path](), {path for name in LIGHT_SERVICES for path in files_of(name)}
+    while waiting:
+        path = waiting.pop()
+        seen.add(path)
+        names = list(imports(path, at_once=True))
+        heavy = [name for name in names if name.split(".")[0] not in sys.stdlib_module_names | {"services"}]
+        assert heavy == [], path
+        waiting |= {found for name in names for found in files_of(name)} - seen
+    assert Path("services/operations/__init__.py") in seen
+
+
+def test_every_module_says_what_it_is() -> None:
+    silent = [
+        str(p) for p in modules("orchestrator", "services", "infra", "benchmarks") if not ast.get_docstring(parsed(p))
+    ]
+    assert silent == []
+
+
+def test_no_module_is_longer_than_can_be_read_at_once() -> None:
+    every = modules("orchestrator", "services", "infra", "benchmarks", "tests")
+    lengths = {str(path): len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in every}
+    assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}
