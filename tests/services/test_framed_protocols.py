@@ -1,4 +1,4 @@
-"""gRPC, WebSocket and Socket.IO: what holds for every responder and every client of each.
+"""gRPC, WebSocket, Socket.IO and their like: what holds for every responder and every client of each.
 
 All goes through the responder's own process and the dialer that a requester loads.
 """
@@ -21,7 +21,7 @@ from services.harness.spec import POLICIES, Client, Policy, find_protocol
 from services.operations import OPERATIONS
 from tests.support import wire
 
-PROTOCOLS = [find_protocol(name) for name in ("grpc", "websocket", "socketio")]
+PROTOCOLS = [find_protocol(name) for name in wire.FRAMED]
 RESPONDERS = [(p.name, r.name) for p in PROTOCOLS for r in p.responders]
 CLIENTS = [(p.name, p.responders[0].name, c.name) for p in PROTOCOLS for c in p.clients]
 PAIRS = [(p.name, r.name, c.name) for p in PROTOCOLS for r in p.responders for c in p.clients]
@@ -195,7 +195,7 @@ def test_a_whole_trial_through_the_requester_has_no_errors(
         assert 24 < peers <= 48 + 2
 
 
-@pytest.mark.parametrize("protocol", ["grpc", "websocket", "socketio"])
+@pytest.mark.parametrize("protocol", wire.FRAMED)
 def test_reading_what_a_protocol_says_of_itself_loads_no_library(protocol: str) -> None:
     loaded = wire.modules_after(f"from services.harness.spec import find_protocol; find_protocol({protocol!r})")
     assert not loaded & {

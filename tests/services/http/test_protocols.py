@@ -21,11 +21,11 @@ from services.harness.contract import Load, Payload, Target, Trial, Warmup
 from services.harness.spec import protocols
 from services.operations import OPERATIONS
 from services.operations.picture import picture
+from tests.support.wire import HTTP
+from tests.support.wire import HTTP_CLIENTS as CLIENTS
 
 ROOT = Path(__file__).parents[3]
-HTTP = ("rest", "cbor", "msgpack", "avro", "graphql")
 IMPLEMENTATIONS = [(name, responder.name) for name in HTTP for responder in protocols()[name].responders]
-CLIENTS = [client.name for client in protocols()["rest"].clients]
 DOCUMENT = {"nested": [1, None, -2.5, True, {"é": "ü", "large": 2**53}], "empty": {}, "text": 'with "quotes"'}
 
 
