@@ -14,7 +14,6 @@ MAX_REQUESTS = 100_000_000
 MAX_CONCURRENCY = 10_000
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
-Positive = Annotated[int, Field(ge=1)]
 Concurrency = Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)]
 PayloadSize = Annotated[Size, Field(ge=1, le=MAX_PAYLOAD_BYTES)]
 PositiveDuration = Annotated[Duration, Field(gt=0)]

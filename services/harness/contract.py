@@ -124,5 +124,5 @@ STATUSES: tuple[str, ...] = (
     "timeout",
     "protocol",  # an error in the protocol's own words (HTTP 500, gRPC INTERNAL, ...)
     "undecodable",
-    "cancelled",  # under way when the window closed
+    "cancelled",  # due, but not sent before the window closed
 )

@@ -14,7 +14,6 @@ from services.harness.record import Record
 
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
 OK = STATUS_INDEX["ok"]
-WRONG_REPLY = STATUS_INDEX["wrong-reply"]
 CANCELLED = STATUS_INDEX["cancelled"]
 
 MOST_FAILURES_IN_A_ROW = 50

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import fcntl
 import json
 import os
@@ -82,11 +81,6 @@ class Page:
         while not self.evaluate(condition):
             assert time.monotonic() < end, f"never true: {condition}; problems: {self.problems}"
             select.select([self._read_fd], [], [], 0.1)
-
-    def screenshot(self, path: Path) -> None:
-        """The whole page as PNG."""
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True)
-        path.write_bytes(base64.b64decode(shot["data"]))
 
     def _receive(self, timeout_s: float = 60.0) -> dict[str, Any]:
         end = time.monotonic() + timeout_s

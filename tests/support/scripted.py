@@ -9,8 +9,6 @@ from typing import Any
 from services.harness.client_api import CallFailed
 from services.harness.clock import Clock
 
-Step = Callable[[int], Any]
-
 
 @dataclass
 class ScriptedClock:
