@@ -1,4 +1,18 @@
-"""The shortest experiment there is, to be extended line by line."""
+"""The shortest experiment there is, to be extended line by line, and what is said of one that is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestrator.experiment.planning import make_plan
+from orchestrator.experiment.problems import ExperimentError, Problem
+from services.harness.spec import Protocol
+
+Write = Callable[[str], Path]
+Known = dict[str, Protocol]
 
 MINIMAL = """\
 name: example
@@ -6,3 +20,16 @@ question: Which is quicker?
 stacks: [rest, grpc]
 operations: timestamp
 """
+
+
+def refused(path: Path, known: Known, *overrides: str) -> list[Problem]:
+    """All that is wrong with an experiment of which no plan can be made."""
+    with pytest.raises(ExperimentError) as error:
+        make_plan(path, overrides, known)
+    assert error.value.exit_code == 2
+    return list(error.value.problems)
+
+
+def problems(path: Path, known: Known, *overrides: str) -> list[str]:
+    """`refused`, each with its place."""
+    return [f"{p.mark.line}:{p.mark.column}: {p.message}" for p in refused(path, known, *overrides)]

@@ -2,26 +2,11 @@
 """What bad input gets: a place, what is wrong, and a way out. Nothing is started."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from orchestrator.experiment.planning import make_plan
-from orchestrator.experiment.problems import ExperimentError
-from services.harness.spec import Protocol
-from tests.support.experiments import MINIMAL
-
-Write = Callable[[str], Path]
-Known = dict[str, Protocol]
-
-
-def problems(path: Path, known: Known, *overrides: str) -> list[str]:
-    with pytest.raises(ExperimentError) as error:
-        make_plan(path, overrides, known)
-    assert error.value.exit_code == 2
-    return [f"{p.mark.line}:{p.mark.column}: {p.message}" for p in error.value.problems]
-
+from tests.support.experiments import MINIMAL, Known, Write, problems
 
 BAD_INPUT = [
     ("stakcs: rest\n", "5:1: unknown key 'stakcs'. Did you mean stacks?"),

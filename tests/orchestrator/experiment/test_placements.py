@@ -1,23 +1,10 @@
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from orchestrator.experiment.planning import make_plan
-from orchestrator.experiment.problems import ExperimentError
-from services.harness.spec import Protocol
-from tests.support.experiments import MINIMAL
+from tests.support.experiments import MINIMAL, Known, Write, refused
 
-Write = Callable[[str], Path]
-Known = dict[str, Protocol]
 LAB = MINIMAL + "provider: lab\n"
 GCP = MINIMAL + "provider: gcp\nmachine: e2-micro\n"
-
-
-def problems(path: Path, known: Known) -> list[str]:
-    with pytest.raises(ExperimentError) as error:
-        make_plan(path, known=known)
-    return [problem.message for problem in error.value.problems]
 
 
 def test_the_built_in_placements_of_the_lab_have_published_distances(write: Write, known: Known) -> None:
@@ -121,4 +108,4 @@ def test_on_gcp_the_distance_is_the_networks_own(write: Write, known: Known) -> 
     ],
 )  # fmt: skip
 def test_places_that_cannot_be_had_are_refused(write: Write, known: Known, text: str, problem: str) -> None:
-    assert problems(write(text), known) == [problem]
+    assert [p.message for p in refused(write(text), known)] == [problem]

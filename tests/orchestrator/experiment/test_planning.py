@@ -1,8 +1,6 @@
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,18 +9,7 @@ from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import Load, Plan, Warmup
 from orchestrator.experiment.planning import make_plan
 from orchestrator.experiment.problems import ExperimentError
-from services.harness.spec import Protocol
-from tests.support.experiments import MINIMAL
-
-Write = Callable[[str], Path]
-Known = dict[str, Protocol]
-
-
-def problems(path: Path, known: Known, *overrides: str) -> list[str]:
-    with pytest.raises(ExperimentError) as error:
-        make_plan(path, overrides, known)
-    assert error.value.exit_code == 2
-    return [f"{p.mark.line}:{p.mark.column}: {p.message}" for p in error.value.problems]
+from tests.support.experiments import MINIMAL, Known, Write, problems
 
 
 def test_an_excluded_part_may_be_what_an_implementation_refuses(write: Write, known: Known) -> None:
