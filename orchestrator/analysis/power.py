@@ -151,7 +151,8 @@ def _sentence(repeats: int, sd: float, source: str, least: float | None, wanted:
         else f"{words.percent(wanted)} is out of reach of {MOST_BLOCKS:,} repeats"
     )
     if least is None:
-        return f"{repeats} repeats give no interval, which takes {FEWEST_BLOCKS}; {goal} {spread}."
+        made = "1 repeat gives" if repeats == 1 else f"{repeats} repeats give"
+        return f"{made} no interval, which takes {FEWEST_BLOCKS}; {goal} {spread}."
     return (
         f"{repeats} repeats find a difference in medians of {words.difference(least)} or more four times in five; "
         f"{goal} {spread}."
