@@ -6,9 +6,11 @@ network of its own to install them.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -38,6 +40,11 @@ class Target:
     def short(self) -> str:
         """Major and minor version."""
         return ".".join(self.python.split(".")[:2])
+
+    @property
+    def shares_bytecode(self) -> bool:
+        """Whether what this Python compiles is what that one loads: the same CPython but for its patch level."""
+        return sys.implementation.cache_tag == f"cpython-{self.short.replace('.', '')}"
 
     def platforms(self) -> list[str]:
         """The wheel platform tags that run there, newest first (PEP 600 and its predecessors)."""
@@ -91,9 +98,13 @@ def _entries(lock_text: str) -> Iterator[tuple[Requirement, list[str]]]:
 
 
 def wheelhouse(lock: Path, target: Target, cache: Path) -> Bundle:
-    """The tar with the lock and its wheels for the target, downloaded once; ProvisionError when pip cannot."""
+    """The tar with the lock and its wheels for the target, downloaded once; ProvisionError when pip cannot.
+
+    The wheels' bytecode is in it where the target shares it: compiled once here instead of on every host.
+    """
     requirements = for_target(lock.read_text(), target)
-    digest = _digest([requirements.encode(), target.short.encode(), target.machine.encode()])
+    compiled = b"compiled" if target.shares_bytecode else b""
+    digest = _digest([requirements.encode(), target.short.encode(), target.machine.encode(), compiled])
     tar = cache / f"wheelhouse-{digest}.tar"
     if not tar.exists():
         cache.mkdir(parents=True, exist_ok=True)
@@ -102,6 +113,8 @@ def wheelhouse(lock: Path, target: Target, cache: Path) -> Bundle:
             folder.mkdir()
             (folder / "requirements.lock").write_text(requirements)
             _download(folder, target)
+            if compiled:
+                _add_bytecode(folder)
             _write_tar(tar, sorted(folder.iterdir()), folder.parent)
     return Bundle(path=tar, digest=digest)
 
@@ -117,6 +130,26 @@ def _download(folder: Path, target: Target) -> None:
             f"no wheels for Python {target.short} on {target.machine}: pip says {done.stderr.strip()[-600:]}",
             hint="the controller needs a package index that pip can reach; see `pip config list`",
         )
+
+
+def _add_bytecode(folder: Path) -> None:
+    """Put the bytecode of the folder's wheels beside them, as a tar to unpack where they are installed.
+
+    By hash and unchecked: an installed file's time is that of its installation. No file of a venv named by its content
+    changes. Paths are stripped; on import Python puts the source's own path in their place.
+    """
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        sources = Path(scratch, "sources")
+        for wheel in folder.glob("*.whl"):
+            if not wheel.name.startswith("pip-"):  # which is not installed on a host
+                shutil.unpack_archive(wheel, sources, "zip")
+        # -I: no PYTHONPYCACHEPREFIX may put it elsewhere. A file that does not compile is not one that is imported.
+        command = [sys.executable, "-I", "-W", "ignore", "-m", "compileall", "-q", "-j", "0", "-s", str(sources)]
+        command += ["--invalidation-mode", "unchecked-hash", str(sources)]
+        subprocess.run(command, capture_output=True, check=False)
+        tar = Path(scratch, "bytecode.tar")
+        _write_tar(tar, sorted(sources.rglob("*.pyc")), sources)
+        (folder / "bytecode.tar.gz").write_bytes(gzip.compress(tar.read_bytes(), compresslevel=6, mtime=0))
 
 
 def code(root: Path, cache: Path) -> Bundle:

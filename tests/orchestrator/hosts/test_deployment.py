@@ -121,6 +121,24 @@ def test_a_second_provisioning_and_a_second_deployment_change_nothing(standing: 
     standing.fleet = fleet
 
 
+def test_what_is_installed_is_compiled_and_loaded_as_it_came(standing: Standing) -> None:
+    """The controller's bytecode (flag 1: go by it, unchecked) where both have the same Python, the host's own elsewhere."""
+    program = """
+import flask, json, pathlib, sys
+site = pathlib.Path(flask.__file__).parents[1]
+print(json.dumps({
+    "python": sys.implementation.cache_tag,
+    "flag": pathlib.Path(flask.__cached__).read_bytes()[4],
+    "source": flask.Flask.run.__code__.co_filename == str(site / "flask" / "app.py"),
+    "compiled": sum(1 for _ in site.rglob("*.pyc")) == sum(1 for _ in site.rglob("*.py")),
+}))
+"""
+    done = standing.responder.run([*standing.responder.python(), "-c", program], timeout_s=60)
+    told = json.loads(done.stdout)
+    same = told.pop("python") == sys.implementation.cache_tag
+    assert told == {"flag": int(same), "source": True, "compiled": True}, done.stderr
+
+
 def test_what_was_made_is_told_for_the_manifest(standing: Standing) -> None:
     about = standing.fleet.describe()
     assert about["provider"] == "lab"

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import platform
+import shutil
+import subprocess
+import sys
 import tarfile
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,6 +69,47 @@ def test_the_code_that_is_sent_is_services_and_nothing_else(tmp_path: Path) -> N
         names = tar.getnames()
     assert "services/harness/respond.py" in names
     assert all(name.startswith("services/") and "__pycache__" not in name for name in names)
+
+
+def one_wheel(folder: Path, target: Target) -> None:
+    """What a download of one wheel leaves, and pip's own beside it."""
+    for name in ("alpha-1.0-py3-none-any.whl", "pip-99.0-py3-none-any.whl"):
+        with zipfile.ZipFile(folder / name, "w") as wheel:
+            wheel.writestr(f"{name.split('-')[0]}/__init__.py", "def where():\n    return where.__code__.co_filename\n")
+
+
+def test_bytecode_comes_along_and_is_loaded_where_the_wheel_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wheelhouse, "_download", one_wheel)
+    lock, site = tmp_path / "a.lock", tmp_path / "site-packages"
+    lock.write_text(LOCK)
+    here = replace(DEBIAN, python=platform.python_version())
+    subprocess.run(
+        ["tar", "-xf", wheelhouse.wheelhouse(lock, here, tmp_path / "cache").path, "-C", tmp_path], check=True
+    )
+    site.mkdir()
+    subprocess.run(["tar", "-xzf", tmp_path / "wheelhouse" / "bytecode.tar.gz", "-C", site], check=True)
+    assert not (site / "pip").exists()
+    (compiled,) = site.rglob("*.pyc")
+    shipped = compiled.read_bytes()
+    shutil.unpack_archive(tmp_path / "wheelhouse" / "alpha-1.0-py3-none-any.whl", site, "zip")
+
+    program = "import alpha; print(alpha.__cached__, alpha.where())"
+    done = subprocess.run([sys.executable, "-c", program], cwd=site, env={}, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(compiled), str(site / "alpha" / "__init__.py")]
+    assert compiled.read_bytes() == shipped, "Python did not take what was shipped, and compiled anew"
+    assert str(tmp_path).encode() not in shipped
+
+
+def test_a_host_with_another_python_gets_no_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wheelhouse, "_download", one_wheel)
+    lock = tmp_path / "a.lock"
+    lock.write_text(LOCK)
+    other = replace(DEBIAN, python=f"3.{sys.version_info.minor + 1}.0")
+    with tarfile.open(wheelhouse.wheelhouse(lock, other, tmp_path / "cache").path) as tar:
+        names = {Path(name).name for name in tar.getnames()}
+    assert names == {"requirements.lock", "alpha-1.0-py3-none-any.whl", "pip-99.0-py3-none-any.whl"}
 
 
 def test_a_lock_that_cannot_be_had_leaves_nothing_behind(tmp_path: Path) -> None:
