@@ -244,7 +244,3 @@ class RunEvidence:
     looks: tuple[Look, ...]
     floors: tuple[FloorSummary, ...] = ()
     problems: tuple[str, ...] = field(default=())  # what could not be read, in words
-
-    def by_id(self) -> dict[str, CellEvidence]:
-        """Cells by their id."""
-        return {cell.cell.id: cell for cell in self.cells}

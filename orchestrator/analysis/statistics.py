@@ -45,7 +45,7 @@ def supported_quantile(ordered: Nanoseconds, share: float) -> float | None:
     return quantile(ordered, share) / NS_PER_MS if is_supported(ordered.size, share) else None
 
 
-def distribution(ordered: Nanoseconds, *, with_curve: bool = True) -> Distribution:
+def distribution(ordered: Nanoseconds) -> Distribution:
     """Describe sorted latencies; ValueError without values.
 
     SD is the sample's (n - 1 in the denominator), 0 for a single value. Sums are taken about the minimum, so that the
@@ -70,7 +70,7 @@ def distribution(ordered: Nanoseconds, *, with_curve: bool = True) -> Distributi
         cv=sd / mean if mean > 0 else 0.0,
         iqr=(quantile(ordered, 0.75) - quantile(ordered, 0.25)) / NS_PER_MS,
         p99_to_p50=p99 * NS_PER_MS / median if p99 is not None and median > 0 else None,
-        curve=curve(ordered) if with_curve else (),
+        curve=curve(ordered),
     )
 
 
