@@ -40,7 +40,6 @@ class Check:
 
     name: str
     severity: Severity
-    catches: str
     judge: Callable[[CellEvidence], Finding | None] | None = None
     judge_run: Callable[[RunEvidence], Finding | None] | None = None
     observe: Callable[[Samples], Any] | None = None

@@ -72,14 +72,12 @@ CHECKS = (
     Check(
         name=BETWEEN,
         severity="note",
-        catches="trials that differ more than requests do",
         observe=spread,
         judge=judge_between,
     ),
     Check(
         name="percentile support",
         severity="note",
-        catches="percentiles of too few samples",
         judge=judge_support,
     ),
 )

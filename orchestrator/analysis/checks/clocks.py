@@ -116,4 +116,4 @@ def _wall(trial: TrialEvidence, part: Part) -> Finding:
 
 
 NAME = "clocks"
-CHECK = Check(name=NAME, severity="fatal", catches="a coarse, stepping or wrong clock", observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="fatal", observe=observe, judge=judge)

@@ -97,6 +97,4 @@ def _missing_trials(cell: CellEvidence) -> Finding:
 
 
 NAME = "completeness"
-CHECK = Check(
-    name=NAME, severity="fatal", catches="requests that were made and not recorded", observe=observe, judge=judge
-)
+CHECK = Check(name=NAME, severity="fatal", observe=observe, judge=judge)

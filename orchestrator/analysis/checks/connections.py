@@ -102,6 +102,4 @@ def _counted(evidence: dict[str, object], told: str, peers: int | None) -> Findi
 
 
 NAME = "connections"
-CHECK = Check(
-    name=NAME, severity="serious", catches="connections that the policy does not imply", observe=observe, judge=judge
-)
+CHECK = Check(name=NAME, severity="serious", observe=observe, judge=judge)

@@ -53,4 +53,4 @@ def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
     )
 
 
-CHECK = Check(name="control", severity="note", catches="a harness that prefers one of two equals", judge_run=judge)
+CHECK = Check(name="control", severity="note", judge_run=judge)

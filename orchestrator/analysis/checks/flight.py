@@ -162,14 +162,12 @@ CHECKS = (
     Check(
         name=IN_FLIGHT,
         severity="fatal",
-        catches="more requests in flight than declared",
         observe=peak,
         judge=judge_peak,
     ),
     Check(
         name=LITTLE,
         severity="fatal",
-        catches="latencies that do not add up to the time there was",
         observe=busy,
         judge=judge_little,
     ),

@@ -103,4 +103,4 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound) -> Finding:
 
 
 NAME = "floor"
-CHECK = Check(name=NAME, severity="fatal", catches="a reply quicker than the network", observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="fatal", observe=observe, judge=judge)

@@ -44,4 +44,4 @@ def judge(cell: CellEvidence) -> Finding | None:
     return Finding(verdict="pass", evidence=evidence, explanation=f"{told}.")
 
 
-CHECK = Check(name="goodput", severity="fatal", catches="more bytes per second than the link carries", judge=judge)
+CHECK = Check(name="goodput", severity="fatal", judge=judge)

@@ -108,4 +108,4 @@ def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
     return Finding(verdict="pass", evidence=evidence, explanation="The hosts were quiet.")
 
 
-CHECK = Check(name="noise", severity="note", catches="steal, throttling, pressure, foreign processes", judge=judge)
+CHECK = Check(name="noise", severity="note", judge=judge)

@@ -125,4 +125,4 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
 
 
 NAME = "offered load"
-CHECK = Check(name=NAME, severity="serious", catches="less load than declared", observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="serious", observe=observe, judge=judge)

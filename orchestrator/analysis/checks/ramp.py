@@ -98,4 +98,4 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 NAME = "queueing ramp"
-CHECK = Check(name=NAME, severity="serious", catches="latency that is a place in a queue", observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="serious", observe=observe, judge=judge)

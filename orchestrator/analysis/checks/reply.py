@@ -72,6 +72,4 @@ def _finding(trial: TrialEvidence, part: Part, ok: int) -> Finding:
 
 
 NAME = "reply"
-CHECK = Check(
-    name=NAME, severity="fatal", catches="wrong or unverified replies, another responder", observe=observe, judge=judge
-)
+CHECK = Check(name=NAME, severity="fatal", observe=observe, judge=judge)

@@ -112,6 +112,4 @@ def _round_trips_to_open(stack: Stack) -> int:
         return 1  # a protocol that this checkout no longer has: at least TCP's own handshake
 
 
-CHECK = Check(
-    name="round-trips", severity="serious", catches="fewer or more round trips than the policy implies", judge=judge
-)
+CHECK = Check(name="round-trips", severity="serious", judge=judge)

@@ -57,4 +57,4 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 NAME = "one stamp per sample"
-CHECK = Check(name=NAME, severity="fatal", catches="several samples sharing a send time", observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="fatal", observe=observe, judge=judge)

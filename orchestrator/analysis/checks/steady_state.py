@@ -121,6 +121,4 @@ def _short_warmups(cell: CellEvidence) -> list[Finding]:
 
 
 NAME = "steady state"
-CHECK = Check(
-    name=NAME, severity="serious", catches="drift, jumps, and warm-up too short", observe=observe, judge=judge
-)
+CHECK = Check(name=NAME, severity="serious", observe=observe, judge=judge)

@@ -98,6 +98,4 @@ def _cut_off(trial: TrialEvidence, seen: Tail) -> Finding:
 
 
 NAME = "tail shape"
-CHECK = Check(
-    name=NAME, severity="note", catches="one sample that makes the SD; a cut-off tail", observe=observe, judge=judge
-)
+CHECK = Check(name=NAME, severity="note", observe=observe, judge=judge)
