@@ -81,7 +81,7 @@ class Session:
         self.fabric = _fabric_connection(access, key, self._proxy)
         try:
             self.fabric.open()
-        except Exception as error:
+        except Exception as error:  # of any library below; what we know is named, the rest raised as it is
             failure = _failure(access, error, self._proxy)
             self.close()
             if failure is None:
