@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from orchestrator.experiment.plan import Cell, Limits, Load, Operation, Placement, Plan, PlannedTrial, Stack, Warmup
+from orchestrator.experiment.plan import Cell, Limits, Operation, Placement, Plan, PlannedTrial, Stack
+from services.harness.contract import Load, Warmup
 
 
 def plan(*protocols: str, repeats: int = 2, requests: int = 50, **changes: Any) -> Plan:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from orchestrator.errors import UsageError
-from orchestrator.experiment.plan import Load, Plan, Warmup
+from orchestrator.experiment.plan import Plan
 from orchestrator.experiment.planning import make_plan
 from orchestrator.experiment.problems import ExperimentError
+from services.harness.contract import Load, Warmup
 from tests.support.experiments import MINIMAL, Known, Write, problems
 
 

@@ -3,8 +3,9 @@ from itertools import groupby
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.experiment.plan import Cell, Load, Warmup
+from orchestrator.experiment.plan import Cell
 from orchestrator.experiment.schedule import schedule
+from services.harness.contract import Load, Warmup
 
 
 def cell(name: str, placement: str) -> Cell:
