@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -50,7 +51,8 @@ def kill(pid: int) -> None:
     pidfd = os.pidfd_open(pid)
     try:
         signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-        eventually(lambda: not Path(f"/proc/{pid}/exe").exists())
+        # Readable once it has exited; /proc/PID/exe goes earlier, while its files are still being closed.
+        assert select.select([pidfd], [], [], 60)[0], f"process {pid} does not end"
     finally:
         os.close(pidfd)
 
