@@ -16,6 +16,7 @@ from typing import Any
 from orchestrator.experiment.machines import MACHINES, cost_usd
 from orchestrator.experiment.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.regions import HOME_ZONE, profile, region_of
+from orchestrator.experiment.topology import topology
 
 _INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
 _SEGMENT_BYTES = 1400  # bodies up to it share one tcp floor
@@ -85,16 +86,8 @@ class Estimate:
 
 
 def hosts_needed(plan: Plan) -> tuple[str, ...]:
-    """The zone of every host.
-
-    One responder per zone that answers, N requesters per zone that asks, shared by all placements; both ends of a local
-    placement stand on the responder's host.
-    """
-    if plan.provider == "local":
-        return ()
-    answering = {p.to_zone or HOME_ZONE for p in plan.placements}
-    asking = {p.from_zone or HOME_ZONE for p in plan.placements if p.kind != "local"}
-    return (*sorted(answering), *(zone for zone in sorted(asking) for _ in range(plan.requesters)))
+    """The zone of every host that is made for the plan; none where the machine that orch runs on is the host."""
+    return () if plan.provider == "local" else tuple(host.zone for host in topology(plan).hosts)
 
 
 def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:

@@ -18,6 +18,7 @@ from orchestrator.clock import SYSTEM
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.estimate import cost_of
 from orchestrator.experiment.plan import Plan
+from orchestrator.experiment.topology import Topology, WantedLink, topology
 from orchestrator.hosts import ansible, registry
 from orchestrator.hosts.fleet import RemoteFleet, measure_distance, prove_placement
 from orchestrator.hosts.infra import ROOT, Infra
@@ -28,7 +29,6 @@ from orchestrator.hosts.remote import RemoteHost
 from orchestrator.hosts.ssh import Access
 from orchestrator.hosts.takedown import take_down, terraform_of
 from orchestrator.hosts.terraform import find_program
-from orchestrator.hosts.topology import Topology, WantedLink, topology
 from orchestrator.hosts.wheelhouse import Target, code, wheelhouse
 
 T = TypeVar("T")

@@ -8,11 +8,11 @@ from typing import Any
 
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan import Pin, Placement, Plan
+from orchestrator.experiment.topology import Topology
 from orchestrator.hosts.base import Pair
 from orchestrator.hosts.ping import ping
 from orchestrator.hosts.pinning import Pinning, choose
 from orchestrator.hosts.remote import RemoteHost
-from orchestrator.hosts.topology import Topology
 
 _PINGS = 25
 _NO_PING = "the way between the two hosts is closed; `orch status` shows what is up, `orch teardown` ends it"

@@ -9,10 +9,10 @@ from typing import Any
 
 from orchestrator.errors import OrchError
 from orchestrator.experiment.plan import Plan
+from orchestrator.experiment.topology import topology
 from orchestrator.hosts.deployment import variables
 from orchestrator.hosts.infra import Infra
 from orchestrator.hosts.terraform import Changes, Terraform, find_program
-from orchestrator.hosts.topology import topology
 
 _ID = "preview"
 

@@ -10,11 +10,11 @@ import pytest
 
 from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan import Link, Placement
+from orchestrator.experiment.topology import topology
 from orchestrator.hosts import fleet as module
 from orchestrator.hosts.fleet import RemoteFleet, measure_distance, prove_placement
 from orchestrator.hosts.remote import RemoteHost
 from orchestrator.hosts.ssh import Access
-from orchestrator.hosts.topology import topology
 from tests.support.plans import plan
 
 PLAN = plan(

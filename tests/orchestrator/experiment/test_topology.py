@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
-import pytest
-
-from orchestrator.experiment.estimate import hosts_needed
 from orchestrator.experiment.plan import Limits, Link, Placement, Plan
-from orchestrator.hosts.topology import topology
+from orchestrator.experiment.topology import topology
 
 LOCAL = Placement(id="local", name="local", kind="local")
 SAME = Placement(id="same", name="same-zone", kind="same-zone", link=Link(rtt_ms=1.5))
@@ -68,16 +63,6 @@ def test_host_names_fit_the_interface_of_infra() -> None:
     for host in topology(plan(LOCAL, SAME, FAR, requesters=9)).hosts:
         assert len(host.name) <= 20
         assert host.role in ("requester", "responder", "both")
-
-
-@pytest.mark.parametrize("requesters", [1, 3])
-def test_as_many_hosts_are_made_as_the_estimate_counts(requesters: int) -> None:
-    same = Placement(id="same", name="same-zone", kind="same-zone", from_zone="us-west1-a", to_zone="us-west1-a")
-    local = Placement(id="local", name="local", kind="local", from_zone="us-central1-a", to_zone="us-central1-a")
-    for placements in permutations((local, same, FAR)):
-        for count in (1, 2, 3):
-            wanted = plan(*placements[:count], requesters=requesters)
-            assert sorted(h.zone for h in topology(wanted).hosts) == sorted(hosts_needed(wanted))
 
 
 def test_hosts_are_made_of_the_machine_type_that_the_plan_names() -> None:
