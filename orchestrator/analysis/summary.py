@@ -13,8 +13,8 @@ from typing import Any, Literal
 SCHEMA_VERSION = 1
 
 Interval = tuple[float, float]
-CheckVerdict = Literal["pass", "warn", "fail", "cannot tell"]
-Standing = Literal["reference", "faster", "slower", "tie", "cannot tell"]
+CheckVerdict = Literal["pass", "not applicable", "cannot tell", "warn", "fail"]
+Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cannot tell"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,6 +185,7 @@ class RunSummary:
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # per stack label: versions and settings
     plan: dict[str, Any] = field(default_factory=dict)
     manifest_sha256: str = ""
+    matters: float = 0.05  # a relative difference below this does not matter to whoever asked (0.05: 5 %)
     schema_version: int = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from orchestrator.analysis.summary import CheckResult, CheckVerdict
 
 Severity = Literal["fatal", "serious", "note"]
 
-_WORST: tuple[CheckVerdict, ...] = ("pass", "cannot tell", "warn", "fail")
+_WORST: tuple[CheckVerdict, ...] = ("pass", "not applicable", "cannot tell", "warn", "fail")
 
 
 @dataclass(frozen=True, kw_only=True)
