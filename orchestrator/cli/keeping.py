@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 
 def keep(folder: RunFolder, summary: RunSummary) -> None:
-    """Write `summary.json` and `checks.json` anew; a folder that cannot be written to is no error, and is said."""
+    """Write `summary.json` and `checks.json` again; a warning says when the folder cannot be written to.
+
+    Nothing is written into a folder that was not made here.
+    """
+    if not folder.is_ours:
+        return
     try:
         for name, document in summary.documents().items():
             folder.write_json(name, document)

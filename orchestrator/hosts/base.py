@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
+from orchestrator.errors import ProvisionError
+from orchestrator.strict_json import parse_json
+
 
 @dataclass(frozen=True, kw_only=True)
 class Completed:
@@ -94,3 +97,14 @@ class Fleet(Protocol):
 
     def fault(self) -> str | None:
         """What of the hosts or of the way between them is gone, asked anew; None when all is there."""
+
+
+def facts_of(text: str, who: str) -> dict[str, Any]:
+    """What a host printed to describe itself; ProvisionError when that is not one JSON object."""
+    try:
+        facts = parse_json(text)
+    except ValueError as error:
+        raise ProvisionError(f"cannot parse the description of {who}: {error}") from error
+    if not isinstance(facts, dict):
+        raise ProvisionError(f"the description of {who} is not a JSON object: {facts!r:.100}")
+    return facts

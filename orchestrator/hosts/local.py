@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import shutil
 import signal
@@ -18,7 +17,7 @@ from typing import Any, TextIO
 import services
 from orchestrator.errors import MissingError, ProvisionError
 from orchestrator.experiment.plan import Plan
-from orchestrator.hosts.base import Completed, Pair
+from orchestrator.hosts.base import Completed, Pair, facts_of
 from orchestrator.hosts.local_process import LocalProcess, started_at
 from orchestrator.hosts.pinning import Pinning, on_this_machine
 from orchestrator.hosts.provider import Ledger, Receipt
@@ -92,8 +91,7 @@ class LocalHost:
                 f"{done.stderr.strip()[-300:]}",
                 hint="`orch doctor` says what is missing",
             )
-        facts: dict[str, Any] = json.loads(done.stdout)
-        return facts
+        return facts_of(done.stdout, "this machine")
 
     def end_all(self) -> None:
         """End every process that still runs."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.hosts.base import Host
+from orchestrator.strict_json import parse_json
 
 _ANSWER_S = 30.0
 
@@ -18,7 +19,7 @@ def ping(host: Host, request: Mapping[str, Any]) -> dict[str, Any]:
         process.send(json.dumps(dict(request)))
         patience_s = _ANSWER_S + request["count"] * request.get("timeout_s", 1.0)
         line = process.read(patience_s)
-        answer = json.loads(line) if line is not None else {"type": "failed"}
+        answer = parse_json(line) if line is not None else {"type": "failed"}
     finally:
         process.end()
     if not isinstance(answer, dict) or answer.get("type") != "done":

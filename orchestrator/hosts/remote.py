@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import queue
 import re
 import shlex
@@ -21,7 +20,7 @@ from typing import Any
 import paramiko
 
 from orchestrator.errors import MissingError, ProvisionError
-from orchestrator.hosts.base import Completed, HostLost
+from orchestrator.hosts.base import Completed, HostLost, facts_of
 from orchestrator.hosts.ssh import Access, Session, await_session
 
 ROOT = PurePosixPath("/opt/orch")
@@ -274,10 +273,7 @@ class RemoteHost:
                 f"{self.name} cannot describe itself: {done.stderr.strip()[-500:]}",
                 hint="is the deployment whole? run again, or `orch teardown` first",
             )
-        facts = json.loads(done.stdout)
-        if not isinstance(facts, dict):
-            raise ProvisionError(f"{self.name} described itself as {facts!r:.100}")
-        return facts
+        return facts_of(done.stdout, self.name)
 
 
 def _sha256(path: Path) -> str:

@@ -13,7 +13,9 @@ from orchestrator.measure import floors
 from orchestrator.measure.records import collect
 from orchestrator.measure.setting import Setting
 from orchestrator.measure.trial import Ask
+from orchestrator.results import lines
 from orchestrator.results.manifest import BaselineRecord
+from orchestrator.strict_json import parse_json
 from services.harness.contract import Payload
 from services.harness.spec import find_protocol
 
@@ -107,12 +109,12 @@ class Baselines:
                 text = process.read(_PING_TIMEOUT_S)
         finally:
             process.end()
-        line = json.loads(text) if text else {}
+        line = parse_json(text) if text else {}
         if line.get("type") != "done":
             raise ValueError(line.get("message") or process.last_words() or "it gave no answer")
         if not line.get("received"):
             raise ValueError("no echo was answered")
-        return dict(line)
+        return lines.require(lines.Done, line)
 
     def _exchange(self, pair: Pair, floor: floors.Floor, moment: Moment) -> None:
         samples = self._samples("tcp", moment)

@@ -133,6 +133,7 @@ def _ended(run: str, folder: RunFolder | None = None) -> Ending:
         if intent is not None:
             receipt = take_down(intent)
         elif folder is not None:
+            folder.require_ours("tear down")
             receipt = open_deployment(folder.plan(), folder).teardown()
         else:
             return Ending(run=run, trouble="neither its folder nor its deployment is written down here")

@@ -86,7 +86,11 @@ def start(
 def resume(
     folder: RunFolder, *, command: Sequence[str], listener: Listener, keep: bool = False, clock: Clock = SYSTEM
 ) -> Result:
-    """Go on with a run that was cut: same schedule, the block that was cut anew. UsageError when there is nothing to do."""
+    """Go on with a run that was cut: same schedule, the block that was cut anew. UsageError when there is nothing to do.
+
+    What the cut block has finished is kept under superseded/.
+    """
+    folder.require_ours("resume")
     story, plan = folder.story(), folder.plan()
     if not story.begin:
         raise UsageError(f"run {folder.id} never began", hint="start it anew: orch run FILE")
@@ -100,6 +104,7 @@ def resume(
             hint="resume it with that version, or start a new run",
         )
     folder.hold()
+    folder.convert()
     folder.append({"event": "resume", "command": list(command), "at": clock.iso()})
     return _run(folder, plan, listener=listener, keep=keep, clock=clock)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,8 @@ from orchestrator.clock import Clock
 from orchestrator.hosts.base import Host, Pair, Process
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.patience import Patience
+from orchestrator.results import lines
+from orchestrator.strict_json import parse_json
 from services.harness.contract import Load, Payload, Target, Trial, Warmup
 from services.harness.spec import Policy
 
@@ -187,7 +188,7 @@ class _Making:
             raise TrialFailed("start", "protocol", f"the responder's first line is not a ready line: {line!r:.200}")
         if line.get("identity") != self.identity:
             raise TrialFailed("start", "identity", "the responder answers with another identity than it was given")
-        self.ready = line
+        self.ready = _shaped(lines.Ready, line, "responder", "start")
         self.stats_before = self._ask_stats("start")
 
     def _ask_stats(self, stage: str) -> dict[str, Any]:
@@ -200,7 +201,7 @@ class _Making:
         stats = line.get("stats")
         if not isinstance(stats, dict):
             raise TrialFailed(stage, "protocol", f"the responder answered `stats` with {line!r:.200}")
-        return stats
+        return _shaped(lines.Stats, stats, "responder", stage)
 
     def _responder_line(self, stage: str, timeout_s: float, complaint: str) -> dict[str, Any]:
         assert self.responder is not None  # noqa: S101 - narrows the type
@@ -286,7 +287,7 @@ class _Making:
                 case "progress":
                     on_progress(line)
                 case "done":
-                    return checked, line, checked_at_s
+                    return checked, _shaped(lines.Done, line, "requester", patience.stage), checked_at_s
                 case "failed":
                     message = f"the requester gave up: {line.get('message', 'without a word')}"
                     raise TrialFailed(patience.stage, str(line.get("kind", "failed")), message)
@@ -316,12 +317,19 @@ def _ending(status: int) -> str:
 
 def _parsed(text: str, who: str, stage: str) -> dict[str, Any]:
     try:
-        line = json.loads(text)
+        line = parse_json(text)
     except ValueError:
         line = None
     if not isinstance(line, dict):
         raise TrialFailed(stage, "protocol", f"the {who} printed something that is not a JSON object: {text!r:.200}")
     return line
+
+
+def _shaped(kind: type, line: dict[str, Any], who: str, stage: str) -> dict[str, Any]:
+    try:
+        return lines.require(kind, line)
+    except ValueError as error:
+        raise TrialFailed(stage, "protocol", f"the {who} printed a line of another shape: {error}") from error
 
 
 def _window_s(done: Mapping[str, Any]) -> float:

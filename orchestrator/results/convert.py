@@ -11,8 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.plan import Plan
+from orchestrator.results import derive
 from orchestrator.results.documents import sha256_of, whole_file
-from orchestrator.results.manifest import SAMPLE_COLUMNS
+from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, TrialRecord
 
 ROW = np.dtype("<i8")
 RAW_COLUMNS = 10
@@ -76,3 +78,44 @@ def _table(rows: npt.NDArray[np.int64], constants: Constants) -> pa.Table:
             else pa.array(np.full(len(rows), value, dtype=np.int64))
         )
     return pa.table({name: columns[name] for name in SAMPLE_COLUMNS})
+
+
+def constants(story: derive.Story, plan: Plan) -> dict[str, Constants]:
+    """What is constant in each file of samples, by its path; those of repeated blocks too."""
+    found: dict[str, Constants] = {}
+    for trial in story.every_trial:
+        found |= _of_trial(trial, plan)
+    for baseline in story.every_baseline:
+        found[baseline.samples] = _of_baseline(baseline)
+    return found
+
+
+def _of_trial(trial: TrialRecord, plan: Plan) -> dict[str, Constants]:
+    cell = next((c for c in plan.cells if c.id == trial.cell), None)
+    if cell is None:
+        raise InvalidMeasurement(f"trial {trial.index} is of cell {trial.cell[:200]!r}, which the plan does not have")
+    return {
+        part.samples: Constants(
+            stack=cell.stack,
+            operation=cell.operation,
+            placement=cell.placement,
+            policy=cell.connection,
+            concurrency=cell.load.concurrency,
+            block=trial.block,
+            requester=part.host,
+        )
+        for part in trial.requesters
+        if part.samples
+    }
+
+
+def _of_baseline(baseline: BaselineRecord) -> Constants:
+    return Constants(
+        stack=baseline.kind,
+        operation="exchange" if baseline.kind == "tcp" else "ping",
+        placement=baseline.placement,
+        policy=baseline.policy,
+        concurrency=1,
+        block=baseline.block,
+        requester=baseline.requester,
+    )

@@ -29,6 +29,16 @@ class Story:
     _baselines: list[tuple[int, BaselineRecord]] = field(default_factory=list)
 
     @property
+    def every_trial(self) -> tuple[TrialRecord, ...]:
+        """All trials that were made, those of repeated blocks too, in the order in which they ended."""
+        return tuple(self._trials)
+
+    @property
+    def every_baseline(self) -> tuple[BaselineRecord, ...]:
+        """All baselines that were taken."""
+        return tuple(baseline for _, baseline in self._baselines)
+
+    @property
     def trials(self) -> tuple[TrialRecord, ...]:
         """The trials that count: those of each block's last attempt, in the order of the schedule."""
         last = (t for t in self._trials if t.attempt == self.attempts.get(t.block, 0))
@@ -45,43 +55,149 @@ class Story:
         of_trials = {r.samples for t in self.trials for r in t.requesters if r.samples}
         return frozenset(of_trials | {b.samples for b in self.baselines})
 
-    def tell(self, event: Mapping[str, Any]) -> None:
-        """Take one event in; events of other kinds (a process, say) are passed over."""
-        match event["event"]:
-            case "begin":
-                self.begin = dict(event)
-            case "resume":
+    def take(self, content: Mapping[str, Any]) -> None:
+        """Take one event in; ValueError for one that is not of its shape. Other kinds (a process) are passed over."""
+        kind = _EVENTS.get(content["event"])
+        if kind is None:
+            return
+        match decode(kind, content):
+            case Begin():
+                self.begin = dict(content)
+            case Resume():
                 self.state, self.ended_at = "running", None
-            case "fleet":
-                self.fleet, self.hosts = event["fleet"], {**self.hosts, **event["hosts"]}
-            case "block":
-                self.attempts[event["block"]] = event["attempt"]
-                self.finished_blocks.discard(event["block"])
-            case "block-end":
-                self.finished_blocks.add(event["block"])
-            case "trial":
-                self._trials.append(decode(TrialRecord, event["trial"]))
-            case "baseline":
-                self._baselines.append((event["attempt"], decode(BaselineRecord, event["baseline"])))
-            case "file":
-                self.files[event["path"]] = event["sha256"]
-            case "warning":
-                if event["text"] not in self.warnings:
-                    self.warnings.append(event["text"])
-            case "end":
-                self.state, self.ended_at = event["state"], event["at"]
+            case Fleet(fleet=fleet, hosts=hosts):
+                self.fleet, self.hosts = fleet, {**self.hosts, **hosts}
+            case Block(event="block", block=block, attempt=attempt):
+                self.attempts[block] = attempt
+                self.finished_blocks.discard(block)
+            case Block(block=block):
+                self.finished_blocks.add(block)
+            case Trial(trial=trial):
+                self._trials.append(trial)
+            case Baseline(attempt=attempt, baseline=baseline):
+                self._baselines.append((attempt, baseline))
+            case File(path=path, sha256=digest):
+                self.files[path] = digest
+            case Warning(text=text):
+                if text not in self.warnings:
+                    self.warnings.append(text)
+            case End(state=state, at=at):
+                self.state, self.ended_at = state, at
+
+
+@dataclass(frozen=True, kw_only=True)
+class Begin:
+    """The first event: the plan, and the SHA-256 of each file that the run began with."""
+
+    event: str
+    run_id: str
+    plan_id: str
+    orch_version: str
+    command: tuple[str, ...]
+    at: str
+    files: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resume:
+    """Another process goes on with the run."""
+
+    event: str
+    command: tuple[str, ...] = ()
+    at: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fleet:
+    """The hosts, as they describe themselves."""
+
+    event: str
+    fleet: dict[str, Any]
+    hosts: dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """`block`: an attempt at a block begins; `block-end`: it is finished."""
+
+    event: str
+    block: int
+    attempt: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """A trial has ended."""
+
+    event: str
+    trial: TrialRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baseline:
+    """A baseline was taken, in an attempt at its block."""
+
+    event: str
+    attempt: int
+    baseline: BaselineRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """A samples file is written whole."""
+
+    event: str
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Warning:  # noqa: A001 - the event's own name
+    """A condition that a reader must know."""
+
+    event: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class End:
+    """The process ends its work at the run."""
+
+    event: str
+    state: State
+    at: str
+
+
+_EVENTS: Mapping[str, type] = {
+    "begin": Begin,
+    "resume": Resume,
+    "fleet": Fleet,
+    "block": Block,
+    "block-end": Block,
+    "trial": Trial,
+    "baseline": Baseline,
+    "file": File,
+    "warning": Warning,
+    "end": End,
+}
 
 
 def read(events: Iterable[Mapping[str, Any]]) -> Story:
-    """The story that a journal tells."""
+    """What a journal says; ValueError names the first event that is not of its shape."""
     story = Story()
-    for event in events:
-        story.tell(event)
+    for number, event in enumerate(events, start=1):
+        try:
+            story.take(event)
+        except ValueError as error:
+            raise ValueError(f"event {number} ({event['event']!r:.40}): {error}") from error
     return story
 
 
-def manifest(story: Story, plan: dict[str, Any], *, state: State | None = None) -> Manifest:
-    """The manifest of a run; `state` overrides the journal's, for a run that was killed before it could say so."""
+def manifest(story: Story, plan: dict[str, Any], *, state: State | None = None, journal: str = "") -> Manifest:
+    """The manifest of a run; `state` overrides the journal's, for a run that was killed before it could say so.
+
+    `journal` is the journal's chain value at the story's end.
+    """
     counted = story.samples
     return Manifest(
         run_id=story.begin["run_id"],
@@ -97,5 +213,6 @@ def manifest(story: Story, plan: dict[str, Any], *, state: State | None = None) 
         trials=story.trials,
         baselines=story.baselines,
         files={path: digest for path, digest in sorted(story.files.items()) if path in counted},
+        journal=journal,
         warnings=tuple(story.warnings),
     )

@@ -9,9 +9,12 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.results.manifest import SCHEMA_VERSION, Manifest
@@ -54,6 +57,11 @@ def disk_full_is_an_error(path: Path) -> Iterator[None]:
         ) from error
 
 
+def to_line(document: Any) -> bytes:
+    """A document as compact JSON, without a newline."""
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
 def write_json(path: Path, document: Any) -> None:
     """Write a JSON document, whole or not at all."""
     with whole_file(path) as partial:
@@ -83,25 +91,36 @@ def manifest_from_dict(raw: Any, path: Path) -> Manifest:
         )
     try:
         manifest: Manifest = decode(Manifest, raw)
-    except (TypeError, KeyError, AttributeError) as error:
+    except ValueError as error:
         raise UsageError(f"{path}: damaged: {error}", hint=_REBUILD) from error
     return manifest
 
 
-_REBUILD = "remove it: it is derived from journal.jsonl, and written anew by `orch report`"
+_REBUILD = "remove it: it is derived from plan.json and journal.jsonl, and made again from them"
 
 
 def decode(kind: Any, raw: Any) -> Any:
-    """Plain data as `kind`, a dataclass or a tuple of them; everything else is passed through.
+    """Plain data as `kind`, a dataclass; ValueError says where a key is unknown, missing, or of another type."""
+    try:
+        return _adapter(kind).validate_python(raw)
+    except ValidationError as error:
+        first, more = error.errors(include_url=False, include_input=False)[0], error.error_count() - 1
+        place = ".".join(str(part) for part in first["loc"]) or kind.__name__
+        others = f" (and {more} more)" if more else ""
+        raise ValueError(f"{place}: {first['msg']}{others}") from error
 
-    A key that the dataclass lacks is a TypeError: data of the same schema version has none.
-    """
-    if is_dataclass(kind) and isinstance(kind, type):
-        hints = get_type_hints(kind)
-        unknown = raw.keys() - {f.name for f in fields(kind)}
-        if unknown:
-            raise TypeError(f"unknown key in {kind.__name__}: {', '.join(sorted(unknown))}")
-        return kind(**{key: decode(hints[key], value) for key, value in raw.items()})
-    if getattr(kind, "__origin__", None) is tuple:
-        return tuple(decode(get_args(kind)[0], item) for item in raw)
-    return raw
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    _forbid_unknown_keys(kind)
+    return TypeAdapter(kind)
+
+
+def _forbid_unknown_keys(kind: Any) -> None:
+    """Let a dataclass, and all that its fields hold, refuse keys it does not have: data of one schema version has none."""
+    for part in get_args(kind):
+        _forbid_unknown_keys(part)
+    if is_dataclass(kind) and isinstance(kind, type) and "__pydantic_config__" not in vars(kind):
+        kind.__pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[attr-defined]
+        for hint in get_type_hints(kind, include_extras=True).values():
+            _forbid_unknown_keys(hint)

@@ -7,37 +7,52 @@ import json
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from orchestrator import __version__, clock
-from orchestrator.errors import InvalidMeasurement, OrchError, UsageError, did_you_mean
+from orchestrator.errors import InvalidMeasurement, UsageError, did_you_mean
 from orchestrator.experiment.plan import Plan
-from orchestrator.results import derive
-from orchestrator.results.documents import decode, manifest_from_dict, manifest_to_dict, sha256_of, write_json
-from orchestrator.results.journal import Journal
-from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
+from orchestrator.results import derive, ownership
+from orchestrator.results.documents import (
+    decode,
+    manifest_from_dict,
+    manifest_to_dict,
+    sha256_of,
+    write_json,
+)
+from orchestrator.results.journal import Event, Journal
+from orchestrator.results.manifest import Manifest
+from orchestrator.results.paths import damaged, inside, samples_path
+from orchestrator.strict_json import parse_json, read_json
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
-    from orchestrator.results.convert import Constants
-
 ROOT = Path("results")
+_MOST_RECORD_BYTES = 4 << 30
+_ALTERED = "truncated or altered: its SHA-256 is not the one that was written down"
 LATEST = "latest"
 
 
 class RunFolder:
-    """One run on disk. `create` and `resume` make it writable by this process alone; `open` only reads."""
+    """One run on disk. `create` and `resume` make it writable by this process alone; `open` only reads.
 
-    def __init__(self, path: Path) -> None:
+    A folder that was not made here is never written to: what a killed run left in it is put in order in a temporary
+    folder, for as long as this object lives.
+    """
+
+    def __init__(self, path: Path, *, root: Path = ROOT) -> None:
         self.path = path
+        self._root = root
         self._journal = Journal(path / "journal.jsonl")
         self._hold: BinaryIO | None = None
         self._manifest: Manifest | None = None
-        self._verified: set[str] = set()
+        self._verified: dict[str, Path] = {}
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
     @classmethod
     def create(
@@ -46,15 +61,18 @@ class RunFolder:
         """A new folder with the plan in it and the journal begun. Its id sorts by time: `<date>-<time>-<name>-<hex>`."""
         name = re.sub(r"[^a-z0-9_]+", "-", plan.name.lower()).strip("-") or "run"
         run_id = f"{now.stamp()}-{name}-{secrets.token_hex(2)}"
-        folder = cls(root / run_id)
+        folder = cls(root / run_id, root=root)
         folder.path.mkdir(parents=True)
         write_json(folder.path / "plan.json", plan.to_dict())
+        files = {"plan.json": sha256_of(folder.path / "plan.json")}
         experiment = Path(plan.experiment_path)
         if plan.experiment_path and experiment.is_file():
             shutil.copyfile(experiment, folder.path / "experiment.yaml")
-        begin = {"event": "begin", "run_id": run_id, "plan_id": plan.id, "orch_version": __version__}
+            files["experiment.yaml"] = sha256_of(folder.path / "experiment.yaml")
+        begin = {"event": "begin", "run_id": run_id, "plan_id": plan.id, "orch_version": __version__, "files": files}
         folder.append({**begin, "command": list(command), "at": now.iso()})
         folder.hold()
+        ownership.note(root, folder.path, folder._first_chain())
         return folder
 
     @classmethod
@@ -62,18 +80,19 @@ class RunFolder:
         """The run of that path, id, unique beginning of an id, or `latest`; UsageError names the runs there are."""
         direct = Path(run)
         if _is_run(direct):
-            return cls(direct)
+            return cls(direct, root=root)
         ids = [folder.path.name for folder in runs(root)]
         if not ids:
             raise UsageError(f"no run {str(run)!r}: there is none under {root}/", hint="`orch run FILE` makes one")
         if str(run) == LATEST:
-            return cls(root / ids[-1])
+            return cls(root / ids[-1], root=root)
         matches = [name for name in ids if name == str(run)] or [name for name in ids if name.startswith(str(run))]
         if len(matches) == 1:
-            return cls(root / matches[0])
+            return cls(root / matches[0], root=root)
         if matches:
             raise UsageError(
-                f"{str(run)!r} is the beginning of several runs: {', '.join(matches)}", hint="say more of it"
+                f"{str(run)!r} is the beginning of several runs: {', '.join(matches)}",
+                hint="type more characters of the run id",
             )
         raise UsageError(f"no run {str(run)!r} under {root}/", hint=did_you_mean(str(run), ids))
 
@@ -87,13 +106,34 @@ class RunFolder:
         """Raw records on their way; gone when the run is complete."""
         return self.path / "staging"
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether this very folder was made here; any other one is only read."""
+        try:
+            return ownership.is_ours(self._root, self.path, self._first_chain())
+        except InvalidMeasurement:
+            return False
+
+    def require_ours(self, what: str) -> None:
+        """UsageError when the folder was not made here: `what` ("resume", say) acts on what it says."""
+        if not self.is_ours:
+            raise UsageError(
+                f"cannot {what} run {self.id}: its folder was not made here, or was copied or moved since",
+                hint="`orch report` and `orch check` read it; start a new run of its experiment.yaml with `orch run FILE`",
+            )
+
     def plan(self) -> Plan:
-        """The frozen plan; UsageError when plan.json is missing or damaged."""
+        """The frozen plan; InvalidMeasurement when plan.json is missing, damaged, or not the one the run began with."""
         path = self.path / "plan.json"
         try:
-            plan: Plan = decode(Plan, json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise UsageError(f"{path}: cannot be read: {error}", hint="the run can no longer be resumed") from error
+            raw = read_json(path)
+            plan: Plan = decode(Plan, raw)
+        except (OSError, ValueError) as error:
+            raise InvalidMeasurement(
+                f"{path}: cannot be read: {error}",
+                hint="bring it back from a copy; without it the run cannot be judged",
+            ) from error
+        self._require_as_written("plan.json", self.story().begin)
         return plan
 
     def append(self, event: dict[str, Any], *, sync: bool = True) -> None:
@@ -105,8 +145,14 @@ class RunFolder:
         return self._journal.events()
 
     def story(self) -> derive.Story:
-        """What the journal tells."""
-        return derive.read(self.events())
+        """What the journal says; InvalidMeasurement when it is damaged."""
+        return self._read(self.events())
+
+    def _read(self, events: Iterable[dict[str, Any]]) -> derive.Story:
+        try:
+            return derive.read(events)
+        except ValueError as error:
+            raise damaged(self._journal.path, f"cannot be read: {error}") from error
 
     def write_json(self, name: str, document: Any) -> None:
         """Replace a document of the run folder, whole or not at all."""
@@ -123,7 +169,9 @@ class RunFolder:
         if self._hold is None:
             self._hold = self._try_hold()
             if self._hold is None:
-                raise UsageError(f"run {self.id} is going on in another orch", hint="wait until that one has ended")
+                raise UsageError(
+                    f"run {self.id} is still in progress in another orch process", hint="wait until it has ended"
+                )
 
     def release(self) -> None:
         """Let others write."""
@@ -132,49 +180,50 @@ class RunFolder:
             self._hold = None
 
     def manifest(self) -> Manifest:
-        """The run in one document. After a kill it is made from the journal, and the records left in staging with it.
+        """The run in one document, derived from plan and journal; after a kill the records left in staging count too.
 
-        UsageError names the file when it is of a newer schema version, damaged, or not there.
+        InvalidMeasurement names a file that is not as it was written. UsageError names the manifest when it is of a newer
+        schema version.
         """
         if self._manifest is None:
             stored = self._stored_manifest()
-            self._manifest = stored if stored and stored.state != "running" else self._recovered()
+            is_current = stored is not None and stored.journal == self._last_chain()
+            self._manifest = stored if stored and is_current and stored.state != "running" else self._recovered()
         return self._manifest
 
     def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
         """Columns of one samples or baselines file, verified against the manifest's SHA-256 when first read.
 
-        InvalidMeasurement names a file that is missing, truncated or altered.
+        InvalidMeasurement names a file that is missing, truncated, altered, or not one of ours.
         """
-        import pyarrow.parquet as pq
+        from orchestrator.results.columns import read_columns
 
-        path = self.path / relative_path
-        self._verify(relative_path, path)
-        table = pq.ParquetFile(path).read(columns=list(columns))
-        return {name: _values(table[name].combine_chunks()) for name in columns}
+        return read_columns(self._verify(relative_path), columns)
 
     def raw_path(self, samples: str) -> Path:
         """Where the raw record waits that will become `samples`."""
-        return self.staging / "records" / f"{samples.replace('/', '~')}.timings"
+        samples_path(self.path, samples)
+        return inside(self.path, f"staging/records/{samples.replace('/', '~')}.timings")
 
     def convert(self) -> None:
-        """Turn every record that counts and still waits into its Parquet file, and note its digest.
+        """Turn every record that waits into its Parquet file, and note its digest; those of repeated blocks too.
 
         MissingError when the disk is full: what is converted stays, what waits keeps waiting.
         """
-        from orchestrator.results.convert import to_parquet
+        from orchestrator.results.convert import constants, to_parquet
 
         story = self.story()
-        for samples, constants in _constants(story, self.plan()).items():
+        for samples, shared in constants(story, self.plan()).items():
             if samples in story.files:
                 continue
             raw = self.raw_path(samples)
-            if not raw.exists():
+            if raw.exists():
+                target = samples_path(self.path, samples)
+                digest = to_parquet(raw, target, shared, staging=self.staging)
+                self.append({"event": "file", "path": samples, "sha256": digest})
+                raw.unlink()
+            elif samples in story.samples:
                 self.append({"event": "warning", "text": f"the raw record of {samples} is lost"})
-                continue
-            digest = to_parquet(raw, self.path / samples, constants, staging=self.staging)
-            self.append({"event": "file", "path": samples, "sha256": digest})
-            raw.unlink()
 
     def set_aside(self) -> None:
         """Move files of repeated blocks from samples/ and baselines/ to superseded/: those folders hold what counts."""
@@ -189,7 +238,7 @@ class RunFolder:
 
     def write_manifest(self) -> Manifest:
         """Derive the manifest anew and replace manifest.json."""
-        self._manifest = derive.manifest(self.story(), self.plan().to_dict())
+        self._manifest = self._derived()
         self.write_json("manifest.json", manifest_to_dict(self._manifest))
         return self._manifest
 
@@ -203,39 +252,102 @@ class RunFolder:
             shutil.rmtree(self.staging, ignore_errors=True)
         return manifest
 
+    def verify(self) -> tuple[str, ...]:
+        """Read everything that a figure rests on, and hold it against what was written down; the files' paths.
+
+        InvalidMeasurement names the first file that is missing or not as it was written.
+        """
+        manifest = self.manifest()
+        superseded = sorted(self.story().files.keys() - manifest.files.keys())
+        for samples in manifest.files:
+            self._verify(samples)
+        kept = [f"superseded/{samples}" for samples in superseded]
+        for samples, path in zip(superseded, kept, strict=True):
+            samples_path(self.path, samples)
+            if sha256_of(_regular(inside(self.path, path))) != self.story().files[samples]:
+                raise damaged(self.path / path, _ALTERED)
+        begun = [name for name in self.story().begin.get("files", {}) if (self.path / name).exists()]
+        for name in begun:
+            self._require_as_written(name, self.story().begin)
+        return ("journal.jsonl", "manifest.json", *begun, *manifest.files, *kept)
+
     def _stored_manifest(self) -> Manifest | None:
+        """manifest.json, once it is sure that plan and journal say the same; None where there is none yet."""
         path = self.path / "manifest.json"
         try:
-            raw = json.loads(path.read_text(encoding="utf-8"))
+            raw = read_json(path)
         except FileNotFoundError:
             return None
         except ValueError as error:
-            raise UsageError(
-                f"{path}: damaged: {error}", hint="remove it: it is made again from journal.jsonl"
-            ) from error
-        return manifest_from_dict(raw, path)
+            raise damaged(path, f"not as it was written: {error}") from error
+        stored = manifest_from_dict(raw, path)
+        if parse_json(json.dumps(manifest_to_dict(self._derived(upto=stored.journal, state=stored.state)))) != raw:
+            raise damaged(path, "not as it was written: plan.json and journal.jsonl say something else")
+        return stored
 
-    def _recovered(self) -> Manifest:
-        """The manifest of a run that is still going on, or was killed; then what it left is put in order first."""
-        hold = self._try_hold() if self._hold is None else None
-        if hold is None:
-            return derive.manifest(self._begun(), self.plan().to_dict())
-        with hold:
-            self._begun()
-            self.convert()
-            self.set_aside()
-            manifest = derive.manifest(self.story(), self.plan().to_dict(), state="interrupted")
-            self.write_json("manifest.json", manifest_to_dict(manifest))
-            return manifest
-
-    def _begun(self) -> derive.Story:
-        story = self.story()
+    def _derived(self, *, upto: str | None = None, state: derive.State | None = None) -> Manifest:
+        """The manifest that plan and journal give, the journal read to its end or to a chain value of it."""
+        events: list[Event] = []
+        for event in self._journal.chain():
+            events.append(event)
+            if event.chain == upto:
+                break
+        story = self._read(event.content for event in events)
         if not story.begin:
-            raise UsageError(
+            raise InvalidMeasurement(
                 f"{self._journal.path}: damaged: it does not say how the run began",
                 hint="the Parquet files under samples/ can still be read",
             )
-        return story
+        return derive.manifest(story, self.plan().to_dict(), state=state, journal=events[-1].chain)
+
+    def _recovered(self) -> Manifest:
+        """The manifest of a run that is still in progress, or was killed; then what it left is put in order first."""
+        if not self.is_ours:
+            return self._recovered_elsewhere()
+        hold = self._try_hold() if self._hold is None else None
+        if hold is None:
+            return self._derived()
+        with hold:
+            self._derived()
+            self.convert()
+            self.set_aside()
+            manifest = self._derived(state=None if self.story().state == "complete" else "interrupted")
+            self.write_json("manifest.json", manifest_to_dict(manifest))
+            return manifest
+
+    def _recovered_elsewhere(self) -> Manifest:
+        """As `_recovered`, of a folder that is not ours: what waits is converted in a temporary folder."""
+        from orchestrator.results.convert import constants, to_parquet
+
+        if self._is_held_elsewhere():
+            return self._derived()
+        manifest = self._derived(state=None if self.story().state == "complete" else "interrupted")
+        counted, files = self.story().samples, dict(manifest.files)
+        self._scratch = self._scratch or tempfile.TemporaryDirectory(prefix="orch-")
+        for samples, shared in constants(self.story(), self.plan()).items():
+            raw = self.raw_path(samples)
+            if samples in counted and samples not in files and raw.is_file():
+                if raw.stat().st_size > _MOST_RECORD_BYTES:
+                    raise damaged(raw, "larger than any record of orch")
+                target = Path(self._scratch.name) / samples
+                files[samples] = to_parquet(raw, target, shared, staging=Path(self._scratch.name))
+                self._verified[samples] = target
+        return replace(manifest, files=files)
+
+    def _first_chain(self) -> str:
+        return next((event.chain for event in self._journal.chain()), "")
+
+    def _last_chain(self) -> str:
+        last = ""
+        for event in self._journal.chain():
+            last = event.chain
+        return last
+
+    def _require_as_written(self, name: str, begin: Mapping[str, Any]) -> None:
+        """InvalidMeasurement when one of the files that the run began with has changed since."""
+        expected = begin.get("files", {}).get(name) if begin else None
+        if begin and sha256_of(_regular(inside(self.path, name))) != expected:
+            raise damaged(self.path / name, "not as it was written when the run began")
 
     def _try_hold(self) -> BinaryIO | None:
         handle = (self.path / "journal.jsonl").open("ab")
@@ -246,85 +358,43 @@ class RunFolder:
             return None
         return handle
 
-    def _verify(self, relative_path: str, path: Path) -> None:
+    def _is_held_elsewhere(self) -> bool:
+        """Whether another process of this machine writes the run right now."""
+        try:
+            with self._journal.path.open("rb") as handle:
+                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def _verify(self, relative_path: str) -> Path:
+        """Where a samples file lies that is as it was written; InvalidMeasurement for any other."""
         if relative_path in self._verified:
-            return
+            return self._verified[relative_path]
+        path = samples_path(self.path, relative_path)
         expected = self.manifest().files.get(relative_path)
-        trouble: str | None = None
-        if expected is None:
-            trouble = "the manifest does not know this file"
-        elif not path.is_file():
-            trouble = "the file is missing"
-        elif sha256_of(path) != expected:
-            trouble = "truncated or altered: its SHA-256 is not the one in the manifest"
-        if trouble is not None:
-            raise _damaged(path, trouble)
-        self._verified.add(relative_path)
+        if expected is None and relative_path not in self._verified:
+            raise damaged(path, "the manifest does not list this file")
+        if relative_path not in self._verified:  # which reading the manifest may have brought
+            if sha256_of(_regular(path)) != expected:
+                raise damaged(path, _ALTERED)
+            self._verified[relative_path] = path
+        return self._verified[relative_path]
 
 
 def runs(root: Path = ROOT) -> list[RunFolder]:
     """Every run under `root`, oldest first."""
-    return [RunFolder(path) for path in sorted(root.iterdir()) if _is_run(path)] if root.is_dir() else []
+    return [RunFolder(path, root=root) for path in sorted(root.iterdir()) if _is_run(path)] if root.is_dir() else []
 
 
-def _damaged(path: Path, trouble: str) -> OrchError:
-    return InvalidMeasurement(
-        f"{path}: {trouble}",
-        hint="bring it back from a copy; the run's other files can still be read with pandas.read_parquet",
-    )
+def _regular(path: Path) -> Path:
+    """The path of a regular file; InvalidMeasurement when it is missing, or a pipe or device that never ends."""
+    if not path.is_file():
+        raise damaged(path, "the file is missing")
+    return path
 
 
 def _is_run(path: Path) -> bool:
     return (path / "manifest.json").is_file() or (path / "journal.jsonl").is_file()
-
-
-def _values(array: Any) -> npt.NDArray[np.generic]:
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    values: npt.NDArray[np.generic] = array.to_numpy(zero_copy_only=False)
-    return values
-
-
-def _constants(story: derive.Story, plan: Plan) -> dict[str, Constants]:
-    """What is constant in each file that counts, by its path."""
-    found: dict[str, Constants] = {}
-    for trial in story.trials:
-        found |= _of_trial(trial, plan)
-    for baseline in story.baselines:
-        found[baseline.samples] = _of_baseline(baseline)
-    return found
-
-
-def _of_trial(trial: TrialRecord, plan: Plan) -> dict[str, Constants]:
-    from orchestrator.results.convert import Constants
-
-    cell = next(c for c in plan.cells if c.id == trial.cell)
-    return {
-        part.samples: Constants(
-            stack=cell.stack,
-            operation=cell.operation,
-            placement=cell.placement,
-            policy=cell.connection,
-            concurrency=cell.load.concurrency,
-            block=trial.block,
-            requester=part.host,
-        )
-        for part in trial.requesters
-        if part.samples
-    }
-
-
-def _of_baseline(baseline: BaselineRecord) -> Constants:
-    from orchestrator.results.convert import Constants
-
-    return Constants(
-        stack=baseline.kind,
-        operation="exchange" if baseline.kind == "tcp" else "ping",
-        placement=baseline.placement,
-        policy=baseline.policy,
-        concurrency=1,
-        block=baseline.block,
-        requester=baseline.requester,
-    )

@@ -1,15 +1,36 @@
-"""The journal: one JSON line per event, on the disk before the run goes on. While a run lives, it is the truth."""
+"""The journal: one JSON line per event, on the disk before the run goes on. While a run lives, it is the truth.
+
+Every line ends with its `chain`: the SHA-256 of the line before it (its chain) and of this line's own bytes. A line that
+was changed, left out, added or moved breaks the chain from there on. That protects against accidents and careless
+editing, not against someone who computes the chain anew (docs/reliability.md).
+"""
 
 from __future__ import annotations
 
 import errno
-import json
+import hashlib
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator.results.documents import disk_full_is_an_error
+from orchestrator.errors import InvalidMeasurement
+from orchestrator.results.documents import disk_full_is_an_error, to_line
+from orchestrator.strict_json import parse_json
+
+_CHAIN = b',"chain":"'
+_END = b'"}\n'
+_CHAIN_BYTES = 64
+MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One line: its content, and the chain's value after it."""
+
+    content: dict[str, Any]
+    chain: str
 
 
 class Journal:
@@ -17,13 +38,14 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._checked = False
+        self._head: str | None = None  # None: not read yet
 
     def append(self, event: dict[str, Any], *, sync: bool = True) -> None:
         """Write one event; with `sync` it is on the disk when this returns. MissingError when the disk is full."""
-        line = json.dumps(event, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
         with disk_full_is_an_error(self.path):
-            self._drop_torn_line()
+            if self._head is None:
+                self._head = self._drop_torn_line()
+            line, head = chained(event, self._head)
             size = self.path.stat().st_size if self.path.exists() else 0
             try:
                 with self.path.open("ab", buffering=0) as handle:
@@ -34,33 +56,75 @@ class Journal:
             except OSError:
                 os.truncate(self.path, size)
                 raise
+        self._head = head
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """Every whole event, oldest first."""
+        """Every whole event, oldest first; InvalidMeasurement names the first line that is not as it was written."""
+        return (event.content for event in self.chain())
+
+    def chain(self) -> Iterator[Event]:
+        """Every whole event with the chain's value after it, oldest first; errors as `events`."""
+        return (event for event, _ in self._read())
+
+    def _read(self) -> Iterator[tuple[Event, int]]:
+        """Each whole event and the offset at which it ends."""
         if not self.path.exists():
             return
+        if self.path.stat().st_size > MOST_BYTES:
+            raise self._altered(1, "larger than any journal of orch")
+        head, offset = "", 0
         with self.path.open("rb") as handle:
-            for line in handle:
-                event = _event(line)
-                if event is not None:
-                    yield event
+            for number, line in enumerate(handle, start=1):
+                event = verified(line, head)
+                if event is None:
+                    if _is_torn(line) and not handle.read(1):
+                        return  # the last line, cut by a kill or a power cut
+                    raise self._altered(number, "not as it was written")
+                offset += len(line)
+                head = event.chain
+                yield event, offset
 
-    def _drop_torn_line(self) -> None:
-        if self._checked or not self.path.exists():
-            self._checked = True
-            return
-        content = self.path.read_bytes()
-        end = content.rfind(b"\n") + 1
-        if end != len(content):
+    def _drop_torn_line(self) -> str:
+        """Cut what follows the last whole line; the chain's value there."""
+        head, end = "", 0
+        for event, end in self._read():  # noqa: B007 - the last ones are wanted
+            head = event.chain
+        if self.path.exists() and end != self.path.stat().st_size:
             os.truncate(self.path, end)
-        self._checked = True
+        return head
+
+    def _altered(self, line: int, trouble: str) -> InvalidMeasurement:
+        return InvalidMeasurement(
+            f"{self.path}: line {line} is {trouble}",
+            hint="bring it back from a copy; the Parquet files under samples/ can still be read with pandas.read_parquet",
+        )
 
 
-def _event(line: bytes) -> dict[str, Any] | None:
-    if not line.endswith(b"\n"):
+def chained(event: dict[str, Any], before: str) -> tuple[bytes, str]:
+    """The line of an event after the line whose chain is `before` ("" for the first), and its own chain."""
+    body = to_line(event)[:-1]
+    chain = _digest(before, body)
+    return body + _CHAIN + chain.encode() + _END, chain
+
+
+def verified(line: bytes, before: str) -> Event | None:
+    """The event of a whole line whose chain follows `before`; None for any other."""
+    body, mark, rest = line.rpartition(_CHAIN)
+    if not mark or len(rest) != _CHAIN_BYTES + len(_END) or not rest.endswith(_END):
+        return None
+    if rest[:_CHAIN_BYTES] != (chain := _digest(before, body)).encode():
         return None
     try:
-        event = json.loads(line)
-    except ValueError:  # a power cut can leave a hole of zero bytes where a line was
+        content = parse_json(body + b"}")
+    except ValueError:
         return None
-    return event if isinstance(event, dict) and "event" in event else None
+    return Event(content=content, chain=chain) if isinstance(content, dict) and "event" in content else None
+
+
+def _digest(before: str, body: bytes) -> str:
+    return hashlib.sha256(before.encode() + b"\n" + body).hexdigest()
+
+
+def _is_torn(line: bytes) -> bool:
+    """Whether an interrupted write can have left this: no newline at its end, or a hole of zero bytes."""
+    return not line.endswith(b"\n") or not line.strip(b"\0\n")

@@ -2,14 +2,16 @@
 
 results/<run-id>/
   experiment.yaml  plan.json         what was asked, frozen
-  journal.jsonl                      one line per event, synced as it happens; survives a kill
+  journal.jsonl                      one line per event, synced as it happens; survives a kill; a hash chain
   manifest.json                      derived from plan and journal between blocks and at the end; replaced whole
+  manifest.json.sig                  a signature over it, where somebody signed it (`orch sign`)
   samples/cell=<id>/*.parquet        one file per trial and requester; pd.read_parquet(".../samples") works
   baselines/{ping,tcp}/*.parquet     the floors, same columns
   payloads/                          the files that operations carried
   logs/                              last words of what failed, and orch's own log
   checks.json  summary.json          what analysis found; made again by `orch report`
   receipt.json                       what teardown destroyed and what is left
+  superseded/                        samples of blocks that were cut and made anew: kept, not counted
   staging/                           raw records on their way; absent when the run is complete
 """
 
@@ -17,6 +19,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from orchestrator.results.lines import DoneLine, ReadyLine, StatsLine
 
 SCHEMA_VERSION = 1
 
@@ -48,7 +52,7 @@ class RequesterRecord:
     """One requester's part in a trial: its host, its `done` line (protos/process.md), and where its samples lie."""
 
     host: str
-    done: dict[str, Any]
+    done: DoneLine
     samples: str | None  # path below the run folder
 
 
@@ -64,9 +68,9 @@ class TrialRecord:
     started_wall_ns: int
     ended_wall_ns: int
     overhead_s: float  # what was neither warm-up nor measuring
-    ready: dict[str, Any] = field(default_factory=dict)  # the responder's ready line
-    stats: dict[str, Any] = field(default_factory=dict)  # the responder's stats after the measured phase
-    stats_before: dict[str, Any] = field(default_factory=dict)
+    ready: ReadyLine = field(default_factory=dict)  # the responder's ready line
+    stats: StatsLine = field(default_factory=dict)  # the responder's stats after the measured phase
+    stats_before: StatsLine = field(default_factory=dict)
     requesters: tuple[RequesterRecord, ...] = ()
     failure: dict[str, Any] | None = None  # {"stage", "kind", "message", "last_words"}
 
@@ -87,7 +91,7 @@ class BaselineRecord:
     send_bytes: int = 0
     receive_bytes: int = 0
     cells: tuple[str, ...] = ()  # the cells this tcp floor stands beside
-    done: dict[str, Any] = field(default_factory=dict)
+    done: DoneLine = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,5 +111,6 @@ class Manifest:
     trials: tuple[TrialRecord, ...]
     baselines: tuple[BaselineRecord, ...]
     files: dict[str, str]  # sha256 by path below the run folder
+    journal: str = ""  # the journal's chain where this was derived from it
     warnings: tuple[str, ...] = ()  # conditions a reader must know: no pinning, no ping, ...
     schema_version: int = SCHEMA_VERSION

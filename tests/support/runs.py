@@ -17,6 +17,10 @@ import numpy as np
 
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment import plan as p
+from orchestrator.results import ownership
+from orchestrator.results.documents import sha256_of, write_json
+from orchestrator.results.folder import RunFolder
+from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from services.harness.spec import find_protocol
 
@@ -383,7 +387,34 @@ def write_run(run: MemoryRun, folder: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(pa.table({k: columns[k] for k in SAMPLE_COLUMNS if k in columns}), target, compression="zstd")
         digests[relative] = hashlib.sha256(target.read_bytes()).hexdigest()
-    stored = replace(run.stored, files=digests, run_id=folder.name)
-    (folder / "manifest.json").write_text(json.dumps(asdict(stored)))
-    (folder / "plan.json").write_text(json.dumps(stored.plan))
+    write_documents(replace(run.stored, files=digests, run_id=folder.name), folder)
     return folder
+
+
+def write_documents(stored: Manifest, folder: Path) -> None:
+    """Plan, journal and manifest of a run that was made here."""
+    write_json(folder / "plan.json", stored.plan)
+    journal = Journal(folder / "journal.jsonl")
+    journal.append(
+        {
+            "event": "begin",
+            "run_id": stored.run_id,
+            "plan_id": stored.plan_id,
+            "orch_version": stored.orch_version,
+            "command": list(stored.command),
+            "at": stored.started_at,
+            "files": {"plan.json": sha256_of(folder / "plan.json")},
+        },
+        sync=False,
+    )
+    journal.append({"event": "fleet", "fleet": stored.fleet, "hosts": stored.hosts}, sync=False)
+    events: list[dict[str, Any]] = [{"event": "trial", "trial": asdict(trial)} for trial in stored.trials]
+    events += [{"event": "baseline", "attempt": 0, "baseline": asdict(baseline)} for baseline in stored.baselines]
+    events += [{"event": "file", "path": path, "sha256": digest} for path, digest in stored.files.items()]
+    events += [{"event": "warning", "text": text} for text in stored.warnings]
+    for event in events:
+        journal.append(event, sync=False)
+    journal.append({"event": "end", "state": stored.state, "at": stored.ended_at}, sync=False)
+    made = RunFolder(folder, root=folder.parent)
+    ownership.note(folder.parent, folder, next(journal.chain()).chain)
+    made.write_manifest()

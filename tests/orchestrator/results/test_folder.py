@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from dataclasses import asdict
 from pathlib import Path
+from struct import Struct
 
 import pandas as pd
 import pytest
@@ -130,7 +133,7 @@ def test_a_manifest_of_a_newer_orch_is_refused_with_what_can_still_be_done(root)
 def test_a_damaged_manifest_is_an_error_that_names_it(root, content):
     folder = begun(root)
     (folder.path / "manifest.json").write_text(content)
-    with pytest.raises(UsageError, match=r"manifest\.json"):
+    with pytest.raises((InvalidMeasurement, UsageError), match=r"manifest\.json"):
         RunFolder(folder.path).manifest()
 
 
@@ -141,7 +144,7 @@ def test_after_a_kill_the_manifest_is_made_from_the_journal_and_waiting_records_
     folder.release()  # a kill releases the lock and nothing else
     with (folder.path / "journal.jsonl").open("ab") as journal:
         journal.write(b'{"event":"trial","tri')
-    after = RunFolder.open(folder.path)
+    after = RunFolder.open(folder.path, root=root)
     assert after.manifest().state == "interrupted"
     assert list(after.manifest().files) == [samples(0)]
     assert len(after.samples(samples(0), ["sequence"])["sequence"]) == 10
@@ -150,10 +153,10 @@ def test_after_a_kill_the_manifest_is_made_from_the_journal_and_waiting_records_
 def test_a_run_that_goes_on_elsewhere_is_only_read(root):
     folder = begun(root)
     add_trial(folder, 0, block=0)
-    other = RunFolder.open(folder.path)
+    other = RunFolder.open(folder.path, root=root)
     assert other.manifest().state == "running"
     assert folder.raw_path(samples(0)).exists()
-    with pytest.raises(UsageError, match="another orch"):
+    with pytest.raises(UsageError, match="another orch process"):
         other.hold()
 
 
@@ -180,7 +183,7 @@ def test_a_run_without_a_beginning_is_an_error_that_names_the_journal(root):
     folder = begun(root)
     folder.release()
     (folder.path / "journal.jsonl").write_text("")
-    with pytest.raises(UsageError, match=r"journal\.jsonl: damaged"):
+    with pytest.raises(InvalidMeasurement, match=r"journal\.jsonl: damaged"):
         RunFolder(folder.path).manifest()
 
 
@@ -190,3 +193,148 @@ def test_documents_are_replaced_whole(root):
     folder.write_json("checks.json", {"checks": [1]})
     assert json.loads((folder.path / "checks.json").read_text()) == {"checks": [1]}
     assert list(folder.path.glob(".checks*")) == []
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Every file below a folder, with its inode and content."""
+    return {
+        str(p.relative_to(folder)): (p.stat().st_ino, p.read_bytes()) for p in sorted(folder.rglob("*")) if p.is_file()
+    }
+
+
+def killed(root: Path) -> RunFolder:
+    """A run that was killed when one trial had ended, its record still waiting."""
+    folder = begun(root)
+    folder.append({"event": "block", "block": 0, "attempt": 0})
+    add_trial(folder, 0, block=0)
+    folder.release()
+    return folder
+
+
+def test_a_folder_from_elsewhere_is_read_and_not_written_to(root, tmp_path):
+    copy = tmp_path / "sent" / killed(root).id
+    shutil.copytree(next(root.iterdir()), copy)
+    before = snapshot(copy)
+    foreign = RunFolder.open(copy, root=root)
+    assert foreign.manifest().state == "interrupted"
+    assert len(foreign.samples(samples(0), ["sequence"])["sequence"]) == 10
+    assert snapshot(copy) == before
+    with pytest.raises(UsageError, match="was not made here"):
+        foreign.require_ours("resume")
+
+
+def test_a_copy_in_the_place_of_a_run_of_ours_is_from_elsewhere(root, tmp_path):
+    folder = killed(root)
+    assert folder.is_ours
+    shutil.copytree(folder.path, tmp_path / "copy")
+    folder.path.rename(tmp_path / "original")
+    (tmp_path / "copy").rename(folder.path)
+    assert not RunFolder.open(folder.path, root=root).is_ours
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../../../escape.parquet",
+        "/tmp/escape.parquet",
+        f"samples/cell={CELL}/../../escape.parquet",
+        f"samples/cell={CELL}/link/escape.parquet",
+        "samples/x.parquet",
+        "plan.json",
+    ],
+)
+def test_a_path_that_leads_elsewhere_is_refused_and_nothing_is_written(root, tmp_path, path):
+    folder = begun(root)
+    record = TrialRecord(
+        index=0,
+        block=0,
+        cell=CELL,
+        attempt=0,
+        outcome="ok",
+        started_wall_ns=0,
+        ended_wall_ns=1,
+        overhead_s=0.1,
+        requesters=(RequesterRecord(host="local", done={"requests": 10}, samples=path),),
+    )
+    folder.append({"event": "trial", "trial": asdict(record)})
+    for staged in ("x", path.replace("/", "~")):
+        (folder.path / "staging" / "records").mkdir(parents=True, exist_ok=True)
+        (folder.path / "staging" / "records" / f"{staged}.timings").write_bytes(rows(10))
+    folder.release()
+    before = snapshot(tmp_path)
+    with pytest.raises(InvalidMeasurement, match=r"samples file|leads out"):
+        RunFolder.open(folder.path, root=root).manifest()
+    assert snapshot(tmp_path) == before
+
+
+def test_a_link_out_of_the_folder_is_not_followed(root, tmp_path):
+    folder = begun(root)
+    add_trial(folder, 0, block=0)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (folder.path / "samples").symlink_to(outside)
+    folder.release()
+    with pytest.raises(InvalidMeasurement, match="leads out of the run folder"):
+        RunFolder.open(folder.path, root=root).manifest()
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("plan.json", '"seed": ', '"seed": 1'),
+        ("plan.json", "tcp", "udp"),
+        ("plan.json", '"repeats"', '"repeated"'),
+        ("manifest.json", '"overhead_s": 0.1', '"overhead_s": 0.2'),
+        ("manifest.json", "tcp", "udp"),
+        ("manifest.json", '"requests": 10', '"requests": 11'),
+        ("journal.jsonl", '"requests":10', '"requests":11'),
+        ("journal.jsonl", '"chain":"', '"chain":"0'),
+    ],
+)
+def test_an_edited_document_is_named(root, name, old, new):
+    folder = begun(root)
+    add_trial(folder, 0, block=0)
+    folder.finish("complete", at="2026-11-21T02:57:00+00:00")
+    path = folder.path / name
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(InvalidMeasurement, match=re.escape(name)):
+        RunFolder.open(folder.path, root=root).manifest()
+
+
+def test_a_journal_whose_end_was_cut_off_does_not_pass(root):
+    folder = begun(root)
+    add_trial(folder, 0, block=0)
+    add_trial(folder, 1, block=1)
+    folder.finish("complete", at="")
+    lines = (folder.path / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    (folder.path / "journal.jsonl").write_bytes(b"".join(lines[:-2]))
+    with pytest.raises(InvalidMeasurement, match=r"manifest\.json"):
+        RunFolder.open(folder.path, root=root).manifest()
+
+
+def test_what_a_cut_block_had_finished_survives_its_repetition(root):
+    folder = begun(root)
+    folder.append({"event": "block", "block": 0, "attempt": 0})
+    add_trial(folder, 0, block=0)
+    raw = folder.raw_path(samples(0)).read_bytes()
+    folder.append({"event": "block", "block": 0, "attempt": 1})
+    add_trial(folder, 0, block=0, attempt=1)
+    folder.finish("complete", at="")
+    kept = pd.read_parquet(folder.path / "superseded" / samples(0), columns=["sequence", "sent_ns"])
+    assert kept.to_numpy().tolist() == [[row[0], row[4]] for row in Struct("<10q").iter_unpack(raw)]
+    assert f"superseded/{samples(0)}" in folder.verify()
+
+
+def test_verify_names_a_superseded_file_that_was_altered(root):
+    folder = begun(root)
+    folder.append({"event": "block", "block": 0, "attempt": 0})
+    add_trial(folder, 0, block=0)
+    folder.append({"event": "block", "block": 0, "attempt": 1})
+    add_trial(folder, 0, block=0, attempt=1)
+    folder.finish("complete", at="")
+    path = folder.path / "superseded" / samples(0)
+    path.write_bytes(path.read_bytes()[:-1] + b"X")
+    with pytest.raises(InvalidMeasurement, match="superseded"):
+        RunFolder.open(folder.path, root=root).verify()

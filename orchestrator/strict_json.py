@@ -1,0 +1,59 @@
+"""JSON from elsewhere (a file, a process, another machine), refused where it holds what orch never writes."""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+_DEEPEST = 64
+_MOST_BYTES = 1 << 30
+_INT64 = 1 << 63
+
+
+def parse_json(text: bytes | str) -> Any:
+    """A JSON document that a later step can trust in shape.
+
+    ValueError when it is none, or holds what we never write: a number that is not finite or beyond 64 bits, text with a
+    lone surrogate, or a nesting beyond 64 levels.
+    """
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
+        _refuse_unusual(document, _DEEPEST)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    return document
+
+
+def read_json(path: Path) -> Any:
+    """The JSON document in a file; OSError when it cannot be read, ValueError as `parse_json`."""
+    if not path.is_file():
+        raise FileNotFoundError(errno.ENOENT, "no such regular file", str(path))
+    if path.stat().st_size > _MOST_BYTES:
+        raise ValueError(f"larger than {_MOST_BYTES >> 20} MiB")
+    return parse_json(path.read_bytes())
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _refuse_unusual(value: Any, levels: int) -> None:
+    if levels == 0:
+        raise ValueError("nested too deeply")
+    if isinstance(value, str):
+        value.encode()  # UnicodeEncodeError, a ValueError, for a lone surrogate
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            key.encode()
+            _refuse_unusual(item, levels - 1)
+    elif isinstance(value, list):
+        for item in value:
+            _refuse_unusual(item, levels - 1)
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError("a number is not finite")
+    elif isinstance(value, int) and not -_INT64 <= value < 2 * _INT64:
+        raise ValueError("a number needs more than 64 bits")
