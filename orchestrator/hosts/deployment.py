@@ -20,6 +20,7 @@ from orchestrator.experiment.estimate import cost_of
 from orchestrator.experiment.plan import Plan
 from orchestrator.experiment.topology import Topology, WantedLink, topology
 from orchestrator.hosts import ansible, registry
+from orchestrator.hosts.archives import cache_folder
 from orchestrator.hosts.fleet import RemoteFleet, measure_distance, prove_placement
 from orchestrator.hosts.infra import ROOT, Infra
 from orchestrator.hosts.keys import ensure_key
@@ -83,7 +84,7 @@ class TerraformDeployment:
         self._close()
         cloud = self._plan.provider if output["link"]["kind"] == "network" else None
         members = self._members = {name: self._host(name, host, cloud) for name, host in hosts.items()}
-        cache = Path(os.environ.get("ORCH_CACHE") or Path(".orch") / "cache")
+        cache = cache_folder()
         wheels = wheelhouse(ROOT / "locks" / "services.lock", _target(next(iter(members.values()))), cache)
         workspace = str(next(iter(members.values())).workspace)
         document = ansible.inventory(hosts, self.folder / "ssh_config", wheels, code(ROOT, cache), workspace)

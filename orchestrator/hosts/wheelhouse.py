@@ -1,7 +1,7 @@
 """What is sent to hosts: a wheelhouse for their Python and platform, and the code of `services`.
 
-Each is one tar, named by its content. Both are made once on the controller and kept under `.orch/cache/`. A host needs no
-network of its own to install them.
+Each is one tar, named by its content. Both are made once on the controller and kept (`archives`). A host needs no network
+of its own to install them.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 
 from orchestrator.errors import ProvisionError
+from orchestrator.hosts.archives import kept
 
 _CACHES = {"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 _HASH = re.compile(r"--hash=(\S+)")
@@ -105,9 +106,8 @@ def wheelhouse(lock: Path, target: Target, cache: Path) -> Bundle:
     requirements = for_target(lock.read_text(), target)
     compiled = b"compiled" if target.shares_bytecode else b""
     digest = _digest([requirements.encode(), target.short.encode(), target.machine.encode(), compiled])
-    tar = cache / f"wheelhouse-{digest}.tar"
-    if not tar.exists():
-        cache.mkdir(parents=True, exist_ok=True)
+
+    def make(tar: Path) -> None:
         with tempfile.TemporaryDirectory(dir=cache) as scratch:
             folder = Path(scratch, "wheelhouse")
             folder.mkdir()
@@ -116,7 +116,23 @@ def wheelhouse(lock: Path, target: Target, cache: Path) -> Bundle:
             if compiled:
                 _add_bytecode(folder)
             _write_tar(tar, sorted(folder.iterdir()), folder.parent)
+
+    tar = kept(cache / f"wheelhouse-{digest}.tar", make, lambda path: _holds_what_is_locked(path, requirements))
     return Bundle(path=tar, digest=digest)
+
+
+def _holds_what_is_locked(tar: Path, requirements: str) -> bool:
+    """Whether the lock is the wanted one, and each wheel has a hash of it."""
+    locked = {value.removeprefix("sha256:") for value in _HASH.findall(requirements)}
+    for member, data in _members(tar):
+        name = Path(member).name
+        if name == "requirements.lock" and data != requirements.encode():
+            return False
+        if name.endswith(".whl") and hashlib.sha256(data).hexdigest() not in locked:
+            return False
+        if not name.endswith(".whl") and name not in ("requirements.lock", "bytecode.tar.gz"):
+            return False
+    return True
 
 
 def _download(folder: Path, target: Target) -> None:
@@ -156,11 +172,23 @@ def code(root: Path, cache: Path) -> Bundle:
     """The tar with the source of `services`, from the checkout at `root`."""
     files = sorted(p for p in (root / "services").rglob("*") if p.is_file() and not _CACHES.intersection(p.parts))
     digest = _digest(part for p in files for part in (str(p.relative_to(root)).encode(), p.read_bytes()))
-    tar = cache / f"services-{digest}.tar"
-    if not tar.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        _write_tar(tar, files, root)
+    tar = kept(
+        cache / f"services-{digest}.tar",
+        lambda path: _write_tar(path, files, root),
+        lambda path: _digest(part for name, data in _members(path) for part in (name.encode(), data)) == digest,
+    )
     return Bundle(path=tar, digest=digest)
+
+
+def _members(tar: Path) -> Iterator[tuple[str, bytes]]:
+    """Name and content of each member; nothing of an archive that cannot be read."""
+    try:
+        with tarfile.open(tar) as archive:
+            for member in archive:
+                content = archive.extractfile(member)
+                yield member.name, b"" if content is None else content.read()
+    except tarfile.TarError:
+        yield "", b""
 
 
 def _digest(parts: Iterable[bytes]) -> str:

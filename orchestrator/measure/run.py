@@ -96,8 +96,6 @@ def resume(
         raise UsageError(f"run {folder.id} never began", hint="start it anew: orch run FILE")
     if story.state == "complete":
         raise UsageError(f"run {folder.id} is complete: there is nothing to resume", hint=f"orch report {folder.id}")
-    if plan.id != story.begin["plan_id"]:
-        raise UsageError(f"{folder.path / 'plan.json'} was changed after the run began", hint="start a new run")
     if story.begin["orch_version"] != __version__:
         raise UsageError(
             f"run {folder.id} was begun with orch {story.begin['orch_version']}; this is {__version__}",

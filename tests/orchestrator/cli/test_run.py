@@ -53,7 +53,7 @@ def test_a_run_whose_plan_was_changed_is_not_resumed():
     folder = a_run()
     path = folder.path / "plan.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "seed": 99}))
-    with pytest.raises(errors.UsageError, match=r"plan\.json was changed"):
+    with pytest.raises(errors.InvalidMeasurement, match=r"plan\.json: not as it was written when the run began"):
         run.command(folder.id, resume=True)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import platform
 import shutil
 import subprocess
@@ -14,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import ProvisionError
-from orchestrator.hosts import wheelhouse
+from orchestrator.hosts import archives, wheelhouse
 from orchestrator.hosts.wheelhouse import Target
 
 ROOT = Path(__file__).parents[3]
@@ -71,19 +73,34 @@ def test_the_code_that_is_sent_is_services_and_nothing_else(tmp_path: Path) -> N
     assert all(name.startswith("services/") and "__pycache__" not in name for name in names)
 
 
+WHEELS = ("alpha-1.0-py3-none-any.whl", "pip-99.0-py3-none-any.whl")
+
+
 def one_wheel(folder: Path, target: Target) -> None:
     """What a download of one wheel leaves, and pip's own beside it."""
-    for name in ("alpha-1.0-py3-none-any.whl", "pip-99.0-py3-none-any.whl"):
+    for name in WHEELS:
         with zipfile.ZipFile(folder / name, "w") as wheel:
-            wheel.writestr(f"{name.split('-')[0]}/__init__.py", "def where():\n    return where.__code__.co_filename\n")
+            module = zipfile.ZipInfo(f"{name.split('-')[0]}/__init__.py")
+            wheel.writestr(module, "def where():\n    return where.__code__.co_filename\n")
+
+
+def lock_of(folder: Path) -> Path:
+    """A lock of what `one_wheel` gives."""
+    folder.mkdir()
+    one_wheel(folder, DEBIAN)
+    lines = []
+    for name in WHEELS:
+        package, version, *_ = name.split("-")
+        lines.append(f"{package}=={version} --hash=sha256:{hashlib.sha256((folder / name).read_bytes()).hexdigest()}\n")
+    (folder / "a.lock").write_text("".join(lines))
+    return folder / "a.lock"
 
 
 def test_bytecode_comes_along_and_is_loaded_where_the_wheel_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wheelhouse, "_download", one_wheel)
-    lock, site = tmp_path / "a.lock", tmp_path / "site-packages"
-    lock.write_text(LOCK)
+    lock, site = lock_of(tmp_path / "locked"), tmp_path / "site-packages"
     here = replace(DEBIAN, python=platform.python_version())
     subprocess.run(
         ["tar", "-xf", wheelhouse.wheelhouse(lock, here, tmp_path / "cache").path, "-C", tmp_path], check=True
@@ -104,8 +121,7 @@ def test_bytecode_comes_along_and_is_loaded_where_the_wheel_is_installed(
 
 def test_a_host_with_another_python_gets_no_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wheelhouse, "_download", one_wheel)
-    lock = tmp_path / "a.lock"
-    lock.write_text(LOCK)
+    lock = lock_of(tmp_path / "locked")
     other = replace(DEBIAN, python=f"3.{sys.version_info.minor + 1}.0")
     with tarfile.open(wheelhouse.wheelhouse(lock, other, tmp_path / "cache").path) as tar:
         names = {Path(name).name for name in tar.getnames()}
@@ -118,3 +134,58 @@ def test_a_lock_that_cannot_be_had_leaves_nothing_behind(tmp_path: Path) -> None
     with pytest.raises(ProvisionError, match=r"no wheels for Python 3\.11"):
         wheelhouse.wheelhouse(lock, DEBIAN, tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
+
+
+def checkout(root: Path) -> Path:
+    (root / "services").mkdir(parents=True)
+    (root / "services" / "a.py").write_text("A = 1\n")
+    return root
+
+
+def planted(tar: Path) -> None:
+    """Put another program into an archive that is kept."""
+    with tarfile.open(tar, "w") as archive:
+        data = b"import os\n"
+        info = tarfile.TarInfo("services/a.py")
+        info.size = len(data)
+        archive.addfile(info, io.BytesIO(data))
+
+
+@pytest.mark.parametrize("with_digest", [False, True])
+def test_an_archive_that_was_changed_is_made_again(tmp_path: Path, with_digest: bool) -> None:
+    root, cache = checkout(tmp_path / "root"), tmp_path / "cache"
+    tar = wheelhouse.code(root, cache).path
+    sound = tar.read_bytes()
+    planted(tar)
+    if with_digest:  # the one who changed it knows that there is a digest beside it
+        tar.with_name(f"{tar.name}.sha256").write_text(hashlib.sha256(tar.read_bytes()).hexdigest())
+    assert wheelhouse.code(root, cache).path.read_bytes() == sound
+
+
+def test_a_cache_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
+    root, cache = checkout(tmp_path / "root"), tmp_path / "cache"
+    cache.mkdir()
+    cache.chmod(0o777)
+    with pytest.raises(ProvisionError, match="can be written to by others"):
+        wheelhouse.code(root, cache)
+
+
+def test_the_cache_is_the_users_own_and_not_the_checkouts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("ORCH_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert archives.cache_folder() == tmp_path / "orch"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert archives.cache_folder() == tmp_path / "home" / ".cache" / "orch"
+
+
+def test_a_wheel_that_is_not_the_locked_one_is_not_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def another(folder: Path, target: Target) -> None:
+        one_wheel(folder, target)
+        with zipfile.ZipFile(folder / WHEELS[0], "w") as wheel:
+            wheel.writestr("alpha/__init__.py", "import os\n")
+
+    monkeypatch.setattr(wheelhouse, "_download", another)
+    with pytest.raises(ProvisionError, match="is not what it was made from"):
+        wheelhouse.wheelhouse(lock_of(tmp_path / "locked"), DEBIAN, tmp_path / "cache")
+    assert [p for p in (tmp_path / "cache").iterdir() if p.suffix == ".tar"] == []
