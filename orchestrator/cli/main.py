@@ -28,6 +28,8 @@ VERBS: dict[str, str] = {
     "plan": "Resolve an experiment into its matrix, schedule and expected duration.",
     "report": "Make a run's report again, from its stored data alone.",
     "check": "Judge a run's validity: every check with its verdict, its numbers, and what to do.",
+    "verify": "Hold a stored run against what was written down when it was made.",
+    "sign": "Sign a finished run with your SSH key.",
     "compare": "Compare two runs, or the stacks of one: improved, regressed, or within noise.",
     "run": "Run a plan: make the hosts, measure, check, report, take everything down.",
     "teardown": "End what is up: every run's hosts, or on this machine its processes.",

@@ -118,7 +118,8 @@ def verified(line: bytes, before: str) -> Event | None:
         content = parse_json(body + b"}")
     except ValueError:
         return None
-    return Event(content=content, chain=chain) if isinstance(content, dict) and "event" in content else None
+    is_event = isinstance(content, dict) and isinstance(content.get("event"), str)
+    return Event(content=content, chain=chain) if is_event else None
 
 
 def _digest(before: str, body: bytes) -> str:

@@ -22,8 +22,8 @@ Ticks: TypeAlias = dict[str, Number] | None
 class Clocks:
     """Both clocks, read together."""
 
-    wall_ns: int | None = None
-    monotonic_ns: int | None = None
+    wall_ns: int
+    monotonic_ns: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,26 @@
+"""Sign a finished run with your SSH key, so that others can tell that it is yours and unchanged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli.console import console
+
+
+def command(
+    run: Annotated[str, typer.Argument(help="Run id, its beginning, a path, or `latest`.")] = "latest",
+    key: Annotated[Path, typer.Option(help="The SSH key to sign with.")] = Path("~/.ssh/id_ed25519"),
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+) -> None:
+    """Write `manifest.json.sig` into the run folder and print where it is."""
+    from orchestrator.results import signature
+    from orchestrator.results.folder import RunFolder
+
+    console.as_json = as_json
+    folder = RunFolder.open(run)
+    path = signature.sign(folder, key.expanduser())
+    console.result(str(path))
+    console.emit({"run": folder.id, "signature": str(path)})

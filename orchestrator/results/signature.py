@@ -1,0 +1,73 @@
+"""A detached signature over a run's manifest, made with the user's SSH key by `ssh-keygen -Y` (OpenSSH 8.1 or newer).
+
+The manifest holds the plan, the SHA-256 of every samples file and the journal's chain, so one signature covers them all.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
+from orchestrator.results.documents import whole_file
+from orchestrator.results.folder import RunFolder
+
+_NAMESPACE = "orch-run"
+_TIMEOUT_S = 120.0  # a key may ask for its passphrase, or for a touch
+SIGNATURE = "manifest.json.sig"
+
+
+def sign(folder: RunFolder, key: Path) -> Path:
+    """Sign a finished run of ours with a private key, or a public one whose private half an agent holds.
+
+    UsageError when the run is not finished, was not made here, or the key cannot sign.
+    """
+    folder.require_ours("sign")
+    if folder.manifest().state == "running":
+        raise UsageError(f"run {folder.id} is still in progress", hint="sign it when it has ended")
+    folder.verify()
+    if not key.is_file():
+        raise UsageError(f"there is no key {key}", hint="name a private key: --key ~/.ssh/id_ed25519")
+    content = (folder.path / "manifest.json").read_bytes()
+    done = _ssh_keygen(["-Y", "sign", "-q", "-f", str(key), "-n", _NAMESPACE], content)
+    if done.returncode:
+        raise UsageError(f"{key} cannot sign: {_words(done)}", hint="is it a key, and is its passphrase right?")
+    path = folder.path / SIGNATURE
+    with whole_file(path) as partial:
+        partial.write_bytes(done.stdout)
+    return path
+
+
+def verify(folder: RunFolder, signers: Path, identity: str) -> None:
+    """Hold the signature against a file of allowed signers (ssh-keygen(1)); InvalidMeasurement when it does not hold."""
+    path = folder.path / SIGNATURE
+    if not path.is_file():
+        raise InvalidMeasurement(f"run {folder.id} carries no signature", hint="its author makes one with `orch sign`")
+    if not signers.is_file():
+        raise UsageError(
+            f"there is no file {signers}", hint="a line per signer: `name@example.org ssh-ed25519 AAAA...`"
+        )
+    arguments = ["-Y", "verify", "-f", str(signers), "-I", identity, "-n", _NAMESPACE, "-s", str(path)]
+    done = _ssh_keygen(arguments, (folder.path / "manifest.json").read_bytes())
+    if done.returncode:
+        raise InvalidMeasurement(
+            f"run {folder.id}: the signature is not {identity}'s over this manifest: {_words(done)}",
+            hint="ask whoever sent it which key signed it; do not publish it before",
+        )
+
+
+def _ssh_keygen(arguments: list[str], content: bytes) -> subprocess.CompletedProcess[bytes]:
+    program = shutil.which("ssh-keygen")
+    if program is None:
+        raise MissingError("signatures need ssh-keygen", hint="install the OpenSSH client")
+    try:
+        return subprocess.run(
+            [program, *arguments], input=content, capture_output=True, timeout=_TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise UsageError("ssh-keygen gave no answer", hint="add the key to an agent first: ssh-add") from error
+
+
+def _words(done: subprocess.CompletedProcess[bytes]) -> str:
+    return " ".join((done.stderr or done.stdout).decode(errors="replace").split())[:300]
