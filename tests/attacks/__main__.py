@@ -41,8 +41,6 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="orch-attack-") as folder:
             tally = attack.run(max(1, round(attack.many * options.share)), options.seed, Path(folder))
         took_s = time.monotonic() - started
-        for _what in tally.broken:
-            pass
         print(f"{line(attack, tally)} in {took_s:.0f} s", flush=True)
         for what in tally.broken:
             print(f"    {what}")
