@@ -1,8 +1,8 @@
 """What a protocol's requester module gives to the load loops.
 
 `dialer(call, client)` returns a `Dialer` or an `AsyncDialer`. The loop opens connections, times `call`, and asks for
-`value` and `sizes` while no request is in flight: where there are several, after the phase, up to thousands of calls
-later and when the connection may be closed. So both read what `call` returned and nothing else, any connection of a
+`value` and `sizes` when it was timed: where several requests are in flight mostly after the phase, up to thousands of
+calls later and when the connection may be closed. So both read what `call` returned and nothing else, any connection of a
 dialer reads the replies of all, and what `call` returned stays as it is. Under `per-request`, opening the connection is
 part of the timed call.
 """

@@ -20,7 +20,7 @@ _pack_rest = struct.Struct("<9q").pack_into
 _pack_verdict = struct.Struct("<3q").pack_into
 _VERDICT_AT = 56  # bytes_sent, bytes_received, status
 _ZEROS = bytes(1 << 20)
-_MADV_POPULATE_WRITE = 23  # Linux 5.14; elsewhere pages are faulted in one by one, outside the timed window
+_MADV_POPULATE_WRITE = 23  # Linux 5.14; elsewhere pages are faulted in one by one
 
 GROW_ROWS = 1 << 17  # 10 MB
 LARGEST_START_ROWS = 1 << 22  # 320 MB; a longer trial grows on its way
