@@ -27,7 +27,7 @@ from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, Tri
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan import Cell, Plan
 from orchestrator.results.documents import decode
-from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
+from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from services.harness.contract import STATUSES
 
 Observe = Callable[[Samples], Any]
@@ -106,7 +106,7 @@ def _cell(
             if part.samples
         ]
         ordered = _merge([samples.ordered_ns for _, samples in parts])
-        totals, errors = _totals(cell, [s for _, s in parts]), _errors([s for _, s in parts])
+        totals, errors = _totals(cell, parts), _errors([s for _, s in parts])
         evidence.append(
             TrialEvidence(
                 record=record,
@@ -169,8 +169,9 @@ def _trial_summary(
     )
 
 
-def _totals(cell: Cell, parts: list[Samples]) -> Totals:
-    rates = [st.per_second(int(s.ok.sum()), s.span_ns / 1e9) for s in parts if s.measured]
+def _totals(cell: Cell, requesters: list[tuple[RequesterRecord, Samples]]) -> Totals:
+    rates = [_rate_per_s(record, samples) for record, samples in requesters if samples.measured]
+    parts = [samples for _, samples in requesters]
     sent, received = (_known_sum([getattr(s, name) for s in parts]) for name in ("bytes_sent", "bytes_received"))
     window_s = max((s.span_ns for s in parts), default=0) / 1e9
     larger = max((b for b in (sent, received) if b is not None), default=None)
@@ -184,6 +185,15 @@ def _totals(cell: Cell, parts: list[Samples]) -> Totals:
         goodput_mbit_per_s=None if larger is None else st.megabits_per_second(larger, window_s),
         first_request_ms=st.quantile(pooled, 0.5) / st.NS_PER_MS if pooled.size else None,
     )
+
+
+def _rate_per_s(record: RequesterRecord, samples: Samples) -> float | None:
+    """Replies per second of the time in which the requester's workers asked, or could have.
+
+    What a worker did between two requests for our sake (`paused_s` of protos/process.md) is no time of the stack's.
+    """
+    paused_s = float(record.done.get("paused_s") or 0.0)
+    return st.per_second(int(samples.ok.sum()), samples.span_ns / 1e9 - paused_s)
 
 
 def _known_sum(columns: list[Nanoseconds]) -> int | None:

@@ -155,7 +155,13 @@ def _measure(
     """Both phases on the same connections; the `done` line's keys."""
     overlap = trial.connection == "per-request" and trial.load.concurrency > 1
     wire = WireMeter(trial.target.host, trial.target.port, overlap=overlap)
-    ledger = Ledger(record, parts.operation.verify, timeout_s=trial.timeout_s, progress=print_line)
+    ledger = Ledger(
+        record,
+        parts.operation.verify,
+        timeout_s=trial.timeout_s,
+        progress=print_line,
+        in_flight=trial.load.concurrency,
+    )
     work = Work(
         make=parts.make,
         ledger=ledger,
@@ -192,7 +198,10 @@ def _warm_up(trial: Trial, loops: Loops, ledger: Ledger, clock: Clock) -> Phase:
         raise CannotTry(failure.status, f"opening {trial.load.concurrency} connections: {failure}") from failure
     phase = Phase(number=WARM_UP, begin_ns=clock.monotonic_ns(), first_sequence=1, more=warm_up(trial.warmup))
     ledger.begin(phase)
-    loops.closed_loop(phase)
+    try:
+        loops.closed_loop(phase)
+    finally:
+        ledger.settle()
     if trial.start_at_unix_ns is not None:
         loops.wait(max(0.0, (trial.start_at_unix_ns - clock.wall_ns()) / NS))
     return phase
@@ -210,12 +219,16 @@ def _measured_phase(
     cpu_before_s = time.process_time()
     phase = Phase(number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=first_sequence, more=more)
     ledger.begin(phase)
-    if due is None:
-        loops.closed_loop(phase)
-    else:
-        loops.open_loop(phase, due, close_after(load, phase.begin_ns))
-    cpu_s = time.process_time() - cpu_before_s
-    wire.end()
+    try:
+        if due is None:
+            loops.closed_loop(phase)
+        else:
+            loops.open_loop(phase, due, close_after(load, phase.begin_ns))
+        cpu_s = time.process_time() - cpu_before_s
+        wire.end()
+        host_after = host_counters()
+    finally:
+        ledger.settle()
     span_s = ledger.tally.span_s
     return {
         **_tallied(ledger.tally),
@@ -225,7 +238,7 @@ def _measured_phase(
         "cpu_share": cpu_s / span_s if span_s else None,
         "loop_lag_ms": loops.lag_ms,
         "host_before": host_before,
-        "host_after": host_counters(),
+        "host_after": host_after,
     }
 
 
@@ -233,7 +246,9 @@ def _tallied(tally: Tally) -> dict[str, Any]:
     return {
         "requests": tally.rows,
         "verified": tally.verified,
+        "verified_in_flight": tally.verified_in_flight,
         "measured_s": tally.span_s,
+        "paused_s": tally.paused_ns / NS,
         "errors": dict(tally.errors),
         "error_examples": tally.error_examples,
         "body_bytes_sent": tally.body_bytes_sent,

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Awaitable, Callable
 
 from services.harness.client_api import AsyncConnection, AsyncDialer, CallFailed, Reply, Request
-from services.harness.loops import BREAKING, NO_CONNECTION, Work, cancel_rest
+from services.harness.loops import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses
 from services.harness.pacer import Pacer
 from services.harness.phases import NS, Phase
 
@@ -31,14 +31,6 @@ async def _ask(dialer: AsyncDialer, request: Request) -> tuple[Reply, tuple[int,
         await connection.close()
 
 
-class _Lane:
-    """One worker's connection under `reuse`."""
-
-    def __init__(self) -> None:
-        self.connection: AsyncConnection | None = None
-        self.number = NO_CONNECTION
-
-
 class AwaitingLoops:
     """See `loops.Loops`. Runs `loop` only while one of its methods does."""
 
@@ -46,7 +38,7 @@ class AwaitingLoops:
         self._loop = loop
         self._dialer = dialer
         self._work = work
-        self._lanes = [_Lane() for _ in range(work.concurrency)]
+        self._lanes = [Lane[AsyncConnection]() for _ in range(work.concurrency)]
         self._worst_lag_ns = 0
 
     @property
@@ -67,6 +59,7 @@ class AwaitingLoops:
             return phase.take(clock()), 0
 
         self._loop.run_until_complete(self._watched(self._workers(take)))
+        count_pauses(self._work, self._lanes)
 
     def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
         """See `loops.Loops.open_loop`. A worker that is free takes the longest due request."""
@@ -119,13 +112,14 @@ class AwaitingLoops:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _reuse(self, lane: _Lane, take: Take) -> None:
+    async def _reuse(self, lane: Lane[AsyncConnection], take: Take) -> None:
         work = self._work
         clock, wall, make, ledger = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.ledger
         while True:
             sequence, due_ns = await take()
             if not sequence:
                 return
+            lane.sends()
             request = make(sequence, wall)
             sent_ns = 0
             try:
@@ -144,14 +138,16 @@ class AwaitingLoops:
                 ledger.replied(
                     sequence, lane.number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply
                 )
+            lane.pause_ns = clock() - received_ns
 
-    async def _per_request(self, _lane: _Lane, take: Take) -> None:
+    async def _per_request(self, lane: Lane[AsyncConnection], take: Take) -> None:
         work, dial = self._work, self._dialer.dial
         clock, wall, make, ledger = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.ledger
         while True:
             sequence, due_ns = await take()
             if not sequence:
                 return
+            lane.sends()
             request = make(sequence, wall)
             connection: AsyncConnection | None = None
             sent_ns = clock()
@@ -170,6 +166,7 @@ class AwaitingLoops:
                 if connection is not None:
                     work.before_close()
                     await connection.close()
+            lane.pause_ns = clock() - received_ns
 
     async def _watched(self, load: Awaitable[None]) -> None:
         """Run a load and note how late the event loop comes to its timers meanwhile."""
@@ -196,12 +193,12 @@ class AwaitingLoops:
         for lane in self._lanes:
             await self._drop(lane)
 
-    async def _dial(self, lane: _Lane) -> AsyncConnection:
+    async def _dial(self, lane: Lane[AsyncConnection]) -> AsyncConnection:
         lane.connection = await self._dialer.dial()
         lane.number = self._work.ledger.connected()
         return lane.connection
 
-    async def _drop(self, lane: _Lane) -> None:
+    async def _drop(self, lane: Lane[AsyncConnection]) -> None:
         if lane.connection is not None:
             self._work.before_close()
             await lane.connection.close()

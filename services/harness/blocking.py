@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from services.harness.client_api import CallFailed, Connection, Dialer, Reply, Request
-from services.harness.loops import BREAKING, NO_CONNECTION, Work, cancel_rest
+from services.harness.loops import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses
 from services.harness.phases import NS, Phase
 
 _SPIN_NS = 200_000  # a sleeping thread wakes up late by up to about this much
@@ -27,14 +27,6 @@ def ask(dialer: Dialer, request: Request) -> tuple[Reply, tuple[int, int]]:
         connection.close()
 
 
-class _Lane:
-    """One worker's connection under `reuse`."""
-
-    def __init__(self) -> None:
-        self.connection: Connection | None = None
-        self.number = NO_CONNECTION
-
-
 class BlockingLoops:
     """See `loops.Loops`."""
 
@@ -43,7 +35,7 @@ class BlockingLoops:
     def __init__(self, dialer: Dialer, work: Work) -> None:
         self._dialer = dialer
         self._work = work
-        self._lanes = [_Lane() for _ in range(work.concurrency)]
+        self._lanes = [Lane[Connection]() for _ in range(work.concurrency)]
         self._lock = threading.Lock()
 
     def open(self) -> None:
@@ -61,6 +53,7 @@ class BlockingLoops:
                 return phase.take(clock()), 0
 
         self._run(phase, take)
+        count_pauses(self._work, self._lanes)
 
     def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
         """See `loops.Loops.open_loop`. Each thread sleeps until its own request is due."""
@@ -100,7 +93,7 @@ class BlockingLoops:
             worker(self._lanes[0], take)
             return
 
-        def guarded(lane: _Lane) -> None:
+        def guarded(lane: Lane[Connection]) -> None:
             try:
                 worker(lane, take)
             finally:
@@ -110,13 +103,14 @@ class BlockingLoops:
             for ended in [pool.submit(guarded, lane) for lane in self._lanes]:
                 ended.result()
 
-    def _reuse(self, lane: _Lane, take: Take) -> None:
+    def _reuse(self, lane: Lane[Connection], take: Take) -> None:
         work, lock = self._work, self._lock
         clock, wall, make, ledger = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.ledger
         while True:
             sequence, due_ns = take()
             if not sequence:
                 return
+            lane.sends()
             request = make(sequence, wall)
             sent_ns = 0
             try:
@@ -137,14 +131,16 @@ class BlockingLoops:
                     ledger.replied(
                         sequence, lane.number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply
                     )
+            lane.pause_ns = clock() - received_ns
 
-    def _per_request(self, _lane: _Lane, take: Take) -> None:
+    def _per_request(self, lane: Lane[Connection], take: Take) -> None:
         work, lock, dial = self._work, self._lock, self._dialer.dial
         clock, wall, make, ledger = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.ledger
         while True:
             sequence, due_ns = take()
             if not sequence:
                 return
+            lane.sends()
             request = make(sequence, wall)
             connection: Connection | None = None
             sent_ns = clock()
@@ -167,15 +163,16 @@ class BlockingLoops:
                 if connection is not None:
                     work.before_close()
                     connection.close()
+            lane.pause_ns = clock() - received_ns
 
-    def _dial(self, lane: _Lane) -> Connection:
+    def _dial(self, lane: Lane[Connection]) -> Connection:
         connection = self._dialer.dial()
         with self._lock:
             lane.number = self._work.ledger.connected()
         lane.connection = connection
         return connection
 
-    def _drop(self, lane: _Lane) -> None:
+    def _drop(self, lane: Lane[Connection]) -> None:
         if lane.connection is not None:
             self._work.before_close()
             lane.connection.close()

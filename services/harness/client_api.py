@@ -1,7 +1,10 @@
 """What a protocol's requester module gives to the load loops.
 
 `dialer(call, client)` returns a `Dialer` or an `AsyncDialer`. The loop opens connections, times `call`, and asks for
-`value` and `sizes` outside the timed window. Under `per-request`, opening the connection is part of the timed call.
+`value` and `sizes` when it was timed: where several requests are in flight mostly after the phase, up to thousands of
+calls later and when the connection may be closed. So both read what `call` returned and nothing else, any connection of a
+dialer reads the replies of all, and what `call` returned stays as it is. Under `per-request`, opening the connection is
+part of the timed call.
 """
 
 from __future__ import annotations
@@ -44,10 +47,10 @@ class Connection(Protocol):
         """Encode, send, await and decode one request: what an ordinary user's call does. Timed; else CallFailed."""
 
     def value(self, reply: Any) -> Reply:
-        """The decoded reply in the operation's own terms (plain values). Not timed."""
+        """The decoded reply in the operation's own terms (plain values). Not timed, and a matter of picking them out."""
 
     def sizes(self, request: Request, reply: Any) -> tuple[int, int]:
-        """Bytes of the request's and the reply's body (message without transport framing). Not timed."""
+        """Bytes of the request's and the reply's body (message without transport framing), counted by `call`. Not timed."""
 
     def close(self) -> None:
         """End the connection; idempotent."""

@@ -125,4 +125,5 @@ STATUSES: tuple[str, ...] = (
     "protocol",  # an error in the protocol's own words (HTTP 500, gRPC INTERNAL, ...)
     "undecodable",
     "cancelled",  # due, but not sent before the window closed
+    "unverified",  # replied, but the requester ended before it looked at the reply; never in a trial that is `done`
 )

@@ -1,4 +1,10 @@
-"""The books of a trial: every reply verified, every request a row, errors by kind. Called outside the timed window."""
+"""The books of a trial: every reply verified, every request a row, errors by kind.
+
+With one request in flight this is called while none is. With several, whatever it does stands in the latency of the
+others: then a reply is entered as `unverified` and kept, and `settle` verifies when the phase is over. Still looked at
+at once are one reply a second, those that come while the last one looked at was wrong, so that a responder that answers
+wrongly is found out in time, and those for which there is no memory left (`unverified.MOST_KEPT_BYTES`).
+"""
 
 from __future__ import annotations
 
@@ -11,10 +17,12 @@ from services.harness.client_api import CallFailed, Reply, Request
 from services.harness.contract import STATUSES
 from services.harness.phases import NS, PHASE_NAMES, Phase
 from services.harness.record import Record
+from services.harness.unverified import MOST_KEPT_BYTES, Unverified
 
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
 OK = STATUS_INDEX["ok"]
 CANCELLED = STATUS_INDEX["cancelled"]
+UNVERIFIED = STATUS_INDEX["unverified"]
 
 MOST_FAILURES_IN_A_ROW = 50
 MOST_SILENT_TIMEOUTS = 3
@@ -50,6 +58,8 @@ class Tally:
     body_bytes_sent: int = 0
     body_bytes_received: int = 0
     connections_opened: int = 0
+    verified_in_flight: int = 0
+    paused_ns: int = 0
     first_sent_ns: int | None = None
     last_received_ns: int = 0
 
@@ -69,6 +79,8 @@ class Ledger:
         *,
         timeout_s: float,
         progress: Callable[[dict[str, Any]], None],
+        in_flight: int = 1,
+        most_kept_bytes: int = MOST_KEPT_BYTES,
     ) -> None:
         self.record = record
         self.tally = Tally()
@@ -81,6 +93,10 @@ class Ledger:
         self._failures_in_a_row = 0
         self._last_success_ns = 0
         self._connections = 0
+        self._verifies_later = in_flight > 1
+        self._kept = Unverified(most_kept_bytes)
+        self._reader: Readable | None = None
+        self._last_was_wrong = False
 
     def begin(self, phase: Phase) -> None:
         """Start a phase with an empty tally."""
@@ -89,6 +105,7 @@ class Ledger:
         self._phase_begin_ns = self._last_success_ns = phase.begin_ns
         self._next_progress_ns = phase.begin_ns + NS
         self._failures_in_a_row = 0
+        self._last_was_wrong = False
 
     def connected(self) -> int:
         """The number of a connection that is opened now."""
@@ -113,24 +130,71 @@ class Ledger:
         request: Request,
         reply: Any,
     ) -> None:
-        """A reply was decoded: verify it, and enter it as a latency only if it is right."""
-        sent, received = connection.sizes(request, reply)
-        try:
-            reason = self._verify(request, connection.value(reply))
-        except CallFailed as failure:
-            self.failed(sequence, connection_number, intended_ns, sent_ns, received_ns, failure)
-            return
-        if reason is not None:
-            wrong = CallFailed("wrong-reply", reason)
+        """A reply was decoded: verify it, or keep it for `settle`. GaveUp as `failed`."""
+        if self._verifies_later:
+            if self._may_wait(received_ns):
+                self._reader = self._reader or connection
+                self._kept.keep(self.record.rows, request, reply)
+                self._failures_in_a_row = 0
+                self._last_success_ns = received_ns
+                self._enter(sequence, connection_number, intended_ns, sent_ns, received_ns, -1, -1, UNVERIFIED)
+                return
+            self.tally.verified_in_flight += 1
+        sent, received, wrong = self._judge(connection, request, reply)
+        self._last_was_wrong = wrong is not None
+        if wrong is not None:
             self.failed(sequence, connection_number, intended_ns, sent_ns, received_ns, wrong, sent, received)
             return
+        self._count_right(sent, received)
+        self._failures_in_a_row = 0
+        self._last_success_ns = received_ns
+        self._enter(sequence, connection_number, intended_ns, sent_ns, received_ns, sent, received, OK)
+
+    def settle(self) -> None:
+        """Verify what was kept in the phase that is over. GaveUp when as many in a row are wrong as end a phase."""
+        reader, self._reader = self._reader, None
+        wrong_in_a_row, hopeless = 0, None
+        for row, request, reply in self._kept.take():
+            assert reader is not None  # noqa: S101 - narrows the type
+            sent, received, wrong = self._judge(reader, request, reply)
+            if wrong is None:
+                self.record.judge(row, sent, received, OK)
+                self._count_right(sent, received)
+                wrong_in_a_row = 0
+                continue
+            self.record.judge(row, sent, received, STATUS_INDEX[wrong.status])
+            self._count_failure(wrong)
+            wrong_in_a_row += 1
+            if wrong_in_a_row >= MOST_FAILURES_IN_A_ROW:
+                hopeless = wrong
+        if hopeless is not None:
+            raise GaveUp(
+                hopeless.status, f"{MOST_FAILURES_IN_A_ROW} or more replies in a row were wrong; the last: {hopeless}"
+            )
+
+    def _may_wait(self, received_ns: int) -> bool:
+        """Whether a reply can be verified later; the one that a progress line is due with is looked at at once."""
+        return not self._last_was_wrong and received_ns < self._next_progress_ns and self._kept.has_room
+
+    def _judge(self, reader: Readable, request: Request, reply: Any) -> tuple[int, int, CallFailed | None]:
+        """Both bodies' sizes (-1 where the reply could not be read), and why the reply is no right one."""
+        sent, received = reader.sizes(request, reply)
+        try:
+            reason = self._verify(request, reader.value(reply))
+        except CallFailed as failure:
+            return -1, -1, failure
+        return sent, received, None if reason is None else CallFailed("wrong-reply", reason)
+
+    def _count_right(self, sent: int, received: int) -> None:
         tally = self.tally
         tally.verified += 1
         tally.body_bytes_sent += sent
         tally.body_bytes_received += received
-        self._failures_in_a_row = 0
-        self._last_success_ns = received_ns
-        self._enter(sequence, connection_number, intended_ns, sent_ns, received_ns, sent, received, OK)
+
+    def _count_failure(self, failure: CallFailed) -> None:
+        self.tally.errors[failure.status] += 1
+        words = failure.detail or failure.status
+        self.tally.error_examples.setdefault(failure.status, words[:EXAMPLE_CHARACTERS])
 
     def failed(
         self,
@@ -144,10 +208,7 @@ class Ledger:
         bytes_received: int = -1,
     ) -> None:
         """A request ended without a right reply. GaveUp when nothing has succeeded for too long."""
-        tally = self.tally
-        tally.errors[failure.status] += 1
-        words = failure.detail or failure.status
-        tally.error_examples.setdefault(failure.status, words[:EXAMPLE_CHARACTERS])
+        self._count_failure(failure)
         status = STATUS_INDEX[failure.status]
         self._enter(sequence, connection_number, intended_ns, sent_ns, received_ns, bytes_sent, bytes_received, status)
         if status != CANCELLED:

@@ -4,7 +4,11 @@
 uvloop. Rules of both:
 
 * One send stamp per sample, taken immediately before the client's call, and one when it returned; making the request,
-  verifying, recording and closing stand outside. Under `per-request`, opening the connection stands inside.
+  recording and closing stand outside. Under `per-request`, opening the connection stands inside.
+* What stands outside the window of one request stands in those of the others when several are in flight: there, replies
+  are verified after the phase (`ledger`). Making a request, storing its row and closing its connection cannot wait.
+* Pauses of a closed loop, from a reply to the worker's being ready again (verifying, recording, looking at the socket,
+  closing), are added up, so that throughput can be told without them.
 * A worker has one request in flight: at concurrency 1 there is exactly one.
 * When a phase is over nothing more is sent, and what is in flight is awaited (the client's time-out bounds that): to
   throw it away would throw away the slow ones first. What an open loop had due and could not send in time is entered as
@@ -15,9 +19,9 @@ uvloop. Rules of both:
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from services.harness.client_api import CallFailed, Request
 from services.harness.clock import Clock
@@ -30,6 +34,24 @@ NO_CONNECTION = -1
 
 # After these the connection cannot be trusted with another request.
 BREAKING = frozenset({"refused", "closed", "timeout", "undecodable", "cancelled"})
+
+
+Kept = TypeVar("Kept")
+
+
+class Lane(Generic[Kept]):
+    """One worker: its connection under `reuse`, and how long it paused between its requests."""
+
+    def __init__(self) -> None:
+        self.connection: Kept | None = None
+        self.number = NO_CONNECTION
+        self.pause_ns = 0  # since the last reply
+        self.paused_ns = 0  # before every request but the first
+
+    def sends(self) -> None:
+        """Another request follows, so that the pause before it lies within the phase."""
+        self.paused_ns += self.pause_ns
+        self.pause_ns = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +92,13 @@ class Loops(Protocol):
 def close_after(load: Load, begin_ns: int) -> int | None:
     """When the window of an open loop closes; None when only the number of requests ends it."""
     return None if load.duration_s is None else begin_ns + int(load.duration_s * NS)
+
+
+def count_pauses(work: Work, lanes: Sequence[Lane[Any]]) -> None:
+    """Enter how long a worker paused in the phase that is over, on average; the next phase counts anew."""
+    work.ledger.tally.paused_ns = sum(lane.paused_ns for lane in lanes) // len(lanes)
+    for lane in lanes:
+        lane.pause_ns = lane.paused_ns = 0
 
 
 def cancel_rest(work: Work, phase: Phase, due: array[int], now_ns: int) -> None:

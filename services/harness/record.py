@@ -17,8 +17,10 @@ _ROW = struct.Struct("<10q")
 # Bound once: `append` runs between any two requests.
 _pack_sequence = struct.Struct("<q").pack_into
 _pack_rest = struct.Struct("<9q").pack_into
+_pack_verdict = struct.Struct("<3q").pack_into
+_VERDICT_AT = 56  # bytes_sent, bytes_received, status
 _ZEROS = bytes(1 << 20)
-_MADV_POPULATE_WRITE = 23  # Linux 5.14; elsewhere pages are faulted in one by one, outside the timed window
+_MADV_POPULATE_WRITE = 23  # Linux 5.14; elsewhere pages are faulted in one by one
 
 GROW_ROWS = 1 << 17  # 10 MB
 LARGEST_START_ROWS = 1 << 22  # 320 MB; a longer trial grows on its way
@@ -93,6 +95,12 @@ class Record:
         )
         _pack_sequence(mapping, offset, sequence)
         self._offset = offset + ROW_BYTES
+
+    def judge(self, row: int, bytes_sent: int, bytes_received: int, status: int) -> None:
+        """Give the `row`-th row (from 0) its last three columns, which were not known when it was stored."""
+        if not 0 <= row < self.rows:
+            raise IndexError(f"row {row} of {self.rows}")
+        _pack_verdict(self._map, row * ROW_BYTES + _VERDICT_AT, bytes_sent, bytes_received, status)
 
     @property
     def rows(self) -> int:

@@ -11,7 +11,7 @@ import socket
 import stat
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,12 +73,19 @@ def addresses_of(host: str, port: int) -> frozenset[str]:
 
 def sockets_to(addresses: frozenset[str], port: int) -> dict[int, TcpInfo]:
     """TCP_INFO of the connections to these addresses, by the socket's inode; empty where the system has none."""
-    return dict(_find(addresses, port)) if hasattr(socket, "TCP_INFO") and _OPEN_FILES.is_dir() else {}
+    return {inode: parse(raw) for _, inode, raw in _find(addresses, port, _open_files())}
 
 
-def _find(addresses: frozenset[str], port: int) -> Iterator[tuple[int, TcpInfo]]:
-    for name in os.listdir(_OPEN_FILES):  # noqa: PTH208 - names are wanted, not paths, and quickly
-        descriptor = int(name)
+def _open_files() -> Iterable[int]:
+    """All descriptors of this process; none where the system does not list them."""
+    if not hasattr(socket, "TCP_INFO") or not _OPEN_FILES.is_dir():
+        return ()
+    return map(int, os.listdir(_OPEN_FILES))  # noqa: PTH208 - names are wanted, not paths, and quickly
+
+
+def _find(addresses: frozenset[str], port: int, descriptors: Iterable[int]) -> Iterator[tuple[int, int, bytes]]:
+    """Descriptor, inode and `struct tcp_info` of those that are connections to these addresses."""
+    for descriptor in descriptors:
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISSOCK(status.st_mode):
@@ -92,7 +99,7 @@ def _find(addresses: frozenset[str], port: int) -> Iterator[tuple[int, TcpInfo]]
             peer = sock.getpeername()
             # A dual-stack socket (gRPC's) shows an IPv4 peer as ::ffff:a.b.c.d.
             if peer[1] == port and peer[0].removeprefix("::ffff:") in addresses:
-                yield status.st_ino, parse(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LARGEST))
+                yield descriptor, status.st_ino, sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LARGEST)
         except OSError:
             continue  # not connected (any more)
         finally:
@@ -103,8 +110,10 @@ class WireMeter:
     """Sums TCP_INFO over a window in which connections may come and go.
 
     `begin` and `end` stand around the window; `before_close` is called while a connection that is about to go is still
-    open. Where many short connections `overlap`, a look at every close would disturb the others: then only the
-    smallest round trip is known, from a look now and then, and the sums are not.
+    open, and holds up the next request: so it looks first where the last connection was found, as descriptors are used
+    again, and goes through all open files only when fewer are there than were, and ten times a second. Where many short
+    connections `overlap`, a look at every close would disturb the others: then only the smallest round trip is known,
+    from a look now and then, and the sums are not.
     """
 
     def __init__(self, host: str, port: int, *, overlap: bool = False) -> None:
@@ -112,34 +121,41 @@ class WireMeter:
         self._port = port
         self._overlap = overlap
         self._next_look_ns = 0
-        self._before: dict[int, TcpInfo] = {}
-        self._latest: dict[int, TcpInfo] = {}
+        self._usual: tuple[int, ...] = ()
+        self._before: dict[int, bytes] = {}
+        self._latest: dict[int, bytes] = {}
 
     def begin(self) -> None:
         """Start counting from here."""
-        self._before = sockets_to(self._addresses, self._port)
-        self._latest = dict(self._before)
+        self._latest = {}
+        self._look_everywhere()
+        self._before = dict(self._latest)
 
     def before_close(self) -> None:
         """Look once more, while the connection is there."""
-        if self._overlap:
-            now_ns = time.monotonic_ns()
-            if now_ns < self._next_look_ns:
-                return
+        now_ns = time.monotonic_ns()
+        if now_ns >= self._next_look_ns:
             self._next_look_ns = now_ns + _BETWEEN_LOOKS_NS
-        self._latest.update(sockets_to(self._addresses, self._port))
+            self._look_everywhere()
+        elif not self._overlap:
+            found = list(_find(self._addresses, self._port, self._usual))
+            if found and len(found) == len(self._usual):
+                self._latest.update((inode, raw) for _, inode, raw in found)
+            else:
+                self._look_everywhere()
 
     def end(self) -> None:
         """Stop counting here."""
-        self._latest.update(sockets_to(self._addresses, self._port))
+        self._look_everywhere()
 
     def wire(self) -> dict[str, int] | None:
         """Bytes and segments of the window, headers of TCP and below excluded; None where the system has none."""
         if self._overlap or not self._latest:
             return None
         sums = dict.fromkeys(_SUMS, 0)
-        for inode, info in self._latest.items():
-            before = self._before.get(inode)
+        for inode, raw in self._latest.items():
+            info = parse(raw)
+            before = parse(self._before[inode]) if inode in self._before else None
             for name in _SUMS:
                 now = getattr(info, name)
                 if now is None:
@@ -149,5 +165,10 @@ class WireMeter:
 
     def min_rtt_us(self) -> int | None:
         """The smallest round trip that the kernel saw on these connections, by its own stamps."""
-        seen = [info.min_rtt_us for info in self._latest.values() if info.min_rtt_us is not None]
+        seen = [info.min_rtt_us for info in map(parse, self._latest.values()) if info.min_rtt_us is not None]
         return min(seen, default=None)
+
+    def _look_everywhere(self) -> None:
+        found = list(_find(self._addresses, self._port, _open_files()))
+        self._usual = tuple(descriptor for descriptor, _, _ in found)
+        self._latest.update((inode, raw) for _, inode, raw in found)

@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from socketio import packet
-
 from services.harness.client_api import CallFailed, CallSpec, Reply, Request
+from services.socketio.packets import Part, Traffic, size
+
+Exchange = tuple[Reply, tuple[Part, ...], tuple[Part, ...]]
+"""What a client's `call` returns: the reply, and the parts of both packets as they were sent and received."""
 
 
 def check_encodable(call: CallSpec) -> None:
@@ -53,12 +55,18 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def sizes(operation: str, request: Request, reply: Reply) -> tuple[int, int]:
-    """Bytes of the packets' JSON and attachments, without acknowledgement number and transport framing."""
-    return _size(packet.EVENT, [operation, request]), _size(packet.ACK, [reply])
+def exchange(arguments: tuple[Any, ...], traffic: Traffic) -> Exchange:
+    """The reply that a responder acknowledged with, and both packets' parts; CallFailed as `read_acknowledgement`."""
+    return read_acknowledgement(arguments), traffic.sent, traffic.received
 
 
-def _size(kind: int, content: list[Any]) -> int:
-    encoded = packet.Packet(packet_type=kind, data=content).encode()
-    parts = encoded if isinstance(encoded, list) else [encoded]
-    return sum(len(part.encode() if isinstance(part, str) else part) for part in parts)
+class ConnectionBase:
+    """Reads exchanges; never timed."""
+
+    def value(self, reply: Exchange) -> Reply:
+        """The reply, plain as it is."""
+        return reply[0]
+
+    def sizes(self, request: Request, reply: Exchange) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent
+        """Bytes of both packets' JSON and attachments, without acknowledgement number and transport framing."""
+        return size(reply[1]), size(reply[2])

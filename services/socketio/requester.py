@@ -10,10 +10,11 @@ import aiohttp
 import socketio
 from socketio.exceptions import SocketIOError
 
-from services.harness.client_api import CallFailed, CallSpec, Reply, Request
+from services.harness.client_api import CallFailed, CallSpec, Request
 from services.harness.spec import MAX_MESSAGE_BYTES, Client
 from services.http.codec import authority
 from services.socketio import events
+from services.socketio.packets import Traffic
 
 _TRANSPORTS = {"socketio": "websocket", "socketio-polling": "polling"}
 _CLOSE_TIMEOUT_S = 1
@@ -32,14 +33,16 @@ class SocketIoDialer:
         http = aiohttp.ClientSession(trust_env=False)
         # The library's own time-outs lose their name on the way up; ours comes first.
         later_s = 2 * self._call.timeout_s
+        traffic = Traffic()
         client = socketio.AsyncClient(
             reconnection=False,
             handle_sigint=False,
+            serializer=traffic.packet_class(),
             http_session=http,
             request_timeout=later_s,
             websocket_extra_options={"compress": 0, "max_msg_size": MAX_MESSAGE_BYTES},
         )
-        connection = SocketIoConnection(client, http, self._call)
+        connection = SocketIoConnection(client, http, traffic, self._call)
         try:
             async with asyncio.timeout(self._call.timeout_s):
                 await client.connect(
@@ -53,18 +56,19 @@ class SocketIoDialer:
         return connection
 
 
-class SocketIoConnection:
+class SocketIoConnection(events.ConnectionBase):
     """One Socket.IO session."""
 
-    def __init__(self, client: Any, http: aiohttp.ClientSession, call: CallSpec) -> None:
+    def __init__(self, client: Any, http: aiohttp.ClientSession, traffic: Traffic, call: CallSpec) -> None:
         self._client = client
         self._http = http
+        self._traffic = traffic
         self._operation = call.operation
         self._timeout_s = call.timeout_s
         self._acknowledgement: asyncio.Future[tuple[Any, ...]] | None = None
         client.on("disconnect", self._disconnected)
 
-    async def call(self, request: Request) -> Reply:
+    async def call(self, request: Request) -> events.Exchange:
         """Emit an event, await its acknowledgement.
 
         What `AsyncClient.call` does, save that it would go on waiting after the connection has ended.
@@ -78,7 +82,7 @@ class SocketIoConnection:
             raise CallFailed("timeout", f"no acknowledgement within {self._timeout_s} s") from error
         except SocketIOError as error:
             raise CallFailed("closed", str(error)) from error
-        return events.read_acknowledgement(arguments)
+        return events.exchange(arguments, self._traffic)
 
     def _acknowledged(self, *arguments: Any) -> None:
         if self._acknowledgement is not None and not self._acknowledgement.done():
@@ -87,14 +91,6 @@ class SocketIoConnection:
     def _disconnected(self, reason: str) -> None:
         if self._acknowledgement is not None and not self._acknowledgement.done():
             self._acknowledgement.set_exception(CallFailed("closed", f"the connection ended: {reason}"))
-
-    def value(self, reply: Reply) -> Reply:
-        """The reply, plain as it is."""
-        return reply
-
-    def sizes(self, request: Request, reply: Reply) -> tuple[int, int]:
-        """Bytes of the event's and the acknowledgement's packets."""
-        return events.sizes(self._operation, request, reply)
 
     async def close(self) -> None:
         """Leave, and end every TCP connection of the session."""

@@ -9,10 +9,11 @@ from typing import Any
 import socketio
 from socketio.exceptions import SocketIOError
 
-from services.harness.client_api import CallFailed, CallSpec, Reply, Request
+from services.harness.client_api import CallFailed, CallSpec, Request
 from services.harness.spec import Client
 from services.http.codec import authority
 from services.socketio import events
+from services.socketio.packets import Traffic
 
 _WEBSOCKET_OPTIONS = {
     "sockopt": ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),),
@@ -29,13 +30,15 @@ class SocketIoSyncDialer:
 
     def dial(self) -> SocketIoSyncConnection:
         """Connect, upgrade, and join the default namespace."""
+        traffic = Traffic()
         client = socketio.Client(
             reconnection=False,
             handle_sigint=False,
+            serializer=traffic.packet_class(),
             request_timeout=self._call.timeout_s,
             websocket_extra_options=_WEBSOCKET_OPTIONS,
         )
-        connection = SocketIoSyncConnection(client, self._call)
+        connection = SocketIoSyncConnection(client, traffic, self._call)
         try:
             client.connect(
                 f"http://{authority(self._call.host, self._call.port)}",
@@ -48,18 +51,19 @@ class SocketIoSyncDialer:
         return connection
 
 
-class SocketIoSyncConnection:
+class SocketIoSyncConnection(events.ConnectionBase):
     """One Socket.IO session."""
 
-    def __init__(self, client: Any, call: CallSpec) -> None:
+    def __init__(self, client: Any, traffic: Traffic, call: CallSpec) -> None:
         self._client = client
+        self._traffic = traffic
         self._operation = call.operation
         self._timeout_s = call.timeout_s
         self._done = threading.Event()
         self._arguments: tuple[Any, ...] | None = None
         client.on("disconnect", self._disconnected)
 
-    def call(self, request: Request) -> Reply:
+    def call(self, request: Request) -> events.Exchange:
         """Emit an event, await its acknowledgement.
 
         What `Client.call` does, save that it would go on waiting after the connection has ended.
@@ -74,7 +78,7 @@ class SocketIoSyncConnection:
             raise CallFailed("timeout", f"no acknowledgement within {self._timeout_s} s")
         if self._arguments is None:
             raise CallFailed("closed", "the connection ended before the acknowledgement")
-        return events.read_acknowledgement(self._arguments)
+        return events.exchange(self._arguments, self._traffic)
 
     def _acknowledged(self, *arguments: Any) -> None:
         self._arguments = arguments
@@ -82,14 +86,6 @@ class SocketIoSyncConnection:
 
     def _disconnected(self, _reason: str) -> None:
         self._done.set()
-
-    def value(self, reply: Reply) -> Reply:
-        """The reply, plain as it is."""
-        return reply
-
-    def sizes(self, request: Request, reply: Reply) -> tuple[int, int]:
-        """Bytes of the event's and the acknowledgement's packets."""
-        return events.sizes(self._operation, request, reply)
 
     def close(self) -> None:
         """Leave, and end the connection."""

@@ -40,6 +40,7 @@ class ScriptedDialer:
     clock: ScriptedClock
     service_ns: int | Callable[[int], int] = 1000
     dial_ns: int = 0
+    close_ns: int = 0
     script: dict[int, Exception | dict[str, Any]] = field(default_factory=dict)
     refuse_dials: set[int] = field(default_factory=set)
     calls: int = 0
@@ -76,6 +77,7 @@ class ScriptedConnection:
 
     def close(self) -> None:
         self._dialer.closed += 1
+        self._dialer.clock.advance(self._dialer.close_ns)
 
 
 class AwaitableDialer:

@@ -132,19 +132,20 @@ def _converse(client: Client, dialer: Any, requests: list[Request]) -> list[tupl
         connection = dialer.dial()
         try:
             replies = [(request, connection.call(request)) for request in requests]
-            return [(connection.value(reply), connection.sizes(request, reply)) for request, reply in replies]
         finally:
             connection.close()
             connection.close()
+        # Only now: a reply may be verified when its connection is gone.
+        return [(connection.value(reply), connection.sizes(request, reply)) for request, reply in replies]
 
     async def converse() -> list[tuple[Reply, tuple[int, int]]]:
         connection = await dialer.dial()
         try:
             replies = [(request, await connection.call(request)) for request in requests]
-            return [(connection.value(reply), connection.sizes(request, reply)) for request, reply in replies]
         finally:
             await connection.close()
             await connection.close()
+        return [(connection.value(reply), connection.sizes(request, reply)) for request, reply in replies]
 
     return run_awaiting(converse())
 

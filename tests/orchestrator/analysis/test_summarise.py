@@ -185,6 +185,32 @@ def test_several_requesters_of_one_trial_are_one_trial():
     assert two.throughput_per_s == pytest.approx(2 * one.throughput_per_s)
 
 
+def test_throughput_leaves_out_what_the_requester_did_between_requests():
+    def with_pauses(share: float):
+        run = a_run()
+        run.stored = replace(
+            run.stored,
+            trials=tuple(
+                replace(
+                    t,
+                    requesters=tuple(
+                        replace(r, done={**r.done, "paused_s": share * _span_s(run.files[r.samples])})
+                        for r in t.requesters
+                    ),
+                )
+                for t in run.stored.trials
+            ),
+        )
+        return summarise(run).cells[0].throughput_per_s
+
+    assert with_pauses(0.2) == pytest.approx(with_pauses(0.0) / 0.8)
+
+
+def _span_s(columns) -> float:
+    measured = columns["phase"] == 1
+    return float(columns["received_ns"][measured].max() - columns["sent_ns"][measured].min()) / 1e9
+
+
 def test_the_summary_is_json_and_nothing_in_it_is_not_a_number(summary):
     again = json.loads(summary.to_json())
     assert again["schema_version"] == 1

@@ -157,6 +157,37 @@ def test_per_request_opening_is_timed_and_closing_is_not(bench: Bench):
     assert bench.ledger.tally.connections_opened == 3
 
 
+def test_pauses_of_a_closed_loop_are_added_up_and_lie_between_its_requests(bench: Bench):
+    """Verifying (7 ns), looking at the socket (11) and closing it (300): before every request but the first."""
+    bench.dialer.dial_ns, bench.dialer.service_ns, bench.dialer.close_ns = 500, 1000, 300
+    loops = bench.loops("per-request")
+    loops.open()
+    loops.closed_loop(bench.phase(Load(requests=3), WARM_UP))
+    loops.closed_loop(bench.phase(Load(requests=4), MEASURED, 4))
+    tally = bench.ledger.tally
+    assert tally.paused_ns == 3 * (7 + 11 + 300)
+    # What is left of the span is the calls, and the making of requests, which a user's loop does as well.
+    assert round(tally.span_s * NS) - tally.paused_ns == 4 * 1500 + 3 * 5
+
+
+def test_opening_a_broken_connection_again_is_no_pause(bench: Bench):
+    bench.dialer.dial_ns, bench.dialer.close_ns = 9999, 300
+    bench.dialer.script = {2: CallFailed("closed", "gone")}
+    loops = bench.loops()
+    loops.open()
+    loops.closed_loop(bench.phase(Load(requests=3)))
+    assert bench.ledger.tally.paused_ns == 7 + (11 + 300)
+
+
+def test_an_open_loop_has_no_pauses(bench: Bench):
+    due = array("q", [0, 0, 0])
+    loops = bench.loops("per-request")
+    phase = bench.open_phase(due)
+    loops.open_loop(phase, due, None)
+    assert bench.ledger.tally.rows == 3
+    assert bench.ledger.tally.paused_ns == 0
+
+
 def test_a_wrong_reply_is_an_error_with_its_words_and_never_a_success(bench: Bench):
     bench.dialer.script = {2: {"wrong": 1}}
     loops = bench.loops()

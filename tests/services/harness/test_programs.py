@@ -58,6 +58,8 @@ def test_a_trial_from_check_to_done(tmp_path: Path, client: str, connection: Any
     assert max(row.received_ns for row in rows if row.phase == 0) < min(row.sent_ns for row in rows if row.phase == 1)
     assert done["errors"] == {}
     assert (done["identity"], done["verified"]) == ("nonce", 50)
+    assert done["verified_in_flight"] <= (0 if concurrency == 1 else 50)
+    assert 0 < done["paused_s"] < done["measured_s"]
     assert done["connections_opened"] == (0 if connection == "reuse" else 50)
     assert done["body_bytes_sent"] == 50 * lines[0]["body_bytes"][0]
     assert stats["answered"] == 72  # the two of the check among them
@@ -242,6 +244,50 @@ def test_a_requester_that_is_ended_leaves_its_rows(tmp_path: Path, how: str):
         requester.ended()
     assert requester.process.returncode == (-signal.SIGTERM if how == "terminated" else 1)
     assert len(list(read_record(record))) > 20
+
+
+@pytest.mark.parametrize("client", ["socket", "uvloop"])
+def test_a_requester_that_is_killed_with_several_in_flight_leaves_rows_that_say_they_were_not_verified(
+    tmp_path: Path, client: str
+):
+    record = tmp_path / "record"
+    load = Load(duration_s=60, concurrency=4)
+    with responder("tcp") as (_, ready), program("services.harness.request") as requester:
+        requester.send(a_trial(ready["port"], record, client=client, load=load).to_json())
+        while requester.read().get("phase") != "measured":
+            pass
+        requester.process.kill()
+        requester.process.wait(PATIENCE_S)
+    rows = list(read_record(record))
+    assert {STATUSES[row.status] for row in rows if row.phase == 0} == {"ok"}  # verified before the measured phase
+    measured = [row for row in rows if row.phase == 1]
+    assert len(measured) > 20
+    assert {STATUSES[row.status] for row in measured} == {"ok", "unverified"}  # one a second is looked at at once
+    assert all(row.sent_ns < row.received_ns for row in measured)
+    assert all((row.bytes_sent, row.bytes_received) == (-1, -1) for row in measured if row.status)
+
+
+@pytest.mark.parametrize("client", ["socket", "uvloop"])
+def test_wrong_replies_among_many_in_flight_are_found(tmp_path: Path, client: str):
+    def answer(number: int, code: int, body: bytes) -> tuple[int, bytes]:
+        return (EXCHANGE, b"not it") if number in (25, 60) else exchanged(code, body)
+
+    record = tmp_path / "record"
+    with strange_responder(answer) as port:
+        trial = a_trial(
+            port,
+            record,
+            client=client,
+            operation="exchange",
+            payload=Payload(kind="exchange", size=10, reply_size=10),
+            load=Load(requests=100, concurrency=4),
+        )
+        done = make_trial(trial)[-1]
+    assert done["type"] == "done"
+    assert (done["errors"], done["verified"]) == ({"wrong-reply": 2}, 98)
+    assert done["body_bytes_received"] == 98 * 10
+    statuses = [STATUSES[row.status] for row in read_record(record) if row.phase == 1]
+    assert (statuses.count("ok"), statuses.count("wrong-reply")) == (98, 2)
 
 
 @pytest.mark.parametrize("how", ["stdin closed", "SIGTERM", "SIGINT"])

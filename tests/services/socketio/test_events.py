@@ -29,15 +29,6 @@ def test_an_error_is_an_error_in_the_protocols_own_words() -> None:
     assert failed.value.status == "protocol"
 
 
-def test_sizes_count_json_and_attachments() -> None:
-    plain, _ = events.sizes("add", {"a": 1, "b": 2}, {"sum": 3})
-    assert plain == len('2["add",{"a":1,"b":2}]')
-    empty, _ = events.sizes("echo", {"data": b""}, {"data": b""})
-    full, received = events.sizes("echo", {"data": bytes(1000)}, {"data": bytes(1000)})
-    assert full - empty == 1000
-    assert received > 1000
-
-
 def test_what_is_not_json_is_refused_before_anything_is_sent() -> None:
     call = CallSpec(host=wire.HOST, port=7, operation="echo", timeout_s=1, example={"document": [math.inf]})
     with pytest.raises(CallFailed, match="cannot be encoded as JSON") as failed:
