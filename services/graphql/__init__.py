@@ -17,12 +17,15 @@ PROTOCOL = Protocol(
         Responder(
             name="strawberry",
             module="services.graphql.responder",
+            adds="parses and validates the same query anew at every request",
+            without="strawberry-cached",
             packages=_PACKAGES,
             settings={**SETTINGS, "query": "parsed and validated at every request, which is Strawberry's default"},
         ),
         Responder(
             name="strawberry-cached",
             module="services.graphql.cached_responder",
+            adds="executes every query with graphql-core, in Python",
             packages=_PACKAGES,
             settings={**SETTINGS, "query": "Strawberry's ParserCache and ValidationCache, 128 entries each"},
         ),
