@@ -25,7 +25,6 @@ PROTOCOL = Protocol(
         Responder(
             name="strawberry-cached",
             module="services.graphql.cached_responder",
-            adds="executes every query with graphql-core, in Python",
             packages=_PACKAGES,
             settings={**SETTINGS, "query": "Strawberry's ParserCache and ValidationCache, 128 entries each"},
         ),

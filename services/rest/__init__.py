@@ -17,7 +17,7 @@ PROTOCOL = Protocol(
         Responder(
             name="fastapi",
             module="services.rest.responder",
-            adds="validates every JSON body with pydantic models",
+            adds="routes every request with FastAPI and validates JSON bodies with pydantic models",
             without="starlette",
             packages=("fastapi", "starlette", "pydantic", *PACKAGES),
             settings={**SETTINGS, "JSON": "FastAPI's default, bodies validated by pydantic models"},

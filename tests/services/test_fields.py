@@ -137,5 +137,5 @@ def test_what_a_responder_adds_and_its_way_out_are_of_the_catalogue() -> None:
             if responder.without:
                 assert responder.adds != protocol.responder(responder.without).adds
         for part in (*protocol.responders, *protocol.clients):
-            assert len(part.adds) < 70
+            assert len(part.adds) < 90
             assert not part.adds.endswith(".")
