@@ -11,7 +11,7 @@ import pytest
 from werkzeug.serving import make_server
 
 from services.harness.desk import Desk
-from services.rest import PROTOCOL, flask_app, responder
+from services.rest import PROTOCOL, flask_app, responder, starlette_responder
 
 BAD_BODIES = ["not json", "[1, 2]", "{}", '{"a": 1}']
 
@@ -36,6 +36,17 @@ def test_flask_refuses_a_body_that_is_no_addition(body: str) -> None:
     environment = {"REMOTE_ADDR": "127.0.0.1", "REMOTE_PORT": 1}
     reply = client.post("/add", data=body, content_type="application/json", environ_overrides=environment)
     assert reply.status_code == 400
+
+
+@pytest.mark.parametrize("body", BAD_BODIES)
+def test_starlette_refuses_a_body_that_is_no_addition(body: str) -> None:
+    async def ask() -> int:
+        transport = httpx.ASGITransport(app=starlette_responder.application(Desk(identity="me")))
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            reply = await client.post("/add", content=body, headers={"Content-Type": "application/json"})
+        return reply.status_code
+
+    assert asyncio.run(ask()) == 400
 
 
 def test_flasks_development_server_closes_the_connection_after_every_reply() -> None:
@@ -65,6 +76,8 @@ def test_only_the_development_server_refuses_to_reuse_connections() -> None:
 def test_every_responder_has_the_same_paths() -> None:
     desk = Desk(identity="me")
     fastapi = {route.path for route in responder.application(desk).routes if "POST" in getattr(route, "methods", ())}
+    starlette = {route.path for route in starlette_responder.application(desk).routes if hasattr(route, "path")}
+    assert starlette == fastapi
     flask = {rule.rule for rule in flask_app.application(desk).url_map.iter_rules() if "POST" in (rule.methods or ())}
     assert fastapi == {"/identity", "/timestamp", "/add", "/echo/data", "/echo/records", "/echo/document", "/image"}
     assert flask - {"/echo/<any(records, document):form>"} == fastapi - {"/echo/records", "/echo/document"}
