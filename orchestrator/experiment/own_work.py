@@ -13,12 +13,12 @@ from services.harness.spec import Client, Responder
 
 
 def declared(responder: Responder, client: Client) -> list[dict[str, str]]:
-    """The declarations of both ends, as a plan keeps them; none of an end that declares nothing."""
+    """The declarations of both ends, as a plan keeps them: what is empty is left out."""
     ends = (
         {"name": responder.name, "adds": responder.adds, "without": responder.without, "omits": responder.omits},
-        {"name": client.name, "adds": client.adds, "without": "", "omits": client.omits},
+        {"name": client.name, "adds": client.adds, "omits": client.omits},
     )
-    return [end for end in ends if end["adds"] or end["omits"]]
+    return [{key: words for key, words in end.items() if words} for end in ends if end["adds"] or end["omits"]]
 
 
 def added(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -36,9 +36,8 @@ def sentences(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]
     found = []
     if omitted := unread(stacks, resolved):
         found.append(
-            "Fields are left unread, so this is the cost of passing a message on, not of using it. "
-            + "; ".join(omitted)
-            + "."
+            "Some stacks leave fields unread: theirs is the cost of passing a message on, not of using it. "
+            f"{'; '.join(omitted)}."
         )
     if work := added(stacks, resolved):
         found.append(f"These latencies hold work that is not the protocol's. {'; '.join(work)}.")
@@ -50,7 +49,7 @@ def _phrases(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]],
     for stack in stacks:
         if stack.control_of is None:
             for end in resolved.get(stack.id, {}).get("own_work", ()):
-                if end[key]:
-                    spared = f" ({end['without']} does not)" if key == "adds" and end["without"] else ""
+                if key in end:
+                    spared = f" ({end['without']} does not)" if key == "adds" and "without" in end else ""
                     labels.setdefault(f"{end['name']} {end[key]}{spared}", []).append(stack.label)
     return [f"{', '.join(of)}: {phrase}" for phrase, of in labels.items()]
