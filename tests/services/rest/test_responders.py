@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from typing import Any
 
 import httpx
 import pytest
@@ -47,6 +48,31 @@ def test_starlette_refuses_a_body_that_is_no_addition(body: str) -> None:
         return reply.status_code
 
     assert asyncio.run(ask()) == 400
+
+
+@pytest.mark.parametrize(
+    ("module", "status"), [(responder, 422), (starlette_responder, 200)], ids=["fastapi", "starlette"]
+)
+def test_fastapi_validates_records_and_starlette_does_not(module: Any, status: int) -> None:
+    """What the catalogue says of both, and what a report says that the difference is."""
+
+    async def ask() -> int:
+        transport = httpx.ASGITransport(app=module.application(Desk(identity="me")))
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            reply = await client.post("/echo/records", json=[{"id": "no number"}])
+        return reply.status_code
+
+    assert asyncio.run(ask()) == status
+    assert "pydantic" in PROTOCOL.responder("fastapi").adds
+    assert PROTOCOL.responder("fastapi").without == "starlette"
+
+
+def test_flask_sorts_json_by_key() -> None:
+    client = flask_app.application(Desk(identity="me")).test_client()
+    environment = {"REMOTE_ADDR": "127.0.0.1", "REMOTE_PORT": 1}
+    reply = client.post("/echo/document", json={"b": 1, "a": 2}, environ_overrides=environment)
+    assert reply.get_data().index(b"a") < reply.get_data().index(b"b")
+    assert all("sorts JSON" in PROTOCOL.responder(name).adds for name in ("flask", "flask-gunicorn"))
 
 
 def test_flasks_development_server_closes_the_connection_after_every_reply() -> None:
