@@ -16,6 +16,7 @@ from orchestrator.analysis.conditions import conditions, settings
 from orchestrator.analysis.evidence import Run
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.verdicts import verdicts
+from orchestrator.experiment import own_work
 
 
 def summarise(run: Run) -> RunSummary:
@@ -30,6 +31,7 @@ def summarise(run: Run) -> RunSummary:
     cells = summarise_cells(evidence)
     comparisons = compare_stacks(plan, cells)
     checks = run_checks(evidence)
+    said = verdicts(cells, comparisons, checks)
     return RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
@@ -37,7 +39,7 @@ def summarise(run: Run) -> RunSummary:
         started_at=manifest.started_at,
         ended_at=manifest.ended_at,
         state=manifest.state,
-        verdicts=verdicts(cells, comparisons, checks),
+        verdicts=(*said, *own_work.sentences(plan.stacks, plan.resolved)) if said else (),
         conditions=conditions(evidence),
         cells=cells,
         floors=evidence.floors,

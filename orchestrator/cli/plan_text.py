@@ -12,6 +12,7 @@ from orchestrator.analysis.power import describe
 from orchestrator.experiment.estimate import cost_of, costs_from, estimate
 from orchestrator.experiment.loads import describe_load
 from orchestrator.experiment.machines import PRICES_AS_OF, UNLIMITED
+from orchestrator.experiment.own_work import added, unread
 from orchestrator.experiment.plan import Cell, Placement, Plan
 from orchestrator.experiment.units import format_duration, format_size
 
@@ -84,6 +85,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
             for stack in plan.stacks
         ],
     )
+    for what, phrases in (("adds", added(plan.stacks, plan.resolved)), ("unread", unread(plan.stacks, plan.resolved))):
+        yield from (f"{what + ':':7} {phrase}" for phrase in phrases)
     yield f"versions here: {_versions(plan)}"
     yield ""
     yield from _table(("placement", "requester", "responder", "distance"), [_placement_row(p) for p in plan.placements])

@@ -28,7 +28,7 @@ def _describe(protocol: Any) -> dict[str, Any]:
         "summary": protocol.summary,
         "is_floor": protocol.is_floor,
         "operations": sorted(protocol.operations),
-        "responders": [_part(part) for part in protocol.responders],
+        "responders": [{**_part(part), "without": part.without} for part in protocol.responders],
         "clients": [_client(part, protocol) for part in protocol.clients],
         "default_responder": protocol.responders[0].name,
         "default_client": {"sequential": protocol.sequential, "concurrent": protocol.concurrent},
@@ -41,6 +41,8 @@ def _part(part: Any) -> dict[str, Any]:
         "name": part.name,
         "packages": list(part.packages),
         "refuses": dict(part.refuses),
+        "adds": part.adds,
+        "omits": part.omits,
         "settings": dict(part.settings),
     }
 
@@ -72,6 +74,20 @@ def _lines(protocols: Sequence[dict[str, Any]]) -> Iterator[str]:
         for part in (*protocol["responders"], *protocol["clients"]):
             for what, reason in part["refuses"].items():
                 yield f"{protocol['name']} / {part['name']} cannot do {what}: {reason}"
+    yield ""
+    yield from _own_work(protocols)
+
+
+def _own_work(protocols: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """What responders and clients do of their own, or leave out; protocols that share one share the line."""
+    found: dict[str, list[str]] = {}
+    for protocol in protocols:
+        for part in (*protocol["responders"], *protocol["clients"]):
+            spared = f" ({part['without']} does not)" if part.get("without") else ""
+            for phrase in filter(None, (part["adds"] and part["adds"] + spared, part["omits"])):
+                found.setdefault(f"{part['name']} {phrase}", []).append(protocol["name"])
+    yield "what a latency holds, or leaves out, that is not the protocol's:"
+    yield from (f"{', '.join(dict.fromkeys(names))} / {phrase}" for phrase, names in found.items())
 
 
 def _client_marks(protocol: dict[str, Any]) -> dict[str, str]:

@@ -13,7 +13,15 @@ from orchestrator.experiment.model import ExcludeSpec
 from orchestrator.experiment.payloads import Asked, resolve_operations
 from orchestrator.experiment.placements import resolve_placements
 from orchestrator.experiment.plan import Cell, Operation, PayloadFile, Placement, Stack
-from orchestrator.experiment.stacks import Entry, describe_stack, label_stacks, refusal, resolve_entries, way_out
+from orchestrator.experiment.stacks import (
+    Entry,
+    describe_stack,
+    label_stacks,
+    omitting,
+    refusal,
+    resolve_entries,
+    way_out,
+)
 from services.harness.contract import Load, Warmup
 from services.harness.spec import Policy, Protocol
 
@@ -119,7 +127,8 @@ def _assemble(
     asked: Sequence[Asked],
     placements: Sequence[Placement],
 ) -> Matrix:
-    stacks = list(label_stacks(use.stack for use in uses.values()))
+    always_named = {name for use in uses.values() for name in omitting(use.stack, use.entry.protocol)}
+    stacks = list(label_stacks((use.stack for use in uses.values()), always_named))
     reference = _reference(located, stacks)
     located.raise_problems()
     every = list(cells.values())

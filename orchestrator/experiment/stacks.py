@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from itertools import product
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.load import Located
 from orchestrator.experiment.model import StackSpec
+from orchestrator.experiment.own_work import declared
 from orchestrator.experiment.plan import Stack
 from orchestrator.experiment.tree import Key
 from services.harness.contract import Load
@@ -117,8 +118,17 @@ def way_out(entry: Entry, client: Client, operation: str, policy: Policy) -> str
     return "Change the stack, or leave this part out with `exclude`."
 
 
-def label_stacks(stacks: Iterable[Stack]) -> tuple[Stack, ...]:
-    """Stacks with the shortest labels that tell them apart: the protocol, and what differs among its stacks."""
+def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
+    """Names of the stack's ends that leave out what others do: no label hides them."""
+    ends = (protocol.responder(stack.responder), protocol.client(stack.client))
+    return (end.name for end in ends if end.omits)
+
+
+def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> tuple[Stack, ...]:
+    """Stacks with the shortest labels that tell them apart: the protocol, and what differs among its stacks.
+
+    Responders and clients in `always_named` stand in every label of theirs.
+    """
     every = list(stacks)
     labelled = []
     for stack in every:
@@ -126,7 +136,7 @@ def label_stacks(stacks: Iterable[Stack]) -> tuple[Stack, ...]:
         parts = [
             getattr(stack, part)
             for part in ("responder", "client")
-            if len({getattr(other, part) for other in siblings}) > 1
+            if len({getattr(other, part) for other in siblings}) > 1 or getattr(stack, part) in always_named
         ]
         label = f"{stack.protocol} ({', '.join(parts)})" if parts else stack.protocol
         labelled.append(replace(stack, label=label))
@@ -145,6 +155,7 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, has_sev
             "responder": dict(responder.settings),
             "client": dict(client.settings),
         },
+        "own_work": declared(responder, client),
         "client_style": client.style,
         "round_trips_to_open": protocol.round_trips(client.name),
         "client_reason": chosen,

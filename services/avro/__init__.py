@@ -15,6 +15,7 @@ PROTOCOL = Protocol(
         Responder(
             name="fastapi",
             module="services.avro.responder",
+            adds="routes every request with FastAPI",
             packages=("fastavro", "fastapi", "starlette", *PACKAGES),
             settings=SETTINGS,
         ),

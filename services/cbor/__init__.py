@@ -15,6 +15,7 @@ PROTOCOL = Protocol(
         Responder(
             name="fastapi",
             module="services.cbor.responder",
+            adds="routes every request with FastAPI",
             packages=("cbor2", "fastapi", "starlette", *PACKAGES),
             settings=SETTINGS,
         ),

@@ -17,6 +17,8 @@ PROTOCOL = Protocol(
         Responder(
             name="strawberry",
             module="services.graphql.responder",
+            adds="parses and validates the same query anew at every request",
+            without="strawberry-cached",
             packages=_PACKAGES,
             settings={**SETTINGS, "query": "parsed and validated at every request, which is Strawberry's default"},
         ),

@@ -16,5 +16,10 @@ _ENTRIES = 128
 
 def serve(desk: Desk, host: str, port: int, announce: Announce) -> None:
     """See `responder_api.Serve`."""
+    serve_asgi(application(desk, cached_schema()), host, port, announce)
+
+
+def cached_schema() -> strawberry.Schema:
+    """The schema with both caches."""
     extensions = [lambda: ParserCache(maxsize=_ENTRIES), lambda: ValidationCache(maxsize=_ENTRIES)]
-    serve_asgi(application(desk, strawberry.Schema(query=Query, extensions=extensions)), host, port, announce)
+    return strawberry.Schema(query=Query, extensions=extensions)

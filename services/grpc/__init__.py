@@ -6,6 +6,12 @@ from services.harness.spec import MAX_MESSAGE_BYTES, Client, Protocol, Responder
 
 _PACKAGES = ("grpcio", "protobuf")
 _AIO_SETTINGS = {"event loop": "uvloop; gRPC's own poller thread wakes it"}
+_SERVER_SETTINGS = {"threads": "at most 32", "SO_REUSEPORT": "off"}
+_TO_A_THREAD = "hands every request to a thread of a pool"
+_FROM_THE_POLLER = "is woken by gRPC's own poller thread"
+_UNREAD = "stops the clock before any field of the reply is read"
+
+PARSE_ONLY_CLIENTS = ("grpcio-parse-only", "grpc-aio-parse-only")
 
 PROTOCOL = Protocol(
     name="grpc",
@@ -16,14 +22,24 @@ PROTOCOL = Protocol(
         Responder(
             name="grpcio",
             module="services.grpc.responder",
+            adds=_TO_A_THREAD,
             packages=_PACKAGES,
-            settings={"threads": "at most 32", "SO_REUSEPORT": "off"},
+            settings=_SERVER_SETTINGS,
         ),
         Responder(
             name="grpc-aio",
             module="services.grpc.aio_responder",
+            adds=_FROM_THE_POLLER,
             packages=(*_PACKAGES, "uvloop"),
             settings={**_AIO_SETTINGS, "SO_REUSEPORT": "off"},
+        ),
+        Responder(
+            name="grpcio-parse-only",
+            module="services.grpc.parse_only_responder",
+            adds=_TO_A_THREAD,
+            omits="echoes records and documents without reading their fields",
+            packages=_PACKAGES,
+            settings=_SERVER_SETTINGS,
         ),
     ),
     clients=(
@@ -32,6 +48,23 @@ PROTOCOL = Protocol(
             name="grpc-aio",
             module="services.grpc.aio_requester",
             style="async",
+            adds=_FROM_THE_POLLER,
+            packages=(*_PACKAGES, "uvloop"),
+            settings=_AIO_SETTINGS,
+        ),
+        Client(
+            name=PARSE_ONLY_CLIENTS[0],
+            module="services.grpc.requester",
+            style="sync",
+            omits=_UNREAD,
+            packages=_PACKAGES,
+        ),
+        Client(
+            name=PARSE_ONLY_CLIENTS[1],
+            module="services.grpc.aio_requester",
+            style="async",
+            adds=_FROM_THE_POLLER,
+            omits=_UNREAD,
             packages=(*_PACKAGES, "uvloop"),
             settings=_AIO_SETTINGS,
         ),

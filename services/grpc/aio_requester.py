@@ -3,68 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import grpc
 import grpc.aio
 
-from services.grpc import messages, options
-from services.grpc.generated import orch_pb2_grpc
-from services.harness.client_api import CallFailed, CallSpec, Reply, Request
+from services.grpc import options
+from services.grpc.calling import Calling, GrpcConnectionBase, GrpcReply, calling
+from services.harness.client_api import CallFailed, CallSpec, Request
 from services.harness.spec import Client
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class GrpcAioDialer:
     """Opens channels on the running event loop; the TCP connection comes with a channel's first call."""
 
-    target: str
-    method: messages.Method
-    timeout_s: float
+    calling: Calling
 
     async def dial(self) -> GrpcAioConnection:
         """A new channel."""
-        return GrpcAioConnection(self)
+        return GrpcAioConnection(self.calling, grpc.aio.insecure_channel(self.calling.target, options=options.CHANNEL))
 
 
-class GrpcAioConnection:
-    """One channel, which is one HTTP/2 connection."""
+class GrpcAioConnection(GrpcConnectionBase):
+    """Calls that are awaited."""
 
-    def __init__(self, dialer: GrpcAioDialer) -> None:
-        self._method = dialer.method
-        self._timeout_s = dialer.timeout_s
-        self._pack = dialer.method.pack_request
-        self._channel = grpc.aio.insecure_channel(dialer.target, options=options.CHANNEL)
-        self._ask = getattr(orch_pb2_grpc.OrchStub(self._channel), dialer.method.name)
-
-    async def call(self, request: Request) -> Any:
-        """The request and the reply message; CallFailed by the call's status code."""
-        message = self._pack(request)
+    async def call(self, request: Request) -> GrpcReply:
+        """The reply, its fields read, and both messages' lengths; CallFailed by the call's status code."""
         try:
-            reply = await self._ask(message, timeout=self._timeout_s)
+            reply = await self._ask(self._pack(request), timeout=self._timeout_s)
         except grpc.aio.AioRpcError as error:
             raise options.failure(error.code(), error.details()) from error
         if reply is None:  # so grpc.aio tells that it could not parse it; the cause goes to its log
             raise CallFailed("undecodable", f"the reply is no {self._method.name} message")
-        return message, reply
-
-    def value(self, reply: Any) -> Reply:
-        """The reply in plain values."""
-        return messages.value(self._method, reply)
-
-    def sizes(self, request: Request, reply: Any) -> tuple[int, int]:  # noqa: ARG002 - the exchange holds the message
-        """Serialised bytes of the request and the reply message."""
-        return messages.sizes(reply)
+        return self._read(reply), self._lengths.sent, self._lengths.received
 
     async def close(self) -> None:
         """End the channel."""
         await self._channel.close()
 
 
-def dialer(call: CallSpec, client: Client) -> GrpcAioDialer:  # noqa: ARG001 - this module has one client
+def dialer(call: CallSpec, client: Client) -> GrpcAioDialer:
     """Opens channels for awaited calls; CallFailed when Protocol Buffers cannot carry the example request."""
-    return GrpcAioDialer(
-        target=options.address(call.host, call.port),
-        method=messages.method_for(call.operation, call.example),
-        timeout_s=call.timeout_s,
-    )
+    return GrpcAioDialer(calling(call, client))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
@@ -20,9 +20,14 @@ _THREADS = 32
 
 def serve(desk: Desk, host: str, port: int, announce: Announce) -> None:
     """Answer until the process is ended; CannotServe when the address cannot be listened on."""
+    serve_methods(METHODS, desk, host, port, announce)
+
+
+def serve_methods(methods: Mapping[str, Method], desk: Desk, host: str, port: int, announce: Announce) -> None:
+    """See `serve`; `methods`, by operation, say how messages are read and made."""
     server = grpc.server(ThreadPoolExecutor(max_workers=_THREADS), options=options.SERVER)
     servicer = SimpleNamespace(
-        **{method.name: _handler(desk, operation, method) for operation, method in METHODS.items()}
+        **{method.name: _handler(desk, operation, method) for operation, method in methods.items()}
     )
     orch_pb2_grpc.add_OrchServicer_to_server(servicer, server)
     actual_port = bind(server, host, port)

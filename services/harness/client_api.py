@@ -44,10 +44,10 @@ class Connection(Protocol):
     """One connection of a blocking client."""
 
     def call(self, request: Request) -> Any:
-        """Encode, send, await and decode one request: what an ordinary user's call does. Timed; else CallFailed."""
+        """Encode, send, await one request, and read every field of the reply (`protos/fields.md`). Timed. CallFailed."""
 
     def value(self, reply: Any) -> Reply:
-        """The decoded reply in the operation's own terms (plain values). Not timed, and a matter of picking them out."""
+        """The reply that `call` has read, named as the operation names it; decodes nothing (but of a parse-only client)."""
 
     def sizes(self, request: Request, reply: Any) -> tuple[int, int]:
         """Bytes of the request's and the reply's body (message without transport framing), counted by `call`. Not timed."""

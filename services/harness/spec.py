@@ -29,11 +29,17 @@ class Responder:
     """One implementation that answers.
 
     `module` has `serve(desk, host, port, announce)`. `refuses` gives the reason for each thing it cannot do,
-    keyed by a connection policy or an operation.
+    keyed by a connection policy or an operation. `adds` says in a short phrase, as a verb with its object, which work of
+    every request is its own and not the protocol's (`validates every body with pydantic models`); empty when there is
+    nothing worth a word. `without` names the responder of this protocol that is spared it, if there is one. `omits` says
+    likewise which of the reading that `protos/fields.md` asks of all it leaves out.
     """
 
     name: str
     module: str
+    adds: str = ""
+    without: str = ""
+    omits: str = ""
     packages: tuple[str, ...] = ()
     refuses: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -44,12 +50,14 @@ class Client:
     """One client library that asks.
 
     `module` has `dialer(call, client)`; `style` says whether its calls block a thread (`sync`) or are awaited on uvloop
-    (`async`). `refuses` as in `Responder`. `round_trips_to_open` where it differs from the protocol's.
+    (`async`). `refuses`, `adds` and `omits` as in `Responder`. `round_trips_to_open` where it differs from the protocol's.
     """
 
     name: str
     module: str
     style: Literal["sync", "async"]
+    adds: str = ""
+    omits: str = ""
     packages: tuple[str, ...] = ()
     refuses: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)

@@ -21,6 +21,7 @@ _COMMON: Mapping[str, str] = {
 }
 _WHOLE_CALL = "of the whole call"
 _EACH_WAIT = "of each wait for the socket"
+_IN_PYTHON = "writes and parses HTTP/1.1 in Python"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +32,7 @@ class _Library:
     module: str
     style: Literal["sync", "async"] = "sync"
     packages: tuple[str, ...]
+    adds: str = ""
     opens: str
     timeout: str
 
@@ -55,6 +57,7 @@ _LIBRARIES = (
         name="httpx",
         module="services.http.httpx_client",
         packages=("httpx", "httpcore", "h11"),
+        adds=_IN_PYTHON,
         opens="a Client, trust_env=False",
         timeout=_EACH_WAIT,
     ),
@@ -63,6 +66,7 @@ _LIBRARIES = (
         module="services.http.httpx_client",
         style="async",
         packages=("httpx", "httpcore", "h11", "uvloop"),
+        adds=_IN_PYTHON,
         opens="an AsyncClient, trust_env=False",
         timeout=_EACH_WAIT,
     ),
@@ -70,6 +74,7 @@ _LIBRARIES = (
         name="requests",
         module="services.http.requests_client",
         packages=("requests", "urllib3"),
+        adds=_IN_PYTHON,
         opens="a Session, trust_env=False",
         timeout=_EACH_WAIT,
     ),
@@ -90,6 +95,7 @@ def clients(module: str, *codec: str) -> tuple[Client, ...]:
             name=library.name,
             module=module,
             style=library.style,
+            adds=library.adds,
             packages=(*library.packages, *codec),
             settings={**_COMMON, "a connection is": library.opens, "time-out": library.timeout},
         )

@@ -15,6 +15,7 @@ PROTOCOL = Protocol(
         Responder(
             name="fastapi",
             module="services.msgpack.responder",
+            adds="routes every request with FastAPI",
             packages=("msgpack", "fastapi", "starlette", *PACKAGES),
             settings=SETTINGS,
         ),

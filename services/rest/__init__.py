@@ -17,12 +17,21 @@ PROTOCOL = Protocol(
         Responder(
             name="fastapi",
             module="services.rest.responder",
+            adds="routes every request with FastAPI and validates JSON bodies with pydantic models",
+            without="starlette",
             packages=("fastapi", "starlette", "pydantic", *PACKAGES),
             settings={**SETTINGS, "JSON": "FastAPI's default, bodies validated by pydantic models"},
         ),
         Responder(
+            name="starlette",
+            module="services.rest.starlette_responder",
+            packages=("starlette", *PACKAGES),
+            settings={**SETTINGS, "JSON": "compact, by the standard library, bodies not validated"},
+        ),
+        Responder(
             name="flask",
             module="services.rest.flask_responder",
+            adds="starts a thread for every request and sorts JSON by key",
             packages=("flask", "werkzeug"),
             refuses={"reuse": "Flask's development server closes the connection after every reply"},
             settings={**_WSGI, "server": "Flask's development server (Werkzeug), a thread per connection"},
@@ -30,6 +39,7 @@ PROTOCOL = Protocol(
         Responder(
             name="flask-gunicorn",
             module="services.rest.flask_gunicorn_responder",
+            adds="hands every request to a thread of a pool and sorts JSON by key",
             packages=("flask", "gunicorn"),
             settings={
                 **_WSGI,

@@ -16,6 +16,7 @@ PROTOCOL = Protocol(
         Responder(
             name="python-socketio",
             module="services.socketio.responder",
+            adds="starts a task for every event",
             packages=(*_PACKAGES, *asgi.PACKAGES, "websockets"),
             settings={**asgi.SETTINGS, "WebSocket": "websockets, sans-I/O", "event handlers": "a task each"},
         ),
@@ -40,6 +41,7 @@ PROTOCOL = Protocol(
             name="socketio-sync",
             module="services.socketio.sync_requester",
             style="sync",
+            adds="hands every packet to a thread and takes it from another",
             packages=(*_PACKAGES, "websocket-client"),
             settings={
                 "transport": "WebSocket from the start",

@@ -27,6 +27,7 @@ PROTOCOL = Protocol(
             name="websocket-client",
             module="services.websocket.requester",
             style="sync",
+            adds="masks frames in Python",
             packages=("websocket-client",),
             settings={**_CLIENT_SETTINGS, "UTF-8 validation": "by the JSON decoder alone"},
         ),

@@ -69,7 +69,8 @@ def sizes(exchange: Exchange) -> tuple[int, int]:
 
 
 def _size(frame: Frame) -> int:
-    return len(frame) if isinstance(frame, bytes) else len(frame.encode())
+    # Python knows of a text whether it is ASCII, and then its length in UTF-8; only another one must be encoded for it.
+    return len(frame) if isinstance(frame, bytes) or frame.isascii() else len(frame.encode())
 
 
 def decode_request(frame: Frame, *, full_decode: bool) -> dict[str, Any]:

@@ -319,6 +319,16 @@ def test_the_clients_part_is_told_of_every_stack_whose_responder_was_asked_over_
     assert f"The client makes {share:.0%} of rest (curl).".replace("%", " %") in verdict
 
 
+def test_work_that_is_not_the_protocols_is_named_after_the_answer():
+    plan = a_plan(stacks=("rest", "grpc"))
+    work = {"name": "fastapi", "adds": "validates every body", "without": "starlette"}
+    run = a_run(replace(plan, resolved={plan.stacks[0].id: {"own_work": [work]}}))
+    assert summarise(run).verdicts[-1] == (
+        f"These latencies hold work that is not the protocol's. {plan.stacks[0].label}: "
+        "fastapi validates every body (starlette does not)."
+    )
+
+
 def test_what_is_told_is_never_below_what_is_called_a_tie():
     def spoil(draft):
         """One stack is quicker by a little, every time; another's blocks spread."""

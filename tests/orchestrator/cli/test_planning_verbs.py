@@ -132,6 +132,13 @@ def test_services_lists_who_answers_and_who_asks(tmp_path: Path) -> None:
     assert by_name["tcp"]["is_floor"]
     text = orch("services", cwd=tmp_path).stdout
     assert "rest / flask cannot do reuse" in text
+    fastapi = next(responder for responder in by_name["rest"]["responders"] if responder["name"] == "fastapi")
+    assert (fastapi["adds"], fastapi["without"]) == (
+        "routes every request with FastAPI and validates JSON bodies with pydantic models",
+        "starlette",
+    )
+    assert f"rest / fastapi {fastapi['adds']} (starlette does not)" in text
+    assert "grpc / grpcio-parse-only stops the clock before any field of the reply is read" in text
 
 
 def test_doctor_finds_this_python(tmp_path: Path) -> None:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
+import strawberry
 from graphql import build_schema, parse, validate
 
+from services.graphql import PROTOCOL, responder
+from services.graphql.cached_responder import cached_schema
 from services.graphql.requester import route
 from services.graphql.schema import schema
 from services.harness.client_api import CallFailed
+from services.harness.desk import Desk
 
 CONTRACT = Path(__file__).parents[3] / "protos/schema.graphql"
 EXAMPLES = [
@@ -64,3 +73,33 @@ def test_a_reply_without_the_field_is_undecodable(reply: bytes) -> None:
     with pytest.raises(CallFailed) as failure:
         route("echo", {"data": b""}).read(200, reply)
     assert failure.value.status == "undecodable"
+
+
+@pytest.mark.parametrize(
+    ("served", "name", "parsed"), [(schema, "strawberry", 3), (cached_schema(), "strawberry-cached", 1)]
+)
+def test_what_the_catalogue_says_of_parsing_and_validating_is_so(
+    served: strawberry.Schema, name: str, parsed: int
+) -> None:
+    """Three equal queries, the calls of graphql-core's parser and validator counted."""
+    calls: Counter[str] = Counter()
+
+    def count(frame: Any, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code in (parse.__code__, validate.__code__):
+            calls[frame.f_code.co_name] += 1
+
+    async def ask_three_times() -> list[int]:
+        transport = httpx.ASGITransport(app=responder.application(Desk(identity="me"), served))
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            add = route("add", {"a": 1, "b": 2})
+            asked = [add.encode({"a": a, "b": 0}) for a in range(3)]
+            replies = [await client.post("/graphql", content=body, headers=add.fields()) for body in asked]
+        return [add.decode(reply.content) for reply in replies]
+
+    sys.setprofile(count)
+    try:
+        assert asyncio.run(ask_three_times()) == [0, 1, 2]
+    finally:
+        sys.setprofile(None)
+    assert calls == {"parse": parsed, "validate": parsed}
+    assert bool(PROTOCOL.responder(name).adds) == (parsed == 3)

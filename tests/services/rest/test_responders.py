@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from typing import Any
 
 import httpx
 import pytest
 from werkzeug.serving import make_server
 
 from services.harness.desk import Desk
-from services.rest import PROTOCOL, flask_app, responder
+from services.rest import PROTOCOL, flask_app, responder, starlette_responder
 
 BAD_BODIES = ["not json", "[1, 2]", "{}", '{"a": 1}']
 
@@ -36,6 +37,42 @@ def test_flask_refuses_a_body_that_is_no_addition(body: str) -> None:
     environment = {"REMOTE_ADDR": "127.0.0.1", "REMOTE_PORT": 1}
     reply = client.post("/add", data=body, content_type="application/json", environ_overrides=environment)
     assert reply.status_code == 400
+
+
+@pytest.mark.parametrize("body", BAD_BODIES)
+def test_starlette_refuses_a_body_that_is_no_addition(body: str) -> None:
+    async def ask() -> int:
+        transport = httpx.ASGITransport(app=starlette_responder.application(Desk(identity="me")))
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            reply = await client.post("/add", content=body, headers={"Content-Type": "application/json"})
+        return reply.status_code
+
+    assert asyncio.run(ask()) == 400
+
+
+@pytest.mark.parametrize(
+    ("module", "status"), [(responder, 422), (starlette_responder, 200)], ids=["fastapi", "starlette"]
+)
+def test_fastapi_validates_records_and_starlette_does_not(module: Any, status: int) -> None:
+    """What the catalogue says of both, and what a report says that the difference is."""
+
+    async def ask() -> int:
+        transport = httpx.ASGITransport(app=module.application(Desk(identity="me")))
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            reply = await client.post("/echo/records", json=[{"id": "no number"}])
+        return reply.status_code
+
+    assert asyncio.run(ask()) == status
+    assert "pydantic" in PROTOCOL.responder("fastapi").adds
+    assert PROTOCOL.responder("fastapi").without == "starlette"
+
+
+def test_flask_sorts_json_by_key() -> None:
+    client = flask_app.application(Desk(identity="me")).test_client()
+    environment = {"REMOTE_ADDR": "127.0.0.1", "REMOTE_PORT": 1}
+    reply = client.post("/echo/document", json={"b": 1, "a": 2}, environ_overrides=environment)
+    assert reply.get_data().index(b"a") < reply.get_data().index(b"b")
+    assert all("sorts JSON" in PROTOCOL.responder(name).adds for name in ("flask", "flask-gunicorn"))
 
 
 def test_flasks_development_server_closes_the_connection_after_every_reply() -> None:
@@ -65,6 +102,8 @@ def test_only_the_development_server_refuses_to_reuse_connections() -> None:
 def test_every_responder_has_the_same_paths() -> None:
     desk = Desk(identity="me")
     fastapi = {route.path for route in responder.application(desk).routes if "POST" in getattr(route, "methods", ())}
+    starlette = {route.path for route in starlette_responder.application(desk).routes if hasattr(route, "path")}
+    assert starlette == fastapi
     flask = {rule.rule for rule in flask_app.application(desk).url_map.iter_rules() if "POST" in (rule.methods or ())}
     assert fastapi == {"/identity", "/timestamp", "/add", "/echo/data", "/echo/records", "/echo/document", "/image"}
     assert flask - {"/echo/<any(records, document):form>"} == fastapi - {"/echo/records", "/echo/document"}

@@ -1,0 +1,91 @@
+"""What both gRPC clients share: when a reply's fields are read, and how long each message was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from services.grpc import PARSE_ONLY_CLIENTS, messages, options
+from services.grpc.generated import orch_pb2_grpc
+from services.harness.client_api import CallSpec, Reply, Request
+from services.harness.spec import Client
+
+GrpcReply = tuple[Any, int, int]
+"""What a client's `call` returns: the reply in plain values (of a parse-only client: its message), and both lengths."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calling:
+    """One operation, made ready once for a trial: `read` is what the timed call does to a parsed reply."""
+
+    target: str
+    method: messages.Method
+    timeout_s: float
+    read: Callable[[Any], Any]
+    is_read_in_call: bool
+
+
+def calling(call: CallSpec, client: Client) -> Calling:
+    """How this client makes the call; CallFailed when Protocol Buffers cannot carry the example request."""
+    method = messages.method_for(call.operation, call.example)
+    is_read_in_call = client.name not in PARSE_ONLY_CLIENTS
+    return Calling(
+        target=options.address(call.host, call.port),
+        method=method,
+        timeout_s=call.timeout_s,
+        read=method.unpack_reply if is_read_in_call else _unread,
+        is_read_in_call=is_read_in_call,
+    )
+
+
+def _unread(message: Any) -> Any:
+    return message
+
+
+class MeasuredChannel:
+    """A channel as the generated stub sees it, which notes the lengths of a call's messages as they pass as bytes.
+
+    To ask a message for its length costs as much as to serialise it again.
+    """
+
+    def __init__(self, channel: Any) -> None:
+        self._channel = channel
+        self.sent = self.received = 0
+
+    def unary_unary(self, path: str, request_serializer: Any, response_deserializer: Any, **keywords: Any) -> Any:
+        """See `grpc.Channel.unary_unary`."""
+
+        def serialise(message: Any) -> bytes:
+            data: bytes = request_serializer(message)
+            self.sent = len(data)
+            return data
+
+        def parse(data: bytes) -> Any:
+            self.received = len(data)
+            return response_deserializer(data)
+
+        return self._channel.unary_unary(path, request_serializer=serialise, response_deserializer=parse, **keywords)
+
+
+class GrpcConnectionBase:
+    """One channel, which is one HTTP/2 connection, with one call in flight."""
+
+    def __init__(self, calling: Calling, channel: Any) -> None:
+        self._method = calling.method
+        self._timeout_s = calling.timeout_s
+        self._pack = calling.method.pack_request
+        self._read = calling.read
+        self._is_read = calling.is_read_in_call
+        self._channel = channel
+        self._lengths = MeasuredChannel(channel)
+        self._ask = getattr(orch_pb2_grpc.OrchStub(self._lengths), calling.method.name)
+
+    def value(self, reply: GrpcReply) -> Reply:
+        """The reply in plain values; a parse-only client's is read only now."""
+        values: Reply = reply[0] if self._is_read else self._method.unpack_reply(reply[0])
+        return values
+
+    def sizes(self, request: Request, reply: GrpcReply) -> tuple[int, int]:  # noqa: ARG002 - noted as they were sent
+        """Serialised bytes of the request and the reply message."""
+        return reply[1], reply[2]

@@ -1,0 +1,66 @@
+"""What a plan, a report and `orch services` say of work that is not the protocol's."""
+
+import json
+from dataclasses import replace
+
+from orchestrator.experiment import own_work
+from orchestrator.experiment.plan import Plan
+from orchestrator.experiment.planning import make_plan
+from services.harness.spec import protocols
+from tests.support.experiments import MINIMAL, Write
+
+STACKS = (
+    "[grpc, {protocol: grpc, responder: grpcio-parse-only, client: grpcio-parse-only}, rest, graphql, cbor, msgpack]"
+)
+
+
+def planned(write: Write, stacks: str) -> Plan:
+    return make_plan(write(MINIMAL.replace("[rest, grpc]", stacks)), known=protocols())
+
+
+def test_the_constant_costs_of_a_stack_are_named_with_the_responder_that_is_spared_them(write: Write) -> None:
+    plan = planned(write, "[rest, graphql, websocket]")
+    assert own_work.sentences(plan.stacks, plan.resolved) == (
+        "These latencies hold work that is not the protocol's. rest: fastapi routes every request with FastAPI and "
+        "validates JSON bodies with pydantic models (starlette does not); graphql: strawberry parses and validates the "
+        "same query anew at every request (strawberry-cached does not).",
+    )
+
+
+def test_stacks_that_share_a_cost_are_named_together(write: Write) -> None:
+    plan = planned(write, STACKS)
+    assert "cbor, msgpack: fastapi routes every request with FastAPI" in own_work.added(plan.stacks, plan.resolved)
+
+
+def test_the_control_is_not_named_beside_what_it_is_a_copy_of(write: Write) -> None:
+    plan = make_plan(write(MINIMAL + "control: true\n"), known=protocols())
+    assert any(stack.control_of for stack in plan.stacks)
+    assert not [phrase for phrase in own_work.added(plan.stacks, plan.resolved) if "control" in phrase]
+
+
+def test_fields_that_are_left_unread_are_said_first(write: Write) -> None:
+    plan = planned(write, STACKS)
+    first, _ = own_work.sentences(plan.stacks, plan.resolved)
+    label = "grpc (grpcio-parse-only, grpcio-parse-only)"
+    assert first.startswith("Some stacks leave fields unread: ")
+    assert f"{label}: grpcio-parse-only echoes records and documents without reading their fields" in first
+    assert f"{label}: grpcio-parse-only stops the clock before any field of the reply is read" in first
+
+
+def test_a_lone_parse_only_stack_has_it_in_its_label(write: Write) -> None:
+    plan = planned(write, "[{protocol: grpc, client: grpcio-parse-only}, rest]")
+    assert [stack.label for stack in plan.stacks] == ["grpc (grpcio-parse-only)", "rest"]
+    plan = planned(write, "[{protocol: grpc, responder: grpcio-parse-only}, rest]")
+    assert [stack.label for stack in plan.stacks] == ["grpc (grpcio-parse-only)", "rest"]
+
+
+def test_a_stack_without_work_of_its_own_is_not_spoken_of(write: Write) -> None:
+    plan = planned(write, "[websocket, tcp]")
+    assert own_work.sentences(plan.stacks, plan.resolved) == ()
+
+
+def test_a_plan_of_before_these_declarations_still_reads(write: Write) -> None:
+    plan = planned(write, STACKS)
+    older = {stack: {k: v for k, v in facts.items() if k != "own_work"} for stack, facts in plan.resolved.items()}
+    read = Plan.from_dict(json.loads(json.dumps(replace(plan, resolved=older).to_dict())))
+    assert own_work.sentences(read.stacks, read.resolved) == ()

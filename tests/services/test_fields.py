@@ -1,0 +1,141 @@
+"""`protos/fields.md`: both ends read every field of every message once, whatever the codec, and within the timed call."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.harness.client_api import CallSpec, Reply, Request
+from services.harness.spec import Client, find_protocol, protocols
+from tests.support import wire
+from tests.support.fields import parts, plain_fields, unread
+from tests.support.reading_responder import READS
+
+ENDS = [(p.name, r.name) for p in protocols().values() for r in p.responders]
+CLIENTS = [(p.name, c.name) for p in protocols().values() for c in p.clients]
+
+# What a request says besides its fields, where the path or the kind of frame says it.
+CASES = {name: wire.REQUESTS[name] for name in wire.REQUESTS if name not in ("echo of no bytes", "echo of a bare null")}
+ECHOED_AS_MESSAGES = {"echo of records": "Records", "echo of a document": "Value"}
+
+
+@contextmanager
+def reading(protocol: str, implementation: str, reads: Path) -> Iterator[int]:
+    """The port of a responder that writes into `reads` what its operations are handed."""
+    command = ["tests.support.reading_responder" if word == "services.harness.respond" else word
+               for word in wire.respond_command(protocol, implementation)]  # fmt: skip
+    environment = {**os.environ, READS: str(reads)}
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+    with process:
+        assert process.stdout is not None
+        try:
+            yield json.loads(process.stdout.readline())["port"]
+        finally:
+            process.kill()
+
+
+def called(protocol: str, client: Client, port: int, operation: str, request: Request) -> tuple[Any, Reply]:
+    """What `call` returned, and then `value`."""
+    call = CallSpec(host=wire.HOST, port=port, operation=operation, timeout_s=30, example=request)
+    dialer = importlib.import_module(client.module).dialer(call, client)
+    if client.style == "sync":
+        connection = dialer.dial()
+        try:
+            reply = connection.call(request)
+            return reply, connection.value(reply)
+        finally:
+            connection.close()
+
+    async def awaited() -> tuple[Any, Reply]:
+        connection = await dialer.dial()
+        try:
+            reply = await connection.call(request)
+            return reply, connection.value(reply)
+        finally:
+            await connection.close()
+
+    exchange: tuple[Any, Reply] = wire.run_awaiting(awaited())
+    return exchange
+
+
+@pytest.mark.parametrize(("protocol", "implementation"), ENDS)
+def test_a_responder_hands_the_operation_every_field_read(tmp_path: Path, protocol: str, implementation: str) -> None:
+    responder = find_protocol(protocol).responder(implementation)
+    client = find_protocol(protocol).default_client(1)
+    reads = tmp_path / "reads"
+    with reading(protocol, implementation, reads) as port:
+        for case, (operation, request) in CASES.items():
+            reads.write_text("")
+            called(protocol, client, port, operation, request)
+            [line] = [json.loads(text) for text in reads.read_text().splitlines()]
+            if responder.omits and case in ECHOED_AS_MESSAGES:
+                assert (line["fields"], line["unread"]) == (0, [ECHOED_AS_MESSAGES[case]]), case
+                continue
+            # A binary frame carries an echo's bytes or a picture: its flag stands beside them in either case.
+            beside = 1 if protocol == "websocket" and case == "echo of bytes" else 0
+            assert (line["fields"], line["unread"]) == (plain_fields(request) + beside, []), case
+
+
+@pytest.fixture(scope="module")
+def port_of() -> Iterator[Any]:
+    """Gives the port of a protocol's default responder; one at a time, for the tests come protocol by protocol."""
+    running: dict[str, Any] = {}
+
+    def port(protocol: str) -> int:
+        if protocol not in running:
+            end_all()
+            context = wire.responding(protocol, find_protocol(protocol).responders[0].name)
+            running[protocol] = (context, context.__enter__())
+        number: int = running[protocol][1].port
+        return number
+
+    def end_all() -> None:
+        for context, _ in running.values():
+            context.__exit__(None, None, None)
+        running.clear()
+
+    yield port
+    end_all()
+
+
+@pytest.mark.parametrize(("protocol", "name"), CLIENTS)
+def test_a_clients_call_returns_with_every_field_of_the_reply_read(port_of: Any, protocol: str, name: str) -> None:
+    """`value` finds what is there: all that it gives, but for the outermost names, `call` had returned already."""
+    client = find_protocol(protocol).client(name)
+    for case, (operation, request) in CASES.items():
+        reply, value = called(protocol, client, port_of(protocol), operation, request)
+        assert unread(value) == set(), case
+        if operation == "echo":
+            assert plain_fields(value) == plain_fields(request), case
+        there = {id(part) for part in parts(reply)}
+        made_by_value = [part for part in list(parts(value))[1:] if id(part) not in there]
+        if client.omits:
+            assert unread(reply), case
+            assert made_by_value, case
+        else:
+            assert made_by_value == [], case
+
+
+def test_only_those_that_say_so_leave_fields_unread() -> None:
+    every = [part for p in protocols().values() for part in (*p.responders, *p.clients)]
+    omitting = {part.name for part in every if part.omits}
+    assert omitting == {part.name for part in every if part.name.endswith("parse-only")}
+    assert omitting
+
+
+def test_what_a_responder_adds_and_its_way_out_are_of_the_catalogue() -> None:
+    for protocol in protocols().values():
+        for responder in protocol.responders:
+            if responder.without:
+                assert responder.adds != protocol.responder(responder.without).adds
+        for part in (*protocol.responders, *protocol.clients):
+            assert len(part.adds) < 90
+            assert not part.adds.endswith(".")
