@@ -263,7 +263,7 @@ class Experiment(Strict):
     warmup: Annotated[WarmupSpec, Field(description="What comes before the measured window of a trial.")] = WarmupSpec()
     timeout: Annotated[PositiveDuration, Field(description="A request without a reply by then has failed.")] = 30.0
     repeats: Annotated[
-        int, Field(ge=1, le=1000, description="Blocks: trials of every cell, in random order each time.")
+        int, Field(ge=1, le=1000, description="Blocks: trials of every cell, in a balanced random order.")
     ] = 5
     seed: Annotated[int, Field(ge=0, lt=2**63, description="Of the schedule and the payloads.")] = 1
     reference: Annotated[
