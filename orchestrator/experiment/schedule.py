@@ -42,7 +42,9 @@ def schedule(cells: Sequence[Cell], repeats: int, seed: int) -> tuple[PlannedTri
 
 
 def balanced_orders(count: int, blocks: int, source: random.Random) -> tuple[tuple[int, ...], ...]:
-    """For each block an order of `range(count)`. After any number of blocks:
+    """An order of `range(count)` for each block, balanced after any number of them.
+
+    That means:
 
     * the numbers of times that an item stood in each position differ by at most one;
     * of any two items, one came before the other at most once more often than the other way round; with an odd count,

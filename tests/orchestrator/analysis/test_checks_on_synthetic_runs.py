@@ -339,6 +339,28 @@ def test_trials_that_differ_more_than_requests_are_a_warning():
     assert verdicts(a_run(between=0.4))["between trials"] == "warn"
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_trials_in_two_groups_are_a_warning(seed):
+    slow = np.random.default_rng(seed)
+
+    def every_other_trial_by_chance(draft):
+        if slow.integers(0, 2):
+            latency = draft.columns["received_ns"] - draft.columns["sent_ns"]
+            draft.columns["received_ns"] += latency * 3 // 10
+
+    (result,) = of(a_run(spoil=every_other_trial_by_chance, controls=2, blocks=12), "trial modes")
+    assert result.verdict == "warn"
+    assert result.evidence["step"] == pytest.approx(0.3, abs=0.05)
+    assert "fall into two groups" in result.explanation
+
+
+def test_three_blocks_cannot_show_groups_of_trials():
+    (result,) = of(a_run(blocks=3), "trial modes")
+    assert result.verdict == "cannot tell"
+    (result,) = of(a_run(blocks=2), "trial modes")
+    assert result.verdict == "cannot tell"
+
+
 def test_few_samples_are_told():
     few = verdicts(a_run(load=p.Load(concurrency=1, requests=100)))
     assert few["percentile support"] == "warn"
