@@ -50,7 +50,11 @@ class LoadSpec(Strict):
     """How requests are offered: in a closed loop of so many in flight, or in an open loop at a rate."""
 
     concurrency: Annotated[
-        OneOrMany[Concurrency] | None, Field(description="Requests in flight at once; 1 unless given.")
+        OneOrMany[Concurrency] | None,
+        Field(
+            description="Requests in flight at once, 1 unless given; with a rate the most at once, unless given enough"
+            " for replies that take half a second (8 to 256)."
+        ),
     ] = None
     requests: Annotated[Requests | None, Field(description="Measured requests of a trial.")] = None
     duration: Annotated[PositiveDuration | None, Field(description="Measure for so long.")] = None
