@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from orchestrator.experiment.units import format_rate
 from services.harness.contract import Load
 
@@ -34,6 +37,14 @@ def of_load(load: Load) -> str:
     if load.rate_per_s is not None:
         return f"{format_rate(load.rate_per_s)} ({load.arrivals}) for {until}, at most {load.concurrency:,} in flight"
     return f"{until}, {load.concurrency:,} in flight"
+
+
+def not_sent(done: Mapping[str, Any]) -> str:
+    """Why a requester did not send all that was due in an open loop, from its `done` line; nothing where it sent all."""
+    if not done.get("not_sent"):
+        return ""
+    busy = "all connections were busy"
+    return busy if done.get("not_sent_reason") == "connections-busy" else "the requester could not keep up"
 
 
 def difference(share: float) -> str:
