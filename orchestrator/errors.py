@@ -49,7 +49,7 @@ class ProvisionError(OrchError):
 
 
 class InvalidMeasurement(OrchError):
-    """A check failed: the numbers are stored, and must not be believed."""
+    """A check failed: the numbers are stored, and those of the cells that it names are invalid."""
 
     exit_code = 5
 

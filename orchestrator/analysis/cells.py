@@ -58,6 +58,8 @@ def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
         over_floor=middle - tcp if middle is not None and tcp is not None else None,
         client_share=_client_share(cell, run.cells),
         strip=cell.strip,
+        not_sent=sum(t.not_sent for t in cell.trials),
+        not_sent_reasons=tuple(sorted({words.not_sent(p.done) for t in cell.trials for p in t.parts} - {""})),
     )
 
 

@@ -118,6 +118,7 @@ def _cell(
                 summary=_trial_summary(record, ordered, totals, errors),
                 totals=totals,
                 errors=errors,
+                not_sent=sum(s.never_sent_ns.size for _, s in parts),
                 looks=tuple(
                     k for k in looks if k.record.block == record.block and k.record.placement == cell.placement
                 ),

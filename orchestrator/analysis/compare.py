@@ -88,8 +88,9 @@ def _pair(cell: CellSummary, reference: CellSummary, statistic: Statistic, *, co
 
 def _judge(pairs: Sequence[_Pair], statistic: Statistic) -> list[Comparison]:
     """Holm over the stacks of a group. Controls stand outside: that they are equal is known, not asked."""
-    envelope = max((abs(p.result.mean) for p in pairs if p.control and p.result), default=None)
-    asked = [(p, p.result) for p in pairs if not p.control]
+    results = list(zip(pairs, intervals.with_shared_error([p.result for p in pairs]), strict=True))
+    envelope = max((abs(r.mean) for p, r in results if p.control and r), default=None)
+    asked = [(p, r) for p, r in results if not p.control]
     p_values = [r.p_value for _, r in asked if r and r.p_value is not None]
     adjusted, levels = iter(intervals.holm(p_values)), iter(intervals.holm_levels(p_values))
     found = []
@@ -98,11 +99,11 @@ def _judge(pairs: Sequence[_Pair], statistic: Statistic) -> list[Comparison]:
             found.append(_comparison(pair, statistic, result, next(adjusted), result.interval(next(levels)), envelope))
         else:
             found.append(_comparison(pair, statistic, result, None, None, envelope))
-    for pair in pairs:
+    for pair, result in results:
         if pair.control:
-            interval = pair.result.interval(ALPHA) if pair.result else None
-            p_value = pair.result.p_value if pair.result else None
-            found.append(_comparison(pair, statistic, pair.result, p_value, interval, envelope))
+            interval = result.interval(ALPHA) if result else None
+            p_value = result.p_value if result else None
+            found.append(_comparison(pair, statistic, result, p_value, interval, envelope))
     return found
 
 

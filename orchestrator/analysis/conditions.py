@@ -37,7 +37,10 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
         values = {name: facts[key] for name, facts in manifest.hosts.items() if facts.get(key) not in (None, "")}
         if values:
             lines.append((title, _told_once(key, values)))
-    lines += [("Repeats", f"{plan.repeats} blocks in random order, seed {plan.seed}"), ("orch", manifest.orch_version)]
+    lines += [
+        ("Repeats", f"{plan.repeats} blocks in balanced random order, seed {plan.seed}"),
+        ("orch", manifest.orch_version),
+    ]
     return tuple(lines)
 
 

@@ -19,6 +19,7 @@ from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, TrialSummary
 from orchestrator.experiment.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
+from services.harness.contract import STATUSES
 
 COLUMNS = (
     "sequence",
@@ -32,6 +33,7 @@ COLUMNS = (
     "status",
 )
 OK = 0
+NOT_SENT = STATUSES.index("not-sent")
 
 
 class Run(Protocol):
@@ -49,6 +51,8 @@ class Run(Protocol):
 class Samples:
     """One requester's record of one trial. Arrays of the measured phase are in the order of sending.
 
+    What an open loop had due and never sent is in none of them: `never_sent_ns` holds when it was due.
+
     `latency_ns` counts from the *intended* send time (equal to the real one in a closed loop) to the decoded reply, of
     successful requests; `call_ns` counts from the real send time, of the same requests.
     """
@@ -56,7 +60,10 @@ class Samples:
     def __init__(self, columns: Mapping[str, npt.NDArray[Any]], *, is_open_loop: bool = False) -> None:
         self._columns = columns
         self.is_open_loop = is_open_loop
-        measured = np.flatnonzero(columns["phase"] == 1)
+        due = columns["phase"] == 1
+        unsent = columns["status"] == NOT_SENT
+        self.never_sent_ns: Nanoseconds = columns["intended_ns"][due & unsent]
+        measured = np.flatnonzero(due & ~unsent)
         sent = columns["sent_ns"][measured]
         if sent.size > 1 and np.any(sent[1:] < sent[:-1]):
             measured = measured[np.argsort(sent, kind="stable")]
@@ -73,7 +80,7 @@ class Samples:
 
     @property
     def measured(self) -> int:
-        """Requests of the measured phase, failed ones included."""
+        """Requests sent in the measured phase, failed ones included."""
         return int(self._measured.size)
 
     @cached_property
@@ -194,6 +201,7 @@ class TrialEvidence:
     summary: TrialSummary | None
     totals: Totals
     errors: Mapping[str, int]
+    not_sent: int = 0  # due in an open loop, and not sent before the window closed
     looks: tuple[Look, ...] = ()  # at the floor, in the same block, between the same two ends
 
     def looks_of(self, kind: str, cell: str | None = None) -> Iterator[Look]:

@@ -17,9 +17,10 @@ test and are jointly exact do not exist with a finite width); its lower bound is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import exp, sqrt
+from statistics import median
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +84,24 @@ def log_mean(logs: npt.ArrayLike) -> LogMean:
     se = sd / sqrt(values.size)
     p_value = two_sided_p(mean / se, values.size - 1) if se > 0 else float(mean == 0)
     return LogMean(n=values.size, mean=mean, sd=sd, se=se, p_value=p_value)
+
+
+def with_shared_error(results: Sequence[LogMean | None]) -> list[LogMean | None]:
+    """The same means, none with a standard error below half the median of theirs: its p value follows.
+
+    Where trials come in two groups of speed, three blocks may by chance hold one group of a stack and the other group of
+    its reference throughout; they then agree with each other, and are wrong. The other stacks of the same blocks show
+    how much trials differ (docs/decisions/0009).
+    """
+    errors = [result.se for result in results if result is not None and result.se is not None]
+    least = median(errors) / 2 if errors else 0.0
+    return [_at_least(result, least) for result in results]
+
+
+def _at_least(result: LogMean | None, se: float) -> LogMean | None:
+    if result is None or result.se is None or result.se >= se:
+        return result
+    return replace(result, se=se, p_value=two_sided_p(result.mean / se, result.n - 1))
 
 
 def of_trials(values: Sequence[float]) -> LogMean:

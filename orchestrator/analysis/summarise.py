@@ -15,6 +15,7 @@ from orchestrator.analysis.compare import compare_stacks
 from orchestrator.analysis.conditions import conditions, settings
 from orchestrator.analysis.evidence import Run
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import verdicts
 from orchestrator.experiment import own_work
 
@@ -29,8 +30,8 @@ def summarise(run: Run) -> RunSummary:
     evidence = collect(run, observers)
     manifest, plan = evidence.manifest, evidence.plan
     cells = summarise_cells(evidence)
-    comparisons = compare_stacks(plan, cells)
     checks = run_checks(evidence)
+    comparisons = withhold(compare_stacks(plan, cells), invalid_cells(cells, checks))
     said = verdicts(cells, comparisons, checks)
     return RunSummary(
         run_id=manifest.run_id,

@@ -106,6 +106,8 @@ class CellSummary:
         float | None
     )  # (this median - raw client's median of the same responder) / this median, where measured
     strip: Strip | None
+    not_sent: int = 0  # due in an open loop, and not sent before the window closed: neither replies nor errors
+    not_sent_reasons: tuple[str, ...] = ()  # in words
 
 
 @dataclass(frozen=True, kw_only=True)

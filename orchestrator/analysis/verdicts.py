@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from orchestrator.analysis import words
+from orchestrator.analysis import validity, words
 from orchestrator.analysis.overview import overview
 from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison
 
@@ -23,10 +23,8 @@ def verdicts(
     sentences += [_of_group(group, members, by_id) for group, members in groups.items()]
     compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
     sentences += [_alone(cell) for cell in cells if cell.id not in compared and cell.distribution]
-    failed = sorted({check.name for check in checks if check.verdict == "fail"})
-    if failed:
-        sentences.insert(0, f"These numbers must not be believed: {', '.join(failed)} failed (see the checks).")
-    return tuple(sentences)
+    invalid = validity.sentence(cells, checks)
+    return (invalid, *sentences) if invalid else tuple(sentences)
 
 
 def _of_group(group: str, members: Sequence[Comparison], cells: dict[str, CellSummary]) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from orchestrator.experiment.units import format_rate
 from services.harness.contract import Load
 
 
@@ -23,7 +27,7 @@ def ns(value: float) -> str:
 
 
 def of_load(load: Load) -> str:
-    """A load in words, e.g. `1,000 requests, 1 in flight` or `500/s (poisson) for 10 s`."""
+    """A load in words, e.g. `1,000 requests, 1 in flight` or `500/s (poisson) for 10 s, at most 250 in flight`."""
     ends = []
     if load.requests is not None:
         ends.append(f"{load.requests:,} requests")
@@ -31,8 +35,16 @@ def of_load(load: Load) -> str:
         ends.append(f"{load.duration_s:g} s")
     until = " or ".join(ends)
     if load.rate_per_s is not None:
-        return f"{load.rate_per_s:g}/s ({load.arrivals}) for {until}"
+        return f"{format_rate(load.rate_per_s)} ({load.arrivals}) for {until}, at most {load.concurrency:,} in flight"
     return f"{until}, {load.concurrency:,} in flight"
+
+
+def not_sent(done: Mapping[str, Any]) -> str:
+    """Why a requester did not send all that was due in an open loop, from its `done` line; nothing where it sent all."""
+    if not done.get("not_sent"):
+        return ""
+    busy = "all connections were busy"
+    return busy if done.get("not_sent_reason") == "connections-busy" else "the requester could not keep up"
 
 
 def difference(share: float) -> str:

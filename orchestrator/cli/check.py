@@ -24,6 +24,7 @@ def command(
     """Print the checks, and store them in the run folder anew; exit status 5 when one fails."""
     from orchestrator.analysis.checks import checks_document, failed_names
     from orchestrator.analysis.summarise import summarise
+    from orchestrator.analysis.validity import sentence
     from orchestrator.errors import InvalidMeasurement
     from orchestrator.results.folder import RunFolder
 
@@ -37,7 +38,7 @@ def command(
     if failed := failed_names(summary.checks):
         console.as_json = False  # stdout holds its one document already
         raise InvalidMeasurement(
-            f"run {summary.run_id}: {', '.join(failed)} failed; its numbers must not be believed",
+            f"run {summary.run_id}: {', '.join(failed)} failed. {sentence(summary.cells, summary.checks)}",
             hint="what each check found and what to do stands above; `--json` gives the numbers it used",
         )
 

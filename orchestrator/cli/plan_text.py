@@ -96,7 +96,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     trials = len(plan.cells)
     yield (
         f"schedule   {plan.repeats} block{'s' if plan.repeats > 1 else ''} of {trials} trial{'s' if trials > 1 else ''},"
-        f" in random order (seed {plan.seed}); compared with {_label(plan, plan.reference)}"
+        f" in balanced random order (seed {plan.seed}); compared with {_label(plan, plan.reference)}"
     )
     yield f"hosts      {_hosts(plan, expected['hosts'])}"
     if document["terraform"]:

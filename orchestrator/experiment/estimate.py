@@ -153,12 +153,13 @@ class _Trial:
         self._cores = _cores(plan)
         self._ends_share_a_host = placement.kind == "local" and plan.provider != "local"
         self._round_trips_to_open = int(plan.resolved.get(cell.stack, {}).get("round_trips_to_open", 1))
-        each_s = self._each_s()
         load, warmup = cell.load, cell.warmup
+        warmup_each_s = self._each_s()  # always a closed loop
+        each_s = warmup_each_s if load.rate_per_s is None else 1 / load.rate_per_s
         ends = [] if load.requests is None else [load.requests * each_s]
         measured_s = min([*ends, *([] if load.duration_s is None else [load.duration_s])])
-        warmup_s = min(max(warmup.requests * each_s, warmup.at_least_s), warmup.at_most_s)
-        self.rows = math.ceil((measured_s + warmup_s) / each_s)
+        warmup_s = min(max(warmup.requests * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
+        self.rows = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
         self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s
 
     def _overhead_s(self, plan: Plan) -> float:
@@ -169,13 +170,10 @@ class _Trial:
         return starting / self._cores + self._costs.between_s + remote_s + 5 * _rtt_s(self._placement)
 
     def _each_s(self) -> float:
-        """Seconds between two requests of the load."""
-        load = self._cell.load
-        if load.rate_per_s is not None:
-            return 1 / load.rate_per_s
+        """Seconds between two requests of a closed loop with as many in flight."""
         cpu_s = self._cpu_s()
         busiest_s = (cpu_s if self._ends_share_a_host else cpu_s / 2) / self._cores
-        return max((self._distance_s() + cpu_s) / load.concurrency, busiest_s)
+        return max((self._distance_s() + cpu_s) / self._cell.load.concurrency, busiest_s)
 
     def _cpu_s(self) -> float:
         """CPU of one request, both ends together."""

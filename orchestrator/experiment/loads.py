@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import product
 
@@ -15,6 +16,11 @@ _DEFAULT_REQUESTS = 1000
 _DEFAULT_AT_MOST_S = 60.0
 _DEFAULT_OPEN_S = 10.0
 
+# Requests in flight of an open loop that says nothing of them: enough at its rate for replies that take half a second,
+# longer than any way around the earth and a new connection take, within what threads and file descriptors allow.
+_ROOM_S = 0.5
+_LEAST_ROOM, _MOST_ROOM = 8, 256
+
 
 def resolve_loads(located: Located, own: LoadSpec | None, path: Sequence[Key]) -> tuple[Load, ...]:
     """Every load of an operation; `path` is where its own stands. What cannot be is noted in `located`."""
@@ -27,19 +33,34 @@ def resolve_loads(located: Located, own: LoadSpec | None, path: Sequence[Key]) -
     if arrivals and not is_open:
         located.add((*own_path, "arrivals"), "`arrivals` spaces the requests of an open loop: it needs a `rate`.")
     requests, duration = _end(located, common, own, own_path, is_open=is_open)
+    given = own.concurrency or (
+        None if own.rate and not common.rate else common.concurrency
+    )  # a closed loop's is no bound
     loads = [
         Load(
-            concurrency=concurrency,
+            concurrency=concurrency or (1 if rate is None else room(rate, requests)),
             requests=requests,
             duration_s=duration,
             rate_per_s=rate,
             arrivals=arrivals or "poisson",
         )
-        for concurrency, rate in product(own.concurrency or common.concurrency or (1,), rates or (None,))
+        for concurrency, rate in product(given or (None,), rates or (None,))
     ]
     for load in loads:
         _check(located, load, own_path)
     return tuple(loads)
+
+
+def room(rate_per_s: float, requests: int | None = None) -> int:
+    """How many requests an open loop may have in flight unless the file says: by Little's law, what half a second needs.
+
+    At least 8 and at most 256, and never more than there are requests.
+
+    >>> room(500.0), room(5.0), room(10_000.0), room(500.0, requests=20)
+    (250, 8, 256, 20)
+    """
+    needed = min(max(math.ceil(rate_per_s * _ROOM_S), _LEAST_ROOM), _MOST_ROOM)
+    return needed if requests is None else min(needed, requests)
 
 
 def _end(
@@ -105,12 +126,10 @@ def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]
 
 
 def describe_load(load: Load) -> str:
-    """A load in words: `1,000 requests, 1 in flight`, `500/s for 10 s`."""
-    how = (
-        f"{load.concurrency:,} in flight"
-        if load.rate_per_s is None
-        else f"{format_rate(load.rate_per_s)} {load.arrivals}"
-    )
+    """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`."""
+    how = f"{load.concurrency:,} in flight"
+    if load.rate_per_s is not None:
+        how = f"{format_rate(load.rate_per_s)} {load.arrivals}, at most {how}"
     ends = [f"{load.requests:,} requests"] if load.requests is not None else []
     if load.duration_s is not None:
         ends.append(f"{'at most ' if ends else ''}{format_duration(load.duration_s)}")

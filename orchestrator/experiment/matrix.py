@@ -22,6 +22,7 @@ from orchestrator.experiment.stacks import (
     resolve_entries,
     way_out,
 )
+from orchestrator.experiment.units import format_rate
 from services.harness.contract import Load, Warmup
 from services.harness.spec import Policy, Protocol
 
@@ -107,7 +108,9 @@ def _cell(
     load: Load,
     warmup: Warmup,
 ) -> Cell:
-    offered = f"c{load.concurrency}" if load.rate_per_s is None else f"r{load.rate_per_s:g}-c{load.concurrency}"
+    offered = f"c{load.concurrency}"
+    if load.rate_per_s is not None:
+        offered = f"r{format_rate(load.rate_per_s).removesuffix('/s')}-{offered}"
     return Cell(
         id="__".join((stack.id, operation.id, placement.id, policy, offered)),
         stack=stack.id,

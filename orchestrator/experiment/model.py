@@ -50,7 +50,11 @@ class LoadSpec(Strict):
     """How requests are offered: in a closed loop of so many in flight, or in an open loop at a rate."""
 
     concurrency: Annotated[
-        OneOrMany[Concurrency] | None, Field(description="Requests in flight at once; 1 unless given.")
+        OneOrMany[Concurrency] | None,
+        Field(
+            description="Requests in flight at once, 1 unless given; with a rate the most at once, unless given enough"
+            " for replies that take half a second (8 to 256)."
+        ),
     ] = None
     requests: Annotated[Requests | None, Field(description="Measured requests of a trial.")] = None
     duration: Annotated[PositiveDuration | None, Field(description="Measure for so long.")] = None
@@ -263,7 +267,7 @@ class Experiment(Strict):
     warmup: Annotated[WarmupSpec, Field(description="What comes before the measured window of a trial.")] = WarmupSpec()
     timeout: Annotated[PositiveDuration, Field(description="A request without a reply by then has failed.")] = 30.0
     repeats: Annotated[
-        int, Field(ge=1, le=1000, description="Blocks: trials of every cell, in random order each time.")
+        int, Field(ge=1, le=1000, description="Blocks: trials of every cell, in a balanced random order.")
     ] = 5
     seed: Annotated[int, Field(ge=0, lt=2**63, description="Of the schedule and the payloads.")] = 1
     reference: Annotated[

@@ -76,5 +76,7 @@ def _result(record: TrialRecord) -> str:
     requests = sum(int(r.done.get("requests", 0)) for r in record.requesters)
     errors = sum(sum((r.done.get("errors") or {}).values()) for r in record.requesters)
     seconds = max((float(r.done.get("measured_s") or 0.0) for r in record.requesters), default=0.0)
+    not_sent = sum(int(r.done.get("not_sent", 0)) for r in record.requesters)
     wrong = f", {errors:,} errors" if errors else ""
-    return f"{requests:,} requests in {format_duration(seconds)}{wrong}"
+    unsent = f", {not_sent:,} not sent" if not_sent else ""
+    return f"{requests:,} requests in {format_duration(seconds)}{wrong}{unsent}"

@@ -40,6 +40,7 @@ class Result:
     receipt: Receipt | None = None
     kept: dict[str, Any] | None = None
     failed_checks: tuple[str, ...] = ()
+    invalid: str = ""  # which numbers the failed checks make invalid, in a sentence
     is_complete: bool = False
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,7 +65,7 @@ class Result:
             )
         if self.failed_checks:
             return InvalidMeasurement(
-                f"checks failed: {', '.join(self.failed_checks)}; the numbers are stored, and must not be believed",
+                f"checks failed: {', '.join(self.failed_checks)}. {self.invalid or 'The numbers are invalid.'}",
                 hint=f"orch check {self.folder.name}",
             )
         if self.failed_trials:
@@ -211,12 +212,14 @@ class Run:
     def _check(self) -> None:
         if self._has_samples():
             from orchestrator.analysis.summarise import summarise
+            from orchestrator.analysis.validity import sentence
 
             self._summary = summarise(self._folder)
             for name, document in self._summary.documents().items():
                 self._folder.write_json(name, document)
             failed = {check.name for check in self._summary.checks if check.verdict == "fail"}
             self._result.failed_checks = tuple(sorted(failed))
+            self._result.invalid = sentence(self._summary.cells, self._summary.checks)
 
     def _report(self) -> None:
         if self._has_samples():

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from orchestrator.clock import Clock
 from orchestrator.experiment.plan import Cell, Operation, Placement, Plan, Stack
+from orchestrator.experiment.units import format_rate
 from orchestrator.hosts.base import Fleet, HostLost
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.trial import Ask, Bench, OnProgress
@@ -102,7 +103,7 @@ class Setting:
         if len({c.load.concurrency for c in self.plan.cells}) > 1:
             words.append(f"{cell.load.concurrency} in flight")
         if len({c.load.rate_per_s for c in self.plan.cells}) > 1:
-            words.append("closed loop" if cell.load.rate_per_s is None else f"{cell.load.rate_per_s:g}/s")
+            words.append("closed loop" if cell.load.rate_per_s is None else format_rate(cell.load.rate_per_s))
         return " · ".join(words)
 
     def refuse_to_go_on_without_hosts(self) -> None:

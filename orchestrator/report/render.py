@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.validity import invalid_cells
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
 from orchestrator.report.figures.first import first_request
@@ -41,6 +42,7 @@ def render(summary: RunSummary) -> str:
         cell_names=_cell_names(found),
         checks=check_groups(summary),
         failed_checks=failed(summary),
+        invalid_everywhere=len(invalid_cells(summary.cells, summary.checks)) >= len(summary.cells),
         parts=parts,
         statistics=STATISTICS,
     )

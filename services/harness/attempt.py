@@ -28,6 +28,8 @@ from services.operations.base import Make
 Print = Callable[[dict[str, Any]], None]
 Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
 
+_ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
+_SATURATED = 0.85  # of its core, from which on a requester is itself what limits the load
 _ROWS_PER_S = 20_000  # more than a Python client asks; the record grows should it not suffice
 
 
@@ -232,6 +234,7 @@ def _measured_phase(
     span_s = ledger.tally.span_s
     return {
         **_tallied(ledger.tally),
+        "not_sent_reason": _not_sent_reason(ledger.tally, load.concurrency, cpu_s),
         "wire": wire.wire(),
         "min_rtt_us": wire.min_rtt_us(),
         "cpu_s": cpu_s,
@@ -242,9 +245,19 @@ def _measured_phase(
     }
 
 
+def _not_sent_reason(tally: Tally, concurrency: int, cpu_s: float) -> str | None:
+    """Why requests of an open loop were not sent: all connections waited for replies, or the requester was behind."""
+    if not tally.not_sent:
+        return None
+    available_s = tally.span_s * concurrency
+    waited = tally.busy_ns / NS >= _ALL_BUSY * available_s and cpu_s <= _SATURATED * tally.span_s
+    return "connections-busy" if waited else "requester-behind"
+
+
 def _tallied(tally: Tally) -> dict[str, Any]:
     return {
         "requests": tally.rows,
+        "not_sent": tally.not_sent,
         "verified": tally.verified,
         "verified_in_flight": tally.verified_in_flight,
         "measured_s": tally.span_s,

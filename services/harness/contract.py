@@ -49,7 +49,8 @@ class Load:
 
     A closed loop ends at `requests` or at `duration_s`, whichever comes first; one of them must be given.
     `requests: 0` makes no request but the check. In an open loop `concurrency` bounds the requests in flight, so give it
-    room: what is due while all are taken is sent late, and its latency counts from when it was due.
+    room (half a second at the rate, say): what is due while all are taken is sent late, and its latency counts from when
+    it was due; what was not sent when the window closed is entered as `not-sent`.
     """
 
     concurrency: int = 1
@@ -124,6 +125,7 @@ STATUSES: tuple[str, ...] = (
     "timeout",
     "protocol",  # an error in the protocol's own words (HTTP 500, gRPC INTERNAL, ...)
     "undecodable",
-    "cancelled",  # due, but not sent before the window closed
+    "cancelled",  # the client or the responder gave the call up
+    "not-sent",  # due in an open loop, but not sent before the window closed: no error, and counted by itself
     "unverified",  # replied, but the requester ended before it looked at the reply; never in a trial that is `done`
 )

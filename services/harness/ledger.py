@@ -21,7 +21,7 @@ from services.harness.unverified import MOST_KEPT_BYTES, Unverified
 
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
 OK = STATUS_INDEX["ok"]
-CANCELLED = STATUS_INDEX["cancelled"]
+NOT_SENT = STATUS_INDEX["not-sent"]
 UNVERIFIED = STATUS_INDEX["unverified"]
 
 MOST_FAILURES_IN_A_ROW = 50
@@ -49,9 +49,11 @@ class Readable(Protocol):
 
 @dataclass(kw_only=True)
 class Tally:
-    """Counts of one phase."""
+    """Counts of one phase. `rows` are the requests sent, `busy_ns` the time that they were under way, added up."""
 
     rows: int = 0
+    not_sent: int = 0
+    busy_ns: int = 0
     verified: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     error_examples: dict[str, str] = field(default_factory=dict)
@@ -211,9 +213,13 @@ class Ledger:
         self._count_failure(failure)
         status = STATUS_INDEX[failure.status]
         self._enter(sequence, connection_number, intended_ns, sent_ns, received_ns, bytes_sent, bytes_received, status)
-        if status != CANCELLED:
-            self._failures_in_a_row += 1
-            self._despair(failure, received_ns)
+        self._failures_in_a_row += 1
+        self._despair(failure, received_ns)
+
+    def not_sent(self, sequence: int, intended_ns: int, now_ns: int) -> None:
+        """A request of an open loop was due and not sent before the window closed, at `now_ns`: neither reply nor error."""
+        self.tally.not_sent += 1
+        self.record.append(sequence, self._phase_number, -1, intended_ns, now_ns, now_ns, -1, -1, -1, NOT_SENT)
 
     def _despair(self, failure: CallFailed, now_ns: int) -> None:
         if self._failures_in_a_row >= MOST_FAILURES_IN_A_ROW:
@@ -247,6 +253,7 @@ class Ledger:
         )
         tally = self.tally
         tally.rows += 1
+        tally.busy_ns += received_ns - sent_ns
         if tally.first_sent_ns is None or sent_ns < tally.first_sent_ns:
             tally.first_sent_ns = sent_ns
         if received_ns > tally.last_received_ns:

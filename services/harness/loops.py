@@ -12,7 +12,7 @@ uvloop. Rules of both:
 * A worker has one request in flight: at concurrency 1 there is exactly one.
 * When a phase is over nothing more is sent, and what is in flight is awaited (the client's time-out bounds that): to
   throw it away would throw away the slow ones first. What an open loop had due and could not send in time is entered as
-  cancelled.
+  not sent, which is no error.
 * A connection that failed under `reuse` is opened anew, outside the window of the next request.
 """
 
@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from services.harness.client_api import CallFailed, Request
+from services.harness.client_api import Request
 from services.harness.clock import Clock
 from services.harness.contract import Load
 from services.harness.ledger import Ledger
@@ -102,9 +102,7 @@ def count_pauses(work: Work, lanes: Sequence[Lane[Any]]) -> None:
 
 
 def cancel_rest(work: Work, phase: Phase, due: array[int], now_ns: int) -> None:
-    """Enter what was due and never sent; its latency would have been longer than `received - intended`."""
-    failure = CallFailed("cancelled", "due, but not sent before the window closed: the requester could not keep up")
+    """Enter what was due and never sent, as such; its latency would have been longer than `received - intended`."""
     for index in range(phase.taken, len(due)):
-        sequence = phase.first_sequence + index
-        work.ledger.failed(sequence, NO_CONNECTION, phase.begin_ns + due[index], now_ns, now_ns, failure)
+        work.ledger.not_sent(phase.first_sequence + index, phase.begin_ns + due[index], now_ns)
     phase.taken = len(due)

@@ -8,6 +8,7 @@ from typing import Any
 
 from orchestrator.analysis.checks import (
     between_trials,
+    bimodal,
     clocks,
     codec_size,
     completeness,
@@ -47,6 +48,7 @@ CHECKS: tuple[Check, ...] = (
     noise.CHECK,
     clocks.CHECK,
     *between_trials.CHECKS,
+    bimodal.CHECK,
     codec_size.CHECK,
     control.CHECK,
 )

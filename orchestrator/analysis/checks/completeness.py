@@ -20,6 +20,7 @@ class Rows:
 
     rows: int
     measured: int
+    never_sent: int
     absent: int  # sequence numbers between 1 and the last that have no row
     repeated: int
 
@@ -31,6 +32,7 @@ def observe(samples: Samples) -> Rows:
     return Rows(
         rows=samples.rows,
         measured=samples.measured,
+        never_sent=int(samples.never_sent_ns.size),
         absent=int(numbers[-1]) - (samples.rows - repeated) if samples.rows else 0,
         repeated=repeated,
     )
@@ -73,7 +75,7 @@ def _answered(trial: TrialEvidence) -> Finding:
             evidence={"trial": trial.record.index},
             explanation="The responder did not say how many requests it answered.",
         )
-    rows = sum(part.seen[NAME].rows for part in trial.parts if NAME in part.seen)
+    rows = sum(part.seen[NAME].rows - part.seen[NAME].never_sent for part in trial.parts if NAME in part.seen)
     unanswered = sum(count for kind, count in trial.errors.items() if kind in _UNANSWERED)
     answered = after - before
     # A library may ask again by itself after a lost connection, and an awaited reply may come after the count.

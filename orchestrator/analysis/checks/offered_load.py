@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import sqrt
 
+import numpy as np
+
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import quantile
-from services.harness.contract import STATUSES
 
 _SATURATED = 0.85
 _LATE_MS = 50.0
-_CANCELLED = STATUSES.index("cancelled")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,18 +37,16 @@ def observe(samples: Samples) -> Schedule | None:
     """None for a closed loop."""
     if not samples.is_open_loop or samples.measured < 2:
         return None
-    went = samples.status != _CANCELLED
-    sent, intended = samples.sent_ns[went], samples.intended_ns
-    lag = sent - intended[went]
-    lag.sort()
-    spans = (
-        (intended.size, int(intended.max() - intended.min())),
-        (sent.size, int(sent[-1] - sent[0]) if sent.size else 0),
-    )
+    sent, unsent = samples.sent_ns, samples.never_sent_ns
+    intended = np.concatenate([samples.intended_ns, unsent])
+    lag = np.sort(sent - samples.intended_ns)
+    window_ns = int(intended.max() - intended.min())
+    longest_ns = max(window_ns, int(sent[-1] - sent[0]))  # all may have been sent, over a longer time
+    spans = ((intended.size, window_ns), (sent.size, longest_ns))
     rates = [(n - 1) * 1e9 / span if span > 0 else 0.0 for n, span in spans]
     return Schedule(
         intended=int(intended.size),
-        never_sent=int((~went).sum()),
+        never_sent=int(unsent.size),
         intended_per_s=rates[0],
         achieved_per_s=rates[1],
         lag_p99_ns=quantile(lag, 0.99) if lag.size else 0.0,
@@ -61,12 +59,12 @@ def judge(cell: CellEvidence) -> Finding | None:
     findings = []
     for trial, part, seen in cell.parts(NAME):
         if seen is not None:
-            findings.append(_schedule(cell, trial, seen))
+            findings.append(_schedule(cell, trial, seen, words.not_sent(part.done)))
         findings.append(_requester(cell, trial, part))
     return worst(findings)
 
 
-def _schedule(cell: CellEvidence, trial: TrialEvidence, seen: Schedule) -> Finding:
+def _schedule(cell: CellEvidence, trial: TrialEvidence, seen: Schedule, why: str) -> Finding:
     rate = cell.cell.load.rate_per_s or 0.0
     evidence = {"trial": trial.record.index, "declared_per_s": rate, **seen.__dict__}
     if abs(seen.intended_per_s / rate - 1) > 5 / sqrt(seen.intended):  # five standard deviations of a Poisson count
@@ -76,8 +74,10 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, seen: Schedule) -> Findi
             explanation=f"The schedule held {seen.intended_per_s:,.1f} requests a second, not the declared {rate:,.1f}.",
             action="The requester drew another schedule than it was asked for: see its `arrivals`.",
         )
-    delivered = seen.achieved_per_s / seen.intended_per_s * (1 - seen.never_sent / seen.intended)
+    delivered = seen.achieved_per_s / seen.intended_per_s
     told = f"{words.percent(delivered)} of {rate:,.1f} requests a second were sent"
+    if seen.never_sent:
+        told += f", {seen.never_sent:,} were not" + (f" ({why})" if why else "")
     if delivered < 0.9:
         return Finding(
             verdict="fail",

@@ -9,6 +9,7 @@ import pytest
 from orchestrator.analysis.checks import CHECKS
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment import plan as p
+from services.harness.contract import STATUSES
 from tests.support.runs import MS, US, S, a_plan, a_run, host_counters
 
 LINK = p.Link(rtt_ms=30.0, rate_mbit=1_000.0)
@@ -335,8 +336,61 @@ def test_too_few_trials_cannot_tell_how_they_spread():
     assert verdicts(a_run(blocks=2))["between trials"] == "cannot tell"
 
 
+@pytest.mark.parametrize(
+    ("reason", "why"),
+    [("connections-busy", "all connections were busy"), ("requester-behind", "the requester could not keep up")],
+)
+def test_what_was_not_sent_is_no_error_and_counted_once(reason, why):
+    """The second half of the schedule is never sent, as the first took the whole window."""
+
+    def overload(draft):
+        rows = draft.columns
+        order = np.argsort(rows["intended_ns"], kind="stable")
+        unsent = order[order.size // 2 :]
+        first, last = int(rows["intended_ns"].min()), int(rows["intended_ns"].max())
+        stretched = first + (rows["intended_ns"] - first) * 2
+        rows["received_ns"] = stretched + 300 * US
+        rows["sent_ns"] = stretched
+        rows["connection"][unsent] = rows["bytes_sent"][unsent] = rows["bytes_received"][unsent] = -1
+        rows["sent_ns"][unsent] = rows["received_ns"][unsent] = last
+        rows["status"][unsent] = STATUSES.index("not-sent")
+        sent = int(((rows["phase"] == 1) & (rows["status"] == 0)).sum())
+        draft.done |= {"requests": sent, "verified": sent, "not_sent": unsent.size, "not_sent_reason": reason}
+        draft.stats["answered"] -= unsent.size
+
+    run = a_run(spoil=overload, stacks=("rest",), warmup=0, **OPEN)
+    (cell,) = summarise(run).cells
+    assert (cell.errors, cell.not_sent, cell.not_sent_reasons) == ({}, 5 * 1000, (why,))
+    (result,) = of(run, "offered load")
+    assert result.verdict == "fail"
+    assert f"Only 50 % of 500.0 requests a second were sent, 1,000 were not ({why})" in result.explanation
+    assert verdicts(run)["completeness"] == verdicts(run)["reply"] == verdicts(run)["one stamp per sample"] == "pass"
+
+
 def test_trials_that_differ_more_than_requests_are_a_warning():
     assert verdicts(a_run(between=0.4))["between trials"] == "warn"
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_trials_in_two_groups_are_a_warning(seed):
+    slow = np.random.default_rng(seed)
+
+    def every_other_trial_by_chance(draft):
+        if slow.integers(0, 2):
+            latency = draft.columns["received_ns"] - draft.columns["sent_ns"]
+            draft.columns["received_ns"] += latency * 3 // 10
+
+    (result,) = of(a_run(spoil=every_other_trial_by_chance, controls=2, blocks=12), "trial modes")
+    assert result.verdict == "warn"
+    assert result.evidence["step"] == pytest.approx(0.3, abs=0.05)
+    assert "fall into two groups" in result.explanation
+
+
+def test_three_blocks_cannot_show_groups_of_trials():
+    (result,) = of(a_run(blocks=3), "trial modes")
+    assert result.verdict == "cannot tell"
+    (result,) = of(a_run(blocks=2), "trial modes")
+    assert result.verdict == "cannot tell"
 
 
 def test_few_samples_are_told():

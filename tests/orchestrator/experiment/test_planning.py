@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from orchestrator.analysis import words
 from orchestrator.errors import UsageError
+from orchestrator.experiment.loads import describe_load
 from orchestrator.experiment.plan import Plan
 from orchestrator.experiment.planning import make_plan
 from orchestrator.experiment.problems import ExperimentError
@@ -63,6 +65,41 @@ def test_an_open_loop_asks_with_the_concurrent_client(write: Write, known: Known
         (100, 10, None),
         (200, 10, None),
     ]
+
+
+def loads(text: str, write: Write, known: Known) -> list[Load]:
+    return [cell.load for cell in make_plan(write(MINIMAL.replace("[rest, grpc]", "rest") + text), known=known).cells]
+
+
+def test_an_open_loop_has_room_for_replies_that_take_half_a_second(write: Write, known: Known) -> None:
+    found = loads("load: {rate: [2/s, 500/s, 100000/s], duration: 10s}\n", write, known)
+    assert [load.concurrency for load in found] == [8, 250, 256]
+    assert [load.concurrency for load in loads("load: {rate: 500/s, requests: 20}\n", write, known)] == [20]
+    assert [load.concurrency for load in loads("load: {rate: 500/s, concurrency: 3}\n", write, known)] == [3]
+
+
+def test_a_closed_loops_concurrency_is_no_bound_of_an_operations_own_rate(write: Write, known: Known) -> None:
+    text = MINIMAL.replace("[rest, grpc]", "rest").replace("timestamp", "[add, {echo: {load: {rate: 500/s}}}]")
+    plan = make_plan(write(text + "load: {concurrency: 2}\n"), known=known)
+    assert {c.operation: c.load.concurrency for c in plan.cells} == {"add": 2, "echo-100b": 250}
+    plan = make_plan(write(text + "load: {rate: 100/s, concurrency: 2}\n"), known=known)
+    assert {c.operation: c.load.concurrency for c in plan.cells} == {"add": 2, "echo-100b": 2}
+
+
+@pytest.mark.parametrize(
+    "varied",
+    [
+        "rate: [100/s, 200/s]",
+        "rate: [100000.1/s, 100000.2/s]",
+        "rate: 1000000/s, concurrency: [10, 20]",
+        "rate: 100/s, concurrency: [10, 20]",
+    ],
+)
+def test_two_values_of_an_open_loop_have_two_names_everywhere(varied: str, write: Write, known: Known) -> None:
+    plan = make_plan(write(MINIMAL.replace("[rest, grpc]", "rest") + f"load: {{{varied}}}\n"), known=known)
+    assert len({cell.id for cell in plan.cells}) == len({describe_load(cell.load) for cell in plan.cells}) == 2
+    assert len({words.of_load(cell.load) for cell in plan.cells}) == 2
+    assert all("+" not in cell.id for cell in plan.cells)
 
 
 def test_an_operation_may_have_its_own_load_and_warm_up(write: Write, known: Known) -> None:

@@ -1,10 +1,13 @@
-from itertools import groupby
+import random
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations, groupby, pairwise, permutations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.experiment.plan import Cell
-from orchestrator.experiment.schedule import schedule
+from orchestrator.experiment.schedule import balanced_orders, schedule
 from services.harness.contract import Load, Warmup
 
 
@@ -73,3 +76,57 @@ def test_a_trials_seed_does_not_depend_on_the_other_cells() -> None:
     few = {t.cell: t.seed for t in schedule([cell("a", "local")], 1, 7)}
     many = {t.cell: t.seed for t in schedule([cell("a", "local"), cell("b", "local")], 1, 7)}
     assert few["a-local"] == many["a-local"]
+
+
+def imbalance(rows: Sequence[Sequence[int]], count: int) -> tuple[int, int, int]:
+    """By how much positions, precedence and neighbours differ: the largest number of times less the smallest."""
+    at, before, next_to = Counter(), Counter(), Counter()
+    for row in rows:
+        at.update((item, position) for position, item in enumerate(row))
+        before.update(combinations(row, 2))
+        next_to.update(pairwise(row))
+    places = [at[item, position] for item in range(count) for position in range(count)]
+    ordered = list(permutations(range(count), 2))
+    neighbours = [next_to[pair] for pair in ordered] or [0]
+    return (
+        max(places) - min(places),
+        max((abs(before[a, b] - before[b, a]) for a, b in ordered), default=0),
+        max(neighbours) - min(neighbours),
+    )
+
+
+@given(st.integers(min_value=1, max_value=12), st.integers(min_value=1, max_value=30), seeds)
+def test_positions_precedence_and_neighbours_are_balanced_after_any_number_of_blocks(
+    count: int, blocks: int, seed: int
+) -> None:
+    orders = balanced_orders(count, blocks, random.Random(seed))
+    assert all(sorted(order) == list(range(count)) for order in orders)
+    positions, precedence, neighbours = imbalance(orders, count)
+    assert positions <= 1
+    assert precedence <= (2 if count % 2 and blocks % 2 == 0 else 1)
+    assert neighbours <= (1 if count % 2 == 0 else 2)
+
+
+@given(st.integers(min_value=2, max_value=9), seeds)
+def test_complete_squares_are_balanced_exactly(count: int, seed: int) -> None:
+    complete = 2 * count if count % 2 else count
+    assert imbalance(balanced_orders(count, 3 * complete, random.Random(seed)), count) == (0, 0, 0)
+
+
+@given(st.integers(min_value=2, max_value=6), st.integers(min_value=3, max_value=10), seeds)
+def test_no_cell_comes_before_another_in_all_blocks(count: int, repeats: int, seed: int) -> None:
+    trials = schedule([cell(str(n), "local") for n in range(count)], repeats, seed)
+    index = {(t.block, t.cell): t.index for t in trials}
+    for a, b in permutations({t.cell for t in trials}, 2):
+        assert not all(index[block, a] < index[block, b] for block in range(repeats))
+
+
+def test_every_cell_is_as_likely_to_begin() -> None:
+    firsts = Counter(balanced_orders(5, 1, random.Random(seed))[0][0] for seed in range(2_000))
+    assert all(abs(firsts[item] - 400) < 5 * 18 for item in range(5))  # five standard deviations of the count
+
+
+def test_the_order_of_placements_is_balanced_too() -> None:
+    trials = schedule([cell("a", "near"), cell("a", "far")], 6, seed=3)
+    begins = Counter(t.cell for t in trials if t.index % 2 == 0)
+    assert begins == {"a-near": 3, "a-far": 3}

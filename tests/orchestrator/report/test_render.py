@@ -165,10 +165,20 @@ def test_an_ordinary_report_is_under_a_megabyte():
 
 
 def test_a_failed_check_is_said_before_the_verdict_and_behind_everything():
-    document = Document(render(failed_run()))
+    run = failed_run()
+    of_run = replace(next(check for check in run.checks if check.verdict == "fail"), cell=None)
+    document = Document(render(replace(run, checks=(of_run,))))
 
     assert document.text.index("1 check failed") < document.text.index("A check failed, so there is no verdict")
+    assert "do not rely on these numbers" in document.text
     assert any(element.attributes.get("class") == "watermark" for element in document.elements)
+
+
+def test_a_check_that_failed_in_one_cell_leaves_the_others_alone():
+    document = Document(render(failed_run()))
+
+    assert "1 check failed: do not rely on the numbers of the cells named here; the others stand" in document.text
+    assert not any(element.attributes.get("class") == "watermark" for element in document.elements)
 
 
 def test_a_run_without_failures_has_no_watermark(document):

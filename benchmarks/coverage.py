@@ -1,0 +1,274 @@
+"""Coverage of intervals and false winners, by simulation with the real schedule and the real comparison.
+
+    python -m benchmarks.coverage [--runs 1000] [--seed 1] [--write]
+
+Every simulated run has stacks that are alike, or alike but for the last one, measured in the order that
+`experiment.schedule` gives, with one kind of noise; in all of them blocks differ by an SD of 5 % and trials by 2 %.
+Before the arrow is what it was with every block in an independent random order, and with every comparison's own
+standard error alone. `--write` puts the table into docs/statistics.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from math import exp
+from pathlib import Path
+from typing import TypeAlias
+from unittest.mock import patch
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator.analysis import intervals
+from orchestrator.analysis.checks.bimodal import find_modes
+from orchestrator.analysis.compare import compare_stacks
+from orchestrator.analysis.summary import CellSummary, Comparison, TrialSummary
+from orchestrator.experiment.plan import Cell, Limits, Operation, Placement, Plan, PlannedTrial, Stack
+from orchestrator.experiment.schedule import schedule
+from services.harness.contract import Load, Warmup
+
+Logs: TypeAlias = npt.NDArray[np.float64]
+Noise: TypeAlias = Callable[[np.random.Generator, int, int], Logs]
+"""Effects on the log of each trial's latency, shape (blocks, positions), in the order of measuring."""
+
+BLOCK_SD, TRIAL_SD = 0.05, 0.02
+BLOCKS, STACKS = (3, 5, 10), (2, 3, 6, 10)
+SLOWER = 1.2
+MODES_RUNS = 300
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
+BEGIN, END = "<!-- coverage: made by python -m benchmarks.coverage --write -->", "<!-- end of coverage -->"
+
+
+def quiet(_rng: np.random.Generator, blocks: int, positions: int) -> Logs:
+    """Nothing but the noise of blocks and trials."""
+    return np.zeros((blocks, positions))
+
+
+def drift(rng: np.random.Generator, blocks: int, positions: int) -> Logs:
+    """The machine gets slower, or faster, by 20 % from the first trial to the last."""
+    slope: Logs = np.linspace(0.0, 0.2, blocks * positions).reshape(blocks, positions) * rng.choice((-1, 1))
+    return slope
+
+
+def sawtooth(rng: np.random.Generator, blocks: int, positions: int) -> Logs:
+    """Slower by up to 20 % and then back at once, over and over, with a period of one to three blocks."""
+    period, phase = rng.uniform(1.0, 3.0) * positions, rng.uniform()
+    at = np.arange(blocks * positions).reshape(blocks, positions)
+    return 0.2 * ((at / period + phase) % 1.0)
+
+
+def position(_rng: np.random.Generator, blocks: int, positions: int) -> Logs:
+    """The first trial of a block takes 10 % longer, and each place thereafter costs 2 %."""
+    row = 0.02 * np.arange(positions)
+    row[0] += 0.1
+    return np.tile(row, (blocks, 1))
+
+
+def bimodal(rng: np.random.Generator, blocks: int, positions: int) -> Logs:
+    """Every other trial, by chance, takes 30 % longer from beginning to end."""
+    return np.log(1.3) * rng.integers(0, 2, size=(blocks, positions))
+
+
+NOISES: dict[str, Noise] = {f.__name__: f for f in (quiet, drift, sawtooth, position, bimodal)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """Of simulated runs of stacks that are alike but for the last one, which takes `SLOWER` times as long.
+
+    Shares of intervals that hold the true ratio, of runs that name a winner among equals, and of runs that find the
+    slow one.
+    """
+
+    coverage: float
+    false_winners: float
+    found: float
+
+
+def simulate(noise: Noise, *, stacks: int, blocks: int, runs: int, seed: int = 1, before: bool = False) -> Outcome:
+    """Simulate runs; `before` with random orders and every comparison's own error, as it was once."""
+    equal = [result for results in _runs(noise, stacks, blocks, runs, seed, 1.0, before=before) for result in results]
+    slow = [results[-1] for results in _runs(noise, stacks, blocks, runs, seed + 1, SLOWER, before=before)]
+    held = [low <= 1.0 <= high for low, high in (c.interval for c in equal if c.interval)]
+    held += [low <= SLOWER <= high for low, high in (c.interval for c in slow if c.interval)]
+    wrong = [
+        any(c.standing in ("faster", "slower") for c in equal[i : i + stacks - 1])
+        for i in range(0, len(equal), stacks - 1)
+    ]
+    return Outcome(
+        coverage=sum(held) / len(held),
+        false_winners=sum(wrong) / runs,
+        found=sum(c.standing == "slower" for c in slow) / runs,
+    )
+
+
+def _runs(
+    noise: Noise, stacks: int, blocks: int, runs: int, seed: int, truth: float, *, before: bool
+) -> Iterator[list[Comparison]]:
+    """Each run's comparisons of medians, in the order of the stacks."""
+    rng = np.random.default_rng([seed, stacks, blocks])
+    plan = plan_of(stacks, blocks)
+    ratios = {cell.id: 1.0 for cell in plan.cells} | {plan.cells[-1].id: truth}
+    order = random_blocks if before else schedule
+    with patch.object(intervals, "with_shared_error", list) if before else nullcontext():
+        for run in range(runs):
+            trials = order(plan.cells, blocks, run)
+            cells = measured(plan, trials, noise(rng, blocks, stacks), ratios, rng)
+            yield [c for c in compare_stacks(plan, cells) if c.statistic == "median"]
+
+
+def warned(noise: Noise, *, stacks: int, blocks: int, runs: int, seed: int = 1) -> float:
+    """The share of runs in which the check `trial modes` finds two groups of trials."""
+    rng = np.random.default_rng([seed, stacks, blocks])
+    plan = plan_of(stacks, blocks)
+    ratios = {cell.id: 1.0 for cell in plan.cells}
+    found = 0
+    for run in range(runs):
+        trials = schedule(plan.cells, blocks, run)
+        cells = measured(plan, trials, noise(rng, blocks, stacks), ratios, rng)
+        medians = [[trial.median for trial in sorted(cell.trials, key=lambda t: t.block)] for cell in cells]
+        found += find_modes([np.log(medians)]).are_there()
+    return found / runs
+
+
+def random_blocks(cells: Sequence[Cell], blocks: int, seed: int) -> tuple[PlannedTrial, ...]:
+    """Every block in a random order of its own: what orders were before they were balanced."""
+    source = random.Random(seed)  # noqa: S311 - an order, not a secret
+    order = [(block, cell) for block in range(blocks) for cell in source.sample(cells, len(cells))]
+    return tuple(PlannedTrial(index=i, block=block, cell=cell.id, seed=i) for i, (block, cell) in enumerate(order))
+
+
+def plan_of(stacks: int, blocks: int) -> Plan:
+    """A plan of so many stacks that differ in name alone."""
+    names = [f"s{number}" for number in range(stacks)]
+    cells = tuple(
+        Cell(
+            id=name,
+            stack=name,
+            operation="o",
+            placement="p",
+            connection="reuse",
+            load=Load(requests=1000),
+            warmup=Warmup(),
+        )
+        for name in names
+    )
+    return Plan(
+        name="coverage",
+        question="",
+        provider="local",
+        machine=None,
+        pin="off",
+        stacks=tuple(Stack(id=n, protocol=n, responder="r", client="c", label=n) for n in names),
+        operations=(Operation(id="o", name="o", label="o"),),
+        placements=(Placement(id="p", name="p", kind="local"),),
+        cells=cells,
+        trials=(),
+        repeats=blocks,
+        seed=1,
+        limits=Limits(wall_s=1, cost_usd=0, ttl_s=1),
+    )
+
+
+def measured(
+    plan: Plan, trials: Sequence[PlannedTrial], effects: Logs, ratios: dict[str, float], rng: np.random.Generator
+) -> list[CellSummary]:
+    """What a run would have measured: each trial's median in ms, 1 ms but for ratio, effects and noise."""
+    logs = effects + rng.normal(0, BLOCK_SD, size=(len(effects), 1)) + rng.normal(0, TRIAL_SD, size=effects.shape)
+    of_cell: dict[str, list[TrialSummary]] = {cell.id: [] for cell in plan.cells}
+    for trial, log in zip(trials, logs.ravel(), strict=True):
+        of_cell[trial.cell].append(_trial(trial, ratios[trial.cell] * exp(log)))
+    return [_cell(cell, tuple(of_cell[cell.id])) for cell in plan.cells]
+
+
+def _trial(trial: PlannedTrial, median: float) -> TrialSummary:
+    return TrialSummary(
+        index=trial.index,
+        block=trial.block,
+        n=1000,
+        errors=0,
+        median=median,
+        p99=None,
+        mean=median,
+        minimum=median,
+        throughput_per_s=1000 / median,
+        cpu_share=None,
+        started_wall_ns=trial.index,
+    )
+
+
+def _cell(cell: Cell, trials: tuple[TrialSummary, ...]) -> CellSummary:
+    return CellSummary(
+        id=cell.id,
+        stack=cell.stack,
+        stack_label=cell.stack,
+        protocol=cell.stack,
+        responder="r",
+        client="c",
+        operation="o",
+        operation_id="o",
+        placement="p",
+        placement_id="p",
+        connection=cell.connection,
+        concurrency=1,
+        load="1,000 requests, 1 in flight",
+        distribution=None,
+        errors={},
+        requests=1000 * len(trials),
+        trials=trials,
+        failed_trials=0,
+        median_interval=None,
+        throughput_per_s=None,
+        goodput_mbit_per_s=None,
+        body_bytes=None,
+        wire_bytes=None,
+        packets=None,
+        first_request=None,
+        tcp_floor=None,
+        ping_floor=None,
+        over_floor=None,
+        client_share=None,
+        strip=None,
+    )
+
+
+def table(runs: int, seed: int) -> Iterator[str]:
+    """The lines of the table, in Markdown."""
+    yield "| noise | stacks | blocks | coverage | false winners | slower one found | `trial modes` warns |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for name, noise in NOISES.items():
+        for stacks in STACKS:
+            for blocks in BLOCKS:
+                size = {"stacks": stacks, "blocks": blocks, "seed": seed}
+                old = simulate(noise, runs=runs, before=True, **size)
+                new = simulate(noise, runs=runs, **size)
+                modes = warned(noise, runs=min(runs, MODES_RUNS), **size)
+                pairs = [(getattr(old, key), getattr(new, key)) for key in ("coverage", "false_winners", "found")]
+                shares = [f"{100 * a:.1f} → {100 * b:.1f} %" for a, b in pairs]
+                yield f"| {name} | {stacks} | {blocks} | {' | '.join(shares)} | {100 * modes:.1f} % |"
+
+
+def main() -> None:
+    """Print the table, and with `--write` put it into the page."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage")
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    lines = [f"{options.runs:,} simulated runs a row, seed {options.seed}.", ""]
+    print("\n".join(lines))
+    for line in table(options.runs, options.seed):
+        print(line, flush=True)
+        lines.append(line)
+    if options.write:
+        before, _, rest = TARGET.read_text(encoding="utf-8").partition(BEGIN)
+        after = rest.partition(END)[2]
+        TARGET.write_text("\n".join([f"{before}{BEGIN}", *lines, f"{END}{after}"]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Which cells' numbers are invalid, by the checks that failed: a cell that failed does not disown the others.
+
+A failed check of severity `note` invalidates nothing; one of the whole run (no cell) invalidates every cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison
+
+_MOST_NAMED = 3
+
+
+def invalid_cells(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> dict[str, tuple[str, ...]]:
+    """The names of the checks that failed, by id of the cell that they invalidate, in the order of the cells."""
+    failed = [check for check in checks if check.verdict == "fail" and check.severity != "note"]
+    found = {c.id: dict.fromkeys(check.name for check in failed if check.cell in (None, c.id)) for c in cells}
+    return {cell: tuple(names) for cell, names in found.items() if names}
+
+
+def withhold(comparisons: Sequence[Comparison], invalid: Mapping[str, Sequence[str]]) -> tuple[Comparison, ...]:
+    """The comparisons, undecided where one of the two cells is invalid."""
+    return tuple(_withheld(comparison, invalid) for comparison in comparisons)
+
+
+def _withheld(comparison: Comparison, invalid: Mapping[str, Sequence[str]]) -> Comparison:
+    for cell, label in (
+        (comparison.cell, comparison.stack_label),
+        (comparison.reference_cell, comparison.reference_label),
+    ):
+        if cell in invalid:
+            return replace(comparison, standing="cannot tell", why=f"{label} failed {', '.join(invalid[cell])}")
+    return comparison
+
+
+def sentence(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> str:
+    """What failed checks mean for the numbers, in one sentence; nothing where none failed.
+
+    Which cells are invalid is said only where others stand: their stacks, settings and the check that each failed.
+    """
+    invalid = invalid_cells(cells, checks)
+    names = ", ".join(dict.fromkeys(check.name for check in checks if check.verdict == "fail"))
+    if not names:
+        return ""
+    measured = [cell for cell in cells if cell.distribution or cell.id in invalid]
+    if not invalid or len(invalid) >= len(measured):
+        return f"These numbers are invalid: {names} failed (see the checks)."
+    which = [f"{_name(cell)} ({', '.join(invalid[cell.id])} failed)" for cell in cells if cell.id in invalid]
+    more = [f"and {len(which) - _MOST_NAMED} more"] if len(which) > _MOST_NAMED else []
+    return (
+        f"The numbers of {len(invalid)} of {len(measured)} cells are invalid, the others stand: "
+        f"{'; '.join(which[:_MOST_NAMED] + more)}."
+    )
+
+
+def _name(cell: CellSummary) -> str:
+    return ", ".join((cell.stack_label, cell.operation, cell.placement, cell.connection, cell.load))

@@ -1,0 +1,71 @@
+"""A cell whose checks failed does not disown the others."""
+
+import numpy as np
+
+from orchestrator.analysis.checks.base import Finding
+from orchestrator.analysis.checks.offered_load import CHECK as OFFERED_LOAD
+from orchestrator.analysis.checks.tail import CHECK as TAIL
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.validity import invalid_cells, sentence
+from orchestrator.report.render import render
+from tests.support.runs import US, a_run
+
+FAILED = Finding(verdict="fail", explanation="It failed.")
+
+
+def slow_sends(draft):
+    """What half of the declared rate looks like; committed by one stack alone."""
+    if "grpc" in draft.cell.stack:
+        rows = draft.columns
+        rows["sent_ns"] = rows["intended_ns"] + (rows["intended_ns"] - rows["intended_ns"].min())
+        rows["received_ns"] = rows["sent_ns"] + 300 * US
+
+
+def overloaded():
+    from orchestrator.experiment import plan as p
+
+    load = p.Load(concurrency=64, requests=2000, rate_per_s=500.0)
+    return summarise(a_run(spoil=slow_sends, stacks=("rest", "grpc", "cbor"), load=load))
+
+
+def test_the_first_sentence_names_the_invalid_cell_and_the_others_keep_theirs():
+    summary = overloaded()
+    first, *others = summary.verdicts
+    assert first.startswith("The numbers of 1 of 3 cells are invalid, the others stand: grpc (thin), add, local, reuse")
+    assert "offered load" in first
+    assert any("cbor" in text for text in others)
+
+
+def test_a_comparison_with_an_invalid_cell_has_no_winner_and_the_others_have():
+    found = {(c.stack_label, c.statistic): c for c in overloaded().comparisons}
+    assert found["grpc (thin)", "median"].standing == "cannot tell"
+    assert "grpc (thin) failed" in found["grpc (thin)", "median"].why
+    assert found["cbor (thin)", "median"].standing == "faster"
+
+
+def test_the_report_names_the_cells_and_wears_no_watermark():
+    page = render(overloaded())
+    assert "the others stand" in page
+    assert 'class="watermark"' not in page
+
+
+def test_an_invalid_reference_leaves_nothing_to_compare_with():
+    def spoil(draft):
+        if "rest" in draft.cell.stack:
+            draft.columns["received_ns"] = draft.columns["sent_ns"] + 1_000 + np.arange(draft.columns["sent_ns"].size)
+
+    assert {c.standing for c in summarise(a_run(spoil=spoil)).comparisons} == {"cannot tell"}
+
+
+def test_a_check_of_the_whole_run_invalidates_every_cell():
+    cells = summarise(a_run()).cells
+    of_run = OFFERED_LOAD.result(FAILED, None)
+    assert set(invalid_cells(cells, [of_run])) == {cell.id for cell in cells}
+    assert sentence(cells, [of_run]) == "These numbers are invalid: offered load failed (see the checks)."
+
+
+def test_a_note_invalidates_nothing_and_no_failure_says_nothing():
+    cells = summarise(a_run()).cells
+    assert TAIL.severity == "note"
+    assert invalid_cells(cells, [TAIL.result(FAILED, cells[0].id)]) == {}
+    assert sentence(cells, []) == ""
