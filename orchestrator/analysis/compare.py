@@ -94,7 +94,10 @@ def beyond(cell: CellSummary, statistic: Statistic) -> str:
     blocks = censored_blocks(cell.trials, statistic)
     if not blocks:
         return ""
-    text = f"{cell.stack_label}: {words.no_reply(cell.failed, cell.requests)}; "
+    text = f"{cell.stack_label}: {words.no_reply(cell.failed, cell.requests)}"
+    if cell.failed == cell.requests:
+        return text
+    text += "; "
     if statistic == "throughput":
         text += "there was no right reply at all"
     else:

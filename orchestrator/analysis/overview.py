@@ -12,6 +12,7 @@ from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Sta
 Cells = Mapping[str, CellSummary]
 
 _MOST_SERIES = 2
+_MOST_LEVELS = 4
 _OUTCOMES: dict[Standing, str] = {
     "faster": "quicker",
     "slower": "slower",
@@ -105,14 +106,15 @@ _FACTORS: tuple[Callable[[Comparison, Cells], str], ...] = (
 def _decided(members: Sequence[Comparison], cells: Cells) -> str:
     """Where the outcome differs between the levels of one factor and is the same within each: which level gives what.
 
-    Empty where no single factor decides, or where it would only list every setting.
+    Empty where no single factor decides, or where it has so many levels that nobody would read the list.
     """
     for factor in _FACTORS:
         levels: dict[str, list[Comparison]] = {}
         for member in members:
             levels.setdefault(factor(member, cells), []).append(member)
         outcomes = {level: {m.standing for m in found} for level, found in levels.items()}
-        if len(set().union(*outcomes.values())) > 1 and all(len(found) == 1 for found in outcomes.values()):
+        differ = len(set().union(*outcomes.values())) > 1 and len(levels) <= _MOST_LEVELS
+        if differ and all(len(found) == 1 for found in outcomes.values()):
             by_outcome: dict[str, list[str]] = {}
             for standing, word in _OUTCOMES.items():
                 for level, found in outcomes.items():

@@ -90,7 +90,7 @@ def _finding(trial: TrialEvidence, part: Part, ok: int) -> Finding:
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"{words.count(wrong, 'wrong reply', 'wrong replies')}, counted as errors: the responder is not right.",
+            explanation=f"{words.count(wrong, 'wrong reply', 'wrong replies')}, counted as errors: the responder errs.",
             action="`error_examples` in the manifest shows one; mend the responder and measure again.",
         )
     if met is None or verified is None:
