@@ -66,11 +66,11 @@ def finite(value: float | None) -> float | None:
 def fails_that_move(share: float, n: int) -> float:
     """How many failures of n requests move a percentile further than chance does.
 
-    Left out, k failures shift the percentile's rank by about k (1 - share) to k; n draws scatter it by
-    1.96 sqrt(n share (1 - share)) ranks in 19 of 20 cases (the binomial interval of a quantile, e.g. Conover 1999,
-    "Practical Nonparametric Statistics", section 3.2).
+    Left out, k of the slowest shift the percentile by k share ranks; n draws scatter it by 1.96 sqrt(n share (1 - share))
+    ranks in 19 of 20 cases (the binomial interval of a quantile: Conover 1999, "Practical Nonparametric Statistics",
+    section 3.2).
     """
-    return 1.96 * math.sqrt(n * share * (1 - share))
+    return 1.96 * math.sqrt(n * (1 - share) / share)
 
 
 def distribution(ordered: Nanoseconds, failed: int = 0, limit_ns: float | None = None) -> Distribution:
