@@ -37,7 +37,7 @@ def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str,
             fixedrange=True,
         ),
         "annotations": [_said(place, row) for place, row in enumerate(known)],
-        "margin": {"l": 8, "r": 128, "t": 28, "b": 40},
+        "margin": {"l": 8, "r": 136, "t": 28, "b": 40},
         "shapes": [
             *(_grey(place) for place, row in enumerate(known) if row.standing in UNTOLD),
             *(_envelope(row.interval) for row in known if row.control and row.interval),
