@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -24,6 +25,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
     medians = list(by_block(trials, "median").values())
     middle = cell.distribution.median if cell.distribution else None
     tcp = _floor(run.floors, "tcp", cell)
+    is_median_known = not any("median" in trial.censored for trial in trials)
     errors: Counter[str] = Counter()
     for trial in cell.trials:
         errors.update(trial.errors)
@@ -46,7 +48,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
         requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
         trials=trials,
         failed_trials=len(cell.failed),
-        median_interval=intervals.of_trials(medians).interval() if medians else None,
+        median_interval=intervals.of_trials(medians).interval() if medians and is_median_known else None,
         throughput_per_s=_middle(t.throughput_per_s for t in trials),
         goodput_mbit_per_s=_middle(t.totals.goodput_mbit_per_s for t in cell.trials),
         body_bytes=_body_bytes(cell.trials),
@@ -60,6 +62,9 @@ def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
         strip=cell.strip,
         not_sent=sum(t.not_sent for t in cell.trials),
         not_sent_reasons=tuple(sorted({words.not_sent(p.done) for t in cell.trials for p in t.parts} - {""})),
+        replies=replace(cell.replies, curve=()) if cell.replies and errors else None,
+        timeout=cell.cell.timeout_s * 1e3,
+        planned_trials=cell.planned,
     )
 
 
@@ -73,7 +78,7 @@ def _floor(floors: Iterable[FloorSummary], kind: str, cell: CellEvidence) -> flo
     for floor in floors:
         beside = floor.placement_id == cell.placement.id and (kind == "ping" or cell.cell.id in floor.cells)
         if floor.kind == kind and beside and floor.distribution:
-            return floor.distribution.median
+            return floor.distribution.median  # what a ping or an echo lost is counted apart
     return None
 
 
@@ -103,7 +108,8 @@ def _per_request(trials: Sequence[TrialEvidence], *keys: str) -> Interval | None
 
 def _client_share(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | None:
     """What of the latency the client library adds to a bare socket that asks the same responder; None if not measured."""
-    if cell.stack.client == RAW_CLIENT or cell.distribution is None or cell.distribution.median <= 0:
+    mine = cell.distribution.median if cell.distribution else None
+    if cell.stack.client == RAW_CLIENT or not mine:
         return None
     for other in cells:
         alike = (
@@ -112,19 +118,34 @@ def _client_share(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | 
             and (other.cell.operation, other.cell.placement) == (cell.cell.operation, cell.cell.placement)
             and (other.cell.connection, other.cell.load) == (cell.cell.connection, cell.cell.load)
         )
-        if alike and other.distribution:
-            return (cell.distribution.median - other.distribution.median) / cell.distribution.median
+        if alike and other.distribution and other.distribution.median is not None:
+            return (mine - other.distribution.median) / mine
     return None
+
+
+def censored_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int, ...]:
+    """The blocks whose value falls among requests without a right reply: it is larger than any number.
+
+    A comparison over the other blocks alone would leave out the very blocks in which requests failed.
+    """
+    return tuple(
+        trial.block
+        for trial in trials
+        if statistic in trial.censored or (statistic == "throughput" and trial.throughput_per_s == 0)
+    )
 
 
 def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]:
     """Each block's value: the trial's median or p99 in ms, or seconds per request for `throughput`.
 
-    Throughput goes in as its inverse, so that above 1 means slower in every ratio. A p99 without support is left out.
+    Throughput goes in as its inverse, so that above 1 means slower in every ratio. A p99 without support is left out,
+    and so is what `censored_blocks` names: ask that first.
     """
     values: dict[int, float] = {}
     for trial in trials:
-        value = 1 / trial.throughput_per_s if statistic == "throughput" else getattr(trial, statistic)
+        value = getattr(trial, statistic if statistic != "throughput" else "throughput_per_s")
+        if value and statistic == "throughput":
+            value = 1 / value
         if value is not None and value > 0:
             values[trial.block] = value
     return values

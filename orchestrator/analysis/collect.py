@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -97,6 +98,8 @@ def _cell(
 ) -> CellEvidence:
     made = [t for t in trials if t.outcome == "ok"]
     pool: list[Nanoseconds] = []
+    failed = 0
+    limit_ns = cell.timeout_s * 1e9
     strips = _StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
     evidence = []
     for record in made:
@@ -125,8 +128,10 @@ def _cell(
             )
         )
         pool.append(ordered)
+        failed += sum(errors.values())
         strips.add(record.index, [s for _, s in parts])
     pooled = _merge(pool)
+    replies = st.distribution(pooled) if pooled.size else None
     return CellEvidence(
         cell=cell,
         stack=next(s for s in plan.stacks if s.id == cell.stack),
@@ -136,7 +141,8 @@ def _cell(
         trials=tuple(evidence),
         failed=tuple(t for t in trials if t.outcome != "ok"),
         planned=sum(1 for t in plan.trials if t.cell == cell.id),
-        distribution=st.distribution(pooled) if pooled.size else None,
+        distribution=st.distribution(pooled, failed, limit_ns) if failed and pooled.size else replies,
+        replies=replies,
         strip=strips.strip(),
     )
 
@@ -152,21 +158,25 @@ def _merge(parts: list[Nanoseconds]) -> Nanoseconds:
 def _trial_summary(
     record: TrialRecord, ordered: Nanoseconds, totals: Totals, errors: Mapping[str, int]
 ) -> TrialSummary | None:
-    if not ordered.size or totals.rate_per_s is None:
+    failed = sum(errors.values())
+    if not ordered.size + failed or totals.rate_per_s is None:
         return None
+    median = st.quantile(ordered, 0.5, failed) / st.NS_PER_MS
+    p99 = st.supported_quantile(ordered, 0.99, failed)
     shares = [p.done["cpu_share"] for p in record.requesters if p.done.get("cpu_share") is not None]
     return TrialSummary(
         index=record.index,
         block=record.block,
         n=int(ordered.size),
-        errors=sum(errors.values()),
-        median=st.quantile(ordered, 0.5) / st.NS_PER_MS,
-        p99=st.supported_quantile(ordered, 0.99),
-        mean=float(ordered.mean()) / st.NS_PER_MS,
-        minimum=float(ordered[0]) / st.NS_PER_MS,
+        errors=failed,
+        median=st.finite(median),
+        p99=st.finite(p99),
+        mean=float(ordered.mean()) / st.NS_PER_MS if ordered.size else None,
+        minimum=float(ordered[0]) / st.NS_PER_MS if ordered.size else None,
         throughput_per_s=totals.rate_per_s,
         cpu_share=max(shares) if shares else None,
         started_wall_ns=record.started_wall_ns,
+        censored=tuple(name for name, value in (("median", median), ("p99", p99)) if value == math.inf),
     )
 
 
@@ -182,7 +192,7 @@ def _totals(cell: Cell, requesters: list[tuple[RequesterRecord, Samples]]) -> To
         ok=sum(int(s.ok.sum()) for s in parts),
         body_sent=sent,
         body_received=received,
-        rate_per_s=sum(r for r in rates if r is not None) if any(rates) else None,
+        rate_per_s=sum(r for r in rates if r is not None) if any(r is not None for r in rates) else None,
         goodput_mbit_per_s=None if larger is None else st.megabits_per_second(larger, window_s),
         first_request_ms=st.quantile(pooled, 0.5) / st.NS_PER_MS if pooled.size else None,
     )
@@ -207,7 +217,7 @@ def _known_sum(columns: list[Nanoseconds]) -> int | None:
 def _errors(parts: list[Samples]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for samples in parts:
-        failed = samples.status[~samples.ok]
+        failed = samples.status[samples.failed]
         for status, count in zip(*np.unique(failed, return_counts=True), strict=True):
             known = 0 <= status < len(STATUSES)
             counts[STATUSES[status] if known else f"status {status}"] += int(count)
@@ -292,5 +302,5 @@ def _one_host_median(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float
             cell.cell.connection,
             cell.cell.load,
         ):
-            return other.distribution.median if other.distribution else None
+            return other.replies.median if other.replies else None
     return None

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import exp, log
+from math import log
 from typing import Literal, TypeAlias
 
-from orchestrator.analysis import intervals, words
-from orchestrator.analysis.cells import by_block
+from orchestrator.analysis import equivalence, intervals, words
+from orchestrator.analysis.cells import by_block, censored_blocks
 from orchestrator.analysis.intervals import ALPHA, LogMean
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
+from orchestrator.analysis.summary import CellSummary, Comparison, Interval
 from orchestrator.experiment.plan import Plan
 
 Statistic: TypeAlias = Literal["median", "p99", "throughput"]
 STATISTICS: tuple[Statistic, ...] = ("median", "p99", "throughput")
-
-# Who calls two stacks a tie says that they are about alike. An interval that leaves more than this to either side of
-# its middle says nothing of the kind.
-WIDEST_TIE = 1.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +26,7 @@ class _Pair:
     group: str
     control: bool
     by_block: tuple[float, ...]
+    censored: str  # why there is no ratio: requests without a right reply; empty where there are none that matter
 
     @property
     def result(self) -> LogMean | None:
@@ -52,7 +49,7 @@ def compare_stacks(plan: Plan, cells: Sequence[CellSummary]) -> tuple[Comparison
                 pair = _pair(cell, beside, statistic, control=cell.stack in controls)
                 groups.setdefault(pair.group, []).append(pair)
         for pairs in groups.values():
-            found += _judge(pairs, statistic)
+            found += _judge(pairs, statistic, plan.matters)
     return tuple(found)
 
 
@@ -77,46 +74,71 @@ def _pair(cell: CellSummary, reference: CellSummary, statistic: Statistic, *, co
         if cell.connection == reference.connection
         else f"{cell.connection} against {reference.connection}"
     )
+    censored = "; ".join(text for side in (cell, reference) if (text := beyond(side, statistic)))
+    shared = () if censored else sorted(mine.keys() & theirs.keys())
     return _Pair(
         cell=cell,
         reference=reference,
         group=", ".join((reference.operation, reference.placement, policy, reference.load)),
         control=control,
-        by_block=tuple(mine[block] / theirs[block] for block in sorted(mine.keys() & theirs.keys())),
+        by_block=tuple(mine[block] / theirs[block] for block in shared),
+        censored=censored,
     )
 
 
-def _judge(pairs: Sequence[_Pair], statistic: Statistic) -> list[Comparison]:
+def beyond(cell: CellSummary, statistic: Statistic) -> str:
+    """Why a cell has no value of the statistic that could be compared, as a clause; empty where it has one.
+
+    A block whose p99 is a time-out is not left out: what stays would be the blocks in which less failed.
+    """
+    blocks = censored_blocks(cell.trials, statistic)
+    if not blocks:
+        return ""
+    text = f"{cell.stack_label}: {words.no_reply(cell.failed, cell.requests)}"
+    if cell.failed == cell.requests:
+        return text
+    text += "; "
+    if statistic == "throughput":
+        text += "there was no right reply at all"
+    else:
+        limit = words.ms(cell.timeout) if cell.timeout else "the"
+        text += f"{statistic if statistic == 'p99' else 'the median'} is beyond the {limit} time-out"
+    if len(blocks) < len(cell.trials):
+        text += f" in {len(blocks)} of {len(cell.trials)} blocks"
+    return text
+
+
+def _judge(pairs: Sequence[_Pair], statistic: Statistic, margin: float) -> list[Comparison]:
     """Holm over the stacks of a group. Controls stand outside: that they are equal is known, not asked."""
     results = list(zip(pairs, intervals.with_shared_error([p.result for p in pairs]), strict=True))
-    envelope = max((abs(r.mean) for p, r in results if p.control and r), default=None)
+    envelope = max((abs(r.mean) for p, r in results if p.control and r), default=0.0)
     asked = [(p, r) for p, r in results if not p.control]
     p_values = [r.p_value for _, r in asked if r and r.p_value is not None]
     adjusted, levels = iter(intervals.holm(p_values)), iter(intervals.holm_levels(p_values))
     found = []
     for pair, result in asked:
         if result and result.p_value is not None:
-            found.append(_comparison(pair, statistic, result, next(adjusted), result.interval(next(levels)), envelope))
+            interval = result.interval(next(levels))
+            found.append(_comparison(pair, statistic, next(adjusted), interval, margin, envelope))
         else:
-            found.append(_comparison(pair, statistic, result, None, None, envelope))
+            found.append(_comparison(pair, statistic, None, None, margin, envelope))
     for pair, result in results:
         if pair.control:
             interval = result.interval(ALPHA) if result else None
             p_value = result.p_value if result else None
-            found.append(_comparison(pair, statistic, result, p_value, interval, envelope))
+            found.append(_comparison(pair, statistic, p_value, interval, margin, 0.0))
     return found
 
 
 def _comparison(
     pair: _Pair,
     statistic: Statistic,
-    result: LogMean | None,
     p_value: float | None,
     interval: Interval | None,
-    envelope: float | None,
+    margin: float,
+    envelope: float,
 ) -> Comparison:
-    standing, why = _standing(pair, result, interval, envelope)
-    half = log(interval[1] / interval[0]) / 2 if interval else None
+    result = pair.result
     return Comparison(
         cell=pair.cell.id,
         reference_cell=pair.reference.id,
@@ -129,26 +151,16 @@ def _comparison(
         interval=interval,
         p_value=p_value,
         by_block=pair.by_block,
-        standing=standing,
-        why=why,
-        resolution=exp(max(half, envelope or 0.0)) - 1 if half is not None else None,
+        standing=equivalence.standing(interval, margin, envelope=envelope),
+        why=_no_interval(pair) if interval is None else equivalence.reason(interval, margin, envelope=envelope),
         control=pair.control,
     )
 
 
-def _standing(
-    pair: _Pair, result: LogMean | None, interval: Interval | None, envelope: float | None
-) -> tuple[Standing, str]:
-    if result is None:
-        return "cannot tell", "no block holds a value of both"
-    if interval is None:
-        return "cannot tell", f"{result.n} of at least {intervals.FEWEST_BLOCKS} blocks that an interval needs"
-    if pair.control:
-        return "tie", "the reference stack against itself"
-    if interval[0] <= 1 <= interval[1]:
-        if interval[1] / interval[0] > WIDEST_TIE**2:
-            return "cannot tell", "the blocks differ too much from one another"
-        return "tie", "the interval holds 1"
-    if envelope is not None and abs(result.mean) <= envelope:
-        return "tie", f"the reference differs from itself by as much ({words.percent(exp(envelope) - 1)})"
-    return ("faster" if result.mean < 0 else "slower"), "the interval leaves out 1"
+def _no_interval(pair: _Pair) -> str:
+    if pair.censored:
+        return pair.censored
+    blocks = len(pair.by_block)
+    if not blocks:
+        return "no block holds a value of both"
+    return f"{blocks} of at least {intervals.FEWEST_BLOCKS} blocks that an interval needs"

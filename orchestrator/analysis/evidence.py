@@ -120,6 +120,20 @@ class Samples:
         return good
 
     @cached_property
+    def failed(self) -> npt.NDArray[np.bool_]:
+        """Which of them got no right reply: in every statistic those count as slower than every reply.
+
+        The one place that says what a failed request is; those that an open loop did not get to send are among them.
+        """
+        return ~self.ok
+
+    @cached_property
+    def every_status(self) -> Nanoseconds:
+        """`status` of all rows, warm-up included."""
+        found: Nanoseconds = self._columns["status"]
+        return found
+
+    @cached_property
     def bytes_sent(self) -> Nanoseconds:
         """Body bytes of successful requests, -1 where unknown."""
         return self._of("bytes_sent")[self.ok]
@@ -187,14 +201,14 @@ class Totals:
     ok: int
     body_sent: int | None
     body_received: int | None
-    rate_per_s: float | None  # each requester's successes over its own window, added up
+    rate_per_s: float | None  # each requester's right replies over the wall time of its own window, added up
     goodput_mbit_per_s: float | None  # the larger of both directions
     first_request_ms: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialEvidence:
-    """One finished trial. `summary` is None when no request of it succeeded."""
+    """One finished trial. `summary` is None when nothing was measured in it."""
 
     record: TrialRecord
     parts: tuple[Part, ...]
@@ -223,7 +237,8 @@ class CellEvidence:
     trials: tuple[TrialEvidence, ...]
     failed: tuple[TrialRecord, ...]
     planned: int
-    distribution: Distribution | None
+    distribution: Distribution | None  # of all measured requests; None without a single right reply
+    replies: Distribution | None  # of the right replies alone: what a check of the timings is to look at
     strip: Strip | None
     is_one_machine: bool = True  # both ends share its CPUs and their counters, as hosts of a lab do
     is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile

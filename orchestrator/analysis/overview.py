@@ -3,47 +3,51 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
 
+Cells = Mapping[str, CellSummary]
+
 _MOST_SERIES = 2
-_OUTCOMES: tuple[tuple[Standing, str], ...] = (("faster", "quicker"), ("slower", "slower"), ("tie", "a tie"))
+_MOST_LEVELS = 4
+_OUTCOMES: dict[Standing, str] = {
+    "faster": "quicker",
+    "slower": "slower",
+    "tie": "a tie",
+    "not resolved": "not resolved",
+    "cannot tell": "cannot tell",
+}
+_REVERSED: dict[Standing, Standing] = {"faster": "slower", "slower": "faster"}
 
 
-def overview(comparisons: Sequence[Comparison], cells: Mapping[str, CellSummary]) -> str:
+def overview(comparisons: Sequence[Comparison], cells: Cells) -> str:
     """Sum up comparisons of medians; nothing with fewer than two groups, or where no group tells who is quicker."""
     groups = {comparison.group for comparison in comparisons}
-    told = [c for c in comparisons if c.standing in ("faster", "slower")]
-    if len(groups) < 2 or not told:
+    if len(groups) < 2 or not any(c.standing in ("faster", "slower") for c in comparisons):
         return ""
     by_stack: dict[str, list[Comparison]] = {}
     for comparison in comparisons:
         by_stack.setdefault(comparison.stack, []).append(comparison)
-    in_how_many = _pair(comparisons) if len(by_stack) == 1 else _several(list(by_stack.values()))
-    return " ".join([in_how_many, *_over_distance(told, cells)])
+    stacks = list(by_stack.values())
+    in_how_many = _pair(stacks[0], cells) if len(stacks) == 1 else _several(stacks, len(groups), cells)
+    return " ".join([in_how_many, *_over_distance(comparisons, cells)])
 
 
-def _pair(members: Sequence[Comparison]) -> str:
+def _pair(members: Sequence[Comparison], cells: Cells) -> str:
     """Of two stacks, the one that is quicker more often is the subject."""
     counts = Counter(member.standing for member in members)
     stack, reference = members[0].stack_label, members[0].reference_label
-    wins, losses = counts["faster"], counts["slower"]
-    if losses > wins:
-        stack, reference, wins, losses = reference, stack, losses, wins
-    rest = [
-        text
-        for count, text in (
-            (losses, "slower in {}"),
-            (counts["tie"], "a tie in {}"),
-        )
-        if count
-        for text in [text.format(count)]
-    ]
-    unknown = f"; {counts['cannot tell']} cannot be told" if counts["cannot tell"] else ""
-    return f"{stack} is quicker than {reference} in {', '.join([_of(wins, len(members)), *rest])}{unknown}."
+    if counts["slower"] > counts["faster"]:
+        stack, reference = reference, stack
+        members = [replace(m, standing=_REVERSED.get(m.standing, m.standing)) for m in members]
+        counts = Counter(member.standing for member in members)
+    if decided := _decided(members, cells):
+        return f"{stack} against {reference}: {decided}."
+    rest = [f"{word} in {counts[s]}" for s, word in _OUTCOMES.items() if s != "faster" and counts[s]]
+    return f"{stack} is quicker than {reference} in {', '.join([_of(counts['faster'], len(members)), *rest])}."
 
 
 def _of(count: int, total: int) -> str:
@@ -52,21 +56,79 @@ def _of(count: int, total: int) -> str:
     return "both settings" if total == 2 else f"all {total} settings"
 
 
-def _several(stacks: Sequence[Sequence[Comparison]]) -> str:
-    """A clause for each outcome pattern; stacks that fared alike share one."""
-    alike: dict[tuple[int, ...], list[str]] = {}
-    for members in stacks:
-        counts = Counter(member.standing for member in members)
-        pattern = (*(counts[standing] for standing, _ in _OUTCOMES), len(members))
-        alike.setdefault(pattern, []).append(members[0].stack_label)
-    clauses = []
-    for (*counts_of, total), labels in sorted(alike.items(), reverse=True):
-        parts = [f"{word} in {count}" for count, (_, word) in zip(counts_of, _OUTCOMES, strict=True) if count]
-        if unknown := total - sum(counts_of):
-            parts.append(f"{unknown} cannot be told")
-        parts[0] += f" of {total}"
-        clauses.append(f"{', '.join(labels)} {'is' if len(labels) == 1 else 'are'} {', '.join(parts)}")
-    return f"Against {stacks[0][0].reference_label}, over all settings: {'; '.join(clauses)}."
+def _several(stacks: Sequence[Sequence[Comparison]], settings: int, cells: Cells) -> str:
+    """A clause for each outcome; stacks that fared alike share one, those with the most wins come first."""
+    alike: dict[str, list[Sequence[Comparison]]] = {}
+    for members in sorted(stacks, key=_fared):
+        alike.setdefault(_outcome(members, cells), []).append(members)
+    clauses = [
+        f"{words.listed([members[0].stack_label for members in found])}: {outcome}" for outcome, found in alike.items()
+    ]
+    return f"Against {stacks[0][0].reference_label}, over {settings} settings: {'; '.join(clauses)}."
+
+
+def _fared(members: Sequence[Comparison]) -> tuple[int, ...]:
+    counts = Counter(member.standing for member in members)
+    return tuple(-counts[standing] for standing in _OUTCOMES)
+
+
+def _outcome(members: Sequence[Comparison], cells: Cells) -> str:
+    counts = Counter(member.standing for member in members)
+    total = len(members)
+    parts = [(word, counts[standing]) for standing, word in _OUTCOMES.items() if counts[standing]]
+    if total == 1:
+        return f"{parts[0][0]} in its only setting"
+    if len(parts) == 1:
+        return f"{parts[0][0]} in {'both' if total == 2 else f'all {total}'}"
+    first = f"{parts[0][0]} in {parts[0][1]} of {total}"
+    return _decided(members, cells) or ", ".join([first, *(f"{word} in {count}" for word, count in parts[1:])])
+
+
+# ---- a factor that decides
+
+
+def _policy(comparison: Comparison, cells: Cells) -> str:
+    mine, theirs = cells[comparison.cell], cells[comparison.reference_cell]
+    if mine.connection == theirs.connection:
+        return f"with {words.POLICIES.get(mine.connection, mine.connection)}"
+    each = [f"{c.stack_label} with {words.POLICIES.get(c.connection, c.connection)}" for c in (mine, theirs)]
+    return " and ".join(each)
+
+
+_FACTORS: tuple[Callable[[Comparison, Cells], str], ...] = (
+    _policy,
+    lambda comparison, cells: f"on placement {cells[comparison.cell].placement}",
+    lambda comparison, cells: f"for {cells[comparison.cell].operation}",
+    lambda comparison, cells: f"with a load of {cells[comparison.cell].load}",
+)
+
+
+def _decided(members: Sequence[Comparison], cells: Cells) -> str:
+    """Where the outcome differs between the levels of one factor and is the same within each: which level gives what.
+
+    Empty where no single factor decides, or where it has so many levels that nobody would read the list.
+    """
+    for factor in _FACTORS:
+        levels: dict[str, list[Comparison]] = {}
+        for member in members:
+            levels.setdefault(factor(member, cells), []).append(member)
+        outcomes = {level: {m.standing for m in found} for level, found in levels.items()}
+        differ = len(set().union(*outcomes.values())) > 1 and len(levels) <= _MOST_LEVELS
+        if differ and all(len(found) == 1 for found in outcomes.values()):
+            by_outcome: dict[str, list[str]] = {}
+            for standing, word in _OUTCOMES.items():
+                for level, found in outcomes.items():
+                    if standing in found:
+                        by_outcome.setdefault(word, []).append(f"{level}{_how_many(len(levels[level]))}")
+            return ", ".join(f"{word} {words.listed(names)}" for word, names in by_outcome.items())
+    return ""
+
+
+def _how_many(count: int) -> str:
+    return "" if count == 1 else f" ({'both' if count == 2 else f'all {count}'} settings)"
+
+
+# ---- distance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,48 +150,67 @@ class _Lead:
         return f"{words.percent(self.share)}{what} ({low} to {high}) at {self.placement}"
 
 
-def _over_distance(told: Sequence[Comparison], cells: Mapping[str, CellSummary]) -> Iterator[str]:
-    """For each operation, the lead at the shortest and at the longest distance, where one stack leads at both.
+def _over_distance(comparisons: Sequence[Comparison], cells: Cells) -> Iterator[str]:
+    """For each operation and connection policy, the lead at the shortest distance and what is left of it at the longest.
 
     A lead shrinks or grows where the two intervals have nothing in common; else it is only said what it becomes.
     """
-    series: dict[tuple[str, ...], list[_Lead]] = {}
-    for comparison in told:
-        cell = cells[comparison.reference_cell]
-        lead = _lead(comparison, cells)
-        if lead is not None:
-            series.setdefault((cell.operation, cell.connection, cell.load, comparison.stack), []).append(lead)
+    series: dict[tuple[str, ...], list[Comparison]] = {}
+    for comparison in comparisons:
+        mine, reference = cells[comparison.cell], cells[comparison.reference_cell]
+        if mine.ping_floor is not None:
+            key = (mine.operation, comparison.stack, mine.connection, reference.connection, mine.load)
+            series.setdefault(key, []).append(comparison)
+    loads = {key[-1] for key in series}
     said = 0
-    for (operation, *_), leads in series.items():
-        near, far = min(leads, key=lambda x: x.distance), max(leads, key=lambda x: x.distance)
-        if near.placement != far.placement and near.winner == far.winner and said < _MOST_SERIES:
-            said += 1
-            yield f"For {operation}, {near.label} takes {near.told(f' less time than {near.loser}')};"
-            yield f"over distance its lead {_course(near, far)}."
+    for operation, stack, *rest in sorted(series, key=_in_order(series)):
+        members = series[(operation, stack, *rest)]
+        near, far = (end(members, key=lambda c: cells[c.cell].ping_floor or 0.0) for end in (min, max))
+        lead = _lead(near, cells)
+        if lead is None or cells[near.cell].placement == cells[far.cell].placement or said == _MOST_SERIES:
+            continue
+        said += 1
+        where = f"{operation} {_policy(near, cells)}" + (f", {rest[-1]}" if len(loads) > 1 else "")
+        yield f"For {where}, {lead.label} takes {lead.told(f' less time than {lead.loser}')};"
+        yield f"over distance {_course(lead, far, cells)}."
 
 
-def _course(near: _Lead, far: _Lead) -> str:
+def _in_order(series: Mapping[tuple[str, ...], object]) -> Callable[[tuple[str, ...]], tuple[int, ...]]:
+    """As they came, but the policies of one operation and stack stand together: they are what decides."""
+    operations, stacks = ([*dict.fromkeys(key[i] for key in series)] for i in (0, 1))
+    return lambda key: (operations.index(key[0]), stacks.index(key[1]))
+
+
+def _course(near: _Lead, comparison: Comparison, cells: Cells) -> str:
+    far = _lead(comparison, cells)
+    place = cells[comparison.cell].placement
+    if far is None:
+        outcome = {"tie": "they tie", "not resolved": "it is not resolved"}.get(comparison.standing, "cannot tell")
+        return f"this does not last: at {place} {outcome} ({comparison.why})"
+    if far.winner != near.winner:
+        return f"this turns round: {far.label} takes {far.told(f' less time than {far.loser}')}"
     verb = "becomes"
     if far.interval[1] < near.interval[0]:
         verb = "shrinks to"
     elif far.interval[0] > near.interval[1]:
         verb = "grows to"
-    text = f"{verb} {far.told()}"
+    text = f"its lead {verb} {far.told()}"
     if far.floor_share is not None:
         text += f", where {words.percent(min(far.floor_share, 1.0))} of its time is the TCP floor"
     return text
 
 
-def _lead(comparison: Comparison, cells: Mapping[str, CellSummary]) -> _Lead | None:
-    """None where the distance or the interval is not known."""
-    if comparison.ratio is None or comparison.interval is None:
+def _lead(comparison: Comparison, cells: Cells) -> _Lead | None:
+    """None where nobody leads, or the distance is not known."""
+    if comparison.ratio is None or comparison.interval is None or comparison.standing not in _REVERSED:
         return None
     low, high = comparison.interval
     ratio, winner, loser = comparison.ratio, comparison.cell, comparison.reference_cell
     if comparison.standing == "slower":
         ratio, low, high, winner, loser = 1 / ratio, 1 / high, 1 / low, loser, winner
     cell = cells[winner]
-    if cell.ping_floor is None or cell.distribution is None:
+    median = cell.distribution.median if cell.distribution else None
+    if cell.ping_floor is None or not median:
         return None
     return _Lead(
         winner=cell.stack,
@@ -139,5 +220,5 @@ def _lead(comparison: Comparison, cells: Mapping[str, CellSummary]) -> _Lead | N
         distance=cell.ping_floor,
         share=1 - ratio,
         interval=(1 - high, 1 - low),
-        floor_share=cell.tcp_floor / cell.distribution.median if cell.tcp_floor is not None else None,
+        floor_share=cell.tcp_floor / median if cell.tcp_floor is not None else None,
     )

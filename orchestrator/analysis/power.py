@@ -5,15 +5,22 @@ noncentral t distribution (Cohen 1988, "Statistical Power Analysis for the Behav
 blocks, a difference d is found with probability P(|T| > t*), T noncentral with n - 1 degrees of freedom and
 noncentrality sqrt(n) d / sd. With m stacks compared, the first rejection of Holm's procedure takes level a / m; that is
 the level used here, so the statement is on the safe side for the other stacks.
+
+A tie is a claim of its own and takes repeats of its own: the whole interval must lie within the margin that matters
+(`equivalence`). With two equal stacks it does with probability P(|mean| + t* s / sqrt(n) <= log(1 + margin)), which is
+integrated over the distribution of s (Phillips 1990, "Power of the two one-sided tests procedure in bioequivalence",
+Journal of Pharmacokinetics and Biopharmaceutics 18(2)).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from math import exp, log, sqrt
 from statistics import median, stdev
 from typing import Any
+
+import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
@@ -27,7 +34,7 @@ MOST_BLOCKS = 1_000
 # shared virtual machine of two cores differ by from block to block.
 DEFAULT_SD = 0.05
 
-WANTED = 0.05
+_S_POINTS = 400  # at which the distribution of s is taken: more change no result by a thousandth
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +46,9 @@ class PowerStatement:
     sd: float
     sd_source: str
     smallest_detectable: float | None
-    wanted: float
+    wanted: float  # the difference that matters, from the experiment
     repeats_for_wanted: int | None
+    repeats_for_tie: int | None  # with which two equal stacks are called a tie within it
     power: float = POWER
     sentence: str = ""
 
@@ -87,16 +95,40 @@ def repeats_needed(
     difference: float, sd: float, *, compared: int = 1, alpha: float = ALPHA, power: float = POWER
 ) -> int | None:
     """The fewest blocks that find a relative difference with that power; None when 1,000 do not suffice."""
-    if power_of(difference, sd, MOST_BLOCKS, compared=compared, alpha=alpha) < power:
+    return _fewest(lambda blocks: power_of(difference, sd, blocks, compared=compared, alpha=alpha) >= power)
+
+
+def _fewest(suffices: Callable[[int], bool]) -> int | None:
+    if not suffices(MOST_BLOCKS):
         return None
     low, high = FEWEST_BLOCKS - 1, MOST_BLOCKS
     while high - low > 1:
         middle = (low + high) // 2
-        if power_of(difference, sd, middle, compared=compared, alpha=alpha) < power:
-            low = middle
-        else:
-            high = middle
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return high
+
+
+def power_of_tie(margin: float, sd: float, blocks: int, *, compared: int = 1, alpha: float = ALPHA) -> float:
+    """The chance that two equal stacks are called a tie within the margin; 0 with fewer than three blocks."""
+    from scipy import special
+
+    if blocks < FEWEST_BLOCKS:
+        return 0.0
+    if sd <= 0:
+        return 1.0
+    freedom = blocks - 1
+    shares = (np.arange(_S_POINTS) + 0.5) / _S_POINTS
+    s = sd * np.sqrt(special.chdtri(freedom, shares) / freedom)  # equally likely values of the estimated SD
+    left = log(1 + margin) - t_quantile(1 - alpha / compared / 2, freedom) * s / sqrt(blocks)
+    within = 2 * special.ndtr(np.maximum(left, 0.0) * sqrt(blocks) / sd) - 1
+    return float(within.mean())
+
+
+def repeats_for_tie(
+    margin: float, sd: float, *, compared: int = 1, alpha: float = ALPHA, power: float = POWER
+) -> int | None:
+    """The fewest blocks with which equal stacks are called a tie with that chance; None when 1,000 do not suffice."""
+    return _fewest(lambda blocks: power_of_tie(margin, sd, blocks, compared=compared, alpha=alpha) >= power)
 
 
 def spread_of(comparisons: Iterable[Comparison | dict[str, Any]]) -> float | None:
@@ -110,9 +142,7 @@ def spread_of(comparisons: Iterable[Comparison | dict[str, Any]]) -> float | Non
     return median(found) if found else None
 
 
-def describe(
-    plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = (), *, wanted: float = WANTED
-) -> PowerStatement:
+def describe(plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = ()) -> PowerStatement:
     """What the plan's repeats can tell. `history`: summaries of earlier runs (or their `summary.json`), newest first.
 
     The spread is that of the newest run of the same experiment, of any run otherwise, or else `DEFAULT_SD`; the
@@ -121,7 +151,9 @@ def describe(
     sd, source = _spread(plan.name, history)
     compared = max(1, sum(1 for s in plan.stacks if not s.control_of) - 1)
     least = smallest_detectable(sd, plan.repeats, compared=compared)
+    wanted = plan.matters
     needed = repeats_needed(wanted, sd, compared=compared)
+    for_tie = repeats_for_tie(wanted, sd, compared=compared)
     return PowerStatement(
         repeats=plan.repeats,
         stacks_compared=compared,
@@ -130,7 +162,8 @@ def describe(
         smallest_detectable=least,
         wanted=wanted,
         repeats_for_wanted=needed,
-        sentence=_sentence(plan.repeats, sd, source, least, wanted, needed),
+        repeats_for_tie=for_tie,
+        sentence=_sentence(plan.repeats, sd, source, least, _goal(wanted, needed, for_tie)),
     )
 
 
@@ -143,13 +176,19 @@ def _spread(name: str, history: Sequence[RunSummary | dict[str, Any]]) -> tuple[
     return DEFAULT_SD, "a default, as no earlier run tells"
 
 
-def _sentence(repeats: int, sd: float, source: str, least: float | None, wanted: float, needed: int | None) -> str:
+def _goal(wanted: float, needed: int | None, for_tie: int | None) -> str:
+    margin = words.margin(wanted)
+    if needed is None:
+        find = f"{margin}, which matters here, is out of reach of {MOST_BLOCKS:,} repeats"
+    else:
+        find = f"{margin}, which matters here, would take {needed}"
+    if for_tie is None:
+        return f"{find}, and so is calling equal stacks a tie" if needed is None else f"{find}; a tie is out of reach"
+    return f"{find}, and to call equal stacks a tie within it {for_tie}"
+
+
+def _sentence(repeats: int, sd: float, source: str, least: float | None, goal: str) -> str:
     spread = f"(spread from block to block {words.percent(exp(sd) - 1)}: {source})"
-    goal = (
-        f"{words.percent(wanted)} would take {needed} repeats"
-        if needed is not None
-        else f"{words.percent(wanted)} is out of reach of {MOST_BLOCKS:,} repeats"
-    )
     if least is None:
         made = "1 repeat gives" if repeats == 1 else f"{repeats} repeats give"
         return f"{made} no interval, which takes {FEWEST_BLOCKS}; {goal} {spread}."

@@ -4,6 +4,9 @@ Quantiles are type 7 of Hyndman & Fan (1996), "Sample Quantiles in Statistical P
 50(4): linear interpolation between the order statistics around rank (n - 1) p. It is what numpy, R and Excel use by
 default. A percentile is only given where at least `SUPPORT` samples lie beyond it: the estimate of p99 from 200 samples
 is the second largest of them, which says nothing about the hundredth.
+
+Requests without a right reply are right-censored: they count as slower than every reply. A quantile that falls among
+them is infinite here, and never becomes a number.
 """
 
 from __future__ import annotations
@@ -23,15 +26,23 @@ SLOWEST = 200
 NS_PER_MS = 1e6
 
 
-def quantile(ordered: Nanoseconds, share: float) -> float:
-    """The type 7 quantile of values that are already sorted, in their own unit; ValueError without values."""
-    if ordered.size == 0:
+def quantile(ordered: Nanoseconds, share: float, failed: int = 0) -> float:
+    """The type 7 quantile of values that are already sorted, in their own unit; ValueError without values.
+
+    `failed` more values are only known to be larger than all of these: infinity where the quantile falls among them.
+    """
+    n = ordered.size + failed
+    if n == 0:
         raise ValueError("no values, no quantile")
-    rank = (ordered.size - 1) * share
+    rank = (n - 1) * share
     below = math.floor(rank)
+    if below >= ordered.size:
+        return math.inf
     low = float(ordered[below])
-    if below + 1 == ordered.size:
+    if below + 1 == n or rank == below:
         return low
+    if below + 1 >= ordered.size:
+        return math.inf
     return low + (rank - below) * (float(ordered[below + 1]) - low)
 
 
@@ -40,17 +51,37 @@ def is_supported(n: int, share: float) -> bool:
     return round(n * (1 - share), 9) >= SUPPORT
 
 
-def supported_quantile(ordered: Nanoseconds, share: float) -> float | None:
-    """The quantile in milliseconds, None with too few samples beyond it."""
-    return quantile(ordered, share) / NS_PER_MS if is_supported(ordered.size, share) else None
+def supported_quantile(ordered: Nanoseconds, share: float, failed: int = 0) -> float | None:
+    """The quantile in milliseconds (infinite among the failed), None with too few requests beyond it."""
+    if not is_supported(ordered.size + failed, share):
+        return None
+    return quantile(ordered, share, failed) / NS_PER_MS
 
 
-def distribution(ordered: Nanoseconds) -> Distribution:
-    """Describe sorted latencies; ValueError without values.
+def finite(value: float | None) -> float | None:
+    """The value; None for one that falls among requests without a right reply."""
+    return value if value is not None and math.isfinite(value) else None
 
-    SD is the sample's (n - 1 in the denominator), 0 for a single value. Sums are taken about the minimum, so that the
-    variance of small spreads around large values does not drown in rounding.
+
+def fails_that_move(share: float, n: int) -> float:
+    """How many failures of n requests move a percentile further than chance does.
+
+    Left out, k of the slowest shift the percentile by k share ranks; n draws scatter it by 1.96 sqrt(n share (1 - share))
+    ranks in 19 of 20 cases (the binomial interval of a quantile: Conover 1999, "Practical Nonparametric Statistics",
+    section 3.2).
     """
+    return 1.96 * math.sqrt(n * (1 - share) / share)
+
+
+def distribution(ordered: Nanoseconds, failed: int = 0, limit_ns: float | None = None) -> Distribution:
+    """Describe sorted latencies, and `failed` more requests that got no right reply; ValueError without a reply.
+
+    `limit_ns` is the time-out of those; the slowest reply, where that took longer. SD is the sample's (n - 1 in the
+    denominator), 0 for a single value. Sums are taken about the minimum, so that the variance of small spreads around
+    large values does not drown in rounding.
+    """
+    if failed:
+        return _censored(ordered, failed, max(float(ordered[-1]), limit_ns or 0.0) / NS_PER_MS)
     median = quantile(ordered, 0.5)
     offsets = (ordered - ordered[0]).astype(np.float64)
     mean = float(ordered[0]) + float(offsets.mean())
@@ -74,8 +105,41 @@ def distribution(ordered: Nanoseconds) -> Distribution:
     )
 
 
-def curve(ordered: Nanoseconds, *, body: int = 200, tail: int = 100) -> tuple[tuple[float, float], ...]:
+def _censored(ordered: Nanoseconds, failed: int, limit_ms: float) -> Distribution:
+    """The distribution of all requests, of which some have no latency."""
+    median = quantile(ordered, 0.5, failed) / NS_PER_MS
+    spread = (quantile(ordered, 0.75, failed) - quantile(ordered, 0.25, failed)) / NS_PER_MS
+    shares = {"p90": 0.90, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+    percentiles = {name: supported_quantile(ordered, share, failed) for name, share in shares.items()}
+    found: dict[str, float | None] = {"median": median, **percentiles, "maximum": math.inf}
+    p99 = finite(percentiles["p99"])
+    return Distribution(
+        n=int(ordered.size),
+        minimum=float(ordered[0]) / NS_PER_MS,
+        mean=None,
+        median=finite(median),
+        p90=finite(percentiles["p90"]),
+        p95=finite(percentiles["p95"]),
+        p99=p99,
+        p999=finite(percentiles["p999"]),
+        maximum=None,
+        sd=None,
+        cv=None,
+        iqr=finite(spread) if math.isfinite(median) else None,
+        p99_to_p50=p99 / median if p99 is not None and median > 0 else None,
+        curve=curve(ordered, failed=failed),
+        failed=failed,
+        limit=limit_ms,
+        censored=tuple(name for name, value in found.items() if value == math.inf),
+    )
+
+
+def curve(
+    ordered: Nanoseconds, *, body: int = 200, tail: int = 100, failed: int = 0
+) -> tuple[tuple[float, float], ...]:
     """The empirical distribution by rank: (share of requests at or below, latency in ms), ascending.
+
+    `failed` more requests, slower than all of these, leave it to end below 1.
 
     `body` even ranks, `tail` ranks that come closer together towards the maximum (evenly spaced in log(1 - share)), and
     every one of the slowest 200: downsampling by shape (LTTB, min-max, M4) loses some of exactly those.
@@ -85,7 +149,7 @@ def curve(ordered: Nanoseconds, *, body: int = 200, tail: int = 100) -> tuple[tu
     beyond = np.geomspace(max(n * 0.1, 1), min(SLOWEST, n), tail)
     ranks = np.concatenate([even, n - beyond, np.arange(max(0, n - SLOWEST), n)])
     chosen = np.unique(np.clip(np.rint(ranks).astype(np.int64), 0, n - 1))
-    shares = (chosen + 1) / n
+    shares = (chosen + 1) / (n + failed)
     return tuple(zip(shares.tolist(), (ordered[chosen] / NS_PER_MS).tolist(), strict=True))
 
 

@@ -51,6 +51,7 @@ def summarise(run: Run) -> RunSummary:
         repeat_command=_repeat_command(manifest.command, plan.experiment_path, plan.overrides),
         settings=settings(evidence),
         plan=manifest.plan,
+        matters=plan.matters,
         manifest_sha256=_manifest_sha256(run),
     )
 

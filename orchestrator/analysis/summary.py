@@ -19,43 +19,54 @@ Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cann
 
 @dataclass(frozen=True, kw_only=True)
 class Distribution:
-    """Of the successful measured requests of a cell or baseline, all its trials pooled: descriptive, not inferential.
+    """Of the measured requests of a cell or baseline, all its trials pooled: descriptive, not inferential.
+
+    A request without a right reply (`failed` of them) counts as slower than every reply: it is right-censored. What
+    falls among those is no number: it is None, and `censored` names it (`p99`, `maximum`, ...); all that is known is
+    that it lies beyond `limit`, the time-out. Mean and SD of censored values are not defined, and None.
 
     `curve` is the ECDF by rank: (share of requests at or below, latency), even ranks, more in the tail, and each of the
-    slowest 200. Percentiles are None with fewer than ten samples beyond them.
+    slowest 200; with failures it ends below 1. Percentiles are None with fewer than ten requests beyond them, too.
     """
 
-    n: int
+    n: int  # right replies
     minimum: float
-    mean: float
-    median: float
+    mean: float | None
+    median: float | None
     p90: float | None
     p95: float | None
     p99: float | None
     p999: float | None
-    maximum: float
-    sd: float
-    cv: float
-    iqr: float
+    maximum: float | None
+    sd: float | None
+    cv: float | None
+    iqr: float | None
     p99_to_p50: float | None = None
     curve: tuple[tuple[float, float], ...] = ()
+    failed: int = 0
+    limit: float | None = None  # ms; None without failures
+    censored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialSummary:
-    """One trial of a cell: the replicate that uncertainty is computed from."""
+    """One trial of a cell: the replicate that uncertainty is computed from.
+
+    Requests without a right reply (`errors`) count as slower than every reply, as in `Distribution`.
+    """
 
     index: int
     block: int
-    n: int
+    n: int  # right replies
     errors: int
-    median: float
+    median: float | None
     p99: float | None
-    mean: float
-    minimum: float
-    throughput_per_s: float
+    mean: float | None  # of the replies alone; None without any
+    minimum: float | None
+    throughput_per_s: float  # right replies over the wall time of the window
     cpu_share: float | None
     started_wall_ns: int
+    censored: tuple[str, ...] = ()  # which of median and p99 fall among the requests without a right reply
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +119,14 @@ class CellSummary:
     strip: Strip | None
     not_sent: int = 0  # due in an open loop, and not sent before the window closed: neither replies nor errors
     not_sent_reasons: tuple[str, ...] = ()  # in words
+    replies: Distribution | None = None  # the right replies alone; None where every request got one, or none did
+    timeout: float | None = None  # ms
+    planned_trials: int = 0
+
+    @property
+    def failed(self) -> int:
+        """Measured requests without a right reply."""
+        return sum(self.errors.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +151,8 @@ class Comparison:
     """A stack against the reference stack, in the cells that differ in nothing else.
 
     `ratio` above 1 is slower than the reference. `interval` is Holm-adjusted over the stacks of the same `group`;
-    None with fewer than three blocks. `by_block` is each block's ratio, for the dots of the forest plot.
+    None with fewer than three blocks. `by_block` is each block's ratio, for the dots of the forest plot. Where the
+    statistic of a trial falls among requests without a right reply there is no ratio, and `why` says so.
     """
 
     cell: str
@@ -147,8 +167,7 @@ class Comparison:
     p_value: float | None
     by_block: tuple[float, ...]
     standing: Standing
-    why: str  # what made it a tie, or cannot tell
-    resolution: float | None = None  # a relative difference below this (0.03: 3 %) would have been a tie here
+    why: str  # a clause in words: how wide the interval is, or why there is none
     control: bool = False  # the reference stack entered a second time: its true ratio is 1
 
 

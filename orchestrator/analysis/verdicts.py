@@ -1,4 +1,8 @@
-"""The sentences that answer the experiment's question, from the same numbers as every table and chart."""
+"""The sentences that answer the experiment's question, from the same numbers as every table and chart.
+
+What failed comes before what is quick: a latency is read otherwise by someone who knows that one request in a hundred
+got no reply.
+"""
 
 from __future__ import annotations
 
@@ -6,131 +10,211 @@ from collections.abc import Iterator, Sequence
 
 from orchestrator.analysis import validity, words
 from orchestrator.analysis.overview import overview
-from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison
+from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison, Standing
+
+_MOST_FAILURES = 4
+_KINDS = {
+    "wrong-reply": "wrong",
+    "refused": "refused",
+    "closed": "connection closed",
+    "timeout": "timed out",
+    "protocol": "answered with an error",
+    "undecodable": "undecodable",
+    "cancelled": "cancelled",
+}
+_PERCENTILES = {"median": "the median", "p90": "p90", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 
 
 def verdicts(
     cells: Sequence[CellSummary], comparisons: Sequence[Comparison], checks: Sequence[CheckResult]
 ) -> tuple[str, ...]:
-    """What holds over all groups of comparable cells, then of each; before all, a warning when a check failed."""
+    """Failed checks, errors, what holds over all groups of comparable cells, then each group, and who asked."""
     by_id = {cell.id: cell for cell in cells}
     groups: dict[str, list[Comparison]] = {}
     for comparison in comparisons:
         if comparison.statistic == "median" and not comparison.control:
             groups.setdefault(comparison.group, []).append(comparison)
+    sentences = list(_failures(cells))
     in_general = overview([c for members in groups.values() for c in members], by_id)
-    sentences = [in_general] if in_general else []
+    sentences += [in_general] if in_general else []
     sentences += [_of_group(group, members, by_id) for group, members in groups.items()]
     compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
     sentences += [_alone(cell) for cell in cells if cell.id not in compared and cell.distribution]
+    sentences += _clients([cell for cell in cells if cell.id in compared])
     invalid = validity.sentence(cells, checks)
     return (invalid, *sentences) if invalid else tuple(sentences)
 
 
+# ---- what failed
+
+
+def _failures(cells: Sequence[CellSummary]) -> Iterator[str]:
+    """The cells with the largest share of requests without a right reply, or with trials that failed as a whole."""
+    failed = [cell for cell in cells if cell.failed or cell.failed_trials]
+    worst = sorted(failed, key=lambda c: (_share_failed(c), c.failed_trials), reverse=True)
+    for cell in worst[:_MOST_FAILURES]:
+        yield f"{_where(cell)}: {cell.stack_label}: {'; '.join(_failure(cell))}."
+    if len(worst) > _MOST_FAILURES:
+        yield f"{words.count(len(worst) - _MOST_FAILURES, 'more cell')} had errors, too (see the table)."
+
+
+def _share_failed(cell: CellSummary) -> float:
+    return cell.failed / cell.requests if cell.requests else 0.0
+
+
+def _failure(cell: CellSummary) -> Iterator[str]:
+    if cell.failed:
+        kinds = ", ".join(f"{number:,} {_KINDS.get(kind, kind)}" for kind, number in sorted(cell.errors.items()))
+        yield f"{words.no_reply(cell.failed, cell.requests)} ({kinds})"
+    if beyond := _beyond(cell):
+        yield beyond
+    if cell.failed_trials:
+        total = max(cell.planned_trials, cell.failed_trials)
+        yield f"{cell.failed_trials} of {words.count(total, 'trial')} failed as a whole and gave no sample"
+
+
+def _beyond(cell: CellSummary) -> str:
+    """The first percentile that falls among the requests without a right reply, over all trials or in some of them."""
+    of = cell.distribution
+    if of is None:
+        return ""
+    limit = "every reply" if of.limit is None else words.ms(of.limit)
+    text = f"the {limit} time-out" if of.limit == cell.timeout else limit
+    for name, called in _PERCENTILES.items():
+        if name in of.censored:
+            return f"{called} is beyond {text}"
+    blocks = sum("p99" in trial.censored for trial in cell.trials)
+    return f"p99 is beyond {text} in {blocks} of {words.count(len(cell.trials), 'block')}" if blocks else ""
+
+
+# ---- one group of comparable cells
+
+
 def _of_group(group: str, members: Sequence[Comparison], cells: dict[str, CellSummary]) -> str:
-    known = [m for m in members if m.ratio is not None]
     reference = members[0].reference_label
-    if not known:
-        return f"{group}: no stack can be compared with {reference}, because one side has no sample."
-    told = [m for m in known if m.standing in ("faster", "slower")]
-    if not told:
-        return f"{group}: {_undecided(known, reference)}"
-    text = [_leader(known, reference)]
-    first = min(told, key=lambda m: m.ratio or 1.0)
-    best = cells[first.cell] if first.standing == "faster" else cells[first.reference_cell]
-    compared = [cells[members[0].reference_cell], *(cells[m.cell] for m in known)]
-    text += [part for part in (_floor_share(best), _client_shares(compared)) if part]
-    ties = [m for m in known if m.standing == "tie"]
+    clauses = list(_told(members, cells))
+    ties = _with(members, "tie")
     if ties:
-        text.append(f"{_labels(ties)}: a tie with {reference}.")
-    return f"{group}: {' '.join((*text, *_limits(known, ties)))}"
+        clauses.append(f"a tie with {reference}: {words.listed([f'{m.stack_label} ({m.why})' for m in ties])}")
+    clauses += _not_resolved(_with(members, "not resolved"), reference)
+    clauses += _cannot_tell(_with(members, "cannot tell"), reference)
+    return f"{group}: {_joined(clauses)}"
 
 
-def _leader(known: Sequence[Comparison], reference: str) -> str:
-    """Who is ahead of the reference, or that it is ahead of all, and the largest gap behind it."""
-    faster = sorted((m for m in known if m.standing == "faster"), key=lambda m: m.ratio or 1.0)
-    slower = sorted((m for m in known if m.standing == "slower"), key=lambda m: m.ratio or 1.0)
+def _with(members: Sequence[Comparison], standing: Standing) -> list[Comparison]:
+    return [m for m in members if m.standing == standing]
+
+
+def _joined(clauses: Sequence[str]) -> str:
+    """Each clause a sentence; the first one follows a colon."""
+    return " ".join(f"{text if i == 0 else text[0].upper() + text[1:]}." for i, text in enumerate(clauses))
+
+
+def _told(members: Sequence[Comparison], cells: dict[str, CellSummary]) -> Iterator[str]:
+    """Who is faster and who slower than the reference, and what of the quickest one's time is not the stack's."""
+    faster = sorted(_with(members, "faster"), key=_ratio)
+    slower = sorted(_with(members, "slower"), key=_ratio)
+    if not faster + slower:
+        return
     first, *others = faster + slower
-    others_too = f"; {', '.join(_brief(m) for m in others)}" if others else ""
-    if faster:
-        return f"by the median, {_gap(first, than=reference)}{others_too}."
-    return f"{reference} is ahead by the median: {_gap(first)}{others_too}."
+    others_too = "".join(f"; {_brief(m)}" for m in others)
+    reference = first.reference_label
+    if len(slower) == len(members):
+        yield f"{reference} is ahead by the median: {_gap(first)}{others_too}"
+    else:
+        yield f"by the median, {_gap(first, than=reference)}{others_too}"
+    best = cells[first.cell] if faster else cells[first.reference_cell]
+    compared = [cells[first.reference_cell], *(cells[m.cell] for m in members)]
+    yield from (text for text in (_floor_share(best), _client_shares(compared)) if text)
+
+
+def _ratio(comparison: Comparison) -> float:
+    return comparison.ratio or 1.0
 
 
 def _gap(comparison: Comparison, *, than: str = "") -> str:
-    text = f"{comparison.stack_label} {words.times(comparison.ratio or 1.0)}"
+    ratio = _ratio(comparison)
+    text = f"{comparison.stack_label} {words.times(ratio)}"
     if than:
-        text += f" {'as' if (comparison.ratio or 1.0) >= 2 else 'than'} {than}"
+        text += f" {'as' if ratio >= 2 else 'than'} {than}"
     if comparison.interval:
         low, high = comparison.interval
-        ratio = "" if (comparison.ratio or 1.0) >= 2 else f"ratio {comparison.ratio:.2f}, "  # else it was just said
-        text += f" ({ratio}95 % interval {low:.2f} to {high:.2f})"
+        again = "" if ratio >= 2 else f"ratio {ratio:.2f}, "  # else it was just said
+        text += f" ({again}95 % interval {low:.2f} to {high:.2f})"
     return text
 
 
 def _brief(comparison: Comparison) -> str:
-    return (
-        f"{comparison.stack_label} {words.times(comparison.ratio or 1.0).removeprefix('takes ').removesuffix(' time')}"
-    )
+    return f"{comparison.stack_label} {words.times(_ratio(comparison)).removeprefix('takes ').removesuffix(' time')}"
 
 
-def _undecided(known: Sequence[Comparison], reference: str) -> str:
-    ties = [m for m in known if m.standing == "tie"]
-    if not ties:
-        gaps = ", ".join(f"{m.stack_label} {m.ratio:.2f}×" for m in known)
-        return f"cannot tell who is faster: {known[0].why}. Seen so far, against {reference}: {gaps}."
-    return " ".join([f"a tie between {reference} and {_labels(ties)}.", *_limits(known, ties)])
+def _not_resolved(members: Sequence[Comparison], reference: str) -> Iterator[str]:
+    if members:
+        each = "; ".join(f"{m.stack_label} takes {m.why}" for m in members)
+        yield f"not resolved against {reference}: {each}"
 
 
-def _limits(known: Sequence[Comparison], ties: Sequence[Comparison]) -> Iterator[str]:
-    """Below what a difference is a tie, and what these data leave open.
-
-    Of several ties the widest limit counts, for all of them lie within; where all is told, the narrowest holds for all.
-    """
-    told = [m.resolution for m in known if m.standing in ("faster", "slower") and m.resolution is not None]
-    tied = [m.resolution for m in ties if m.resolution is not None]
-    if tied or told:
-        yield f"A difference {words.below(max(tied) if tied else min(told))} is a tie here."
-    doubtful = [m for m in known if m.standing == "cannot tell"]
-    if doubtful:
-        yield f"{_labels(doubtful)}: cannot tell, {doubtful[0].why}."
-
-
-def _labels(members: Sequence[Comparison]) -> str:
-    return ", ".join(m.stack_label for m in members)
+def _cannot_tell(members: Sequence[Comparison], reference: str) -> Iterator[str]:
+    """By reason: too few blocks, or a median that falls among requests without a right reply."""
+    reasons: dict[str, list[Comparison]] = {}
+    for member in members:
+        reasons.setdefault(member.why, []).append(member)
+    for why, alike in reasons.items():
+        verb = "compares" if len(alike) == 1 else "compare"
+        yield f"cannot tell how {words.listed([m.stack_label for m in alike])} {verb} with {reference}: {why}"
+        if seen := [f"{m.stack_label} {m.ratio:.2f}×" for m in alike if m.ratio is not None]:
+            yield f"seen so far, against {reference}: {', '.join(seen)}"
 
 
 def _floor_share(cell: CellSummary) -> str:
-    """How much of a latency is floor; nothing to say of the floor's own protocol."""
-    if cell.tcp_floor is None or cell.distribution is None or cell.distribution.median <= 0 or cell.protocol == "tcp":
+    """How much of a median is floor; nothing to say of the floor's own protocol."""
+    middle = cell.distribution.median if cell.distribution else None
+    if cell.tcp_floor is None or not middle or cell.protocol == "tcp":
         return ""
-    share = cell.tcp_floor / cell.distribution.median
-    median, floor = words.ms(cell.distribution.median), words.ms(cell.tcp_floor)
+    share = cell.tcp_floor / middle
+    median, floor = words.ms(middle), words.ms(cell.tcp_floor)
     if share >= 1:
-        return f"The {median} of {cell.stack_label} are within the noise of the TCP floor ({floor})."
-    return f"Of the {median} of {cell.stack_label}, {floor} ({words.percent(share)}) is the TCP floor."
+        return f"the median of {cell.stack_label}, {median}, is no longer than the TCP floor ({floor})"
+    return f"of the median of {cell.stack_label}, {median}, {floor} ({words.percent(share)}) is the TCP floor"
 
 
 def _client_shares(cells: Sequence[CellSummary]) -> str:
     """What the clients make of the latencies, where the same responder was asked over a bare socket too."""
     known = [(cell, cell.client_share) for cell in cells if cell.client_share is not None]
-    shares = ", ".join(
+    shares = [
         f"{words.percent(max(share, 0.0))} of {cell.stack_label}"
         + ("" if cell.client in cell.stack_label else f" ({cell.client})")
         for cell, share in known
-    )
-    return f"The client makes {shares}." if known else ""
+    ]
+    return f"the client makes {words.listed(shares)}" if shares else ""
+
+
+# ---- cells by themselves
+
+
+def _where(cell: CellSummary) -> str:
+    return f"{cell.operation}, {cell.placement}, {cell.connection}, {cell.load}"
 
 
 def _alone(cell: CellSummary) -> str:
     """A cell with nothing to compare it with."""
-    assert cell.distribution is not None  # noqa: S101 - narrows the type
+    of = cell.distribution
+    if of is None or of.median is None:
+        return f"{_where(cell)}: {cell.stack_label} has no median: it falls among requests without a right reply."
     interval = ""
     if cell.median_interval:
         low, high = (words.ms(bound) for bound in cell.median_interval)
         interval = f" (95 % interval {low} to {high})"
-    text = (
-        f"{cell.operation}, {cell.placement}, {cell.connection}, {cell.load}: {cell.stack_label} takes "
-        f"{words.ms(cell.distribution.median)} in the median{interval}."
-    )
-    return " ".join(part for part in (text, _floor_share(cell), _client_shares([cell])) if part)
+    text = f"{cell.stack_label} takes {words.ms(of.median)} in the median{interval}"
+    return f"{_where(cell)}: {_joined([text, *(t for t in (_floor_share(cell), _client_shares([cell])) if t)])}"
+
+
+def _clients(cells: Sequence[CellSummary]) -> Iterator[str]:
+    """Which client asked which stack, where labels leave it out: a stack's time is its client's, too."""
+    stacks = {cell.stack: cell for cell in cells}.values()
+    by_client: dict[str, list[str]] = {}
+    for cell in stacks:
+        by_client.setdefault(cell.client, []).append(cell.stack_label)
+    if len(by_client) > 1 and any(cell.client not in cell.stack_label for cell in stacks):
+        asked = "; ".join(f"{client} asks {words.listed(labels)}" for client, labels in by_client.items())
+        yield f"A stack's time is that of its responder and its client together: {asked}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orchestrator.experiment.units import format_rate
@@ -47,14 +47,37 @@ def not_sent(done: Mapping[str, Any]) -> str:
     return busy if done.get("not_sent_reason") == "connections-busy" else "the requester could not keep up"
 
 
+POLICIES = {"reuse": "one connection kept open", "per-request": "a new connection per request"}
+
+
+def no_reply(failed: int, requests: int) -> str:
+    """How much failed: `0.9 % of requests got no right reply`; a share too small for that as a count."""
+    share = failed / requests if requests else 1.0
+    if failed == requests:
+        return "no request got a right reply"
+    if share < 0.0005:
+        return f"{count(failed, 'request')} of {requests:,} got no right reply"
+    return f"{'less than 100 %' if share > 0.995 else percent(share)} of requests got no right reply"
+
+
+def count(number: int, one: str, several: str = "") -> str:
+    """`1 request`, `2 requests`; `several` where the plural is not made by an s."""
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
+
+
+def listed(items: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(part for part in (", ".join(items[:-1]), *items[-1:]) if part)
+
+
 def difference(share: float) -> str:
     """A relative difference as `3.0 %`, from twofold on as `a factor of 2.5`."""
     return percent(share) if share < 1 else f"a factor of {1 + share:.1f}"
 
 
-def below(share: float) -> str:
-    """A limit of a relative difference: `below 3.0 %`, from twofold on `of less than 2.5 times`."""
-    return f"below {percent(share)}" if share < 1 else f"of less than {1 + share:.1f} times"
+def margin(share: float) -> str:
+    """A margin somebody chose, as they would write it: 0.05 `5 %`, 0.025 `2.5 %`."""
+    return f"{share * 100:.3g} %"
 
 
 def times(ratio: float) -> str:

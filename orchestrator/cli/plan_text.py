@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.analysis.power import describe
+from orchestrator.analysis.words import margin
 from orchestrator.experiment.estimate import cost_of, costs_from, estimate
 from orchestrator.experiment.loads import describe_load
 from orchestrator.experiment.machines import PRICES_AS_OF, UNLIMITED
@@ -53,6 +54,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "estimate": asdict(expected),
         "cost": cost,
         "reference": plan.reference,
+        "matters": plan.matters,
         "power": describe(plan, history).to_dict(),
         "warnings": _warnings(plan, expected.duration_s),
         "plan": plan.to_dict(),
@@ -98,6 +100,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
         f"schedule   {plan.repeats} block{'s' if plan.repeats > 1 else ''} of {trials} trial{'s' if trials > 1 else ''},"
         f" in balanced random order (seed {plan.seed}); compared with {_label(plan, plan.reference)}"
     )
+    yield f"matters    a difference of {margin(plan.matters)}: stacks that surely differ by less are a tie"
     yield f"hosts      {_hosts(plan, expected['hosts'])}"
     if document["terraform"]:
         yield f"terraform  {document['terraform']['sentence']}"

@@ -50,6 +50,21 @@ Share = Annotated[
     _text(units.SHARE_PATTERN, "A share of all, in per cent.", "0.1 %"),
 ]
 
+Margin = Annotated[
+    float,
+    BeforeValidator(units.parse_margin),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": units.SHARE_PATTERN},
+                {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+            ],
+            "description": "A relative difference, in per cent or as a share.",
+            "examples": ["5 %", 0.05],
+        }
+    ),
+]
+
 
 class _OneOrMany:
     """Marks a tuple that may be written as its single item; the JSON Schema offers both forms."""

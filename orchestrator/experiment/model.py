@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from orchestrator.experiment.fields import BitRate, Duration, Money, OneOrMany, Rate, Share, Shorthand, Size
+from orchestrator.experiment.fields import BitRate, Duration, Margin, Money, OneOrMany, Rate, Share, Shorthand, Size
 from services.harness.spec import MAX_PAYLOAD_BYTES, Policy
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
@@ -281,6 +281,12 @@ class Experiment(Strict):
         bool,
         Field(description="Enter the reference stack twice more (A/A), to see what difference chance alone makes."),
     ] = False
+    matters: Annotated[
+        Margin,
+        Field(
+            description="The smallest difference that matters to you: two stacks tie when they surely differ by less."
+        ),
+    ] = 0.05
     exclude: Annotated[OneOrMany[ExcludeSpec], Field(description="Parts of the matrix to leave out.")] = ()
     limits: Annotated[
         LimitsSpec, Field(description="The most that a run may take: wall time, money, the life of its hosts.")

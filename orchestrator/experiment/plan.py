@@ -132,6 +132,7 @@ class Plan:
     seed: int
     limits: Limits
     requesters: int = 1
+    matters: float = 0.05  # the relative difference within which two stacks tie
     reference: str | None = None  # the stack that comparisons are made to; the first one unless the file says
     payload_files: tuple[PayloadFile, ...] = ()
     experiment_path: str = ""

@@ -43,6 +43,7 @@ def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Pro
         seed=experiment.seed,
         limits=Limits(wall_s=experiment.limits.wall, cost_usd=experiment.limits.cost, ttl_s=experiment.limits.ttl),
         requesters=experiment.requesters,
+        matters=experiment.matters,
         reference=matrix.reference,
         payload_files=matrix.payload_files,
         experiment_path=str(path),

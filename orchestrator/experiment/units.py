@@ -76,6 +76,20 @@ def parse_share(text: object) -> float:
     return float(number / 100)
 
 
+def parse_margin(value: object) -> float:
+    """A relative difference: `5 %`, or the share 0.05. ValueError outside 0.1 % to 100 %."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        share = float(value)
+        if share > 1:
+            raise ValueError(f"'{value}' is more than all: write {value:g} % with its sign, or a share like 0.05")
+    else:
+        number, _ = _split(value, "a margin", "5 %", {"%": 1})
+        share = float(number / 100)
+    if not 0.001 <= share <= 1:
+        raise ValueError(f"'{value}' is no margin that a measurement can tell: write 0.1 % to 100 %, like 5 %")
+    return share
+
+
 def _split(text: object, what: str, like: str, units: object) -> tuple[Decimal, str]:
     assert isinstance(units, dict)  # noqa: S101 - narrows the type
     match = _QUANTITY.fullmatch(text.strip()) if isinstance(text, str) else None

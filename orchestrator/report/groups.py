@@ -10,10 +10,9 @@ import re
 from dataclasses import dataclass
 
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
+from orchestrator.analysis.words import POLICIES
 from orchestrator.report import palette
 from orchestrator.report.quantities import Unit, unit_for
-
-POLICY_WORDS = {"reuse": "one connection kept open", "per-request": "a new connection per request"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,15 +95,15 @@ def anchor(text: str) -> str:
 
 def _title(key: tuple[str, str, str, str]) -> str:
     operation, placement, policy, _ = key
-    return " · ".join(part for part in (operation, placement, POLICY_WORDS.get(policy, policy)) if part)
+    return " · ".join(part for part in (operation, placement, POLICIES.get(policy, policy)) if part)
 
 
 def _group(slug: str, title: str, cells: tuple[CellSummary, ...], summary: RunSummary) -> Group:
     ids = {cell.id for cell in cells}
     placements = {cell.placement_id for cell in cells}
     floors = tuple(floor for floor in summary.floors if floor.placement_id in placements and _beside(floor, ids))
-    ordered = sorted(cells, key=lambda cell: cell.distribution.median if cell.distribution else float("inf"))
-    medians = [cell.distribution.median for cell in cells if cell.distribution]
+    ordered = sorted(cells, key=_place)
+    medians = [of.median for cell in cells if (of := cell.distribution) and of.median is not None]
     return Group(
         slug=slug,
         title=title,
@@ -112,8 +111,22 @@ def _group(slug: str, title: str, cells: tuple[CellSummary, ...], summary: RunSu
         cells=tuple(ordered),
         floors=tuple(sorted(floors, key=lambda floor: (floor.kind != "ping", floor.send_bytes, floor.receive_bytes))),
         comparisons=tuple(comparison for comparison in summary.comparisons if comparison.cell in ids),
-        unit=unit_for(medians or [floor.distribution.median for floor in floors if floor.distribution]),
+        unit=unit_for(medians or [m for floor in floors if floor.distribution and (m := floor.distribution.median)]),
     )
+
+
+def _place(cell: CellSummary) -> tuple[int, float]:
+    """By median; behind those the cells whose median is beyond the time-out, and then those without a reply."""
+    if cell.distribution is None:
+        return 2, 0.0
+    median = cell.distribution.median
+    return (1, 0.0) if median is None else (0, median)
+
+
+def slowest_reply(cell: CellSummary) -> float:
+    """In milliseconds; 0 without a reply."""
+    of = cell.replies or cell.distribution
+    return (of.maximum if of else None) or 0.0
 
 
 def _beside(floor: FloorSummary, cells: set[str]) -> bool:

@@ -16,9 +16,10 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
+from orchestrator.analysis.words import POLICIES, margin
 from orchestrator.errors import UsageError
 from orchestrator.report import palette, quantities
-from orchestrator.report.groups import POLICY_WORDS, anchor
+from orchestrator.report.groups import anchor
 from orchestrator.results.documents import whole_file
 
 PLOTLY_JS_VERSION = "4.1.1"
@@ -77,6 +78,9 @@ def _environment() -> jinja2.Environment:
     )
     environment.globals.update(
         latency=quantities.latency,
+        beyond=quantities.beyond,
+        statistic=quantities.statistic,
+        margin=margin,
         exact=quantities.exact,
         number=quantities.number,
         rate=quantities.rate,
@@ -86,7 +90,7 @@ def _environment() -> jinja2.Environment:
         words=quantities.words,
         moment=quantities.moment,
         anchor=anchor,
-        policy_words=POLICY_WORDS,
+        policy_words=POLICIES,
         dash=palette.dash,
         series=palette.series,
     )

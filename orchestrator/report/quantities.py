@@ -14,6 +14,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from orchestrator.analysis.summary import Distribution
+from orchestrator.analysis.words import ms
+
 DASH = "—"
 THIN = "\u202f"
 
@@ -110,6 +113,17 @@ def words(value: Any) -> str:
             return ", ".join(words(each) for each in value)
         case _:
             return str(value)
+
+
+def beyond(limit_ms: float | None) -> Markup:
+    """What stands where a percentile falls among requests without a right reply: `> 2 s`, never a number."""
+    text = "no reply" if limit_ms is None else f"> {ms(limit_ms)}"
+    return Markup('<span class="beyond" title="falls among requests without a right reply">{}</span>').format(text)
+
+
+def statistic(of: Distribution, name: str, unit: Unit) -> Markup:
+    """A statistic of a distribution in the table's unit, or beyond what it is known to lie."""
+    return beyond(of.limit) if name in of.censored else latency(getattr(of, name), unit)
 
 
 def latency(value: float | None, unit: Unit) -> Markup:

@@ -36,7 +36,7 @@ def render(summary: RunSummary) -> str:
         summary=summary,
         groups=found,
         verdicts=_verdicts(summary),
-        charts_of={group.slug: _charts(group, colours) for group in found},
+        charts_of={group.slug: _charts(group, colours, summary.matters) for group in found},
         legend_entries=_legend(summary, colours),
         colours=colours,
         cell_names=_cell_names(found),
@@ -63,7 +63,7 @@ def _verdicts(summary: RunSummary) -> list[tuple[str, str]]:
     return found
 
 
-def _charts(group: Group, colours: dict[str, int]) -> dict[str, Any]:
+def _charts(group: Group, colours: dict[str, int], matters: float) -> dict[str, Any]:
     """The group's figures by name; a chart that has nothing to show is None."""
     strips: list[tuple[str, int, Figure]] = []
     for cell in group.measured:
@@ -72,7 +72,9 @@ def _charts(group: Group, colours: dict[str, int]) -> dict[str, Any]:
             strips.append((cell.stack_label, colours[cell.stack], strip))
     return {
         "forest": {
-            statistic: forest(f"forest-{statistic}-{group.slug}", group.title, group.compared_by(statistic), colours)
+            statistic: forest(
+                f"forest-{statistic}-{group.slug}", group.title, group.compared_by(statistic), colours, matters
+            )
             for statistic in STATISTICS
         },
         "floor": floor_bars(group, colours),

@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
+from orchestrator.analysis.equivalence import reason, standing
 from orchestrator.analysis.summary import (
     CellSummary,
     CheckResult,
@@ -68,7 +69,7 @@ def a_run(
         state="complete",
         verdicts=(
             "grpc answers in 0.69× the time of rest (fastapi), between 0.66× and 0.72×; the tcp floor is 38 % of it.",
-            "rest (fastapi) and cbor tie: their medians differ by less than these repeats can tell (3 %).",
+            "rest (fastapi) and cbor tie: equivalent within 5 %.",
         ),
         conditions=(
             ("CPU", "2 × Example CPU at 2.4 GHz, governor performance"),
@@ -269,7 +270,6 @@ def _comparison(cell: CellSummary, reference: CellSummary, random: np.random.Gen
     by_block = tuple(mine.median / theirs.median for mine, theirs in pairs)
     ratio = float(np.exp(np.mean(np.log(by_block))))
     interval = (ratio * 0.97, ratio * 1.03)
-    tie = interval[0] <= 1 <= interval[1]
     return Comparison(
         cell=cell.id,
         reference_cell=reference.id,
@@ -280,10 +280,10 @@ def _comparison(cell: CellSummary, reference: CellSummary, random: np.random.Gen
         statistic="median",
         ratio=ratio,
         interval=interval,
-        p_value=0.4 if tie else 0.0004,
+        p_value=0.4 if interval[0] <= 1 <= interval[1] else 0.0004,
         by_block=by_block,
-        standing="tie" if tie else "faster" if ratio < 1 else "slower",
-        why="the interval reaches 1" if tie else "",
+        standing=standing(interval),
+        why=reason(interval),
     )
 
 

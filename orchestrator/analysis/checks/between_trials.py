@@ -22,7 +22,7 @@ def spread(samples: Samples) -> float | None:
 
 def judge_between(cell: CellEvidence) -> Finding | None:
     """The SD of the trials' medians beside the SD within them."""
-    medians = [t.summary.median for t in cell.trials if t.summary and t.summary.median > 0]
+    medians = [t.summary.median for t in cell.trials if t.summary and t.summary.median]
     within = [seen for _, _, seen in cell.parts(BETWEEN) if seen is not None]
     if len(medians) < FEWEST_BLOCKS or not within:
         return Finding(
@@ -48,7 +48,7 @@ def judge_between(cell: CellEvidence) -> Finding | None:
 
 def judge_support(cell: CellEvidence) -> Finding | None:
     """Which percentiles the cell's pooled samples support."""
-    n = cell.distribution.n if cell.distribution else 0
+    n = cell.distribution.n + cell.distribution.failed if cell.distribution else 0
     shares = {"p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
     hidden = [name for name, share in shares.items() if not is_supported(n, share)]
     evidence = {"n": n, "needed_beyond": SUPPORT, "not_shown": hidden}

@@ -6,23 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
+from services.harness.contract import STATUSES
 
 _CHECK_REQUESTS = 2  # identity, and one of the operation, per requester, before the record begins
-_UNANSWERED = ("refused", "timeout", "closed", "cancelled")  # may have failed before the responder saw them
+_UNANSWERED = [STATUSES.index(kind) for kind in ("refused", "closed", "timeout", "cancelled")]
 _ACTION = "Do not publish this cell: what is missing may be the slowest. The requester's last words are under logs/."
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """What the record holds, warm-up included where not said otherwise."""
+    """What the record holds, warm-up included where not said otherwise: the responder's count does not know of phases."""
 
     rows: int
     measured: int
     never_sent: int
     absent: int  # sequence numbers between 1 and the last that have no row
     repeated: int
+    unanswered: int = 0  # requests that may have failed before the responder saw them
 
 
 def observe(samples: Samples) -> Rows:
@@ -35,6 +38,7 @@ def observe(samples: Samples) -> Rows:
         never_sent=int(samples.never_sent_ns.size),
         absent=int(numbers[-1]) - (samples.rows - repeated) if samples.rows else 0,
         repeated=repeated,
+        unanswered=int(np.isin(samples.every_status, _UNANSWERED).sum()),
     )
 
 
@@ -46,13 +50,15 @@ def judge(cell: CellEvidence) -> Finding | None:
         evidence = {"trial": trial.record.index, **rows.__dict__, "said": done.get("rows")}
         troubles = []
         if rows.absent or rows.repeated:
-            troubles.append(f"{rows.absent} sequence numbers have no row and {rows.repeated} have several")
+            troubles.append(
+                f"{words.count(rows.absent, 'sequence number')} without a row and {rows.repeated} with several"
+            )
         if done.get("rows") not in (None, rows.rows) or done.get("requests") not in (None, rows.measured):
             troubles.append(
                 f"the requester said {done.get('rows')} rows and {done.get('requests')} measured ones, "
                 f"the record holds {rows.rows} and {rows.measured}"
             )
-        findings.append(_finding(troubles, evidence, f"All {rows.rows:,} requests are recorded once."))
+        findings.append(_finding(troubles, evidence, f"{words.count(rows.rows, 'request')}, each recorded once."))
     findings += [_answered(trial) for trial in cell.trials]
     if cell.failed or len(cell.trials) < cell.planned:
         findings.append(_missing_trials(cell))
@@ -75,8 +81,8 @@ def _answered(trial: TrialEvidence) -> Finding:
             evidence={"trial": trial.record.index},
             explanation="The responder did not say how many requests it answered.",
         )
-    rows = sum(part.seen[NAME].rows - part.seen[NAME].never_sent for part in trial.parts if NAME in part.seen)
-    unanswered = sum(count for kind, count in trial.errors.items() if kind in _UNANSWERED)
+    seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
+    rows, unanswered = sum(s.rows - s.never_sent for s in seen), sum(s.unanswered for s in seen)
     answered = after - before
     # A library may ask again by itself after a lost connection, and an awaited reply may come after the count.
     slack = len(trial.parts) * _CHECK_REQUESTS + unanswered
@@ -93,7 +99,9 @@ def _missing_trials(cell: CellEvidence) -> Finding:
     return Finding(
         verdict="warn",
         evidence={"planned": cell.planned, "finished": len(cell.trials), "failed": len(cell.failed)},
-        explanation=f"{len(cell.trials)} of {cell.planned} planned trials gave samples, {len(cell.failed)} failed.",
+        explanation=(
+            f"{len(cell.trials)} of {words.count(cell.planned, 'planned trial')} gave samples, {len(cell.failed)} failed."
+        ),
         action="`orch run --resume` makes what is missing; why trials failed is in the manifest and under logs/.",
     )
 

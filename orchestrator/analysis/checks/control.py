@@ -28,7 +28,10 @@ def _is_twin(cell: CellEvidence, control: CellEvidence) -> bool:
 
 
 def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
-    mine, other = ({t.record.block: t.summary.median for t in cell.trials if t.summary} for cell in (control, twin))
+    mine, other = (
+        {t.record.block: t.summary.median for t in cell.trials if t.summary and t.summary.median}
+        for cell in (control, twin)
+    )
     blocks = sorted(mine.keys() & other.keys())
     if len(blocks) < intervals.FEWEST_BLOCKS:
         return Finding(
@@ -46,7 +49,7 @@ def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
             verdict="warn",
             evidence=evidence,
             explanation=f"The reference differs from itself by {differs}, beyond chance: order or place plays a part.",
-            action="Differences inside that envelope are called ties; more blocks would narrow it.",
+            action="Differences inside that envelope are not resolved; more blocks would narrow it.",
         )
     return Finding(
         verdict="pass", evidence=evidence, explanation=f"The reference differs from itself by {differs}: chance."

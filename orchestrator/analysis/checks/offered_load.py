@@ -112,7 +112,7 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
             explanation=f"{busy}: it, not the responder, is the limit here.",
             action="Read throughput as the client's; add requesters or a thinner client to find the responder's.",
         )
-    median_ms = trial.summary.median if trial.summary else 0.0
+    median_ms = (trial.summary.median if trial.summary else None) or 0.0
     if lag_ms is not None and lag_ms > max(_LATE_MS, 2 * median_ms):
         return Finding(
             verdict="warn",

@@ -1,10 +1,20 @@
-"""reply: only verified replies count, and they came from the responder that this run started."""
+"""reply: only verified replies count, they came from the responder that this run started, and few enough are missing.
+
+Requests without a right reply are in every percentile as slower than every reply, so none of them hides. But from a
+share on that moves a percentile which is shown further than chance does, what is compared is no longer how quickly the
+stacks answer but how often: that cell fails.
+"""
 
 from __future__ import annotations
+
+from collections import Counter
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.analysis.statistics import fails_that_move, is_supported
+
+_PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 
 
 def observe(samples: Samples) -> int:
@@ -15,13 +25,44 @@ def observe(samples: Samples) -> int:
 def judge(cell: CellEvidence) -> Finding | None:
     """The worst requester."""
     findings = [_finding(trial, part, ok) for trial, part, ok in cell.parts(NAME)]
-    return worst(findings)
+    missing = _missing(cell)
+    return worst([*findings, missing] if missing else findings)
+
+
+def _missing(cell: CellEvidence) -> Finding | None:
+    """Of all trials together, as the table shows their percentiles; None where every request got its reply."""
+    ok, failed = sum(t.totals.ok for t in cell.trials), sum(sum(t.errors.values()) for t in cell.trials)
+    if not failed:
+        return None
+    n = ok + failed
+    shown = {name: share for name, share in _PERCENTILES.items() if is_supported(n, share) or name == "median"}
+    moved = [name for name, share in shown.items() if failed > fails_that_move(share, n)]
+    kinds = Counter[str]()
+    for trial in cell.trials:
+        kinds.update(trial.errors)
+    evidence = {"requests": n, "failed": failed, "share": failed / n, "moved": moved, "errors": dict(kinds)}
+    text = words.no_reply(failed, n)
+    text = f"{text[0].upper()}{text[1:]}"
+    if moved:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=failed / n,
+            explanation=f"{text}: enough to move {words.listed(moved)}, which the report shows.",
+            action="Find out why requests fail (the table counts them by kind) before comparing how long they take.",
+        )
+    return Finding(
+        verdict="warn",
+        evidence=evidence,
+        weight=failed / n,
+        explanation=f"{text}; they count as slower than every reply, and are too few to move a percentile shown.",
+        action="Read the errors by kind in the table.",
+    )
 
 
 def _finding(trial: TrialEvidence, part: Part, ok: int) -> Finding:
     expected, met = trial.record.ready.get("identity"), part.done.get("identity")
     verified = part.done.get("verified")
-    failed = sum(trial.errors.values())
     wrong = trial.errors.get("wrong-reply", 0)
     evidence = {
         "trial": trial.record.index,
@@ -49,15 +90,8 @@ def _finding(trial: TrialEvidence, part: Part, ok: int) -> Finding:
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"{wrong:,} replies were wrong; they are errors and in no latency, but the responder is not right.",
+            explanation=f"{words.count(wrong, 'wrong reply', 'wrong replies')}, counted as errors: the responder errs.",
             action="`error_examples` in the manifest shows one; mend the responder and measure again.",
-        )
-    if failed > 0.01 * (failed + ok):
-        return Finding(
-            verdict="warn",
-            evidence=evidence,
-            explanation=f"{words.percent(failed / (failed + ok))} of the requests failed and are in no latency.",
-            action="Read the errors by kind: latencies of what is left may be those of the lucky ones.",
         )
     if met is None or verified is None:
         return Finding(
@@ -67,7 +101,9 @@ def _finding(trial: TrialEvidence, part: Part, ok: int) -> Finding:
             action="Use a requester that prints `identity` and `verified` in its `done` line.",
         )
     return Finding(
-        verdict="pass", evidence=evidence, explanation=f"All {ok:,} replies verified, from the responder of this run."
+        verdict="pass",
+        evidence=evidence,
+        explanation=f"{words.count(ok, 'reply', 'replies')} verified, from the responder of this run.",
     )
 
 

@@ -29,7 +29,7 @@ def slow_start_rounds(body_bytes: float) -> int:
 
 def judge(cell: CellEvidence) -> Finding | None:
     """One verdict per cell between two hosts."""
-    if cell.placement.kind == "local" or cell.distribution is None or cell.is_open_loop or _is_queueing(cell):
+    if cell.placement.kind == "local" or cell.replies is None or cell.is_open_loop or _is_queueing(cell):
         return None
     rtts = [look.median_ns / 1e6 for t in cell.trials for look in t.looks_of("ping") if look.median_ns]
     if not rtts:
@@ -54,15 +54,16 @@ def _is_queueing(cell: CellEvidence) -> bool:
 
 
 def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
-    assert cell.distribution is not None  # noqa: S101 - narrows the type
+    assert cell.replies is not None  # noqa: S101 - narrows the type
+    assert cell.replies.median is not None  # noqa: S101
     here = cell.one_host_median_ms
     wire_ms = _wire_ms(cell)
-    trips = (cell.distribution.median - (here or 0.0) - wire_ms) / rtt_ms
+    trips = (cell.replies.median - (here or 0.0) - wire_ms) / rtt_ms
     low = 1 + (_round_trips_to_open(cell.stack) if cell.cell.connection == "per-request" else 0)
     high = low + slow_start_rounds(cell.operation.request_bytes) + slow_start_rounds(cell.operation.reply_bytes)
     slack = 0.3 + 0.5 * (here or 0.0) / rtt_ms
     evidence = {
-        "median_ms": cell.distribution.median,
+        "median_ms": cell.replies.median,
         "one_host_median_ms": here,
         "wire_ms": wire_ms,
         "rtt_ms": rtt_ms,

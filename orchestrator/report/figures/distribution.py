@@ -15,7 +15,10 @@ NINES = ((0.0, "min"), (0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9
 
 
 def ecdf(group: Group, colours: dict[str, int]) -> Figure | None:
-    """The share of requests at or below each latency, latency logarithmic; None when there are no samples."""
+    """The share of requests at or below each latency, latency logarithmic; None when there are no samples.
+
+    Requests without a right reply are among those shares: a curve with failures ends below 100 %.
+    """
     curves = _curves(group, colours)
     if not curves:
         return None
@@ -49,14 +52,14 @@ def percentile_curve(group: Group, colours: dict[str, int]) -> Figure | None:
     lines = [
         _line(
             name,
-            [significant(1 / (1 - share + 0.5 / of.n)) for share, _ in of.curve],
+            [significant(1 / (1 - share + 0.5 / (of.n + of.failed))) for share, _ in of.curve],
             group.unit.scaled(latency for _, latency in of.curve),
             style,
             hover="%{y} " + group.unit.name,
         )
         for name, of, style in curves
     ]
-    far = max(2 * of.n for _, of, _ in curves)
+    far = max(2 * (of.n + of.failed) for _, of, _ in curves)
     ticks = [(1 / (1 - share), text) for share, text in NINES if 1 / (1 - share) <= far]
     x_axis = axis("percentile (each nine gets the same width)", type="log", range=[0, log10(far)])
     x_axis |= {"tickvals": [place for place, _ in ticks], "ticktext": [text for _, text in ticks]}
@@ -100,5 +103,5 @@ def _line(name: str, x: list[float], y: list[float], style: dict[str, object], h
 
 def _extent(group: Group, curves: list[Curve]) -> tuple[float, float]:
     low = min(of.minimum for _, of, _ in curves) * group.unit.per_ms
-    high = max(of.maximum for _, of, _ in curves) * group.unit.per_ms
+    high = max(of.curve[-1][1] for _, of, _ in curves) * group.unit.per_ms
     return max(low, high * 1e-9) * 0.92, high * 1.08

@@ -15,9 +15,9 @@ ROW_PX = 34
 def first_request(group: Group, colours: dict[str, int]) -> Figure | None:
     """A line from the steady median (filled) to the first request (open); None when no first request was kept."""
     rows = [
-        (cell, cell.first_request * group.unit.per_ms, cell.distribution.median * group.unit.per_ms)
+        (cell, cell.first_request * group.unit.per_ms, of.median * group.unit.per_ms)
         for cell in group.measured
-        if cell.first_request is not None and cell.distribution is not None
+        if cell.first_request is not None and (of := cell.distribution) and of.median is not None
     ]
     if not rows:
         return None

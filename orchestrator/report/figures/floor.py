@@ -29,12 +29,13 @@ class Parts:
 
 
 def parts(cell: CellSummary) -> Parts | None:
-    """The parts of a cell's median, or None when it has no samples."""
-    if cell.distribution is None:
+    """The parts of a cell's median, or None when it has none."""
+    median = cell.distribution.median if cell.distribution else None
+    if median is None:
         return None
     floor = cell.tcp_floor if cell.tcp_floor is not None else cell.ping_floor
-    over = max(cell.distribution.median - (floor or 0.0), 0.0)
-    client = None if cell.client_share is None else min(max(cell.client_share * cell.distribution.median, 0.0), over)
+    over = max(median - (floor or 0.0), 0.0)
+    client = None if cell.client_share is None else min(max(cell.client_share * median, 0.0), over)
     return Parts(
         ping=None if cell.ping_floor is None else min(cell.ping_floor, floor or cell.ping_floor),
         tcp_over_ping=None if cell.tcp_floor is None else max(cell.tcp_floor - (cell.ping_floor or 0.0), 0.0),

@@ -13,18 +13,21 @@ from orchestrator.report.palette import series
 from orchestrator.report.quantities import ratio, significant
 
 ROW_PX = 46
-UNTOLD = ("tie", "cannot tell")
+UNTOLD = ("tie", "not resolved", "cannot tell")
 
 
-def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str, int]) -> Figure | None:
-    """The comparisons of one statistic in one group, smallest ratio on top; None when none has a ratio."""
+def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str, int], matters: float) -> Figure | None:
+    """The comparisons of one statistic in one group, smallest ratio on top; None when none has a ratio.
+
+    Dotted lines stand at the margin that matters: an interval between them is a tie.
+    """
     known = sorted((row for row in rows if row.ratio is not None), key=lambda row: row.ratio or 0.0)
     if not known:
         return None
     numbers = [colours.get(row.stack, 0) for row in known]
     layout = {
         "showlegend": False,
-        "xaxis": _ratio_axis(known),
+        "xaxis": _ratio_axis(known, matters),
         "yaxis": axis(
             range=[len(known) - 0.5, -0.5],
             tickvals=list(range(len(known))),
@@ -34,11 +37,12 @@ def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str,
             fixedrange=True,
         ),
         "annotations": [_said(place, row) for place, row in enumerate(known)],
-        "margin": {"l": 8, "r": 128, "t": 28, "b": 40},
+        "margin": {"l": 8, "r": 136, "t": 28, "b": 40},
         "shapes": [
             *(_grey(place) for place, row in enumerate(known) if row.standing in UNTOLD),
             *(_envelope(row.interval) for row in known if row.control and row.interval),
-            {"type": "line", "x0": 1, "x1": 1, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": INK, "width": 1}},
+            _upright(1, {"color": INK, "width": 1}),
+            *(_upright(significant(at), {"color": MUTED, "width": 1, "dash": "dot"}) for at in _margin(matters)),
         ],
     }
     label = f"Forest plot, {title}: {known[0].statistic} relative to {known[0].reference_label}."
@@ -105,8 +109,16 @@ def _interval_text(row: Comparison) -> str:
     return f"[{row.interval[0]:.3f}, {row.interval[1]:.3f}]" if row.interval else "(no interval: too few blocks)"
 
 
-def _ratio_axis(rows: Sequence[Comparison]) -> dict[str, Any]:
-    values = [1.0]
+def _margin(matters: float) -> Interval:
+    return 1 / (1 + matters), 1 + matters
+
+
+def _upright(at: float, line: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+
+
+def _ratio_axis(rows: Sequence[Comparison], matters: float) -> dict[str, Any]:
+    values = [1.0, *_margin(matters)]
     for row in rows:
         values += [row.ratio or 1.0, *(row.interval or ()), *row.by_block]
     low, high = min(values), max(values)

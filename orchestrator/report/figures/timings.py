@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from orchestrator.analysis.summary import CellSummary, Strip
 from orchestrator.report.figures.base import RULE, Figure, axis, figure, logarithmic
-from orchestrator.report.groups import Group
+from orchestrator.report.groups import Group, slowest_reply
 from orchestrator.report.palette import series
 from orchestrator.report.quantities import Unit, significant
 
@@ -85,5 +85,5 @@ def _lines(strip: Strip, unit: Unit, colour: str) -> list[go.Scatter]:
 def _extent(group: Group) -> tuple[float, float]:
     distributions = [cell.distribution for cell in group.measured if cell.distribution]
     low = min(each.minimum for each in distributions) * group.unit.per_ms
-    high = max(each.maximum for each in distributions) * group.unit.per_ms
+    high = max(slowest_reply(cell) for cell in group.measured) * group.unit.per_ms
     return max(low, high * 1e-9) * 0.85, high * 1.2

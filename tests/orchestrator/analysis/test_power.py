@@ -1,10 +1,12 @@
 """What the planned repeats can tell, against a simulation of the very test."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from orchestrator.analysis import power
+from orchestrator.analysis import equivalence, intervals, power
 from orchestrator.analysis.summarise import summarise
 from tests.support.runs import a_plan, a_run
 
@@ -29,6 +31,27 @@ def test_the_repeats_needed_suffice_and_one_less_does_not(wanted):
     needed = power.repeats_needed(wanted, 0.03)
     assert power.power_of(wanted, 0.03, needed) >= 0.8
     assert needed == 3 or power.power_of(wanted, 0.03, needed - 1) < 0.8
+
+
+@pytest.mark.parametrize(("sd", "blocks"), [(0.01, 3), (0.02, 5), (0.05, 10), (0.05, 20)])
+def test_the_chance_of_a_tie_is_that_of_the_rule_itself(sd, blocks):
+    rng = np.random.default_rng(3)
+    logs = rng.normal(0, sd, (4_000, blocks))
+    ties = [equivalence.standing(intervals.log_mean(row).interval(), 0.05) == "tie" for row in logs]
+    assert np.mean(ties) == pytest.approx(power.power_of_tie(0.05, sd, blocks), abs=0.025)
+
+
+def test_the_repeats_for_a_tie_suffice_and_one_less_does_not():
+    needed = power.repeats_for_tie(0.05, 0.05)
+    assert power.power_of_tie(0.05, 0.05, needed) >= 0.8 > power.power_of_tie(0.05, 0.05, needed - 1)
+    assert power.repeats_for_tie(0.001, 0.5) is None
+
+
+def test_the_plan_speaks_of_the_difference_that_matters():
+    said = power.describe(replace(a_plan(blocks=5), matters=0.1))
+    assert said.wanted == 0.1
+    assert f"10 %, which matters here, would take {said.repeats_for_wanted}" in said.sentence
+    assert f"a tie within it {said.repeats_for_tie} (" in said.sentence
 
 
 def test_what_is_out_of_reach_is_said_to_be():

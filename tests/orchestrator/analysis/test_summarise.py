@@ -41,7 +41,7 @@ def test_a_cells_numbers_are_those_of_its_raw_samples():
     assert cell.packets == (1.0, 1.0)
 
 
-def test_warm_up_and_failed_requests_are_in_no_latency():
+def test_warm_up_is_in_no_latency_and_failed_requests_stand_behind_all():
     def spoil(draft):
         rows = draft.columns
         rows["received_ns"][rows["phase"] == 0] += 500 * MS
@@ -51,7 +51,10 @@ def test_warm_up_and_failed_requests_are_in_no_latency():
     assert cell.distribution.n == 5 * 997
     assert cell.errors == {"timeout": 15}
     assert cell.requests == 5_000
-    assert cell.distribution.maximum < 500
+    assert cell.distribution.failed == 15
+    assert cell.distribution.maximum is None
+    assert "maximum" in cell.distribution.censored
+    assert cell.replies.maximum < 500
 
 
 def test_an_open_loop_counts_from_the_intended_time():
@@ -103,31 +106,42 @@ def test_the_first_sentence_names_the_winner_its_interval_the_floor_and_the_limi
     assert "less time than rest (thin)" in first
     assert "95 % interval" in first
     assert "TCP floor" in first
-    assert "is a tie here" in first
 
 
-def test_stacks_that_do_not_differ_are_called_a_tie():
-    summary = summarise(a_run(base_us={"rest": 200.0, "grpc": 200.0}, between=0.05))
+def test_stacks_that_do_not_differ_are_called_a_tie_where_the_interval_lies_within_the_margin():
+    equal = {"rest": 200.0, "grpc": 200.0}
+    summary = summarise(a_run(base_us=equal, between=0.01))
     assert {c.standing for c in summary.comparisons if c.statistic == "median"} == {"tie"}
-    assert "a tie between" in summary.verdicts[0]
+    assert "a tie with rest (thin): grpc (thin) (equivalent within 5 %)" in summary.verdicts[0]
+    noisy = summarise(a_run(base_us=equal, between=0.05))
+    assert {c.standing for c in noisy.comparisons if c.statistic == "median"} == {"not resolved"}
+    assert "not resolved against rest (thin): grpc (thin) takes between 2.7 % less and 6.0 % more" in noisy.verdicts[0]
+
+
+@pytest.mark.parametrize(("matters", "standing"), [(0.05, "not resolved"), (0.10, "tie"), (0.02, "not resolved")])
+def test_what_matters_decides_over_a_tie(matters, standing):
+    plan = replace(a_plan(), matters=matters)
+    summary = summarise(a_run(plan, base_us={"rest": 200.0, "grpc": 200.0}, between=0.05))
+    assert {c.standing for c in summary.comparisons if c.statistic == "median"} == {standing}
+    assert summary.matters == summary.to_dict()["matters"] == matters
 
 
 def test_two_blocks_give_ratios_and_no_verdict():
     summary = summarise(a_run(blocks=2))
     assert {c.standing for c in summary.comparisons} == {"cannot tell"}
     assert all(c.ratio is not None and c.interval is None for c in summary.comparisons if c.statistic == "median")
-    assert "cannot tell who is faster" in summary.verdicts[0]
+    assert "cannot tell how grpc (thin) compares with rest (thin): 2 of at least 3 blocks" in summary.verdicts[0]
 
 
-def test_blocks_that_differ_too_much_give_no_tie_but_no_answer():
+def test_blocks_that_differ_too_much_give_no_tie_and_say_what_is_open():
     summary = summarise(a_run(base_us={"rest": 200.0, "grpc": 200.0}, between=0.4, blocks=3, seed=2))
     medians = [c for c in summary.comparisons if c.statistic == "median"]
     assert all(c.interval[0] <= 1 <= c.interval[1] for c in medians)
-    assert {c.standing for c in medians} == {"cannot tell"}
-    assert "cannot tell who is faster: the blocks differ too much from one another" in summary.verdicts[0]
+    assert {c.standing for c in medians} == {"not resolved"}
+    assert "grpc (thin) takes between 71 % less and 15.6 times as much" in summary.verdicts[0]
 
 
-def test_a_difference_inside_the_envelope_of_the_control_is_a_tie():
+def test_a_difference_inside_the_envelope_of_the_control_is_not_resolved():
     def spoil(draft):
         """Whichever of the twins comes second is 10 % slower, every time; the other stack differs by 5 %."""
         if "-aa" in draft.cell.stack:
@@ -136,8 +150,8 @@ def test_a_difference_inside_the_envelope_of_the_control_is_a_tie():
     run = a_run(controls=1, base_us={"rest": 300.0, "grpc": 315.0}, between=0.001, spoil=spoil)
     grpc = next(c for c in summarise(run).comparisons if c.stack == "grpc-thin" and c.statistic == "median")
     assert not grpc.interval[0] <= 1 <= grpc.interval[1]
-    assert grpc.standing == "tie"
-    assert "differs from itself" in grpc.why
+    assert grpc.standing == "not resolved"
+    assert "the reference differs from itself by 9" in grpc.why or "the reference differs from itself by 1" in grpc.why
 
 
 def test_ratios_of_every_statistic_point_the_same_way(summary):
@@ -233,7 +247,9 @@ def test_a_trial_in_which_nothing_succeeded_leaves_an_empty_cell():
     summary = summarise(a_run(spoil=spoil))
     assert cell_of(summary, "grpc-thin").distribution is None
     assert cell_of(summary, "grpc-thin").errors == {"refused": 5_000}
-    assert "no stack can be compared" in summary.verdicts[0]
+    assert summary.verdicts[0] == "These numbers must not be believed: reply failed (see the checks)."
+    assert summary.verdicts[1].endswith("grpc (thin): no request got a right reply (5,000 refused).")
+    assert "cannot tell how grpc (thin) compares with rest (thin)" in summary.verdicts[2]
 
 
 def test_a_run_without_a_finished_trial_is_refused():
@@ -327,18 +343,3 @@ def test_work_that_is_not_the_protocols_is_named_after_the_answer():
         f"These latencies hold work that is not the protocol's. {plan.stacks[0].label}: "
         "fastapi validates every body (starlette does not)."
     )
-
-
-def test_what_is_told_is_never_below_what_is_called_a_tie():
-    def spoil(draft):
-        """One stack is quicker by a little, every time; another's blocks spread."""
-        if "avro" in draft.cell.stack:
-            draft.columns["received_ns"] += (draft.block % 3) * 100 * US
-
-    run = a_run(stacks=("rest", "grpc", "avro"), base_us={"grpc": 270.0, "avro": 500.0}, between=0.002, spoil=spoil)
-    summary = summarise(run)
-    told = {c.stack: c for c in summary.comparisons if c.statistic == "median"}
-    assert told["grpc-thin"].standing == "faster"
-    assert told["avro-thin"].resolution > 0.1
-    limit = float(summary.verdicts[-1].split("A difference below ")[1].split(" %")[0])
-    assert limit < (1 - told["grpc-thin"].ratio) * 100

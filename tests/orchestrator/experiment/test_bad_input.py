@@ -32,6 +32,8 @@ BAD_INPUT = [
     ("load:\n", "5:1: 'load' has no value: give one, or leave the key out."),
     ("load: [1]\n", "5:7: 'load': must be a mapping of keys; it is a list."),
     ("warmup: {at_least: 5s, at_most: 2s}\n", "5:33: the warm-up ends after 2 s, before it has lasted 5 s."),
+    ("matters: 5\n", "5:10: 'matters': '5' is more than all: write 5 % with its sign, or a share like 0.05."),
+    ("matters: 0%\n", "5:10: 'matters': '0%' is no margin that a measurement can tell: write 0.1 % to 100 %, like 5 %."),
     ("repeats: 0\n", "5:10: 'repeats': must be at least 1; it is '0'."),
     ("control: maybe\n", "5:10: 'control': must be true or false; it is 'maybe'."),
     ("provider: cloud\n", "5:11: 'provider': 'cloud' is not one of local, lab, gcp. Known: gcp, lab, local."),

@@ -40,6 +40,16 @@ def test_a_plan_resolves_every_default(write: Write, known: Known) -> None:
     assert plan.experiment_sha256 == hashlib.sha256(MINIMAL.encode()).hexdigest()
 
 
+@pytest.mark.parametrize(("line", "share"), [("", 0.05), ("matters: 10%\n", 0.1), ("matters: 0.1\n", 0.1)])
+def test_what_matters_is_carried_by_the_plan(write: Write, known: Known, line: str, share: float) -> None:
+    plan = make_plan(write(MINIMAL + line), known=known)
+    assert plan.matters == pytest.approx(share)
+    assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+    older = plan.to_dict()
+    del older["matters"]
+    assert Plan.from_dict(older).matters == 0.05
+
+
 def test_lists_multiply(write: Write, known: Known) -> None:
     text = MINIMAL.replace("timestamp", "[add, {echo: {bytes: [100 B, 1 kB]}}]")
     text += "connection: [reuse, per-request]\nload: {concurrency: [1, 8]}\n"

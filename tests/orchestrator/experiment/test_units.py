@@ -40,6 +40,11 @@ def test_money_bit_rates_and_shares() -> None:
     assert units.parse_share("0.1 %") == 0.001
 
 
+@pytest.mark.parametrize(("value", "share"), [("5%", 0.05), ("10 %", 0.1), (0.1, 0.1), (1, 1.0), ("0.5%", 0.005)])
+def test_a_margin_is_in_per_cent_or_a_share(value: object, share: float) -> None:
+    assert units.parse_margin(value) == pytest.approx(share)
+
+
 @pytest.mark.parametrize(
     ("parse", "value", "message"),
     [
@@ -63,6 +68,15 @@ def test_money_bit_rates_and_shares() -> None:
         ),
         (units.parse_money, "1 EUR", "'1 EUR' has no unit of amount: known are USD, as in 1.00 USD"),
         (units.parse_share, "101 %", "'101 %' is more than all: write at most 100 %"),
+        (units.parse_margin, 5, "'5' is more than all: write 5 % with its sign, or a share like 0.05"),
+        (units.parse_margin, 0, "'0' is no margin that a measurement can tell: write 0.1 % to 100 %, like 5 %"),
+        (units.parse_margin, "0 %", "'0 %' is no margin that a measurement can tell"),
+        (units.parse_margin, "200 %", "'200 %' is no margin that a measurement can tell"),
+        (units.parse_margin, "-5 %", "'-5 %' is negative"),
+        (units.parse_margin, float("nan"), "'nan' is no margin"),
+        (units.parse_margin, float("inf"), "'inf' is more than all"),
+        (units.parse_margin, True, "'True' is not a margin: write it with its unit, like 5 %"),
+        (units.parse_margin, "five", "'five' is not a margin: write it with its unit, like 5 %"),
     ],
 )
 def test_what_has_no_unit_is_refused_with_an_example(parse: object, value: object, message: str) -> None:

@@ -181,6 +181,101 @@ def test_a_check_that_failed_in_one_cell_leaves_the_others_alone():
     assert not any(element.attributes.get("class") == "watermark" for element in document.elements)
 
 
+def some_failed():
+    """A run of which one stack got no right reply to one request in fifty, within a time-out of 2 s."""
+    run = a_run(stacks=3)
+    cell = run.cells[1]
+    of = cell.distribution
+    failed = round(of.n / 50)
+    censored = replace(
+        of,
+        mean=None,
+        sd=None,
+        cv=None,
+        p99=None,
+        p999=None,
+        maximum=None,
+        p99_to_p50=None,
+        failed=failed,
+        limit=2000.0,
+        censored=("p99", "maximum"),
+        curve=tuple((share * of.n / (of.n + failed), ms) for share, ms in of.curve),
+    )
+    silent = replace(cell.trials[0], n=0, errors=1000, median=None, p99=None, mean=None, minimum=None)
+    cell = replace(
+        cell,
+        distribution=censored,
+        replies=replace(of, curve=()),
+        errors={"timeout": failed},
+        requests=of.n + failed,
+        timeout=2000.0,
+        trials=(replace(silent, censored=("median", "p99")), *cell.trials[1:]),
+    )
+    why = f"{cell.stack_label}: 2.0 % of requests got no right reply; p99 is beyond the 2 s time-out"
+    p99 = replace(
+        run.comparisons[0],
+        statistic="p99",
+        ratio=None,
+        interval=None,
+        p_value=None,
+        by_block=(),
+        standing="cannot tell",
+        why=why,
+    )
+    return replace(run, cells=(run.cells[0], cell, run.cells[2]), comparisons=(*run.comparisons, p99))
+
+
+def test_a_percentile_among_failures_is_beyond_the_time_out_and_never_a_number():
+    run = some_failed()
+    document = Document(render(run))
+    row = document.tables[0].row(run.cells[1].stack_label + " ")
+
+    assert document.unclosed == []
+    assert (row["p99"].text, row["Max"].text) == ("> 2 s", "> 2 s")
+    assert row["p99"].values == row["Max"].values == row["Mean"].values == row["SD"].values == []
+    assert row["Median"].values[0] == run.cells[1].distribution.median
+    assert row["Errors"].values == [100]
+
+
+def test_the_replies_alone_stand_beside_it_under_that_name():
+    run = some_failed()
+    row = Document(render(run)).tables[0].row("replies alone")
+
+    assert "without its 100 errors" in row["Stack"].text
+    assert row["p99"].values == [run.cells[1].replies.p99]
+    assert row["Max"].values == [run.cells[1].replies.maximum]
+    assert row["n"].values == [run.cells[1].replies.n]
+
+
+def test_a_comparison_of_what_has_no_number_says_why():
+    run = some_failed()
+    text = " ".join(Document(render(run)).text.split())
+
+    assert "cannot tell: " + run.comparisons[-1].why in text
+    assert "A request without a right reply counts as slower than every reply" in text
+
+
+def test_a_curve_with_failures_ends_below_all():
+    run = some_failed()
+    figure = Document(render(run)).figures()["ecdf-g1"]
+    tops = {trace["name"]: max(trace["y"]) for trace in figure["data"]}
+
+    assert tops[run.cells[1].stack_label] == pytest.approx(50 / 51, abs=1e-3)
+    assert tops[run.cells[0].stack_label] == 1
+
+
+def test_a_run_without_errors_has_no_row_of_replies_alone(document):
+    assert not any(cell.text.startswith("replies alone") for row in document.tables[0].rows for cell in row[:1])
+
+
+@pytest.mark.parametrize(("matters", "said"), [(0.05, "5 %"), (0.1, "10 %"), (0.025, "2.5 %")])
+def test_the_page_says_which_difference_matters(matters, said):
+    text = " ".join(Document(render(replace(a_run(stacks=2), matters=matters))).text.split())
+
+    assert f"the margin that matters here, {said} to either side" in text
+    assert "is a tie here" not in text
+
+
 def test_a_run_without_failures_has_no_watermark(document):
     assert not any(element.attributes.get("class") == "watermark" for element in document.elements)
     assert "Failed trials" not in document.text

@@ -40,7 +40,7 @@ class TestForest:
     rows = GROUP.compared_by("median")
 
     def drawn(self, rows):
-        return unpacked(forest("f", "t", rows, COLOURS))
+        return unpacked(forest("f", "t", rows, COLOURS, 0.05))
 
     def test_there_is_a_dot_for_each_block(self):
         dots, _ = self.drawn(self.rows)["data"]
@@ -64,7 +64,9 @@ class TestForest:
 
         layout = self.drawn([tie, clear])["layout"]
 
-        assert [shape.get("fillcolor") for shape in layout["shapes"]] == ["var(--tie)", None]
+        assert [shape.get("fillcolor") for shape in layout["shapes"]] == ["var(--tie)", None, None, None]
+        lines = [shape["x0"] for shape in layout["shapes"] if shape["type"] == "line"]
+        assert lines == pytest.approx([1, 1 / 1.05, 1.05], rel=1e-4)
         assert sorted(note["text"].split()[-1] for note in layout["annotations"]) == ["slower", "tie"]
 
     def test_a_controls_interval_is_a_column(self):
@@ -93,7 +95,7 @@ class TestForest:
         assert 10**high > max(values)
 
     def test_nothing_known_is_nothing_drawn(self):
-        assert forest("f", "t", [replace(self.rows[0], ratio=None)], COLOURS) is None
+        assert forest("f", "t", [replace(self.rows[0], ratio=None)], COLOURS, 0.05) is None
 
 
 class TestFloor:
