@@ -10,6 +10,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from orchestrator.analysis.counts import checks_document
+
 SCHEMA_VERSION = 1
 
 Interval = tuple[float, float]
@@ -194,8 +196,7 @@ class RunSummary:
 
     def documents(self) -> dict[str, dict[str, Any]]:
         """What analysis leaves in a run folder, by file name."""
-        stored = self.to_dict()
-        return {"summary.json": stored, "checks.json": {name: stored[name] for name in ("schema_version", "checks")}}
+        return {"summary.json": self.to_dict(), "checks.json": checks_document(self.checks)}
 
     def to_json(self) -> str:
         """What `summary.json` holds."""

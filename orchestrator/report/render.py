@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
@@ -14,7 +15,7 @@ from orchestrator.report.figures.forest import forest
 from orchestrator.report.figures.timings import time_strip
 from orchestrator.report.groups import Group, anchor, groups, stack_colours
 from orchestrator.report.page import render_page, write_page
-from orchestrator.report.verdicts import check_groups, failed
+from orchestrator.report.verdicts import QUIET, check_groups, failed
 
 REPORTS = Path("reports")
 STATISTICS = ("median", "p99", "throughput")
@@ -40,6 +41,8 @@ def render(summary: RunSummary) -> str:
         colours=colours,
         cell_names=_cell_names(found),
         checks=check_groups(summary),
+        checks_in_words=in_words(counts(summary.checks)),
+        quiet_verdicts=QUIET,
         failed_checks=failed(summary),
         parts=parts,
         statistics=STATISTICS,

@@ -54,7 +54,11 @@ def judge(cell: CellEvidence) -> Finding | None:
     """The slowest request of each trial against the variance of all, and each trial's tail."""
     tails = [(trial, seen) for trial, _part, seen in cell.parts(NAME) if seen is not None]
     if not tails:
-        return None
+        return Finding(
+            verdict="cannot tell",
+            explanation=f"Fewer than {_FEWEST} requests per trial: too few to have a tail.",
+            action="Ask for more requests per trial.",
+        )
     findings = [_slowest([seen for _, seen in tails])]
     if not cell.is_open_loop:
         findings += [

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.analysis.counts import by_check
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment import plan as p
 from services.harness import attempt
@@ -13,14 +14,9 @@ from tests.support import faults, quota
 from tests.support.faults import Fault, a_real_run
 from tests.support.runs import MemoryRun
 
-ORDER = ("pass", "cannot tell", "warn", "fail")
-
 
 def verdicts(run: MemoryRun) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for result in summarise(run).checks:
-        found[result.name] = max(found.get(result.name, "pass"), result.verdict, key=ORDER.index)
-    return found
+    return dict(by_check(summarise(run).checks))
 
 
 CLEAN = {

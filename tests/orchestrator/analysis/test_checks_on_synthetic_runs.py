@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from orchestrator.analysis.checks import CHECKS
+from orchestrator.analysis.counts import by_check, counts, in_words
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment import plan as p
 from tests.support.runs import MS, US, S, a_plan, a_run, host_counters
@@ -21,11 +22,7 @@ BYTES = p.Operation(
 
 def verdicts(run):
     """The worst verdict of each check."""
-    order = ("pass", "cannot tell", "warn", "fail")
-    found = {}
-    for result in summarise(run).checks:
-        found[result.name] = max(found.get(result.name, "pass"), result.verdict, key=order.index)
-    return found
+    return by_check(summarise(run).checks)
 
 
 def of(run, name):
@@ -49,7 +46,50 @@ CLEAN = {
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_clean_run_fails_nothing_and_warns_of_nothing(planned, seed):
     found = verdicts(a_run(seed=seed, **planned))
-    assert set(found.values()) <= {"pass"}, found
+    assert set(found.values()) <= {"pass", "not applicable"}, found
+    idle = {name for name, verdict in found.items() if verdict == "not applicable"}
+    assert idle == expected_idle(planned)
+
+
+def expected_idle(planned):
+    """What has nothing to look at in such a run."""
+    idle = set()
+    if "controls" not in planned:
+        idle.add("control")
+    if "placements" not in planned:
+        idle.add("round-trips")
+    if planned.get("load", p.Load()).rate_per_s is not None:
+        idle.add("Little's law")
+    return idle
+
+
+def test_what_applies_to_nothing_is_not_counted_as_passed():
+    found = summarise(a_run()).checks
+    of = counts(found)
+    assert of["not applicable"] == 2
+    assert of["pass"] == len(CHECKS) - 2
+    assert in_words(of) == f"{len(CHECKS) - 2} passed, 2 do not apply"
+
+
+def test_what_could_not_be_looked_at_is_not_counted_as_passed():
+    found = verdicts(a_run(load=p.Load(concurrency=1, requests=60)))
+    assert {found[name] for name in ("queueing ramp", "tail shape", "steady state")} == {"cannot tell"}
+
+
+def test_bodies_of_unknown_size_are_no_goodput():
+    def spoil(draft):
+        draft.columns["bytes_sent"][:] = draft.columns["bytes_received"][:] = -1
+
+    found = verdicts(a_run(spoil=spoil))
+    assert {found[name] for name in ("goodput", "codec size")} == {"cannot tell"}
+
+
+def test_a_host_that_counts_nothing_is_not_called_quiet():
+    def spoil(draft):
+        for reading in (draft.done["host_before"], draft.done["host_after"], draft.stats["host"]):
+            reading |= {"cpu_ticks": None, "pressure_us": {"cpu": None}, "throttling": None}
+
+    assert verdicts(a_run(spoil=spoil))["noise"] == "cannot tell"
 
 
 def test_every_check_of_the_table_speaks_in_every_run():
@@ -329,6 +369,26 @@ def test_more_bytes_than_the_link_carries_is_impossible():
     narrow = replace(WEST, link=p.Link(rtt_ms=30.0, rate_mbit=10.0))
     run = a_run(placements=[narrow], operation=BYTES)  # 100 kB each 30 ms are 26 Mbit/s
     assert verdicts(run)["goodput"] == "fail"
+
+
+def test_trials_that_drift_either_way_are_not_called_steady():
+    """Some trials get 15 % slower after a fifth of the window, the others quicker."""
+
+    def spoil(draft):
+        latency = draft.columns["received_ns"] - draft.columns["sent_ns"]
+        late = np.arange(latency.size) > latency.size // 4
+        latency[late] = (latency[late] * (1.15 if draft.block % 2 else 1 / 1.15)).astype(np.int64)
+        draft.columns["received_ns"] = draft.columns["sent_ns"] + latency
+
+    (first, *_) = of(a_run(spoil=spoil), "steady state")
+    assert first.verdict == "cannot tell"
+    low, high = first.evidence["interval"]
+    assert low < 1 / 1.05
+    assert high > 1.05
+
+
+def test_two_trials_cannot_tell_a_drift_that_all_share():
+    assert verdicts(a_run(blocks=2))["steady state"] == "cannot tell"
 
 
 def test_too_few_trials_cannot_tell_how_they_spread():
