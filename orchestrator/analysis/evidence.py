@@ -106,6 +106,11 @@ class Samples:
         """How each ended: an index into `contract.STATUSES`."""
         return self._of("status")
 
+    @property
+    def status_of_all(self) -> Nanoseconds:
+        """How each row of the record ended, warm-up included."""
+        return self._columns["status"]
+
     @cached_property
     def ok(self) -> npt.NDArray[np.bool_]:
         """Which of the measured requests succeeded."""

@@ -154,8 +154,8 @@ def _measure(
 ) -> dict[str, Any]:
     """Both phases on the same connections; the `done` line's keys."""
     overlap = trial.connection == "per-request" and trial.load.concurrency > 1
-    wire = WireMeter(trial.target.host, trial.target.port, overlap=overlap)
     ledger = Ledger(record, parts.operation.verify, timeout_s=trial.timeout_s, progress=print_line)
+    wire = WireMeter(trial.target.host, trial.target.port, overlap=overlap, opened=lambda: ledger.connections)
     work = Work(
         make=parts.make,
         ledger=ledger,

@@ -11,14 +11,16 @@ import socket
 import stat
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 # struct tcp_info of include/uapi/linux/tcp.h grows at its end from kernel to kernel, so a field is there if the kernel
-# returned that many bytes. Offsets of: tcpi_total_retrans (u32, 2.6), tcpi_bytes_acked and tcpi_bytes_received
-# (u64, 4.1), tcpi_segs_out, tcpi_segs_in (u32, 4.2), tcpi_min_rtt (u32, 4.6), tcpi_bytes_sent (u64, 4.19).
-_TOTAL_RETRANS, _BYTES_ACKED, _BYTES_RECEIVED, _SEGS_OUT, _SEGS_IN, _MIN_RTT, _BYTES_SENT = (
+# returned that many bytes. Offsets of: tcpi_state (u8), tcpi_total_retrans (u32, 2.6), tcpi_bytes_acked and
+# tcpi_bytes_received (u64, 4.1), tcpi_segs_out, tcpi_segs_in (u32, 4.2), tcpi_min_rtt (u32, 4.6), tcpi_bytes_sent (u64,
+# 4.19).
+_STATE, _TOTAL_RETRANS, _BYTES_ACKED, _BYTES_RECEIVED, _SEGS_OUT, _SEGS_IN, _MIN_RTT, _BYTES_SENT = (
+    0,
     100,
     120,
     128,
@@ -30,6 +32,7 @@ _TOTAL_RETRANS, _BYTES_ACKED, _BYTES_RECEIVED, _SEGS_OUT, _SEGS_IN, _MIN_RTT, _B
 _LARGEST = 512
 _OPEN_FILES = Path("/proc/self/fd")
 _NO_RTT_YET = 0xFFFFFFFF
+_CLOSED = 7  # TCP_CLOSE of include/net/tcp_states.h
 _BETWEEN_LOOKS_NS = 100_000_000
 
 
@@ -89,14 +92,27 @@ def _find(addresses: frozenset[str], port: int) -> Iterator[tuple[int, TcpInfo]]
         try:
             if sock.family not in (socket.AF_INET, socket.AF_INET6) or sock.type != socket.SOCK_STREAM:
                 continue
-            peer = sock.getpeername()
-            # A dual-stack socket (gRPC's) shows an IPv4 peer as ::ffff:a.b.c.d.
-            if peer[1] == port and peer[0].removeprefix("::ffff:") in addresses:
-                yield status.st_ino, parse(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LARGEST))
+            raw = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LARGEST)
+            if _leads_to(sock, raw, addresses, port):
+                yield status.st_ino, parse(raw)
         except OSError:
-            continue  # not connected (any more)
+            continue  # closed meanwhile
         finally:
             sock.detach()
+
+
+def _leads_to(sock: socket.socket, raw: bytes, addresses: frozenset[str], port: int) -> bool:
+    """Whether the target is at the other end, or was.
+
+    A socket that the peer has reset has no peer any more, but keeps its counters until it is closed. A requester has TCP
+    connections to its target only, so that one which is over and has carried something led there.
+    """
+    try:
+        peer = sock.getpeername()
+    except OSError:
+        return raw[_STATE] == _CLOSED and bool(parse(raw).segments_received)
+    # A dual-stack socket (gRPC's) shows an IPv4 peer as ::ffff:a.b.c.d.
+    return bool(peer[1] == port and peer[0].removeprefix("::ffff:") in addresses)
 
 
 class WireMeter:
@@ -104,14 +120,21 @@ class WireMeter:
 
     `begin` and `end` stand around the window; `before_close` is called while a connection that is about to go is still
     open. Where many short connections `overlap`, a look at every close would disturb the others: then only the
-    smallest round trip is known, from a look now and then, and the sums are not.
+    smallest round trip is known, from a look now and then, and the sums are not. Nor are they where a socket was gone
+    before the last look at it, because the client library closed it by itself: sums that lack a part are no sums.
+    `opened` says how many connections have been opened so far; without it, only sockets seen before can be missed.
     """
 
-    def __init__(self, host: str, port: int, *, overlap: bool = False) -> None:
+    def __init__(self, host: str, port: int, *, overlap: bool = False, opened: Callable[[], int] | None = None) -> None:
         self._addresses = addresses_of(host, port)
         self._port = port
         self._overlap = overlap
+        self._opened = opened
         self._next_look_ns = 0
+        self._closed = self._open_at_begin = self._opened_at_begin = 0
+        self._open: frozenset[int] = frozenset()
+        self._vanished = 0
+        self._is_complete = True
         self._before: dict[int, TcpInfo] = {}
         self._latest: dict[int, TcpInfo] = {}
 
@@ -119,6 +142,11 @@ class WireMeter:
         """Start counting from here."""
         self._before = sockets_to(self._addresses, self._port)
         self._latest = dict(self._before)
+        self._open = frozenset(self._before)
+        self._closed = self._vanished = 0
+        self._is_complete = True
+        self._open_at_begin = len(self._before)
+        self._opened_at_begin = self._opened() if self._opened else 0
 
     def before_close(self) -> None:
         """Look once more, while the connection is there."""
@@ -127,15 +155,28 @@ class WireMeter:
             if now_ns < self._next_look_ns:
                 return
             self._next_look_ns = now_ns + _BETWEEN_LOOKS_NS
-        self._latest.update(sockets_to(self._addresses, self._port))
+        found = self._look()
+        if self._opened is not None:
+            alive = self._open_at_begin + self._opened() - self._opened_at_begin - self._closed
+            self._is_complete &= found >= alive
+        self._closed += 1
 
     def end(self) -> None:
         """Stop counting here."""
-        self._latest.update(sockets_to(self._addresses, self._port))
+        self._look()
+
+    def _look(self) -> int:
+        """Read every socket there is; how many there are. More gone than were closed here went unread."""
+        found = sockets_to(self._addresses, self._port)
+        self._vanished += len(self._open - found.keys())
+        self._is_complete &= self._vanished <= self._closed
+        self._open = frozenset(found)
+        self._latest.update(found)
+        return len(found)
 
     def wire(self) -> dict[str, int] | None:
-        """Bytes and segments of the window, headers of TCP and below excluded; None where the system has none."""
-        if self._overlap or not self._latest:
+        """Bytes and segments of the window, headers of TCP and below excluded; None where they are not fully known."""
+        if self._overlap or not self._latest or not self._is_complete:
             return None
         sums = dict.fromkeys(_SUMS, 0)
         for inode, info in self._latest.items():

@@ -8,9 +8,11 @@ import numpy as np
 
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
+from services.harness.contract import STATUSES
 
 _CHECK_REQUESTS = 2  # identity, and one of the operation, per requester, before the record begins
-_UNANSWERED = ("refused", "timeout", "closed", "cancelled")  # may have failed before the responder saw them
+# May have failed before the responder saw them; an error in the protocol's words may be that of something in between.
+_UNANSWERED = [STATUSES.index(name) for name in STATUSES if name not in ("ok", "wrong-reply")]
 _ACTION = "Do not publish this cell: what is missing may be the slowest. The requester's last words are under logs/."
 
 
@@ -22,6 +24,7 @@ class Rows:
     measured: int
     absent: int  # sequence numbers between 1 and the last that have no row
     repeated: int
+    unanswered: int  # ended in a way that may have kept the request from the responder
 
 
 def observe(samples: Samples) -> Rows:
@@ -33,6 +36,7 @@ def observe(samples: Samples) -> Rows:
         measured=samples.measured,
         absent=int(numbers[-1]) - (samples.rows - repeated) if samples.rows else 0,
         repeated=repeated,
+        unanswered=int(np.isin(samples.status_of_all, _UNANSWERED).sum()),
     )
 
 
@@ -74,7 +78,7 @@ def _answered(trial: TrialEvidence) -> Finding:
             explanation="The responder did not say how many requests it answered.",
         )
     rows = sum(part.seen[NAME].rows for part in trial.parts if NAME in part.seen)
-    unanswered = sum(count for kind, count in trial.errors.items() if kind in _UNANSWERED)
+    unanswered = sum(part.seen[NAME].unanswered for part in trial.parts if NAME in part.seen)
     answered = after - before
     # A library may ask again by itself after a lost connection, and an awaited reply may come after the count.
     slack = len(trial.parts) * _CHECK_REQUESTS + unanswered

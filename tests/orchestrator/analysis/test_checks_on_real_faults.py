@@ -78,6 +78,25 @@ FAULTS |= {
     "a link that is not the one declared": (Fault(), "goodput", {"operation": "echo", "placement": WEST}),
 }
 
+
+@pytest.mark.parametrize(("after", "requests"), [(1, 400), (10, 400), (100, 1_000)])
+def test_a_responder_that_closes_kept_connections_fails_connections_and_nothing_that_is_right(
+    after, requests, tmp_path
+):
+    found = verdicts(a_real_run(tmp_path, Fault(way={"closes_after": after}), requests=requests))
+    assert found["connections"] == "fail"
+    assert found["completeness"] == "pass"
+    assert found["codec size"] in ("pass", "cannot tell")
+
+
+def test_what_four_closed_connections_carried_is_on_the_wire(tmp_path):
+    run = a_real_run(tmp_path, Fault(way={"closes_after": 10}), operation="echo", concurrency=4)
+    found = verdicts(run)
+    assert found["connections"] == "fail"
+    assert found["completeness"] == "pass"
+    assert found["codec size"] == "pass" if sys.platform.startswith("linux") else "cannot tell"
+
+
 NEEDS_TCP_INFO = {"sizes made up"}
 
 

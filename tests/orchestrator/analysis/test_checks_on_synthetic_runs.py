@@ -274,6 +274,38 @@ def a_body_that_never_reached_the_wire(draft):
     draft.done["wire"]["bytes_sent"] = 100
 
 
+def a_share_of_connections_closed(every):
+    """Every so many requests the connection ends: the next request fails and the one after that opens another."""
+
+    def spoil(draft):
+        rows = draft.columns
+        n = rows["sequence"].size
+        rows["status"][rows["sequence"] % (every + 1) == 0] = 3
+        rows["connection"] = rows["sequence"] // (every + 1)
+        measured = rows["phase"] == 1
+        failed = int((rows["status"] != 0).sum())
+        draft.done["connections_opened"] = int(np.unique(rows["connection"][measured]).size) - 1
+        draft.done["verified"] = int((measured & (rows["status"] == 0)).sum())
+        draft.stats |= {"peers": n // (every + 1) + 2, "answered": n + 2 - failed}
+
+    return spoil
+
+
+@pytest.mark.parametrize(("every", "verdict"), [(1, "fail"), (2, "fail"), (10, "fail"), (100, "fail"), (700, "warn")])
+def test_connections_that_are_opened_again_count_however_many_errors_explain_them(every, verdict):
+    found = verdicts(a_run(spoil=a_share_of_connections_closed(every)))
+    assert found["connections"] == verdict
+    assert found["completeness"] == "pass"
+
+
+def test_requests_that_failed_in_the_warm_up_are_not_missing():
+    def spoil(draft):
+        draft.columns["status"][draft.columns["phase"] == 0] = 3
+        draft.stats["answered"] -= int((draft.columns["phase"] == 0).sum())
+
+    assert verdicts(a_run(spoil=spoil))["completeness"] == "pass"
+
+
 OPEN = {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)}
 FAULTS = [
     (timer_stopped_early, "floor", "fail", {}),
