@@ -202,6 +202,19 @@ class CpuTimePerCall(Ledger):
         super().replied(sequence, number, intended_ns, sent_ns, min(received_ns, sent_ns + used), *rest)
 
 
+def clock_that_stops_at(share: float) -> type[Ledger]:
+    """Enters only that share of each latency, from the send stamp on."""
+
+    class StopsEarly(Ledger):
+        def replied(
+            self, sequence: int, number: int, intended_ns: int, sent_ns: int, received_ns: int, *rest: Any
+        ) -> None:
+            stopped_ns = sent_ns + int((received_ns - sent_ns) * share)
+            super().replied(sequence, number, intended_ns, sent_ns, stopped_ns, *rest)
+
+    return StopsEarly
+
+
 class SlowOnesDropped(Ledger):
     """Leaves out every twentieth request, as a client that gives up on slow ones would."""
 

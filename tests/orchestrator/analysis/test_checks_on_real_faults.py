@@ -75,6 +75,23 @@ FAULTS |= {
         "round-trips",
         {"requests": 150, "connection": "per-request", "placement": WEST},
     ),
+    "a clock that stops at 90 %": (Fault(ledger=faults.clock_that_stops_at(0.9)), "Little's law", {}),
+    "a clock that stops at 75 %": (Fault(ledger=faults.clock_that_stops_at(0.75)), "Little's law", {}),
+    "a clock that stops at 75 %, four in flight": (
+        Fault(ledger=faults.clock_that_stops_at(0.75)),
+        "Little's law",
+        {"concurrency": 4, "requests": 1_000},
+    ),
+    "a clock that stops at 75 %, a new connection per request": (
+        Fault(ledger=faults.clock_that_stops_at(0.75)),
+        "Little's law",
+        {"connection": "per-request"},
+    ),
+    "a clock that stops at 90 % over a distance": (
+        Fault(ledger=faults.clock_that_stops_at(0.9), way={"rtt_ms": 6}),
+        "Little's law",
+        {"requests": 150},
+    ),
     "a link that is not the one declared": (Fault(), "goodput", {"operation": "echo", "placement": WEST}),
 }
 

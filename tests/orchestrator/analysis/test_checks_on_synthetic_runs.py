@@ -143,6 +143,15 @@ def place_in_line_as_latency(draft):
     rows["received_ns"][measured] += np.arange(measured.size) * 500 * US
 
 
+def clock_that_stops_at(share):
+    def spoil(draft):
+        rows = draft.columns
+        rows["received_ns"] = rows["sent_ns"] + ((rows["received_ns"] - rows["sent_ns"]) * share).astype(np.int64)
+
+    spoil.__name__ = f"clock_that_stops_at_{share}"
+    return spoil
+
+
 def cpu_time_for_wall_time(draft):
     rows = draft.columns
     rows["received_ns"] = rows["sent_ns"] + (rows["received_ns"] - rows["sent_ns"]) // 5
@@ -320,6 +329,11 @@ FAULTS = [
     (cpu_time_for_wall_time, "Little's law", "fail", {}),
     (cpu_time_for_wall_time, "Little's law", "fail", {"load": p.Load(concurrency=8, requests=4000)}),
     (cpu_time_for_wall_time, "Little's law", "fail", {"connection": "per-request"}),
+    (clock_that_stops_at(0.9), "Little's law", "fail", {}),
+    (clock_that_stops_at(0.75), "Little's law", "fail", {}),
+    (clock_that_stops_at(0.9), "Little's law", "fail", {"load": p.Load(concurrency=8, requests=4000)}),
+    (clock_that_stops_at(0.9), "Little's law", "fail", {"connection": "per-request"}),
+    (clock_that_stops_at(0.9), "Little's law", "fail", {"placements": [HERE, WEST]}),
     (slow_samples_dropped, "completeness", "fail", {}),
     (more_answered_than_recorded, "completeness", "fail", {}),
     (another_responder, "reply", "fail", {}),
