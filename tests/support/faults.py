@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -24,6 +25,7 @@ from services.harness import attempt
 from services.harness.clock import Clock
 from services.harness.contract import Load, Payload, Target, Trial, Warmup
 from services.harness.ledger import Ledger
+from services.tcp.frames import HEADER
 from tests.support.ends import Program, responder
 from tests.support.quota import throttled
 from tests.support.relay import relay
@@ -150,6 +152,33 @@ class _Reconnecting(tcp.SocketConnection):
 
 def a_new_connection_for_every_call(call: Any, _client: Any) -> Any:
     return _Dialer(call, _Reconnecting)
+
+
+class _SometimesInTwoWrites(tcp.SocketConnection):
+    """Sends every tenth request in two writes with Nagle's algorithm on: the second waits for a delayed acknowledgement."""
+
+    _number = 0
+
+    def call(self, request: Any) -> Any:
+        self._number += 1
+        if self._number % 10 or self._number < 50:  # a new connection is acknowledged at once
+            return super().call(request)
+        self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
+        body = tcp.encode_request(self._code, request)
+        header = HEADER.pack(len(body), self._code)
+        self._sock.sendall(header)
+        self._sock.sendall(body)
+        frame = self._reader.read()
+        self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return len(body), frame[1], tcp.decoded(self._code, *frame)
+
+
+def some_requests_in_two_writes(call: Any, _client: Any) -> Any:
+    def wrap(honest: tcp.SocketDialer) -> Any:
+        connection = honest.dial()
+        return _SometimesInTwoWrites(connection._sock, connection._code)
+
+    return _Dialer(call, wrap)
 
 
 class _Inflated(tcp.SocketConnection):

@@ -139,6 +139,15 @@ def test_what_makes_numbers_hard_to_read_is_a_warning(name, tmp_path):
     assert verdicts(a_real_run(tmp_path, fault, **trial))[check] == "warn"
 
 
+def test_a_delayed_acknowledgement_is_a_mode_with_its_cause_and_no_tail_cut_off(tmp_path):
+    run = a_real_run(tmp_path, Fault(dialer=faults.some_requests_in_two_writes), requests=1_000)
+    (modes,) = [result for result in summarise(run).checks if result.name == "latency modes"]
+    assert modes.verdict == "warn"
+    assert "a delayed acknowledgement" in modes.explanation
+    assert "TCP_NODELAY" in modes.action
+    assert verdicts(run)["tail shape"] == "pass"
+
+
 @pytest.mark.skipif(quota.tree() is None, reason="this process may make no cgroup with a CPU quota")
 def test_a_throttled_core_is_noise(tmp_path):
     found = summarise(a_real_run(tmp_path, Fault(quota=True), requests=2_000)).checks

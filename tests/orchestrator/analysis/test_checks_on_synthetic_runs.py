@@ -240,6 +240,24 @@ def clipped_tail(draft):
     rows["received_ns"] = rows["sent_ns"] + np.minimum(latency, int(np.quantile(latency, 0.98)))
 
 
+def longer_by(extra_ms, share):
+    """That share of the requests waits so much longer, up to a tenth more."""
+
+    def spoil(draft):
+        rows = draft.columns
+        some = np.random.default_rng(7).random(rows["sequence"].size) < share
+        extra = np.where(some, extra_ms * (1 + 0.1 * np.random.default_rng(8).random(some.size)), 0) * MS
+        shift = np.cumsum(extra).astype(np.int64)
+        rows["sent_ns"][1:] += shift[:-1]
+        rows["intended_ns"] = rows["sent_ns"]
+        rows["received_ns"] += shift
+        for clock in draft.done["anchor_end"]:
+            draft.done["anchor_end"][clock] += int(shift[-1])
+
+    spoil.__name__ = f"{share}_of_the_requests_longer_by_{extra_ms}_ms"
+    return spoil
+
+
 def steal(draft):
     draft.done["host_after"] = host_counters(10 * S, steal=100)
 
@@ -348,6 +366,12 @@ FAULTS = [
     (cold_start, "steady state", "warn", {}),
     (one_hiccup, "tail shape", "warn", {}),
     (clipped_tail, "tail shape", "warn", {}),
+    (longer_by(40, 0.1), "latency modes", "warn", {}),
+    (longer_by(40, 0.02), "latency modes", "warn", {}),
+    (longer_by(40, 0.02), "tail shape", "pass", {}),
+    (longer_by(1, 0.3), "latency modes", "warn", {}),
+    (longer_by(0.05, 0.3), "latency modes", "pass", {}),
+    (clipped_tail, "latency modes", "pass", {}),
     (steal, "noise", "warn", {}),
     (throttling, "noise", "warn", {}),
     (pressure, "noise", "warn", {}),
@@ -435,6 +459,21 @@ def test_trials_that_drift_either_way_are_not_called_steady():
 
 def test_two_trials_cannot_tell_a_drift_that_all_share():
     assert verdicts(a_run(blocks=2))["steady state"] == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("extra_ms", "cause"),
+    [(40, "a delayed acknowledgement"), (200, "a retransmission time-out"), (1000, "a handshake packet")],
+)
+def test_a_mode_is_named_with_its_share_and_known_cause(extra_ms, cause):
+    (first, *_) = of(a_run(spoil=longer_by(extra_ms, 0.1)), "latency modes")
+    assert cause in first.explanation
+    assert first.evidence["shares"][1] == pytest.approx(0.1, abs=0.03)
+
+
+def test_a_mode_of_another_length_has_no_known_cause():
+    (first, *_) = of(a_run(spoil=longer_by(5, 0.1)), "latency modes")
+    assert first.evidence["causes"] == []
 
 
 def test_too_few_trials_cannot_tell_how_they_spread():
