@@ -106,6 +106,11 @@ class Samples:
         """How each ended: an index into `contract.STATUSES`."""
         return self._of("status")
 
+    @cached_property
+    def whole_span_ns(self) -> int:
+        """First send to last reply, warm-up included."""
+        return int(self._columns["received_ns"].max() - self._columns["sent_ns"].min()) if self.rows else 0
+
     @property
     def status_of_all(self) -> Nanoseconds:
         """How each row of the record ended, warm-up included."""

@@ -58,6 +58,8 @@ class TrialSummary:
     throughput_per_s: float
     cpu_share: float | None
     started_wall_ns: int
+    responder_cpu_share: float | None = None  # of one core, while requests were made, warm-up included
+    retransmits: int | None = None  # packets that the requester's connections sent again; None where not counted
 
 
 @dataclass(frozen=True, kw_only=True)

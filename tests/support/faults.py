@@ -39,7 +39,8 @@ BLOCKS = 3
 class Fault:
     """What is replaced by what. `declared` is what the plan says of the load, where that is the lie.
 
-    `way` is what lies between requester and responder (options of `support.relay`), `quota` holds the responder's CPU.
+    `way` is what lies between requester and responder (options of `support.relay`), `quota` holds the responder's CPU,
+    `responder` is the module that is started as one.
     """
 
     ledger: type[Ledger] | None = None
@@ -49,6 +50,7 @@ class Fault:
     declared: dict[str, Any] = field(default_factory=dict)
     way: dict[str, float] = field(default_factory=dict)
     quota: bool = False
+    responder: str = "services.harness.respond"
 
     def committed(self) -> ExitStack:
         """The fault is in the harness until the stack is closed."""
@@ -325,7 +327,7 @@ def a_real_run(
     run = MemoryRun(stored=_empty(plan))
     trials, looks = [], []
     for planned in plan.trials:
-        with responder("tcp") as (end, ready), _pinned_apart(end), ExitStack() as stack:
+        with responder("tcp", module=fault.responder) as (end, ready), _pinned_apart(end), ExitStack() as stack:
             port = stack.enter_context(relay(ready["port"], **fault.way)) if fault.way else ready["port"]
             base = Trial(
                 target=Target(host="127.0.0.1", port=port, identity="nonce"),

@@ -129,6 +129,11 @@ def test_the_check_fires_on_the_error_that_the_harness_commits(name, tmp_path):
 WARNED = {
     "a responder that gets slower": (Fault(way={"rtt_ms": 2, "grows_us": 30}), "steady state", {"requests": 300}),
     "too few requests": (Fault(), "percentile support", {"requests": 100}),
+    "a responder that works as much as it can": (
+        Fault(responder="tests.support.busy_responder"),
+        "responder's core",
+        {"concurrency": 4, "requests": 300},
+    ),
     "a responder that stalls once": (Fault(way={"stalls_at": 250}), "tail shape", {}),
 }
 
@@ -146,6 +151,17 @@ def test_a_delayed_acknowledgement_is_a_mode_with_its_cause_and_no_tail_cut_off(
     assert "a delayed acknowledgement" in modes.explanation
     assert "TCP_NODELAY" in modes.action
     assert verdicts(run)["tail shape"] == "pass"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux filters the segments of a socket")
+def test_lost_packets_are_counted_and_named_as_the_mode_they_make(tmp_path):
+    run = a_real_run(tmp_path, Fault(way={"loses": 0.03}), requests=300)
+    summary = summarise(run)
+    found = {result.name: result for result in summary.checks}
+    assert found["lost packets"].verdict == "warn"
+    assert sum(trial.retransmits for trial in summary.cells[0].trials) > 0
+    assert "a retransmission time-out" in found["latency modes"].explanation
+    assert "packets again" in found["latency modes"].explanation
 
 
 @pytest.mark.skipif(quota.tree() is None, reason="this process may make no cgroup with a CPU quota")

@@ -333,6 +333,37 @@ def test_requests_that_failed_in_the_warm_up_are_not_missing():
     assert verdicts(a_run(spoil=spoil))["completeness"] == "pass"
 
 
+def packets_lost_by_the_requester(draft):
+    draft.done["wire"]["retransmits"] = 12
+
+
+def one_packet_lost(draft):
+    draft.done["wire"]["retransmits"] = 1
+
+
+def packets_lost_by_the_responder(draft):
+    draft.stats["host"] = host_counters(10 * S, retransmits=12)
+
+
+def packets_lost_by_connections_that_overlap(draft):
+    draft.done["wire"] = None
+    draft.done["host_after"] = host_counters(10 * S, retransmits=12)
+
+
+def packets_that_nobody_counted(draft):
+    draft.done["wire"] = None
+    draft.done["host_after"]["tcp"] = None
+
+
+def responder_saturated(draft):
+    span_s = (draft.columns["received_ns"].max() - draft.columns["sent_ns"].min()) / S
+    draft.stats["cpu_s"] = draft.stats_before["cpu_s"] + 0.95 * span_s
+
+
+def responder_that_counts_nothing(draft):
+    del draft.stats["cpu_s"]
+
+
 OPEN = {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)}
 FAULTS = [
     (timer_stopped_early, "floor", "fail", {}),
@@ -366,6 +397,15 @@ FAULTS = [
     (cold_start, "steady state", "warn", {}),
     (one_hiccup, "tail shape", "warn", {}),
     (clipped_tail, "tail shape", "warn", {}),
+    (packets_lost_by_the_requester, "lost packets", "warn", {}),
+    (one_packet_lost, "lost packets", "pass", {}),
+    (packets_lost_by_the_responder, "lost packets", "warn", {"placements": [HERE, WEST]}),
+    (packets_lost_by_connections_that_overlap, "lost packets", "warn", {"connection": "per-request"}),
+    (packets_that_nobody_counted, "lost packets", "cannot tell", {}),
+    (responder_saturated, "responder's core", "warn", {"load": p.Load(concurrency=8, requests=4000)}),
+    (responder_saturated, "responder's core", "warn", OPEN),
+    (responder_saturated, "responder's core", "pass", {}),
+    (responder_that_counts_nothing, "responder's core", "cannot tell", {}),
     (longer_by(40, 0.1), "latency modes", "warn", {}),
     (longer_by(40, 0.02), "latency modes", "warn", {}),
     (longer_by(40, 0.02), "tail shape", "pass", {}),
