@@ -6,18 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.analysis.counts import by_check
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment import plan as p
 from services.harness import attempt
 from tests.support import faults, quota
 from tests.support.faults import Fault, a_real_run
-from tests.support.runs import MemoryRun
-
-
-def verdicts(run: MemoryRun) -> dict[str, str]:
-    return dict(by_check(summarise(run).checks))
-
+from tests.support.judged import verdicts
 
 CLEAN = {
     "one after the other": {},

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from orchestrator.analysis.checks import CHECKS
-from orchestrator.analysis.counts import by_check, counts, in_words
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment import plan as p
+from tests.support.judged import of, verdicts
 from tests.support.runs import MS, US, S, a_plan, a_run, host_counters
 
 LINK = p.Link(rtt_ms=30.0, rate_mbit=1_000.0)
@@ -18,16 +18,6 @@ HERE = p.Placement(id="local", name="local", kind="local")
 BYTES = p.Operation(
     id="echo", name="echo", label="echo 100 kB", payload={"kind": "bytes"}, request_bytes=100_000, reply_bytes=100_000
 )
-
-
-def verdicts(run):
-    """The worst verdict of each check."""
-    return by_check(summarise(run).checks)
-
-
-def of(run, name):
-    """The results of one check."""
-    return [result for result in summarise(run).checks if result.name == name]
 
 
 CLEAN = {
@@ -61,35 +51,6 @@ def expected_idle(planned):
     if planned.get("load", p.Load()).rate_per_s is not None:
         idle.add("Little's law")
     return idle
-
-
-def test_what_applies_to_nothing_is_not_counted_as_passed():
-    found = summarise(a_run()).checks
-    of = counts(found)
-    assert of["not applicable"] == 2
-    assert of["pass"] == len(CHECKS) - 2
-    assert in_words(of) == f"{len(CHECKS) - 2} passed, 2 do not apply"
-
-
-def test_what_could_not_be_looked_at_is_not_counted_as_passed():
-    found = verdicts(a_run(load=p.Load(concurrency=1, requests=60)))
-    assert {found[name] for name in ("queueing ramp", "tail shape", "steady state")} == {"cannot tell"}
-
-
-def test_bodies_of_unknown_size_are_no_goodput():
-    def spoil(draft):
-        draft.columns["bytes_sent"][:] = draft.columns["bytes_received"][:] = -1
-
-    found = verdicts(a_run(spoil=spoil))
-    assert {found[name] for name in ("goodput", "codec size")} == {"cannot tell"}
-
-
-def test_a_host_that_counts_nothing_is_not_called_quiet():
-    def spoil(draft):
-        for reading in (draft.done["host_before"], draft.done["host_after"], draft.stats["host"]):
-            reading |= {"cpu_ticks": None, "pressure_us": {"cpu": None}, "throttling": None}
-
-    assert verdicts(a_run(spoil=spoil))["noise"] == "cannot tell"
 
 
 def test_every_check_of_the_table_speaks_in_every_run():
@@ -141,15 +102,6 @@ def place_in_line_as_latency(draft):
     rows = draft.columns
     measured = np.flatnonzero(rows["phase"] == 1)
     rows["received_ns"][measured] += np.arange(measured.size) * 500 * US
-
-
-def clock_that_stops_at(share):
-    def spoil(draft):
-        rows = draft.columns
-        rows["received_ns"] = rows["sent_ns"] + ((rows["received_ns"] - rows["sent_ns"]) * share).astype(np.int64)
-
-    spoil.__name__ = f"clock_that_stops_at_{share}"
-    return spoil
 
 
 def cpu_time_for_wall_time(draft):
@@ -240,24 +192,6 @@ def clipped_tail(draft):
     rows["received_ns"] = rows["sent_ns"] + np.minimum(latency, int(np.quantile(latency, 0.98)))
 
 
-def longer_by(extra_ms, share):
-    """That share of the requests waits so much longer, up to a tenth more."""
-
-    def spoil(draft):
-        rows = draft.columns
-        some = np.random.default_rng(7).random(rows["sequence"].size) < share
-        extra = np.where(some, extra_ms * (1 + 0.1 * np.random.default_rng(8).random(some.size)), 0) * MS
-        shift = np.cumsum(extra).astype(np.int64)
-        rows["sent_ns"][1:] += shift[:-1]
-        rows["intended_ns"] = rows["sent_ns"]
-        rows["received_ns"] += shift
-        for clock in draft.done["anchor_end"]:
-            draft.done["anchor_end"][clock] += int(shift[-1])
-
-    spoil.__name__ = f"{share}_of_the_requests_longer_by_{extra_ms}_ms"
-    return spoil
-
-
 def steal(draft):
     draft.done["host_after"] = host_counters(10 * S, steal=100)
 
@@ -301,69 +235,6 @@ def a_body_that_never_reached_the_wire(draft):
     draft.done["wire"]["bytes_sent"] = 100
 
 
-def a_share_of_connections_closed(every):
-    """Every so many requests the connection ends: the next request fails and the one after that opens another."""
-
-    def spoil(draft):
-        rows = draft.columns
-        n = rows["sequence"].size
-        rows["status"][rows["sequence"] % (every + 1) == 0] = 3
-        rows["connection"] = rows["sequence"] // (every + 1)
-        measured = rows["phase"] == 1
-        failed = int((rows["status"] != 0).sum())
-        draft.done["connections_opened"] = int(np.unique(rows["connection"][measured]).size) - 1
-        draft.done["verified"] = int((measured & (rows["status"] == 0)).sum())
-        draft.stats |= {"peers": n // (every + 1) + 2, "answered": n + 2 - failed}
-
-    return spoil
-
-
-@pytest.mark.parametrize(("every", "verdict"), [(1, "fail"), (2, "fail"), (10, "fail"), (100, "fail"), (700, "warn")])
-def test_connections_that_are_opened_again_count_however_many_errors_explain_them(every, verdict):
-    found = verdicts(a_run(spoil=a_share_of_connections_closed(every)))
-    assert found["connections"] == verdict
-    assert found["completeness"] == "pass"
-
-
-def test_requests_that_failed_in_the_warm_up_are_not_missing():
-    def spoil(draft):
-        draft.columns["status"][draft.columns["phase"] == 0] = 3
-        draft.stats["answered"] -= int((draft.columns["phase"] == 0).sum())
-
-    assert verdicts(a_run(spoil=spoil))["completeness"] == "pass"
-
-
-def packets_lost_by_the_requester(draft):
-    draft.done["wire"]["retransmits"] = 12
-
-
-def one_packet_lost(draft):
-    draft.done["wire"]["retransmits"] = 1
-
-
-def packets_lost_by_the_responder(draft):
-    draft.stats["host"] = host_counters(10 * S, retransmits=12)
-
-
-def packets_lost_by_connections_that_overlap(draft):
-    draft.done["wire"] = None
-    draft.done["host_after"] = host_counters(10 * S, retransmits=12)
-
-
-def packets_that_nobody_counted(draft):
-    draft.done["wire"] = None
-    draft.done["host_after"]["tcp"] = None
-
-
-def responder_saturated(draft):
-    span_s = (draft.columns["received_ns"].max() - draft.columns["sent_ns"].min()) / S
-    draft.stats["cpu_s"] = draft.stats_before["cpu_s"] + 0.95 * span_s
-
-
-def responder_that_counts_nothing(draft):
-    del draft.stats["cpu_s"]
-
-
 OPEN = {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)}
 FAULTS = [
     (timer_stopped_early, "floor", "fail", {}),
@@ -378,11 +249,6 @@ FAULTS = [
     (cpu_time_for_wall_time, "Little's law", "fail", {}),
     (cpu_time_for_wall_time, "Little's law", "fail", {"load": p.Load(concurrency=8, requests=4000)}),
     (cpu_time_for_wall_time, "Little's law", "fail", {"connection": "per-request"}),
-    (clock_that_stops_at(0.9), "Little's law", "fail", {}),
-    (clock_that_stops_at(0.75), "Little's law", "fail", {}),
-    (clock_that_stops_at(0.9), "Little's law", "fail", {"load": p.Load(concurrency=8, requests=4000)}),
-    (clock_that_stops_at(0.9), "Little's law", "fail", {"connection": "per-request"}),
-    (clock_that_stops_at(0.9), "Little's law", "fail", {"placements": [HERE, WEST]}),
     (slow_samples_dropped, "completeness", "fail", {}),
     (more_answered_than_recorded, "completeness", "fail", {}),
     (another_responder, "reply", "fail", {}),
@@ -397,21 +263,6 @@ FAULTS = [
     (cold_start, "steady state", "warn", {}),
     (one_hiccup, "tail shape", "warn", {}),
     (clipped_tail, "tail shape", "warn", {}),
-    (packets_lost_by_the_requester, "lost packets", "warn", {}),
-    (one_packet_lost, "lost packets", "pass", {}),
-    (packets_lost_by_the_responder, "lost packets", "warn", {"placements": [HERE, WEST]}),
-    (packets_lost_by_connections_that_overlap, "lost packets", "warn", {"connection": "per-request"}),
-    (packets_that_nobody_counted, "lost packets", "cannot tell", {}),
-    (responder_saturated, "responder's core", "warn", {"load": p.Load(concurrency=8, requests=4000)}),
-    (responder_saturated, "responder's core", "warn", OPEN),
-    (responder_saturated, "responder's core", "pass", {}),
-    (responder_that_counts_nothing, "responder's core", "cannot tell", {}),
-    (longer_by(40, 0.1), "latency modes", "warn", {}),
-    (longer_by(40, 0.02), "latency modes", "warn", {}),
-    (longer_by(40, 0.02), "tail shape", "pass", {}),
-    (longer_by(1, 0.3), "latency modes", "warn", {}),
-    (longer_by(0.05, 0.3), "latency modes", "pass", {}),
-    (clipped_tail, "latency modes", "pass", {}),
     (steal, "noise", "warn", {}),
     (throttling, "noise", "warn", {}),
     (pressure, "noise", "warn", {}),
@@ -479,41 +330,6 @@ def test_more_bytes_than_the_link_carries_is_impossible():
     narrow = replace(WEST, link=p.Link(rtt_ms=30.0, rate_mbit=10.0))
     run = a_run(placements=[narrow], operation=BYTES)  # 100 kB each 30 ms are 26 Mbit/s
     assert verdicts(run)["goodput"] == "fail"
-
-
-def test_trials_that_drift_either_way_are_not_called_steady():
-    """Some trials get 15 % slower after a fifth of the window, the others quicker."""
-
-    def spoil(draft):
-        latency = draft.columns["received_ns"] - draft.columns["sent_ns"]
-        late = np.arange(latency.size) > latency.size // 4
-        latency[late] = (latency[late] * (1.15 if draft.block % 2 else 1 / 1.15)).astype(np.int64)
-        draft.columns["received_ns"] = draft.columns["sent_ns"] + latency
-
-    (first, *_) = of(a_run(spoil=spoil), "steady state")
-    assert first.verdict == "cannot tell"
-    low, high = first.evidence["interval"]
-    assert low < 1 / 1.05
-    assert high > 1.05
-
-
-def test_two_trials_cannot_tell_a_drift_that_all_share():
-    assert verdicts(a_run(blocks=2))["steady state"] == "cannot tell"
-
-
-@pytest.mark.parametrize(
-    ("extra_ms", "cause"),
-    [(40, "a delayed acknowledgement"), (200, "a retransmission time-out"), (1000, "a handshake packet")],
-)
-def test_a_mode_is_named_with_its_share_and_known_cause(extra_ms, cause):
-    (first, *_) = of(a_run(spoil=longer_by(extra_ms, 0.1)), "latency modes")
-    assert cause in first.explanation
-    assert first.evidence["shares"][1] == pytest.approx(0.1, abs=0.03)
-
-
-def test_a_mode_of_another_length_has_no_known_cause():
-    (first, *_) = of(a_run(spoil=longer_by(5, 0.1)), "latency modes")
-    assert first.evidence["causes"] == []
 
 
 def test_too_few_trials_cannot_tell_how_they_spread():
