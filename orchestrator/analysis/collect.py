@@ -118,7 +118,9 @@ def _cell(
                     for p, s in parts
                     if s.measured
                 ),
-                summary=_trial_summary(record, ordered, totals, errors),
+                summary=_trial_summary(
+                    record, ordered, totals, errors, max((s.whole_span_ns for _, s in parts), default=0)
+                ),
                 totals=totals,
                 errors=errors,
                 not_sent=sum(s.never_sent_ns.size for _, s in parts),
@@ -156,7 +158,7 @@ def _merge(parts: list[Nanoseconds]) -> Nanoseconds:
 
 
 def _trial_summary(
-    record: TrialRecord, ordered: Nanoseconds, totals: Totals, errors: Mapping[str, int]
+    record: TrialRecord, ordered: Nanoseconds, totals: Totals, errors: Mapping[str, int], span_ns: int
 ) -> TrialSummary | None:
     failed = sum(errors.values())
     if not ordered.size + failed or totals.rate_per_s is None:
@@ -177,7 +179,23 @@ def _trial_summary(
         cpu_share=max(shares) if shares else None,
         started_wall_ns=record.started_wall_ns,
         censored=tuple(name for name, value in (("median", median), ("p99", p99)) if value == math.inf),
+        responder_cpu_share=_responder_cpu_share(record, span_ns),
+        retransmits=_known_total([(p.done.get("wire") or {}).get("retransmits") for p in record.requesters]),
     )
+
+
+def _responder_cpu_share(record: TrialRecord, span_ns: int) -> float | None:
+    """Its CPU time over the time in which requests were made; it has next to nothing to do outside of that."""
+    before, after = record.stats_before.get("cpu_s"), record.stats.get("cpu_s")
+    if before is None or after is None or span_ns <= 0:
+        return None
+    return float(after - before) * 1e9 / span_ns
+
+
+def _known_total(counts: list[int | None]) -> int | None:
+    """The sum; None when some are unknown."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _totals(cell: Cell, requesters: list[tuple[RequesterRecord, Samples]]) -> Totals:

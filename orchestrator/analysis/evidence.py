@@ -114,6 +114,11 @@ class Samples:
         return self._of("status")
 
     @cached_property
+    def whole_span_ns(self) -> int:
+        """First send to last reply, warm-up included."""
+        return int(self._columns["received_ns"].max() - self._columns["sent_ns"].min()) if self.rows else 0
+
+    @cached_property
     def ok(self) -> npt.NDArray[np.bool_]:
         """Which of the measured requests succeeded."""
         good: npt.NDArray[np.bool_] = self.status == OK
@@ -123,7 +128,8 @@ class Samples:
     def failed(self) -> npt.NDArray[np.bool_]:
         """Which of them got no right reply: in every statistic those count as slower than every reply.
 
-        The one place that says what a failed request is; those that an open loop did not get to send are among them.
+        The one place that says what a failed request is. What an open loop did not get to send is not among the measured
+        requests: it is counted by itself.
         """
         return ~self.ok
 

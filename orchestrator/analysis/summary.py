@@ -10,6 +10,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from orchestrator.analysis.counts import checks_document
+
 SCHEMA_VERSION = 1
 
 Interval = tuple[float, float]
@@ -67,6 +69,8 @@ class TrialSummary:
     cpu_share: float | None
     started_wall_ns: int
     censored: tuple[str, ...] = ()  # which of median and p99 fall among the requests without a right reply
+    responder_cpu_share: float | None = None  # of one core, while requests were made, warm-up included
+    retransmits: int | None = None  # packets that the requester's connections sent again; None where not counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,8 +219,7 @@ class RunSummary:
 
     def documents(self) -> dict[str, dict[str, Any]]:
         """What analysis leaves in a run folder, by file name."""
-        stored = self.to_dict()
-        return {"summary.json": stored, "checks.json": {name: stored[name] for name in ("schema_version", "checks")}}
+        return {"summary.json": self.to_dict(), "checks.json": checks_document(self.checks)}
 
     def to_json(self) -> str:
         """What `summary.json` holds."""

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from orchestrator.analysis.summary import CheckResult
 
 _EXAMPLES = 3
-_STYLES = {"pass": "green", "cannot tell": "dim", "warn": "yellow", "fail": "red"}
+_INDENT = " " * 15
+_STYLES = {"not applicable": "dim", "pass": "green", "cannot tell": "dim", "warn": "yellow", "fail": "red"}
 
 
 def command(
@@ -22,7 +23,8 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Print the checks, and store them in the run folder anew; exit status 5 when one fails."""
-    from orchestrator.analysis.checks import checks_document, failed_names
+    from orchestrator.analysis.checks import failed_names
+    from orchestrator.analysis.counts import checks_document, counts, in_words
     from orchestrator.analysis.summarise import summarise
     from orchestrator.analysis.validity import sentence
     from orchestrator.errors import InvalidMeasurement
@@ -35,6 +37,7 @@ def command(
     console.emit(checks_document(summary.checks))
     for name in dict.fromkeys(check.name for check in summary.checks):
         _print([check for check in summary.checks if check.name == name], everything=everything)
+    console.result(in_words(counts(summary.checks)))
     if failed := failed_names(summary.checks):
         console.as_json = False  # stdout holds its one document already
         raise InvalidMeasurement(
@@ -50,16 +53,16 @@ def _print(results: list[CheckResult], *, everything: bool) -> None:
     told = [*by_verdict["fail"], *by_verdict["warn"], *by_verdict["cannot tell"]]
     of_run = len(results) == 1 and results[0].cell is None
     summary = results[0].explanation if of_run else _tally(by_verdict)
-    console.result(f"{console.style(f'{worst:<11}', _STYLES[worst])} {results[0].name:<20} {summary}")
+    console.result(f"{console.style(f'{worst:<14}', _STYLES[worst])} {results[0].name:<20} {summary}")
     shown = results if everything else told[: 1 if worst == "cannot tell" else _EXAMPLES]
     if not of_run:
         for result in shown:
-            console.result(f"            {result.cell or 'run'}: {result.explanation}")
+            console.result(f"{_INDENT}{result.cell or 'run'}: {result.explanation}")
     if len(shown) < len(told):
         more = len(told) - len(shown)
-        console.result(f"            ... and {more} {'cell' if more == 1 else 'cells'} more; --all shows every cell")
+        console.result(f"{_INDENT}... and {more} {'cell' if more == 1 else 'cells'} more; --all shows every cell")
     for action in dict.fromkeys(r.action for r in shown if r.verdict in ("fail", "warn")):
-        console.result(f"            -> {action}")
+        console.result(f"{_INDENT}-> {action}")
 
 
 def _tally(by_verdict: dict[str, list[CheckResult]]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells
 from orchestrator.report.figures.base import Figure
@@ -15,7 +16,7 @@ from orchestrator.report.figures.forest import forest
 from orchestrator.report.figures.timings import time_strip
 from orchestrator.report.groups import Group, anchor, groups, stack_colours
 from orchestrator.report.page import render_page, write_page
-from orchestrator.report.verdicts import check_groups, failed
+from orchestrator.report.verdicts import QUIET, check_groups, failed
 
 REPORTS = Path("reports")
 STATISTICS = ("median", "p99", "throughput")
@@ -41,6 +42,8 @@ def render(summary: RunSummary) -> str:
         colours=colours,
         cell_names=_cell_names(found),
         checks=check_groups(summary),
+        checks_in_words=in_words(counts(summary.checks)),
+        quiet_verdicts=QUIET,
         failed_checks=failed(summary),
         invalid_everywhere=len(invalid_cells(summary.cells, summary.checks)) >= len(summary.cells),
         parts=parts,

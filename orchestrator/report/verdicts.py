@@ -1,13 +1,14 @@
-"""Checks in the order in which a sceptic wants them: what failed, what cannot be told, what warns, what passed."""
+"""Checks in the order in which a sceptic wants them: what failed, what warns, what is undecided, what passed, the rest."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
 
+from orchestrator.analysis.counts import WORST_FIRST as ORDER
 from orchestrator.analysis.summary import CheckResult, CheckVerdict, RunSummary
 
-ORDER: tuple[CheckVerdict, ...] = ("fail", "warn", "cannot tell", "pass")
+QUIET: tuple[CheckVerdict, ...] = ("pass", "not applicable")  # nothing to be done about these
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,5 +47,5 @@ def _group(name: str, checks: list[CheckResult]) -> CheckGroup:
         verdict=ordered[0].verdict,
         counts=tuple((verdict, counts[verdict]) for verdict in ORDER if counts[verdict]),
         results=tuple(ordered),
-        actions=tuple(dict.fromkeys(check.action for check in ordered if check.verdict != "pass" and check.action)),
+        actions=tuple(dict.fromkeys(check.action for check in ordered if check.verdict not in QUIET and check.action)),
     )

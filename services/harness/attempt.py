@@ -156,7 +156,6 @@ def _measure(
 ) -> dict[str, Any]:
     """Both phases on the same connections; the `done` line's keys."""
     overlap = trial.connection == "per-request" and trial.load.concurrency > 1
-    wire = WireMeter(trial.target.host, trial.target.port, overlap=overlap)
     ledger = Ledger(
         record,
         parts.operation.verify,
@@ -164,6 +163,7 @@ def _measure(
         progress=print_line,
         in_flight=trial.load.concurrency,
     )
+    wire = WireMeter(trial.target.host, trial.target.port, overlap=overlap, opened=lambda: ledger.connections)
     work = Work(
         make=parts.make,
         ledger=ledger,

@@ -22,7 +22,8 @@ def host_counters(proc: Path = _PROC, cgroup: Path = _CGROUP) -> dict[str, Any]:
 
     `cpu_ticks`: of all CPUs, in `tick_hz` per second, `total` and `busy` (all but idle and iowait) beside the kernel's
     columns. `pressure_us`: microseconds in which something waited for cpu, memory, io (PSI, kernel documentation
-    `accounting/psi.rst`). `throttling`: of this process's own cgroup. `process`: of this process.
+    `accounting/psi.rst`). `throttling`: of this process's own cgroup. `tcp`: segments sent, and of these
+    sent again, by everything in this network namespace. `process`: of this process.
     """
     return {
         "monotonic_ns": time.monotonic_ns(),
@@ -30,6 +31,7 @@ def host_counters(proc: Path = _PROC, cgroup: Path = _CGROUP) -> dict[str, Any]:
         "cpu_ticks": _cpu_ticks(proc),
         "pressure_us": {name: _pressure(proc, name) for name in ("cpu", "memory", "io")},
         "throttling": _throttling(proc, cgroup),
+        "tcp": _tcp(proc),
         "load_average": _load_average(),
         "process": _process(),
     }
@@ -58,6 +60,15 @@ def _pressure(proc: Path, name: str) -> int | None:
     if not text:
         return None
     return int(text.split("\n", 1)[0].rpartition("=")[2])
+
+
+def _tcp(proc: Path) -> dict[str, int] | None:
+    """/proc/net/snmp has a line of names and one of values (RFC 4022; OutSegs excludes what is sent again)."""
+    lines = [line.split()[1:] for line in (_read(proc / "net" / "snmp") or "").splitlines() if line.startswith("Tcp:")]
+    if len(lines) != 2:
+        return None
+    values = dict(zip(lines[0], map(int, lines[1]), strict=True))
+    return {"segments_sent": values["OutSegs"], "retransmits": values["RetransSegs"]}
 
 
 def _throttling(proc: Path, cgroup: Path) -> dict[str, int] | None:

@@ -11,14 +11,16 @@ import socket
 import stat
 import struct
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 # struct tcp_info of include/uapi/linux/tcp.h grows at its end from kernel to kernel, so a field is there if the kernel
-# returned that many bytes. Offsets of: tcpi_total_retrans (u32, 2.6), tcpi_bytes_acked and tcpi_bytes_received
-# (u64, 4.1), tcpi_segs_out, tcpi_segs_in (u32, 4.2), tcpi_min_rtt (u32, 4.6), tcpi_bytes_sent (u64, 4.19).
-_TOTAL_RETRANS, _BYTES_ACKED, _BYTES_RECEIVED, _SEGS_OUT, _SEGS_IN, _MIN_RTT, _BYTES_SENT = (
+# returned that many bytes. Offsets of: tcpi_state (u8), tcpi_total_retrans (u32, 2.6), tcpi_bytes_acked and
+# tcpi_bytes_received (u64, 4.1), tcpi_segs_out, tcpi_segs_in (u32, 4.2), tcpi_min_rtt (u32, 4.6), tcpi_bytes_sent (u64,
+# 4.19).
+_STATE, _TOTAL_RETRANS, _BYTES_ACKED, _BYTES_RECEIVED, _SEGS_OUT, _SEGS_IN, _MIN_RTT, _BYTES_SENT = (
+    0,
     100,
     120,
     128,
@@ -30,6 +32,7 @@ _TOTAL_RETRANS, _BYTES_ACKED, _BYTES_RECEIVED, _SEGS_OUT, _SEGS_IN, _MIN_RTT, _B
 _LARGEST = 512
 _OPEN_FILES = Path("/proc/self/fd")
 _NO_RTT_YET = 0xFFFFFFFF
+_CLOSED = 7  # TCP_CLOSE of include/net/tcp_states.h
 _BETWEEN_LOOKS_NS = 100_000_000
 
 
@@ -96,14 +99,27 @@ def _find(addresses: frozenset[str], port: int, descriptors: Iterable[int]) -> I
         try:
             if sock.family not in (socket.AF_INET, socket.AF_INET6) or sock.type != socket.SOCK_STREAM:
                 continue
-            peer = sock.getpeername()
-            # A dual-stack socket (gRPC's) shows an IPv4 peer as ::ffff:a.b.c.d.
-            if peer[1] == port and peer[0].removeprefix("::ffff:") in addresses:
-                yield descriptor, status.st_ino, sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LARGEST)
+            raw = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LARGEST)
+            if _leads_to(sock, raw, addresses, port):
+                yield descriptor, status.st_ino, raw
         except OSError:
-            continue  # not connected (any more)
+            continue  # closed meanwhile
         finally:
             sock.detach()
+
+
+def _leads_to(sock: socket.socket, raw: bytes, addresses: frozenset[str], port: int) -> bool:
+    """Whether the target is at the other end, or was.
+
+    A socket that the peer has reset has no peer any more, but keeps its counters until it is closed. A requester has TCP
+    connections to its target only, so that one which is over and has carried something led there.
+    """
+    try:
+        peer = sock.getpeername()
+    except OSError:
+        return raw[_STATE] == _CLOSED and bool(parse(raw).segments_received)
+    # A dual-stack socket (gRPC's) shows an IPv4 peer as ::ffff:a.b.c.d.
+    return bool(peer[1] == port and peer[0].removeprefix("::ffff:") in addresses)
 
 
 class WireMeter:
@@ -113,44 +129,76 @@ class WireMeter:
     open, and holds up the next request: so it looks first where the last connection was found, as descriptors are used
     again, and goes through all open files only when fewer are there than were, and ten times a second. Where many short
     connections `overlap`, a look at every close would disturb the others: then only the smallest round trip is known,
-    from a look now and then, and the sums are not.
+    from a look now and then, and the sums are not. Nor are they where a socket was gone before the last look at it,
+    because the client library closed it by itself: sums that lack a part are no sums. `opened` says how many connections
+    have been opened so far; without it, only sockets seen before can be missed.
     """
 
-    def __init__(self, host: str, port: int, *, overlap: bool = False) -> None:
+    def __init__(self, host: str, port: int, *, overlap: bool = False, opened: Callable[[], int] | None = None) -> None:
         self._addresses = addresses_of(host, port)
         self._port = port
         self._overlap = overlap
+        self._opened = opened
         self._next_look_ns = 0
         self._usual: tuple[int, ...] = ()
+        self._closed = self._open_at_begin = self._opened_at_begin = 0
+        self._open: frozenset[int] = frozenset()
+        self._vanished = 0
+        self._is_complete = True
         self._before: dict[int, bytes] = {}
         self._latest: dict[int, bytes] = {}
 
     def begin(self) -> None:
         """Start counting from here."""
-        self._latest = {}
-        self._look_everywhere()
+        self._latest, self._open = {}, frozenset()
+        self._open_at_begin = self._look_everywhere()
         self._before = dict(self._latest)
+        self._closed = self._vanished = 0
+        self._is_complete = True
+        self._opened_at_begin = self._opened() if self._opened else 0
 
     def before_close(self) -> None:
         """Look once more, while the connection is there."""
         now_ns = time.monotonic_ns()
         if now_ns >= self._next_look_ns:
             self._next_look_ns = now_ns + _BETWEEN_LOOKS_NS
-            self._look_everywhere()
-        elif not self._overlap:
-            found = list(_find(self._addresses, self._port, self._usual))
-            if found and len(found) == len(self._usual):
-                self._latest.update((inode, raw) for _, inode, raw in found)
-            else:
-                self._look_everywhere()
+            found = self._look_everywhere()
+        elif self._overlap:
+            return
+        else:
+            found = self._look_where_it_was() or self._look_everywhere()
+        if self._opened is not None:
+            alive = self._open_at_begin + self._opened() - self._opened_at_begin - self._closed
+            self._is_complete &= found >= alive
+        self._closed += 1
 
     def end(self) -> None:
         """Stop counting here."""
         self._look_everywhere()
 
+    def _look_where_it_was(self) -> int:
+        """Read the sockets at the descriptors of the last look; 0 when one of them is gone."""
+        found = list(_find(self._addresses, self._port, self._usual))
+        return self._note(found) if found and len(found) == len(self._usual) else 0
+
+    def _look_everywhere(self) -> int:
+        """Read every socket there is; how many there are."""
+        found = list(_find(self._addresses, self._port, _open_files()))
+        self._usual = tuple(descriptor for descriptor, _, _ in found)
+        return self._note(found)
+
+    def _note(self, found: list[tuple[int, int, bytes]]) -> int:
+        """Keep the latest of each socket. More gone than were closed here went unread."""
+        inodes = frozenset(inode for _, inode, _ in found)
+        self._vanished += len(self._open - inodes)
+        self._is_complete &= self._vanished <= self._closed
+        self._open = inodes
+        self._latest.update((inode, raw) for _, inode, raw in found)
+        return len(found)
+
     def wire(self) -> dict[str, int] | None:
-        """Bytes and segments of the window, headers of TCP and below excluded; None where the system has none."""
-        if self._overlap or not self._latest:
+        """Bytes and segments of the window, headers of TCP and below excluded; None where they are not fully known."""
+        if self._overlap or not self._latest or not self._is_complete:
             return None
         sums = dict.fromkeys(_SUMS, 0)
         for inode, raw in self._latest.items():
@@ -167,8 +215,3 @@ class WireMeter:
         """The smallest round trip that the kernel saw on these connections, by its own stamps."""
         seen = [info.min_rtt_us for info in map(parse, self._latest.values()) if info.min_rtt_us is not None]
         return min(seen, default=None)
-
-    def _look_everywhere(self) -> None:
-        found = list(_find(self._addresses, self._port, _open_files()))
-        self._usual = tuple(descriptor for descriptor, _, _ in found)
-        self._latest.update((inode, raw) for _, inode, raw in found)

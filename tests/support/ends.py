@@ -67,9 +67,11 @@ def program(module: str, *arguments: str, env: Mapping[str, str] | None = None) 
 
 
 @contextmanager
-def responder(protocol: str, identity: str = "nonce", *arguments: str) -> Iterator[tuple[Program, dict[str, Any]]]:
+def responder(
+    protocol: str, identity: str = "nonce", *arguments: str, module: str = "services.harness.respond"
+) -> Iterator[tuple[Program, dict[str, Any]]]:
     """A responder on a free port of the loopback, and its ready line."""
-    with program("services.harness.respond", "--protocol", protocol, "--identity", identity, *arguments) as started:
+    with program(module, "--protocol", protocol, "--identity", identity, *arguments) as started:
         ready = started.read()
         assert ready, started.ended()
         yield started, ready

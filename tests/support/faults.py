@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -24,6 +25,7 @@ from services.harness import attempt
 from services.harness.clock import Clock
 from services.harness.contract import Load, Payload, Target, Trial, Warmup
 from services.harness.ledger import Ledger
+from services.tcp.frames import HEADER
 from tests.support.ends import Program, responder
 from tests.support.quota import throttled
 from tests.support.relay import relay
@@ -37,7 +39,8 @@ BLOCKS = 3
 class Fault:
     """What is replaced by what. `declared` is what the plan says of the load, where that is the lie.
 
-    `way` is what lies between requester and responder (options of `support.relay`), `quota` holds the responder's CPU.
+    `way` is what lies between requester and responder (options of `support.relay`), `quota` holds the responder's CPU,
+    `responder` is the module that is started as one.
     """
 
     ledger: type[Ledger] | None = None
@@ -47,6 +50,7 @@ class Fault:
     declared: dict[str, Any] = field(default_factory=dict)
     way: dict[str, float] = field(default_factory=dict)
     quota: bool = False
+    responder: str = "services.harness.respond"
 
     def committed(self) -> ExitStack:
         """The fault is in the harness until the stack is closed."""
@@ -152,6 +156,33 @@ def a_new_connection_for_every_call(call: Any, _client: Any) -> Any:
     return _Dialer(call, _Reconnecting)
 
 
+class _SometimesInTwoWrites(tcp.SocketConnection):
+    """Sends every tenth request in two writes with Nagle's algorithm on: the second waits for a delayed acknowledgement."""
+
+    _number = 0
+
+    def call(self, request: Any) -> Any:
+        self._number += 1
+        if self._number % 10 or self._number < 50:  # a new connection is acknowledged at once
+            return super().call(request)
+        self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
+        body = tcp.encode_request(self._code, request)
+        header = HEADER.pack(len(body), self._code)
+        self._sock.sendall(header)
+        self._sock.sendall(body)
+        frame = self._reader.read()
+        self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return len(body), frame[1], tcp.decoded(self._code, *frame)
+
+
+def some_requests_in_two_writes(call: Any, _client: Any) -> Any:
+    def wrap(honest: tcp.SocketDialer) -> Any:
+        connection = honest.dial()
+        return _SometimesInTwoWrites(connection._sock, connection._code)
+
+    return _Dialer(call, wrap)
+
+
 class _Inflated(tcp.SocketConnection):
     """Says that its bodies were a hundred times as large."""
 
@@ -200,6 +231,19 @@ class CpuTimePerCall(Ledger):
     def replied(self, sequence: int, number: int, intended_ns: int, sent_ns: int, received_ns: int, *rest: Any) -> None:
         used, self._used = time.process_time_ns() - self._used, time.process_time_ns()
         super().replied(sequence, number, intended_ns, sent_ns, min(received_ns, sent_ns + used), *rest)
+
+
+def clock_that_stops_at(share: float) -> type[Ledger]:
+    """Enters only that share of each latency, from the send stamp on."""
+
+    class StopsEarly(Ledger):
+        def replied(
+            self, sequence: int, number: int, intended_ns: int, sent_ns: int, received_ns: int, *rest: Any
+        ) -> None:
+            stopped_ns = sent_ns + int((received_ns - sent_ns) * share)
+            super().replied(sequence, number, intended_ns, sent_ns, stopped_ns, *rest)
+
+    return StopsEarly
 
 
 class SlowOnesDropped(Ledger):
@@ -283,7 +327,7 @@ def a_real_run(
     run = MemoryRun(stored=_empty(plan))
     trials, looks = [], []
     for planned in plan.trials:
-        with responder("tcp") as (end, ready), _pinned_apart(end), ExitStack() as stack:
+        with responder("tcp", module=fault.responder) as (end, ready), _pinned_apart(end), ExitStack() as stack:
             port = stack.enter_context(relay(ready["port"], **fault.way)) if fault.way else ready["port"]
             base = Trial(
                 target=Target(host="127.0.0.1", port=port, identity="nonce"),

@@ -213,7 +213,12 @@ def _draft(
         columns=columns,
         done=_done(cell, columns, rtt_ns),
         ready={"ready": True, "port": 4000, "implementation": "plain", "versions": {}, "identity": "nonce"},
-        stats={"answered": rows + 2, "peers": _peers(cell, rows), "cpu_s": 1.0, "host": host_counters(10 * S)},
+        stats={
+            "answered": rows + 2,
+            "peers": _peers(cell, rows),
+            "cpu_s": 0.2 + 0.4 * float(received.max() - sent.min()) / S,
+            "host": host_counters(10 * S),
+        },
         stats_before={"answered": 0, "peers": 0, "cpu_s": 0.2, "host": host_counters(0)},
     )
 
@@ -242,7 +247,9 @@ def _peers(cell: p.Cell, rows: int) -> int:
     return rows + 1 if cell.connection == "per-request" else cell.load.concurrency + 1
 
 
-def host_counters(elapsed_ns: int, *, steal: int = 0, throttled: int = 0, pressure_us: int = 0, busy: int = 0) -> dict:
+def host_counters(
+    elapsed_ns: int, *, steal: int = 0, throttled: int = 0, pressure_us: int = 0, busy: int = 0, retransmits: int = 0
+) -> dict:
     """One reading of the host's counters, as services/harness/counters.py gives it; nothing else ran meanwhile."""
     ticks = elapsed_ns // 10_000_000 * 2
     return {
@@ -255,6 +262,7 @@ def host_counters(elapsed_ns: int, *, steal: int = 0, throttled: int = 0, pressu
             "throttled": throttled,
             "throttled_us": throttled * 50_000,
         },
+        "tcp": {"segments_sent": elapsed_ns // 100_000, "retransmits": retransmits},
         "load_average": [0.5, 0.5, 0.5],
         "process": {"cpu_s": 0.0},
     }

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
-from typing import Any
 
 from orchestrator.analysis.checks import (
     between_trials,
@@ -17,10 +15,13 @@ from orchestrator.analysis.checks import (
     flight,
     floor,
     goodput,
+    modes,
     noise,
     offered_load,
+    packets,
     ramp,
     reply,
+    responder_core,
     round_trips,
     stamps,
     steady_state,
@@ -29,8 +30,6 @@ from orchestrator.analysis.checks import (
 from orchestrator.analysis.checks.base import Check, Finding, gravity
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.analysis.summary import CheckResult
-
-SCHEMA_VERSION = 1
 
 CHECKS: tuple[Check, ...] = (
     floor.CHECK,
@@ -43,9 +42,12 @@ CHECKS: tuple[Check, ...] = (
     reply.CHECK,
     connections.CHECK,
     offered_load.CHECK,
+    responder_core.CHECK,
     steady_state.CHECK,
     tail.CHECK,
+    modes.CHECK,
     noise.CHECK,
+    packets.CHECK,
     clocks.CHECK,
     *between_trials.CHECKS,
     bimodal.CHECK,
@@ -53,13 +55,13 @@ CHECKS: tuple[Check, ...] = (
     control.CHECK,
 )
 
-_NOTHING = Finding(verdict="pass", explanation="There is nothing in this run that it applies to.")
+_NOTHING = Finding(verdict="not applicable", explanation="There is nothing in this run that it applies to.")
 
 
 def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
     """Every check over every cell that has a finished trial, in the table's order; of each check, the worst cells first.
 
-    A check that applies to nothing in the run passes once, so that no name is ever silently missing.
+    A check that applies to nothing in the run says so once, so that no name is ever silently missing.
     """
     results: list[CheckResult] = []
     for check in CHECKS:
@@ -74,8 +76,3 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
 def failed_names(results: Iterable[CheckResult]) -> list[str]:
     """The checks that failed somewhere, each once."""
     return list(dict.fromkeys(result.name for result in results if result.verdict == "fail"))
-
-
-def checks_document(results: Iterable[CheckResult]) -> dict[str, Any]:
-    """What `orch check --json` prints and `checks.json` holds."""
-    return {"schema_version": SCHEMA_VERSION, "checks": [asdict(result) for result in results]}

@@ -2,7 +2,8 @@
 
 Rules of the house: `fail` says that a number cannot be what it is said to be, `warn` that it is to be read with care,
 `cannot tell` that what the check needs was not measured. A noisy machine is a warning, never a failure. A finding gives
-the numbers it used, one sentence that explains and one that says what to do.
+the numbers it used, one sentence that explains and one that says what to do. `not applicable` is no pass: nothing was looked
+at.
 """
 
 from __future__ import annotations
@@ -11,12 +12,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from orchestrator.analysis.counts import WORST_FIRST
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples
 from orchestrator.analysis.summary import CheckResult, CheckVerdict
 
 Severity = Literal["fatal", "serious", "note"]
-
-_WORST: tuple[CheckVerdict, ...] = ("pass", "not applicable", "cannot tell", "warn", "fail")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,5 +68,5 @@ def gravity(finding: Finding) -> tuple[int, float]:
 
 
 def rank(verdict: CheckVerdict) -> int:
-    """0 for a pass, higher for what a reader must know first."""
-    return _WORST.index(verdict)
+    """The higher, the sooner a reader must know."""
+    return len(WORST_FIRST) - WORST_FIRST.index(verdict)

@@ -42,6 +42,15 @@ def judge(cell: CellEvidence) -> Finding | None:
                     action="Bodies are compressed or counted wrongly, or connections were closed before they were counted.",
                 )
             )
+        elif not incompressible and wires is None:
+            findings.append(
+                Finding(
+                    verdict="cannot tell",
+                    evidence=evidence,
+                    explanation=f"{body:,.0f} bytes of body {way} per request; what the wire carried is not known.",
+                    action="TCP_INFO counts it on Linux, unless connections overlap or end before they can be read.",
+                )
+            )
         else:
             told = f"{body:,.0f} bytes of body {way} per request"
             findings.append(Finding(verdict="pass", evidence=evidence, explanation=f"{told}, as the payload needs."))

@@ -12,7 +12,8 @@ from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
 from services.harness.contract import STATUSES
 
 _CHECK_REQUESTS = 2  # identity, and one of the operation, per requester, before the record begins
-_UNANSWERED = [STATUSES.index(kind) for kind in ("refused", "closed", "timeout", "cancelled")]
+# May have failed before the responder saw them; an error in the protocol's words may be that of something in between.
+_UNANSWERED = [STATUSES.index(name) for name in STATUSES if name not in ("ok", "wrong-reply", "not-sent", "unverified")]
 _ACTION = "Do not publish this cell: what is missing may be the slowest. The requester's last words are under logs/."
 
 
@@ -25,7 +26,7 @@ class Rows:
     never_sent: int
     absent: int  # sequence numbers between 1 and the last that have no row
     repeated: int
-    unanswered: int = 0  # requests that may have failed before the responder saw them
+    unanswered: int  # ended in a way that may have kept the request from the responder
 
 
 def observe(samples: Samples) -> Rows:

@@ -1,8 +1,13 @@
-"""connections: as many as the policy implies, by the requester's count and by the peers that the responder saw."""
+"""connections: as many as the policy implies, by the requester's count and by the peers that the responder saw.
+
+Under `reuse`, connections that were opened again are counted against the requests, whatever made it necessary: that each
+follows an error explains them and does not make the requests on fresh connections those of kept ones.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,19 +19,29 @@ from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvi
 _PORTS = 28_232 / 2
 _FEWEST = 0.8  # of the ports that chance would give: a pool that keeps connections stays far below
 _CHECK_CONNECTIONS = 2
-_RECONNECTS = 0.01  # of the requests: what failures may explain
+_RECONNECTS = 0.005  # of the requests
+_ALWAYS_ALLOWED = 1  # one lost connection says nothing, however few requests there are
 
 
-def observe(samples: Samples) -> tuple[int, int]:
-    """Successful measured requests, and how many connections carried them."""
+@dataclass(frozen=True, kw_only=True)
+class Carried:
+    """Requests of the measured phase, how many of them succeeded, and how many connections carried those."""
+
+    measured: int
+    ok: int
+    connections: int
+
+
+def observe(samples: Samples) -> Carried:
+    """By the numbers that the requester gave its connections."""
     carried = samples.connection[samples.ok]
-    return int(carried.size), int(np.unique(carried).size)
+    return Carried(measured=samples.measured, ok=int(carried.size), connections=int(np.unique(carried).size))
 
 
 def judge(cell: CellEvidence) -> Finding | None:
     """Both counts of every trial."""
     check = _per_request if cell.cell.connection == "per-request" else _reuse
-    findings = [check(cell, trial, part, *seen) for trial, part, seen in cell.parts(NAME)]
+    findings = [check(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)]
     return worst(findings)
 
 
@@ -40,7 +55,8 @@ def _peers(trial: TrialEvidence) -> int | None:
     return None if before is None or after is None else after - before
 
 
-def _per_request(_cell: CellEvidence, trial: TrialEvidence, part: Part, requests: int, carried: int) -> Finding:
+def _per_request(_cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
+    requests, carried = seen.ok, seen.connections
     opened, peers = part.done.get("connections_opened"), _peers(trial)
     evidence = {
         "trial": trial.record.index,
@@ -53,17 +69,18 @@ def _per_request(_cell: CellEvidence, trial: TrialEvidence, part: Part, requests
     fewest = min(n for n in (opened, carried) if n is not None)
     few_peers = peers is not None and peers < _FEWEST * distinct_ports(requests) * len(trial.parts)
     if fewest < requests or few_peers:
-        seen = f", the responder saw {peers:,} peers" if peers is not None else ""
+        met = f", the responder saw {peers:,} peers" if peers is not None else ""
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"{requests:,} requests went over {fewest:,} connections{seen}: not one for each.",
+            explanation=f"{requests:,} requests went over {fewest:,} connections{met}: not one for each.",
             action="The client keeps connections open by itself: turn its pool off, or declare `connection: reuse`.",
         )
     return _counted(evidence, f"{requests:,} requests, a connection for each", peers)
 
 
-def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, requests: int, carried: int) -> Finding:
+def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
+    requests, carried = seen.measured, seen.connections
     opened, peers = part.done.get("connections_opened"), _peers(trial)
     declared = cell.cell.load.concurrency
     evidence = {
@@ -74,19 +91,21 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, requests: int, 
         "carried_by": carried,
         "peers": peers,
         "declared": declared,
+        "errors": sum(trial.errors.values()),
     }
     implied = (declared + _CHECK_CONNECTIONS) * len(trial.parts)
     extra = max(carried - declared, (opened or 0), (peers or 0) - implied)
     if extra > 0:
-        many = extra > max(_RECONNECTS * requests, sum(trial.errors.values()))
+        many = extra > max(_RECONNECTS * requests, _ALWAYS_ALLOWED)
         return Finding(
             verdict="fail" if many else "warn",
             evidence=evidence,
             explanation=(
-                f"{extra:,} connections more than the {declared:,} that should have been kept open "
-                f"({words.percent(extra / max(requests, 1))} of the requests)."
+                f"{extra:,} connections in {requests:,} requests ({words.percent(extra / max(requests, 1))}) besides the "
+                f"{declared:,} that should have been kept open."
             ),
-            action="Latencies hold handshakes: see whether the responder or something between closes connections.",
+            action="These are not latencies of kept connections: see whether the responder, or something between, closes "
+            "them, or whether the client opens its own.",
         )
     return _counted(evidence, f"{requests:,} requests over {carried:,} kept connections", peers)
 

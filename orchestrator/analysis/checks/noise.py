@@ -105,6 +105,13 @@ def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
             weight=max(excess for excess, _ in loud),
             action="Trust differences between stacks of one block, not absolute numbers; or repeat on a quiet machine.",
         )
+    if all(share is None for share in (noise.steal, noise.throttled, noise.pressure, noise.foreign)):
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{noise.where[:1].upper()}{noise.where[1:]} counts neither steal, throttling nor pressure.",
+            action="Linux does; elsewhere, see to it that nothing else runs.",
+        )
     return Finding(verdict="pass", evidence=evidence, explanation="The hosts were quiet.")
 
 

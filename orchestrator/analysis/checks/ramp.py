@@ -69,7 +69,7 @@ def _rank_correlation(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> flo
 
 def judge(cell: CellEvidence) -> Finding | None:
     """The steepest ramp of the cell's trials."""
-    findings = []
+    findings: list[Finding] = []
     for trial, _part, ramps in cell.parts(NAME):
         for ramp in ramps:
             evidence = {
@@ -94,7 +94,11 @@ def judge(cell: CellEvidence) -> Finding | None:
             else:
                 told = f"Latency does not grow {where}."
                 findings.append(Finding(verdict="pass", evidence=evidence, explanation=told))
-    return worst(findings)
+    return worst(findings) or Finding(
+        verdict="cannot tell",
+        explanation=f"Fewer than {_FEWEST} requests per trial: too few to see a ramp.",
+        action="Ask for more requests per trial.",
+    )
 
 
 NAME = "queueing ramp"

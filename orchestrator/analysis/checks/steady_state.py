@@ -1,7 +1,8 @@
 """steady state: after warm-up, latency neither drifts nor jumps.
 
 Each trial is cut into twenty segments of equal count; the logs of their medians are looked at. A drift that all trials
-share means that warm-up was too short; a jump in one trial means that something changed meanwhile.
+share means that warm-up was too short; a jump in one trial means that something changed meanwhile. Steady is what was
+shown to be: the whole 95 % interval of the shared drift lies within 5 %. Where it reaches farther, the trials cannot tell.
 """
 
 from __future__ import annotations
@@ -79,7 +80,24 @@ def _drift(drifts: list[float]) -> Finding:
             explanation=f"In all trials alike, requests take {change} {way} time after the first fifth of the window.",
             action="Lengthen the warm-up (`warmup`), or the trial, until this goes away.",
         )
-    told = f"No drift shared by the {shared.n} trials ({exp(shared.mean) - 1:+.1%} after the first fifth)."
+    if interval is None:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{shared.n} {'trial' if shared.n == 1 else 'trials'}: a drift shared by all takes at least "
+            f"{intervals.FEWEST_BLOCKS}.",
+            action="Raise `repeats`.",
+        )
+    low, high = (f"{bound - 1:+.1%}" for bound in interval)
+    if not exp(-_DRIFT) <= interval[0] <= interval[1] <= exp(_DRIFT):
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            weight=log(interval[1] / interval[0]),
+            explanation=f"The {shared.n} trials leave a drift of {low} to {high} after the first fifth of the window.",
+            action="Raise `repeats`, or ask for more requests per trial, to narrow it to 5 % either way.",
+        )
+    told = f"No drift shared by the {shared.n} trials: {low} to {high} after the first fifth of the window."
     return Finding(verdict="pass", evidence=evidence, explanation=told)
 
 

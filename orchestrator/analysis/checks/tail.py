@@ -2,8 +2,9 @@
 
 Latencies are skewed to the right: what delays a request has no upper limit. A slowest one per cent that ends where it
 begins was clipped, was drawn from a formula, or is one time-out's value. A queue ends its tail like that too: all who
-wait for one stall wait about as long. So open loops, and windows in which those in flight are more than a tenth of that
-one per cent, are not judged by it.
+wait for one stall wait about as long; and so does a group of requests that all wait for the same, as for a delayed
+acknowledgement (`latency modes`). So open loops, and windows in which those in flight are more than a tenth of that
+one per cent, and tails that are a mode of their own are not judged by it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import asdict, dataclass
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.checks.modes import find_modes, has_slow_mode
 from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
 from orchestrator.analysis.statistics import is_supported, quantile
 
@@ -24,13 +26,17 @@ _PER_ONE_IN_FLIGHT = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class Tail:
-    """A trial's latencies in ns: mean, sum of squares about it, the slowest; `reach` is (max - min) / (p99 - min)."""
+    """A trial's latencies in ns: mean, sum of squares about it, the slowest; `reach` is (max - min) / (p99 - min).
+
+    `is_mode`: the slowest requests are a group of their own.
+    """
 
     n: int
     mean_ns: float
     squares: float
     slowest_ns: int
     reach: float | None
+    is_mode: bool
 
 
 def observe(samples: Samples) -> Tail | None:
@@ -47,6 +53,7 @@ def observe(samples: Samples) -> Tail | None:
         squares=float(((offsets - mean) ** 2).sum()),
         slowest_ns=int(ordered[-1]),
         reach=float(offsets[-1]) / p99 if p99 > 0 and is_supported(ordered.size, 0.99) else None,
+        is_mode=has_slow_mode(find_modes(ordered)),
     )
 
 
@@ -54,7 +61,11 @@ def judge(cell: CellEvidence) -> Finding | None:
     """The slowest request of each trial against the variance of all, and each trial's tail."""
     tails = [(trial, seen) for trial, _part, seen in cell.parts(NAME) if seen is not None]
     if not tails:
-        return None
+        return Finding(
+            verdict="cannot tell",
+            explanation=f"Fewer than {_FEWEST} requests per trial: too few to have a tail.",
+            action="Ask for more requests per trial.",
+        )
     findings = [_slowest([seen for _, seen in tails])]
     if not cell.is_open_loop:
         findings += [
@@ -87,6 +98,9 @@ def _slowest(tails: Sequence[Tail]) -> Finding:
 
 def _cut_off(trial: TrialEvidence, seen: Tail) -> Finding:
     evidence = {"trial": trial.record.index, **asdict(seen)}
+    if seen.reach is not None and seen.reach < _THIN and seen.is_mode:
+        told = "The slowest requests are a group of their own, not a tail: see `latency modes`."
+        return Finding(verdict="pass", evidence=evidence, explanation=told)
     if seen.reach is not None and seen.reach < _THIN:
         return Finding(
             verdict="warn",

@@ -11,17 +11,7 @@ from orchestrator.experiment import plan as p
 from services.harness import attempt
 from tests.support import faults, quota
 from tests.support.faults import Fault, a_real_run
-from tests.support.runs import MemoryRun
-
-ORDER = ("pass", "cannot tell", "warn", "fail")
-
-
-def verdicts(run: MemoryRun) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for result in summarise(run).checks:
-        found[result.name] = max(found.get(result.name, "pass"), result.verdict, key=ORDER.index)
-    return found
-
+from tests.support.judged import verdicts
 
 CLEAN = {
     "one after the other": {},
@@ -79,8 +69,44 @@ FAULTS |= {
         "round-trips",
         {"requests": 150, "connection": "per-request", "placement": WEST},
     ),
+    "a clock that stops at 90 %": (Fault(ledger=faults.clock_that_stops_at(0.9)), "Little's law", {}),
+    "a clock that stops at 75 %": (Fault(ledger=faults.clock_that_stops_at(0.75)), "Little's law", {}),
+    "a clock that stops at 75 %, four in flight": (
+        Fault(ledger=faults.clock_that_stops_at(0.75)),
+        "Little's law",
+        {"concurrency": 4, "requests": 1_000},
+    ),
+    "a clock that stops at 75 %, a new connection per request": (
+        Fault(ledger=faults.clock_that_stops_at(0.75)),
+        "Little's law",
+        {"connection": "per-request"},
+    ),
+    "a clock that stops at 90 % over a distance": (
+        Fault(ledger=faults.clock_that_stops_at(0.9), way={"rtt_ms": 6}),
+        "Little's law",
+        {"requests": 150},
+    ),
     "a link that is not the one declared": (Fault(), "goodput", {"operation": "echo", "placement": WEST}),
 }
+
+
+@pytest.mark.parametrize(("after", "requests"), [(1, 400), (10, 400), (100, 1_000)])
+def test_a_responder_that_closes_kept_connections_fails_connections_and_nothing_that_is_right(
+    after, requests, tmp_path
+):
+    found = verdicts(a_real_run(tmp_path, Fault(way={"closes_after": after}), requests=requests))
+    assert found["connections"] == "fail"
+    assert found["completeness"] == "pass"
+    assert found["codec size"] in ("pass", "cannot tell")
+
+
+def test_what_four_closed_connections_carried_is_on_the_wire(tmp_path):
+    run = a_real_run(tmp_path, Fault(way={"closes_after": 10}), operation="echo", concurrency=4)
+    found = verdicts(run)
+    assert found["connections"] == "fail"
+    assert found["completeness"] == "pass"
+    assert found["codec size"] == "pass" if sys.platform.startswith("linux") else "cannot tell"
+
 
 NEEDS_TCP_INFO = {"sizes made up"}
 
@@ -97,6 +123,11 @@ def test_the_check_fires_on_the_error_that_the_harness_commits(name, tmp_path):
 WARNED = {
     "a responder that gets slower": (Fault(way={"rtt_ms": 2, "grows_us": 30}), "steady state", {"requests": 300}),
     "too few requests": (Fault(), "percentile support", {"requests": 100}),
+    "a responder that works as much as it can": (
+        Fault(responder="tests.support.busy_responder"),
+        "responder's core",
+        {"concurrency": 4, "requests": 300},
+    ),
     "a responder that stalls once": (Fault(way={"stalls_at": 250}), "tail shape", {}),
 }
 
@@ -105,6 +136,26 @@ WARNED = {
 def test_what_makes_numbers_hard_to_read_is_a_warning(name, tmp_path):
     fault, check, trial = WARNED[name]
     assert verdicts(a_real_run(tmp_path, fault, **trial))[check] == "warn"
+
+
+def test_a_delayed_acknowledgement_is_a_mode_with_its_cause_and_no_tail_cut_off(tmp_path):
+    run = a_real_run(tmp_path, Fault(dialer=faults.some_requests_in_two_writes), requests=1_000)
+    (modes,) = [result for result in summarise(run).checks if result.name == "latency modes"]
+    assert modes.verdict == "warn"
+    assert "a delayed acknowledgement" in modes.explanation
+    assert "TCP_NODELAY" in modes.action
+    assert verdicts(run)["tail shape"] == "pass"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux filters the segments of a socket")
+def test_lost_packets_are_counted_and_named_as_the_mode_they_make(tmp_path):
+    run = a_real_run(tmp_path, Fault(way={"loses": 0.03}), requests=300)
+    summary = summarise(run)
+    found = {result.name: result for result in summary.checks}
+    assert found["lost packets"].verdict == "warn"
+    assert sum(trial.retransmits for trial in summary.cells[0].trials) > 0
+    assert "a retransmission time-out" in found["latency modes"].explanation
+    assert "packets again" in found["latency modes"].explanation
 
 
 @pytest.mark.skipif(quota.tree() is None, reason="this process may make no cgroup with a CPU quota")

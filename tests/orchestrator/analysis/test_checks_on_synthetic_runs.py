@@ -10,6 +10,7 @@ from orchestrator.analysis.checks import CHECKS
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment import plan as p
 from services.harness.contract import STATUSES
+from tests.support.judged import of, verdicts
 from tests.support.runs import MS, US, S, a_plan, a_run, host_counters
 
 LINK = p.Link(rtt_ms=30.0, rate_mbit=1_000.0)
@@ -18,20 +19,6 @@ HERE = p.Placement(id="local", name="local", kind="local")
 BYTES = p.Operation(
     id="echo", name="echo", label="echo 100 kB", payload={"kind": "bytes"}, request_bytes=100_000, reply_bytes=100_000
 )
-
-
-def verdicts(run):
-    """The worst verdict of each check."""
-    order = ("pass", "cannot tell", "warn", "fail")
-    found = {}
-    for result in summarise(run).checks:
-        found[result.name] = max(found.get(result.name, "pass"), result.verdict, key=order.index)
-    return found
-
-
-def of(run, name):
-    """The results of one check."""
-    return [result for result in summarise(run).checks if result.name == name]
 
 
 CLEAN = {
@@ -50,7 +37,21 @@ CLEAN = {
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_clean_run_fails_nothing_and_warns_of_nothing(planned, seed):
     found = verdicts(a_run(seed=seed, **planned))
-    assert set(found.values()) <= {"pass"}, found
+    assert set(found.values()) <= {"pass", "not applicable"}, found
+    idle = {name for name, verdict in found.items() if verdict == "not applicable"}
+    assert idle == expected_idle(planned)
+
+
+def expected_idle(planned):
+    """What has nothing to look at in such a run."""
+    idle = set()
+    if "controls" not in planned:
+        idle.add("control")
+    if "placements" not in planned:
+        idle.add("round-trips")
+    if planned.get("load", p.Load()).rate_per_s is not None:
+        idle.add("Little's law")
+    return idle
 
 
 def test_every_check_of_the_table_speaks_in_every_run():

@@ -34,8 +34,10 @@ def test_a_sound_run_shows_every_check_on_a_line_and_ends_well(out):
     a_run_called("sound")
     check.command("sound")
     lines = out.getvalue().splitlines()
-    assert len(lines) == len(CHECKS)
+    assert len(lines) == len(CHECKS) + 1
     assert any(line.startswith("pass") and "floor" in line for line in lines)
+    assert any(line.startswith("not applicable") and "control" in line for line in lines)
+    assert lines[-1] == f"{len(CHECKS) - 2} passed, 2 do not apply"
 
 
 def test_a_failed_check_ends_with_5_and_says_what_to_do(out):
@@ -52,7 +54,8 @@ def test_the_json_of_checks_is_one_document_with_what_scripts_need(out):
     with pytest.raises(InvalidMeasurement):
         check.command("broken", as_json=True)
     document = json.loads(out.getvalue())
-    assert set(document) == {"schema_version", "checks"}
+    assert set(document) == {"schema_version", "counts", "checks"}
+    assert document["counts"]["not applicable"] == 2
     assert {"name", "verdict", "evidence", "explanation", "action"} <= document["checks"][0].keys()
     assert "fail" in {found["verdict"] for found in document["checks"]}
 

@@ -293,6 +293,14 @@ def test_checks_say_what_was_found_and_what_to_do_and_the_worst_comes_first():
         assert all(key.replace("_", " ") in document.text for key in check.evidence)
 
 
+def test_a_check_that_does_not_apply_is_not_counted_as_passed():
+    run = failed_run()
+    idle = replace(run.checks[0], name="control", verdict="not applicable", cell=None, explanation="Nothing here.")
+    document = Document(render(replace(run, checks=(*run.checks, idle))))
+
+    assert "1 failed, 1 passed, 1 does not apply, 1 warning, 1 undecided" in document.text
+
+
 def test_a_trial_that_failed_has_its_last_words():
     document = Document(render(failed_run()))
 

@@ -28,6 +28,20 @@ def test_pressure_where_the_kernel_has_it(proc: Path, tmp_path: Path):
     assert host_counters(proc, tmp_path)["pressure_us"] == {"cpu": 123456, "memory": None, "io": None}
 
 
+def test_segments_that_tcp_sent_again(proc: Path, tmp_path: Path):
+    (proc / "net").mkdir()
+    (proc / "net/snmp").write_text(
+        "Ip: Forwarding DefaultTTL\nIp: 1 64\n"
+        "Tcp: RtoAlgorithm MaxConn InSegs OutSegs RetransSegs\nTcp: 1 -1 90 100 7\n"
+        "Udp: InDatagrams\nUdp: 3\n"
+    )
+    assert host_counters(proc, tmp_path)["tcp"] == {"segments_sent": 100, "retransmits": 7}
+
+
+def test_a_system_without_that_table_counts_no_segments(proc: Path, tmp_path: Path):
+    assert host_counters(proc, tmp_path)["tcp"] is None
+
+
 def test_throttling_of_the_own_cgroup_v2(proc: Path, tmp_path: Path):
     (proc / "self/cgroup").write_text("0::/lab/host\n")
     own = tmp_path / "cgroup/lab/host"

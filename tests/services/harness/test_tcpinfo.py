@@ -93,6 +93,59 @@ def test_connections_that_come_and_go_are_counted_at_their_last_look(listener: s
     assert (wire["bytes_sent"], wire["bytes_received"]) == (30, 60)
 
 
+def _reset_by_peer(theirs: socket.socket, ours: socket.socket) -> None:
+    """The peer ends the connection at once (RST), as one that crashes does, and our side has heard of it."""
+    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    theirs.close()
+    with pytest.raises(ConnectionResetError):
+        ours.recv(1)
+
+
+@linux
+def test_a_connection_that_the_peer_has_reset_still_counts(listener: socket.socket):
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1])
+    meter.begin()
+    ours, theirs = _exchange(listener, 10, 20)
+    _reset_by_peer(theirs, ours)
+    with pytest.raises(OSError, match="not connected"):
+        ours.getpeername()
+    meter.before_close()
+    ours.close()
+    meter.end()
+    wire = meter.wire()
+    assert wire is not None
+    assert (wire["bytes_sent"], wire["bytes_received"]) == (10, 20)
+
+
+@linux
+def test_sums_that_lack_a_socket_which_was_closed_unseen_are_not_given(listener: socket.socket):
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1])
+    ours, theirs = _exchange(listener, 10, 20)
+    with theirs:
+        meter.begin()
+        _talk(ours, theirs, 30, 40)
+        ours.close()  # as a client library does that opens another connection by itself
+        again, its_end = _exchange(listener, 10, 20)
+        with again, its_end:
+            meter.end()
+            assert meter.wire() is None
+            assert meter.min_rtt_us() is not None
+
+
+@linux
+def test_sums_that_lack_a_connection_which_was_never_seen_are_not_given(listener: socket.socket):
+    opened = 0
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1], opened=lambda: opened)
+    meter.begin()
+    ours, theirs = _exchange(listener, 10, 20)
+    opened += 1
+    ours.close()  # the library closes it before the requester does
+    theirs.close()
+    meter.before_close()
+    meter.end()
+    assert meter.wire() is None
+
+
 @linux
 def test_a_look_before_a_close_goes_through_all_open_files_only_when_a_connection_is_elsewhere(
     listener: socket.socket, monkeypatch: pytest.MonkeyPatch

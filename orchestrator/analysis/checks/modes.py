@@ -1,0 +1,156 @@
+"""latency modes: within a trial, requests of two kinds, one of which waits for something that the other does not.
+
+A histogram of the logs in steps of 5 %, three steps taken together, is split where a valley holds less than a fifth of the
+lower of the peaks on both sides, and less by three standard deviations of a Poisson count. Modes lie at least half as far
+apart again as the lower one is long, and hold one per cent and ten requests. What a mode waits for is known for a few
+times that are constants of Linux's TCP (include/net/tcp.h): TCP_DELACK_MIN (40 ms), TCP_RTO_MIN (200 ms) and
+TCP_TIMEOUT_INIT (1 s).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from orchestrator.analysis import words
+from orchestrator.analysis.checks.base import Check, Finding
+from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.analysis.statistics import NS_PER_MS, Nanoseconds, quantile
+
+_STEP = 0.05
+_APART = log(1.5)
+_VALLEY = 0.2
+_DEVIATIONS = 3.0
+_LEAST_SHARE, _LEAST_COUNT = 0.01, 10
+_SAME_VALUE = 0.002  # a mode narrower than this is one value, a limit say, and no wait
+
+# What a request that waits so many milliseconds longer than the others has waited for; upper bounds without the distance.
+_CAUSES = (
+    (
+        38.0,
+        50.0,
+        "a delayed acknowledgement (40 ms on Linux): a message sent in several writes, with Nagle's algorithm on",
+    ),
+    (195.0, 260.0, "a retransmission time-out (200 ms and the round trip on Linux): a packet was lost"),
+    (950.0, 1150.0, "a handshake packet that was lost (sent again after 1 s)"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mode:
+    """One group of latencies: its median, its share of the requests, and its width (interquartile range / median)."""
+
+    median_ns: float
+    share: float
+    width: float
+
+
+def find_modes(ordered_ns: Nanoseconds) -> tuple[Mode, ...]:
+    """The groups in latencies that are sorted already, quickest first; one group unless there is a clear valley."""
+    values = ordered_ns[ordered_ns > 0]
+    if not values.size:
+        return ()
+    logs = np.log(values)
+    bins = np.arange(logs[0] - _STEP, logs[-1] + 2 * _STEP, _STEP)
+    counts = np.histogram(logs, bins)[0]
+    padded = np.pad(counts, 1)
+    cuts = sorted(_cuts(padded[:-2] + padded[1:-1] + padded[2:], counts, 0, values.size))
+    edges = [0, *np.searchsorted(logs, [bins[cut] + _STEP / 2 for cut in cuts]).tolist(), values.size]
+    return tuple(
+        Mode(
+            median_ns=quantile(group, 0.5),
+            share=group.size / values.size,
+            width=(quantile(group, 0.75) - quantile(group, 0.25)) / quantile(group, 0.5),
+        )
+        for group in (values[a:b] for a, b in pairwise(edges))
+    )
+
+
+def _cuts(smooth: npt.NDArray[np.int64], counts: npt.NDArray[np.int64], offset: int, total: int) -> list[int]:
+    """Where to split the histogram: at its clearest valley, then likewise on both sides."""
+    if smooth.size < 3:
+        return []
+    left, right = np.maximum.accumulate(smooth), np.maximum.accumulate(smooth[::-1])[::-1]
+    lower = np.minimum(left, right)
+    clear = (lower - smooth) / np.sqrt(np.maximum(lower + smooth, 1))
+    mass = np.cumsum(counts)
+    least = max(_LEAST_SHARE * total, _LEAST_COUNT)
+    allowed = (smooth <= _VALLEY * lower) & (clear > _DEVIATIONS) & (mass >= least) & (mass[-1] - mass >= least)
+    if not allowed.any():
+        return []
+    best = np.flatnonzero(allowed & (clear == clear[allowed].max()))
+    cut = int(best[best.size // 2])
+    apart = (int(smooth[cut:].argmax()) + cut - int(smooth[:cut].argmax())) * _STEP
+    if apart < _APART:
+        return []
+    return [
+        *_cuts(smooth[:cut], counts[:cut], offset, total),
+        offset + cut,
+        *_cuts(smooth[cut:], counts[cut:], offset + cut, total),
+    ]
+
+
+def has_slow_mode(modes: tuple[Mode, ...]) -> bool:
+    """Whether the slowest requests are a group of their own that has a width, as waits have and limits have not."""
+    return len(modes) > 1 and modes[-1].width > _SAME_VALUE
+
+
+def observe(samples: Samples) -> tuple[Mode, ...]:
+    """The modes of one requester's trial."""
+    return find_modes(samples.ordered_ns)
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The trial whose modes lie farthest apart, where at least half of the trials have several."""
+    found = [(trial, part, modes) for trial, part, modes in cell.parts(NAME) if modes]
+    if not found:
+        return None
+    several = [entry for entry in found if len(entry[2]) > 1]
+    if 2 * len(several) >= len(found):
+        return _finding(*max(several, key=lambda entry: entry[2][-1].median_ns / entry[2][0].median_ns), len(several))
+    told = f"; in {len(several)} of {len(found)} trials there are several" if several else ""
+    return Finding(
+        verdict="pass",
+        evidence={"trials": len(found), "with_several": len(several)},
+        explanation=f"Latencies within a trial form one group{told}.",
+    )
+
+
+def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: int) -> Finding:
+    retransmits = (part.done.get("wire") or {}).get("retransmits")
+    listed = [f"{words.ns(mode.median_ns)} ({words.percent(mode.share)})" for mode in modes]
+    causes = list(dict.fromkeys(c for mode in modes[1:] if (c := cause(mode.median_ns, modes[0].median_ns))))
+    because = f" Such a difference is that of {'; or of '.join(causes)}." if causes else ""
+    seen = f" TCP sent {retransmits:,} packets again." if retransmits else ""
+    return Finding(
+        verdict="warn",
+        evidence={
+            "trial": trial.record.index,
+            "trials_with_several": trials,
+            "medians_ms": [mode.median_ns / NS_PER_MS for mode in modes],
+            "shares": [round(mode.share, 4) for mode in modes],
+            "causes": causes,
+            "retransmits": retransmits,
+        },
+        weight=sqrt(modes[-1].median_ns / modes[0].median_ns),
+        explanation=f"Latency has {len(modes)} modes: {', '.join(listed)}.{because}{seen}",
+        action="Read the modes and their shares, not mean and SD; a percentile near such a share jumps from run to run."
+        + (" Set TCP_NODELAY, or send each message in one write." if any("delayed" in c for c in causes) else ""),
+    )
+
+
+def cause(slow_ns: float, quick_ns: float) -> str | None:
+    """What a request that took `slow_ns` has probably waited for where others took `quick_ns`; None if not known."""
+    extra_ms = (slow_ns - quick_ns) / NS_PER_MS
+    for least_ms, most_ms, text in _CAUSES:
+        if least_ms <= extra_ms <= most_ms + quick_ns / NS_PER_MS:
+            return text
+    return None
+
+
+NAME = "latency modes"
+CHECK = Check(name=NAME, severity="note", observe=observe, judge=judge)

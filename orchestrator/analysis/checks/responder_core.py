@@ -1,0 +1,48 @@
+"""responder's core: whether the responder was the limit of what is measured.
+
+Several requests in flight, or a rate, keep a responder busy; above 85 % of its core they wait for each other there, and
+latency is as much a matter of how many there are as of the stack. With one in flight, nobody waits for anybody.
+"""
+
+from __future__ import annotations
+
+from orchestrator.analysis import words
+from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.evidence import CellEvidence
+
+_SATURATED = 0.85
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The busiest trial."""
+    several = cell.cell.load.concurrency > 1 or cell.is_open_loop
+    findings = []
+    for trial in cell.trials:
+        share = trial.summary.responder_cpu_share if trial.summary else None
+        evidence = {"trial": trial.record.index, "cpu_share": share, "in_flight": cell.cell.load.concurrency}
+        if share is None:
+            findings.append(
+                Finding(
+                    verdict="cannot tell",
+                    evidence=evidence,
+                    explanation="The responder did not say how much CPU time it used.",
+                )
+            )
+            continue
+        told = f"The responder's core was {words.percent(share)} busy"
+        if several and share > _SATURATED:
+            findings.append(
+                Finding(
+                    verdict="warn",
+                    evidence=evidence,
+                    weight=share,
+                    explanation=f"{told}: it is the limit here, and requests wait for each other.",
+                    action="Read throughput as the responder's most; for latency, lower the concurrency or the rate.",
+                )
+            )
+        else:
+            findings.append(Finding(verdict="pass", evidence=evidence, weight=share, explanation=f"{told}."))
+    return worst(findings)
+
+
+CHECK = Check(name="responder's core", severity="note", judge=judge)

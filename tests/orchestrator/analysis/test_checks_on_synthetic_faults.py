@@ -1,0 +1,206 @@
+"""More errors in the data: connections that end, packets that are lost, clocks that stop early, requests of two kinds."""
+
+import numpy as np
+import pytest
+
+from orchestrator.analysis.checks import CHECKS
+from orchestrator.analysis.counts import counts, in_words
+from orchestrator.analysis.summarise import summarise
+from orchestrator.experiment import plan as p
+from tests.support.judged import of, verdicts
+from tests.support.runs import MS, S, a_run, host_counters
+
+OPEN = {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)}
+HERE = p.Placement(id="local", name="local", kind="local")
+WEST = p.Placement(id="west", name="west", kind="cross-region", link=p.Link(rtt_ms=30.0, rate_mbit=1_000.0))
+
+
+def test_what_applies_to_nothing_is_not_counted_as_passed():
+    found = summarise(a_run()).checks
+    of = counts(found)
+    assert of["not applicable"] == 2
+    assert of["pass"] == len(CHECKS) - 2
+    assert in_words(of) == f"{len(CHECKS) - 2} passed, 2 do not apply"
+
+
+def test_what_could_not_be_looked_at_is_not_counted_as_passed():
+    found = verdicts(a_run(load=p.Load(concurrency=1, requests=60)))
+    assert {found[name] for name in ("queueing ramp", "tail shape", "steady state")} == {"cannot tell"}
+
+
+def test_bodies_of_unknown_size_are_no_goodput():
+    def spoil(draft):
+        draft.columns["bytes_sent"][:] = draft.columns["bytes_received"][:] = -1
+
+    found = verdicts(a_run(spoil=spoil))
+    assert {found[name] for name in ("goodput", "codec size")} == {"cannot tell"}
+
+
+def test_a_host_that_counts_nothing_is_not_called_quiet():
+    def spoil(draft):
+        for reading in (draft.done["host_before"], draft.done["host_after"], draft.stats["host"]):
+            reading |= {"cpu_ticks": None, "pressure_us": {"cpu": None}, "throttling": None}
+
+    assert verdicts(a_run(spoil=spoil))["noise"] == "cannot tell"
+
+
+def clock_that_stops_at(share):
+    def spoil(draft):
+        rows = draft.columns
+        rows["received_ns"] = rows["sent_ns"] + ((rows["received_ns"] - rows["sent_ns"]) * share).astype(np.int64)
+
+    spoil.__name__ = f"clock_that_stops_at_{share}"
+    return spoil
+
+
+def longer_by(extra_ms, share):
+    """That share of the requests waits so much longer, up to a tenth more."""
+
+    def spoil(draft):
+        rows = draft.columns
+        some = np.random.default_rng(7).random(rows["sequence"].size) < share
+        extra = np.where(some, extra_ms * (1 + 0.1 * np.random.default_rng(8).random(some.size)), 0) * MS
+        shift = np.cumsum(extra).astype(np.int64)
+        rows["sent_ns"][1:] += shift[:-1]
+        rows["intended_ns"] = rows["sent_ns"]
+        rows["received_ns"] += shift
+        for clock in draft.done["anchor_end"]:
+            draft.done["anchor_end"][clock] += int(shift[-1])
+
+    spoil.__name__ = f"{share}_of_the_requests_longer_by_{extra_ms}_ms"
+    return spoil
+
+
+def clipped_tail(draft):
+    rows = draft.columns
+    latency = rows["received_ns"] - rows["sent_ns"]
+    rows["received_ns"] = rows["sent_ns"] + np.minimum(latency, int(np.quantile(latency, 0.98)))
+
+
+def packets_lost_by_the_requester(draft):
+    draft.done["wire"]["retransmits"] = 12
+
+
+def one_packet_lost(draft):
+    draft.done["wire"]["retransmits"] = 1
+
+
+def packets_lost_by_the_responder(draft):
+    draft.stats["host"] = host_counters(10 * S, retransmits=12)
+
+
+def packets_lost_by_connections_that_overlap(draft):
+    draft.done["wire"] = None
+    draft.done["host_after"] = host_counters(10 * S, retransmits=12)
+
+
+def packets_that_nobody_counted(draft):
+    draft.done["wire"] = None
+    draft.done["host_after"]["tcp"] = None
+
+
+def responder_saturated(draft):
+    span_s = (draft.columns["received_ns"].max() - draft.columns["sent_ns"].min()) / S
+    draft.stats["cpu_s"] = draft.stats_before["cpu_s"] + 0.95 * span_s
+
+
+def responder_that_counts_nothing(draft):
+    del draft.stats["cpu_s"]
+
+
+def a_share_of_connections_closed(every):
+    """Every so many requests the connection ends: the next request fails and the one after that opens another."""
+
+    def spoil(draft):
+        rows = draft.columns
+        n = rows["sequence"].size
+        rows["status"][rows["sequence"] % (every + 1) == 0] = 3
+        rows["connection"] = rows["sequence"] // (every + 1)
+        measured = rows["phase"] == 1
+        failed = int((rows["status"] != 0).sum())
+        draft.done["connections_opened"] = int(np.unique(rows["connection"][measured]).size) - 1
+        draft.done["verified"] = int((measured & (rows["status"] == 0)).sum())
+        draft.stats |= {"peers": n // (every + 1) + 2, "answered": n + 2 - failed}
+
+    return spoil
+
+
+@pytest.mark.parametrize(("every", "verdict"), [(1, "fail"), (2, "fail"), (10, "fail"), (100, "fail"), (700, "warn")])
+def test_connections_that_are_opened_again_count_however_many_errors_explain_them(every, verdict):
+    found = verdicts(a_run(spoil=a_share_of_connections_closed(every)))
+    assert found["connections"] == verdict
+    assert found["completeness"] == "pass"
+
+
+def test_requests_that_failed_in_the_warm_up_are_not_missing():
+    def spoil(draft):
+        draft.columns["status"][draft.columns["phase"] == 0] = 3
+        draft.stats["answered"] -= int((draft.columns["phase"] == 0).sum())
+
+    assert verdicts(a_run(spoil=spoil))["completeness"] == "pass"
+
+
+FAULTS = [
+    (clock_that_stops_at(0.9), "Little's law", "fail", {}),
+    (clock_that_stops_at(0.75), "Little's law", "fail", {}),
+    (clock_that_stops_at(0.9), "Little's law", "fail", {"load": p.Load(concurrency=8, requests=4000)}),
+    (clock_that_stops_at(0.9), "Little's law", "fail", {"connection": "per-request"}),
+    (clock_that_stops_at(0.9), "Little's law", "fail", {"placements": [HERE, WEST]}),
+    (packets_lost_by_the_requester, "lost packets", "warn", {}),
+    (one_packet_lost, "lost packets", "pass", {}),
+    (packets_lost_by_the_responder, "lost packets", "warn", {"placements": [HERE, WEST]}),
+    (packets_lost_by_connections_that_overlap, "lost packets", "warn", {"connection": "per-request"}),
+    (packets_that_nobody_counted, "lost packets", "cannot tell", {}),
+    (responder_saturated, "responder's core", "warn", {"load": p.Load(concurrency=8, requests=4000)}),
+    (responder_saturated, "responder's core", "warn", OPEN),
+    (responder_saturated, "responder's core", "pass", {}),
+    (responder_that_counts_nothing, "responder's core", "cannot tell", {}),
+    (longer_by(40, 0.1), "latency modes", "warn", {}),
+    (longer_by(40, 0.02), "latency modes", "warn", {}),
+    (longer_by(40, 0.02), "tail shape", "pass", {}),
+    (longer_by(1, 0.3), "latency modes", "warn", {}),
+    (longer_by(0.05, 0.3), "latency modes", "pass", {}),
+    (clipped_tail, "latency modes", "pass", {}),
+]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "check", "verdict", "planned"), FAULTS, ids=[f"{f[0].__name__}-{f[1]}-{i}" for i, f in enumerate(FAULTS)]
+)
+def test_the_check_says_what_it_should_of_the_error(spoil, check, verdict, planned):
+    assert verdicts(a_run(spoil=spoil, **planned))[check] == verdict
+
+
+def test_trials_that_drift_either_way_are_not_called_steady():
+    """Some trials get 15 % slower after a fifth of the window, the others quicker."""
+
+    def spoil(draft):
+        latency = draft.columns["received_ns"] - draft.columns["sent_ns"]
+        late = np.arange(latency.size) > latency.size // 4
+        latency[late] = (latency[late] * (1.15 if draft.block % 2 else 1 / 1.15)).astype(np.int64)
+        draft.columns["received_ns"] = draft.columns["sent_ns"] + latency
+
+    (first, *_) = of(a_run(spoil=spoil), "steady state")
+    assert first.verdict == "cannot tell"
+    low, high = first.evidence["interval"]
+    assert low < 1 / 1.05
+    assert high > 1.05
+
+
+def test_two_trials_cannot_tell_a_drift_that_all_share():
+    assert verdicts(a_run(blocks=2))["steady state"] == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("extra_ms", "cause"),
+    [(40, "a delayed acknowledgement"), (200, "a retransmission time-out"), (1000, "a handshake packet")],
+)
+def test_a_mode_is_named_with_its_share_and_known_cause(extra_ms, cause):
+    (first, *_) = of(a_run(spoil=longer_by(extra_ms, 0.1)), "latency modes")
+    assert cause in first.explanation
+    assert first.evidence["shares"][1] == pytest.approx(0.1, abs=0.03)
+
+
+def test_a_mode_of_another_length_has_no_known_cause():
+    (first, *_) = of(a_run(spoil=longer_by(5, 0.1)), "latency modes")
+    assert first.evidence["causes"] == []

@@ -1,0 +1,25 @@
+"""`services.harness.respond`, but that the responder works for a millisecond on each request."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from services.harness import respond
+from services.harness.desk import Desk, Peer
+
+_WORK_S = 0.001
+
+
+class _BusyDesk(Desk):
+    def answer(self, operation: str, request: Mapping[str, Any], peer: Peer) -> dict[str, Any]:
+        done_s = time.thread_time() + _WORK_S
+        while time.thread_time() < done_s:
+            pass
+        return super().answer(operation, request, peer)
+
+
+if __name__ == "__main__":
+    respond.Desk = _BusyDesk
+    respond.main()

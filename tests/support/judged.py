@@ -1,0 +1,18 @@
+"""What the checks say of a run."""
+
+from __future__ import annotations
+
+from orchestrator.analysis.counts import by_check
+from orchestrator.analysis.evidence import Run
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import CheckResult, CheckVerdict
+
+
+def verdicts(run: Run) -> dict[str, CheckVerdict]:
+    """The worst verdict of each check."""
+    return by_check(summarise(run).checks)
+
+
+def of(run: Run, name: str) -> list[CheckResult]:
+    """The results of one check, the worst cell first."""
+    return [result for result in summarise(run).checks if result.name == name]
