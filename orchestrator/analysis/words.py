@@ -40,6 +40,11 @@ def difference(share: float) -> str:
     return percent(share) if share < 1 else f"a factor of {1 + share:.1f}"
 
 
+def margin(share: float) -> str:
+    """A margin somebody chose, as they would write it: 0.05 `5 %`, 0.025 `2.5 %`."""
+    return f"{share * 100:.3g} %"
+
+
 def below(share: float) -> str:
     """A limit of a relative difference: `below 3.0 %`, from twofold on `of less than 2.5 times`."""
     return f"below {percent(share)}" if share < 1 else f"of less than {1 + share:.1f} times"

@@ -1,0 +1,85 @@
+"""Faster, slower, a tie, or not resolved: the one rule by which a ratio's interval is judged, and its wording.
+
+A tie is a claim, and needs evidence like any other: it is made only where the whole interval lies within the margin
+that matters (two one-sided tests, Schuirmann 1987, "A comparison of the two one-sided tests procedure and the power
+approach", Journal of Pharmacokinetics and Biopharmaceutics 15(6)). With a 95 % interval, a stack whose true difference
+is as large as the margin is called a tie in at most 2.5 % of runs. An interval that merely holds 1 is no tie: it may
+hold 1.45 as well, and then the comparison is not resolved.
+"""
+
+from __future__ import annotations
+
+from math import exp, log, sqrt
+
+from orchestrator.analysis import words
+from orchestrator.analysis.summary import Interval, Standing
+
+MATTERS = 0.05  # the margin where nobody gives one
+
+
+def standing(interval: Interval | None, margin: float = MATTERS, *, envelope: float = 0.0) -> Standing:
+    """What an interval of a ratio of times says; `margin` 0.05 is 5 %, a ratio above 1 is slower.
+
+    `envelope` is by how much the reference was seen to differ from itself (the |log ratio| of an A/A control): what
+    is no further from 1 than that is not told apart from it, and where it is wider than the margin nothing is a tie.
+    """
+    if interval is None:
+        return "cannot tell"
+    low, high = interval
+    if is_within(interval, margin):
+        return "tie" if envelope <= log(1 + margin) else "not resolved"
+    middle = log(sqrt(low) * sqrt(high))
+    if low <= 1 <= high or abs(middle) <= envelope:
+        return "not resolved"
+    return "faster" if high < 1 else "slower"
+
+
+def is_within(interval: Interval, margin: float) -> bool:
+    """Whether the whole interval differs from 1 by no more than the margin, to either side by the same factor."""
+    return 1 / (1 + margin) <= interval[0] and interval[1] <= 1 + margin
+
+
+def reason(interval: Interval, margin: float = MATTERS, *, envelope: float = 0.0) -> str:
+    """Why `standing` says what it says of this interval, as a clause without a full stop."""
+    limit = words.margin(margin)
+    found = standing(interval, margin, envelope=envelope)
+    if found == "tie":
+        if interval[0] <= 1 <= interval[1]:
+            return f"equivalent within {limit}"
+        return f"equivalent within {limit}: there is a difference, {between(interval)}, too small to matter"
+    holds_one = interval[0] <= 1 <= interval[1]
+    if found == "not resolved" and envelope and (is_within(interval, margin) or not holds_one):
+        return f"{between(interval)}, but the reference differs from itself by {words.difference(exp(envelope) - 1)}"
+    if found == "not resolved":
+        return between(interval)
+    return f"the interval leaves out 1, {between(interval)}"
+
+
+def between(interval: Interval) -> str:
+    """An interval of a ratio in words: `between 3.0 % less and 45 % more`, `between 12 % and 2.4 times as much`."""
+    low, high = interval
+    if high < 1:  # both less: the smaller difference first
+        return f"between {_share(1 - high)} and {_share(1 - low)} less"
+    if low > 1 and high < 2:
+        return f"between {_share(low - 1)} and {_share(high - 1)} more"
+    if low >= 2:
+        return f"between {low:.3g} and {high:.3g} times as much"
+    return f"between {_bound(low)} and {_bound(high)}"
+
+
+def _bound(ratio: float) -> str:
+    if ratio >= 2:
+        return f"{ratio:.3g} times as much"
+    if ratio == 1:
+        return "as much"
+    return f"{_share(abs(ratio - 1))} {'more' if ratio > 1 else 'less'}"
+
+
+def _share(share: float) -> str:
+    """A share in per cent that rounds neither to nothing nor to all."""
+    if 0.99 < share < 1 or 0 < share < 0.0005:
+        digits = 2
+        while float(f"{share * 100:.{digits}f}") in (0.0, 100.0) and digits < 12:
+            digits += 1
+        return f"{share * 100:.{digits}f} %"
+    return words.percent(share)
