@@ -28,7 +28,7 @@ VERBS: dict[str, str] = {
     "plan": "Resolve an experiment into its matrix, schedule and expected duration.",
     "report": "Make a run's report again, from its stored data alone.",
     "check": "Judge a run's validity: every check with its verdict, its numbers, and what to do.",
-    "compare": "Compare two runs, or the stacks of one: improved, regressed, or within noise.",
+    "compare": "Compare two runs, or the stacks of one: improved, regressed, unchanged, or not resolved.",
     "run": "Run a plan: make the hosts, measure, check, report, take everything down.",
     "teardown": "End what is up: every run's hosts, or on this machine its processes.",
     "status": "Show what is up: since when, until when, at what cost.",
