@@ -17,7 +17,7 @@ from orchestrator.analysis.between_runs import Difference, FloorMove, RunMean, S
 from orchestrator.analysis.cells import by_block
 from orchestrator.analysis.compare import Statistic
 from orchestrator.analysis.history import EqualRun
-from orchestrator.analysis.summary import CellSummary, FloorSummary, Interval, RunSummary, Standing
+from orchestrator.analysis.summary import CellSummary, CheckVerdict, FloorSummary, Interval, RunSummary, Standing
 from orchestrator.errors import UsageError
 
 SCHEMA_VERSION = 2
@@ -201,8 +201,11 @@ def _rows(
     confounders = environments.confounders(new, old)
     rows = []
     for one in compared:
-        doubts = (*_failed_checks(new, one.new), *_failed_checks(old, one.old), *confounders, *_far_floors(one))
-        notes = (*_errors(one), *_floor_notes(one), *_in_passing(changes))
+        noises = environments.noises((new, one.new.id), (old, one.old.id))
+        failed = (*_failed_checks(new, one.new), *_failed_checks(old, one.old))
+        doubts = (*failed, *confounders, *noises, *_far_floors(one))
+        warnings = (*_warnings(new, one.new), *_warnings(old, one.old))
+        notes = (*_errors(one), *_floor_notes(one), *warnings, *_in_passing(changes))
         interval = one.difference.interval(next(levels)) if one.difference else None
         verdict, why = _judge(one, interval, margin, doubts, statistic)
         rows.append(
@@ -295,9 +298,20 @@ def _overhead(new: RunSummary, old: RunSummary, one: _Compared, statistic: Stati
 
 
 def _failed_checks(run: RunSummary, cell: CellSummary) -> Iterator[str]:
-    failed = [c.name for c in run.checks if c.verdict == "fail" and c.cell in (None, cell.id)]
+    failed = _checks(run, cell, "fail")
     if failed:
-        yield f"in {run.run_id} a check failed: {', '.join(dict.fromkeys(failed))}"
+        yield f"in {run.run_id} a check failed: {failed}"
+
+
+def _warnings(run: RunSummary, cell: CellSummary) -> Iterator[str]:
+    found = _checks(run, cell, "warn")
+    if found:
+        yield f"in {run.run_id} a check warns: {found}"
+
+
+def _checks(run: RunSummary, cell: CellSummary, verdict: CheckVerdict) -> str:
+    names = [c.name for c in run.checks if c.verdict == verdict and c.cell in (None, cell.id)]
+    return ", ".join(dict.fromkeys(names))
 
 
 def _far_floors(one: _Compared) -> Iterator[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from orchestrator.analysis import words
 from orchestrator.analysis.matching import differing
 from orchestrator.analysis.summary import RunSummary
 
@@ -17,6 +18,13 @@ from orchestrator.analysis.summary import RunSummary
 MUST_AGREE = ("Provider", "CPU", "CPUs", "Machine type", "Machine", "CPU pinning")
 CONFOUND = ("CPU governor", "Virtualisation", "Clock source", "Memory")
 NAMED = ("Kernel", "System", "Python", "orch")
+
+# What the check `noise` counts, and by how much more of a core or of the time makes two runs unlike one another.
+DISTURBANCES = {
+    "foreign": ("other processes used a CPU", 0.5),
+    "steal": ("the hypervisor took a CPU away", 0.05),
+    "throttled": ("the CPU quota stopped it", 0.05),
+}
 
 
 def obstacles(new: RunSummary, old: RunSummary) -> list[str]:
@@ -34,6 +42,24 @@ def confounders(new: RunSummary, old: RunSummary) -> list[str]:
 def changes(new: RunSummary, old: RunSummary) -> list[str]:
     """Conditions and versions that differ and may be what is being compared."""
     return [*_conditions(new, old, NAMED), *_versions(new, old)]
+
+
+def noises(new: tuple[RunSummary, str], old: tuple[RunSummary, str]) -> list[str]:
+    """Where one cell (a run and its cell's id) was disturbed much more than the other, at the worst of its trials.
+
+    The floor stands beside a trial, not under it: what ran only during trials shows here and not there.
+    """
+    mine, theirs = _noise_of(*new), _noise_of(*old)
+    return [
+        f"conditions differ: {text}, {words.percent(mine[key])} against {words.percent(theirs[key])}, at worst"
+        for key, (text, limit) in DISTURBANCES.items()
+        if key in mine and key in theirs and abs(mine[key] - theirs[key]) > limit
+    ]
+
+
+def _noise_of(run: RunSummary, cell: str) -> dict[str, float]:
+    found = [check.evidence for check in run.checks if check.name == "noise" and check.cell == cell]
+    return {key: float(e[key]) for e in found for key in DISTURBANCES if e.get(key) is not None}
 
 
 def are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import CheckResult
 from orchestrator.errors import UsageError
 from orchestrator.experiment import plan as p
-from tests.support.runs import a_run
+from tests.support.runs import S, a_run, host_counters
 
 
 def summary(run_id="new", **knobs):
@@ -153,9 +153,35 @@ def test_a_failed_check_of_one_cell_leaves_the_others_alone(old):
     assert changes(compare_runs(new, old, "median"))["grpc-thin.add.local"] == "improved"
 
 
-def test_a_check_that_warns_forbids_nothing(old):
+def test_a_check_that_warns_forbids_nothing_and_is_said(old):
     new = with_check(summary(seed=2, base_us={"grpc": 130.0}), "warn")
-    assert changes(compare_runs(new, old, "median"))["grpc-thin.add.local"] == "improved"
+    found = row_of(compare_runs(new, old, "median"), "grpc")
+    assert found.verdict == "improved"
+    assert "in new a check warns: floor" in found.notes
+
+
+def busy(share):
+    """Other processes use so much of a core in every trial."""
+
+    def spoil(draft):
+        span_s = draft.done["measured_s"]
+        own_s = draft.done["cpu_s"] + draft.stats["cpu_s"] - draft.stats_before["cpu_s"]
+        draft.done["host_after"] = host_counters(int(span_s * S), busy=int(100 * (share * span_s + own_s)))
+
+    return spoil
+
+
+def test_a_machine_that_was_busier_during_trials_forbids_a_verdict(old):
+    found = row_of(compare_runs(summary(seed=2, base_us={"grpc": 300.0}, spoil=busy(1.2)), old, "median"), "grpc")
+    assert found.verdict == "cannot tell"
+    assert "conditions differ: other processes used a CPU" in found.why
+
+
+def test_a_machine_that_was_as_busy_forbids_none():
+    new = summary(seed=2, base_us={"grpc": 300.0}, spoil=busy(1.2))
+    found = row_of(compare_runs(new, summary("old", spoil=busy(1.1)), "median"), "grpc")
+    assert found.verdict == "regressed"
+    assert "in new a check warns: noise" in found.notes
 
 
 def test_errors_of_either_run_are_said(old):
