@@ -143,7 +143,8 @@ def compare_within(run: RunSummary, statistic: Statistic) -> RunComparison:
             f"run {run.run_id} has a single stack: there is nothing to compare within it",
             hint="give a second run: `orch compare NEW OLD`",
         )
-    values = {cell.id: _value(_mean(cell, statistic), statistic) for cell in run.cells}
+    cells = {cell.id: cell for cell in run.cells}
+    values = {key: _value(_mean(cell, statistic), statistic) for key, cell in cells.items()}
     rows = tuple(
         Row(
             cell=c.cell,
@@ -158,6 +159,9 @@ def compare_within(run: RunSummary, statistic: Statistic) -> RunComparison:
             p_value=c.p_value,
             verdict=c.standing,
             why=c.why,
+            doubts=tuple(
+                dict.fromkeys(d for key in (c.cell, c.reference_cell) for d in _failed_checks(run, cells[key]))
+            ),
         )
         for c in chosen
     )

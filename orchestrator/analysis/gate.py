@@ -35,7 +35,7 @@ def require_not_slower(comparison: RunComparison, limit: float) -> None:
 
 
 def _is_usable(row: Row) -> bool:
-    return row.verdict != "cannot tell"
+    return row.verdict != "cannot tell" and not row.doubts
 
 
 def _count(some: Sequence[Row], rows: Sequence[Row]) -> str:
@@ -44,5 +44,5 @@ def _count(some: Sequence[Row], rows: Sequence[Row]) -> str:
 
 def _text(row: Row) -> str:
     if row.interval is None or row.ratio is None or not _is_usable(row):
-        return f"{row.label} ({row.why})"
+        return f"{row.label} ({'; '.join((row.why, *(doubt for doubt in row.doubts if doubt not in row.why)))})"
     return f"{row.label} has a ratio of {row.ratio:.3f} (95 % interval {row.interval[0]:.3f} to {row.interval[1]:.3f})"

@@ -70,7 +70,9 @@ def match(new: RunSummary, old: RunSummary) -> Matching:
     for found, cell in by_run[0]:
         partners = waiting[frozenset(found.items())]
         if partners:
-            pairs.append((cell, partners.pop(0)))
+            partner = next((other for other in partners if other.id == cell.id), partners[0])
+            partners.remove(partner)
+            pairs.append((cell, partner))
         else:
             alone_new.append((found, cell))
     paired = {partner.id for _, partner in pairs}

@@ -107,8 +107,8 @@ def _print_row(row: Row) -> None:
         low, high = row.overhead.interval
         found = f"{row.overhead.ratio:.3f}  {low:.3f} to {high:.3f}"
         console.result(f"{indent}{found}  above the tcp floor: {row.overhead.verdict}")
-    for note in row.notes:
-        console.result(f"{indent}{note}")
+    for text in (*(doubt for doubt in row.doubts if doubt not in row.why), *row.notes):
+        console.result(f"{indent}{text}")
 
 
 def _values(row: Row) -> str:

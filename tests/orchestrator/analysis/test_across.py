@@ -255,6 +255,14 @@ def test_runs_without_a_cell_in_common_are_refused_and_just_the_factor_that_diff
         compare_runs(summary("new", **mine), summary("old", **theirs), "median")
 
 
+def test_cells_that_measure_the_same_within_a_run_are_each_compared_once():
+    twice = [p.Placement(id=name, name=name, kind="local") for name in ("here", "there")]
+    found = compare_runs(summary("new", placements=twice), summary("old", placements=twice[::-1], seed=2), "median")
+    assert [(row.cell, row.reference) for row in found.rows] == [
+        (f"{stack}-thin.add.{name}",) * 2 for name in ("here", "there") for stack in ("rest", "grpc")
+    ]
+
+
 def test_names_do_not_matter_where_the_same_is_measured(old):
     renamed = p.Operation(id="sum", name="add", label="sum", request_bytes=8, reply_bytes=8)
     assert len(compare_runs(summary(operation=renamed), old, "median").rows) == 2
@@ -284,6 +292,11 @@ def test_a_runs_own_stacks_are_compared_with_its_reference_in_the_words_of_its_r
     found = compare_within(old, "median")
     assert changes(found) == {"grpc-thin.add.local": "faster"}
     assert found.rows[0].value < found.rows[0].reference_value
+
+
+def test_a_failed_check_is_said_of_a_runs_own_stacks_too(old):
+    found = compare_within(with_check(old, "fail", "rest-thin.add.local"), "median")
+    assert found.rows[0].doubts == ("in old a check failed: floor",)
 
 
 def test_a_single_stack_has_nothing_to_be_compared_with():

@@ -8,7 +8,7 @@ from orchestrator.analysis.gate import require_not_slower
 from orchestrator.errors import Regression, Undecided
 
 
-def row(low, high, verdict=None, label="grpc"):
+def row(low, high, verdict=None, label="grpc", doubts=()):
     interval = None if low is None else (low, high)
     return Row(
         cell=label,
@@ -23,6 +23,7 @@ def row(low, high, verdict=None, label="grpc"):
         p_value=None,
         verdict=verdict or CHANGES[standing(interval)],
         why="of the test",
+        doubts=doubts,
     )
 
 
@@ -63,6 +64,11 @@ def test_one_row_without_an_answer_is_enough_to_abstain():
 @pytest.mark.parametrize("bounds", [(1.2, 1.4), (0.9, 0.95)])
 def test_what_a_failed_check_forbids_to_judge_neither_fails_nor_passes(bounds):
     assert ended(row(*bounds, verdict="cannot tell")) == 8
+
+
+def test_a_doubt_stops_a_pass_that_the_interval_would_give():
+    assert ended(row(0.8, 1.2), limit=0.5) == 0
+    assert ended(row(0.8, 1.2, doubts=("in new a check failed: floor",)), limit=0.5) == 8
 
 
 def test_the_limit_is_the_callers():
