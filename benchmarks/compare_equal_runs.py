@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -129,12 +128,17 @@ def at_random(found: Sequence[RunSummary], seed: int) -> list[Pair]:
 
 def compared(comparison: RunComparison) -> dict[str, Any]:
     """What of a comparison is kept."""
-    verdicts = [row.verdict for row in comparison.rows]
-    kept = ("label", "ratio", "interval", "verdict", "why", "doubts")
-    return {
-        "changed": any(verdict in ("improved", "regressed") for verdict in verdicts),
-        "rows": [{key: value for key, value in asdict(row).items() if key in kept} for row in comparison.rows],
-    }
+    rows = [
+        {
+            "label": row.label,
+            "verdict": row.verdict,
+            "ratio": row.ratio and round(row.ratio, 4),
+            "interval": row.interval and [round(bound, 4) for bound in row.interval],
+            "doubts": row.doubts,
+        }
+        for row in comparison.rows
+    ]
+    return {"changed": any(row["verdict"] in ("improved", "regressed") for row in rows), "rows": rows}
 
 
 def welch(pair: Pair, statistic: Statistic) -> dict[str, Any]:
@@ -146,7 +150,7 @@ def welch(pair: Pair, statistic: Statistic) -> dict[str, Any]:
         if test:
             p_values.append(intervals.two_sided_p(test[0] / test[1], test[2]))
     adjusted = intervals.holm(p_values)
-    return {"changed": min(adjusted, default=1.0) < intervals.ALPHA, "p_values": adjusted}
+    return {"changed": min(adjusted, default=1.0) < intervals.ALPHA, "p_values": [round(p, 4) for p in adjusted]}
 
 
 def tabulate(outcomes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -178,7 +182,8 @@ def raw_run(run: RunSummary) -> dict[str, Any]:
         "run_id": run.run_id,
         "failed_checks": sorted({check.name for check in run.checks if check.verdict == "fail"}),
         "cells": {
-            cell.stack_label: {s: list(by_block(cell.trials, s).values()) for s in STATISTICS} for cell in run.cells
+            cell.stack_label: {s: [round(v, 7) for v in by_block(cell.trials, s).values()] for s in STATISTICS}
+            for cell in run.cells
         },
         "floors": {f"{floor.kind} {floor.send_bytes}": floor.medians for floor in run.floors},
     }

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from orchestrator.analysis.summary import RunSummary
     from orchestrator.results.folder import RunFolder
 
+_RUNS_READ = 100  # the newest of a folder: a summary may be a megabyte
+
 _STYLES = {
     "improved": "green",
     "faster": "green",
@@ -76,7 +78,7 @@ def _history(new: RunSummary, old: RunSummary, *folders: RunFolder) -> list[Equa
     from orchestrator.results.folder import runs
 
     roots = dict.fromkeys(folder.path.resolve().parent for folder in folders)
-    paths = [found.path for root in roots for found in runs(root)]
+    paths = [found.path for root in roots for found in runs(root)[-_RUNS_READ:]]
     return equal_runs(old, read_summaries(paths), without=[new.run_id])
 
 
