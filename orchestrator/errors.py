@@ -3,6 +3,20 @@
 `message` says what is wrong and where, `hint` what to do next, `details` what a program should get with it under
 `--json` (the run that went wrong, say). `cli.main` turns an error into text (or JSON) and its
 exit code; nothing else in the program ends the process.
+
+| code | meaning |
+| --- | --- |
+| 0 | done, and nothing stands against it |
+| 1 | `Regression`: a comparison found what it was asked to look for |
+| 2 | `UsageError`: the file or the call is wrong; nothing was started |
+| 3 | `MissingError`: this machine lacks something |
+| 4 | `ProvisionError`: hosts could not be made, reached, or deployed to |
+| 5 | `InvalidMeasurement`: a check failed |
+| 6 | `TeardownIncomplete`: something that we made is still there |
+| 7 | `TrialsFailed`: the run ended, but some trials gave no samples |
+| 8 | `Undecided`: a comparison can answer neither yes nor no |
+| 70 | `OrchError`: a fault of our own |
+| 130 | `Interrupted`: the user ended it |
 """
 
 from __future__ import annotations
@@ -64,6 +78,12 @@ class TrialsFailed(OrchError):
     """The run ended, but some trials gave no samples."""
 
     exit_code = 7
+
+
+class Undecided(OrchError):
+    """A comparison can neither find nor rule out what it was asked to look for."""
+
+    exit_code = 8
 
 
 class Interrupted(OrchError):

@@ -1,86 +1,137 @@
-"""One run against another: cell by cell, for use after a change. Trials of two runs share no block, so Welch's t applies.
+"""One run against another: cell by cell, for use after a change.
 
-Holm's correction goes over all cells compared: a change that touched nothing is called a regression somewhere in at
-most 5 % of comparisons, however many cells there are.
+`between_runs` has the model, `matching` says which cells measure the same thing, `environments` which conditions differ,
+`history` finds earlier equal runs. Holm's correction goes over all cells compared: a change that touched nothing is
+called a change somewhere in at most 5 % of comparisons, however many cells there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from math import exp
 from typing import Any, Literal
 
-from orchestrator.analysis import intervals
+from orchestrator.analysis import between_runs, environments, equivalence, intervals, matching, words
+from orchestrator.analysis.between_runs import Difference, FloorMove, RunMean, Spread
 from orchestrator.analysis.cells import by_block
 from orchestrator.analysis.compare import Statistic
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary
-from orchestrator.errors import Regression, UsageError
+from orchestrator.analysis.history import EqualRun
+from orchestrator.analysis.summary import CellSummary, CheckVerdict, FloorSummary, Interval, RunSummary, Standing
+from orchestrator.errors import UsageError
 
-SCHEMA_VERSION = 1
-Change = Literal["improved", "regressed", "within noise", "cannot tell"]
+SCHEMA_VERSION = 2
+Change = Literal["improved", "regressed", "unchanged", "not resolved", "cannot tell"]
 
-# Conditions that must agree for two runs to be compared at all, as `conditions` calls them.
-_MUST_AGREE = ("CPU", "CPUs", "Machine type", "Machine", "Provider", "CPU pinning")
-_MAY_DIFFER = ("Kernel", "Python", "System", "CPU governor", "orch")
+# The words of two runs for what `equivalence.standing` says of a ratio's interval.
+CHANGES: Mapping[Standing, Change] = {
+    "faster": "improved",
+    "slower": "regressed",
+    "tie": "unchanged",
+    "not resolved": "not resolved",
+    "cannot tell": "cannot tell",
+}
+DECIDED = ("improved", "regressed", "unchanged")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overhead:
+    """What lies above the `tcp` floor, new over old: a ratio above 1 is more. Its 95 % interval is its own."""
+
+    ratio: float
+    interval: Interval
+    verdict: Change
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One cell (or stack) compared. `ratio` above 1 is slower than what it is compared with."""
+    """One cell (or stack) compared. `ratio` above 1 is slower, for throughput too: its ratio is turned over.
+
+    `value` and `reference_value` are geometric means over trials: milliseconds, or requests per second. The interval is
+    Holm-adjusted, and of two runs it includes what may lie between runs and what the floor's movement may account for.
+    `verdict` has the words of `Change` between runs, of `Standing` within one.
+    """
 
     cell: str
     reference: str
     group: str
     label: str
     statistic: Statistic
+    value: float | None
+    reference_value: float | None
     ratio: float | None
     interval: Interval | None
     p_value: float | None
-    change: Change
+    verdict: Change | Standing
     why: str
+    doubts: tuple[str, ...] = ()  # what forbids a verdict whatever the interval says
+    notes: tuple[str, ...] = ()  # what a reader of the verdict must know
+    overhead: Overhead | None = None
+    floors: tuple[FloorMove, ...] = ()
+    spread: Spread | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunComparison:
-    """What `orch compare` prints."""
+    """What `orch compare` prints. `margin` is the relative difference below which nothing matters (0.05: 5 %)."""
 
     of: str
     reference: str
     statistic: Statistic
+    margin: float
     rows: tuple[Row, ...]
-    differences: tuple[str, ...] = ()  # conditions and versions that differ, and what is in one run only
-    schema_version: int = SCHEMA_VERSION
+    differences: tuple[str, ...] = ()  # conditions, versions and efforts that differ, and what is in one run only
+    model: str = ""  # where the spread between runs is taken from, as a sentence
+    equal_runs: tuple[str, ...] = ()  # the ids of the history
+    schema_version: int = field(default=SCHEMA_VERSION)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for `--json`."""
         return asdict(self)
 
 
-def compare_runs(new: RunSummary, old: RunSummary, statistic: Statistic) -> RunComparison:
-    """`new` against `old`; UsageError with every reason when the two cannot be compared."""
-    reasons = [*_conditions(new, old, _MUST_AGREE), *_payloads(new, old)]
-    if reasons:
+@dataclass(frozen=True, kw_only=True)
+class _Compared:
+    """A cell of both runs, tested or not."""
+
+    new: CellSummary
+    old: CellSummary
+    means: tuple[RunMean | None, RunMean | None]
+    spread: Spread
+    floors: tuple[FloorMove, ...]
+    difference: Difference | None
+
+
+def compare_runs(
+    new: RunSummary, old: RunSummary, statistic: Statistic, history: Sequence[EqualRun] = ()
+) -> RunComparison:
+    """`new` against `old`; UsageError with every reason when the two cannot be compared.
+
+    `history`: runs equal to `old`, from `history.equal_runs`.
+    """
+    if new.run_id == old.run_id:
+        raise UsageError(f"{new.run_id} is both runs: there is nothing to compare", hint="name two different runs")
+    obstacles = environments.obstacles(new, old)
+    matched = matching.match(new, old)
+    if not matched.pairs:
+        obstacles += matching.nearest_differences(new, old) or ["one of them has no cell"]
+    if obstacles:
         raise UsageError(
-            f"runs {new.run_id} and {old.run_id} cannot be compared: {'; '.join(reasons)}",
+            f"runs {new.run_id} and {old.run_id} cannot be compared, they differ in: {'; '.join(obstacles)}",
             hint="measure both under the same conditions; each run's own stacks compare with `orch compare RUN`",
         )
-    mine, theirs = _by_key(new.cells), _by_key(old.cells)
-    common = [key for key in mine if key in theirs]
-    if not common:
-        raise UsageError(
-            f"runs {new.run_id} and {old.run_id} have no cell in common: stacks, operations, payloads, placements, "
-            "connections or loads all differ",
-            hint=f"cells of {old.run_id}: {', '.join(cell.id for cell in old.cells[:5])}",
-        )
-    alone = [f"only in {new.run_id}: {mine[k].id}" for k in mine if k not in theirs]
-    alone += [f"only in {old.run_id}: {theirs[k].id}" for k in theirs if k not in mine]
+    margin = min(new.matters, old.matters)
+    found = [_compare(new, old, pair, statistic, history) for pair in matched.pairs]
+    changes = [*environments.changes(new, old), *_efforts(new, old, matched.pairs)]
     return RunComparison(
         of=new.run_id,
         reference=old.run_id,
         statistic=statistic,
-        rows=_rows([(mine[key], theirs[key]) for key in common], statistic),
-        differences=(*_conditions(new, old, _MAY_DIFFER), *_versions(new, old), *alone),
+        margin=margin,
+        rows=_rows(new, old, found, statistic, margin, changes),
+        differences=(*environments.confounders(new, old), *changes, *matched.differences),
+        model=_model(found, statistic, history),
+        equal_runs=tuple(run.run_id for run in history),
     )
 
 
@@ -92,6 +143,8 @@ def compare_within(run: RunSummary, statistic: Statistic) -> RunComparison:
             f"run {run.run_id} has a single stack: there is nothing to compare within it",
             hint="give a second run: `orch compare NEW OLD`",
         )
+    cells = {cell.id: cell for cell in run.cells}
+    values = {key: _value(_mean(cell, statistic), statistic) for key, cell in cells.items()}
     rows = tuple(
         Row(
             cell=c.cell,
@@ -99,118 +152,221 @@ def compare_within(run: RunSummary, statistic: Statistic) -> RunComparison:
             group=c.group,
             label=f"{c.stack_label} against {c.reference_label}",
             statistic=statistic,
+            value=values.get(c.cell),
+            reference_value=values.get(c.reference_cell),
             ratio=c.ratio,
             interval=c.interval,
             p_value=c.p_value,
-            change=_change_of(c),
+            verdict=c.standing,
             why=c.why,
+            doubts=tuple(
+                dict.fromkeys(d for key in (c.cell, c.reference_cell) for d in _failed_checks(run, cells[key]))
+            ),
         )
         for c in chosen
     )
-    return RunComparison(of=run.run_id, reference=chosen[0].reference_label, statistic=statistic, rows=rows)
+    return RunComparison(
+        of=run.run_id, reference=chosen[0].reference_label, statistic=statistic, margin=run.matters, rows=rows
+    )
 
 
-def require_no_regression(comparison: RunComparison, margin: float) -> None:
-    """Regression when a row is slower by more than `margin` (0.05: 5 %) and its interval leaves out 1."""
-    slower = [r for r in comparison.rows if r.change == "regressed" and r.ratio is not None and r.ratio > 1 + margin]
-    if slower:
-        worst = max(slower, key=lambda row: row.ratio or 0)
-        raise Regression(
-            f"{len(slower)} of {len(comparison.rows)} comparisons are slower by more than {margin:.3g}: "
-            f"{worst.label} most, by {(worst.ratio or 1) - 1:.1%}",
-            hint="the table shows each ratio with its interval; `orch report` shows the distributions",
-        )
+def _compare(
+    new: RunSummary,
+    old: RunSummary,
+    pair: tuple[CellSummary, CellSummary],
+    statistic: Statistic,
+    history: Sequence[EqualRun],
+) -> _Compared:
+    mine, theirs = _mean(pair[0], statistic), _mean(pair[1], statistic)
+    known = [run.means[key] for run in history if (key := (pair[1].id, statistic)) in run.means]
+    above = max(_share_above_ping(run, cell, statistic) for run, cell in ((new, pair[0]), (old, pair[1])))
+    spread = between_runs.spread_between(statistic, known, above)
+    floors = tuple(_floor_moves(new, old, pair))
+    return _Compared(
+        new=pair[0],
+        old=pair[1],
+        means=(mine, theirs),
+        spread=spread,
+        floors=floors,
+        difference=between_runs.difference(mine, theirs, spread, floors) if mine and theirs else None,
+    )
 
 
-def _rows(pairs: Sequence[tuple[CellSummary, CellSummary]], statistic: Statistic) -> tuple[Row, ...]:
-    tested = []
-    for new, old in pairs:
-        values = [list(by_block(cell.trials, statistic).values()) for cell in (new, old)]
-        tested.append(intervals.unpaired(*values) if all(values) else None)
-    p_values = [intervals.two_sided_p(t[0] / t[1], t[2]) if t[1] > 0 else float(t[0] == 0) for t in tested if t]
+def _rows(
+    new: RunSummary,
+    old: RunSummary,
+    compared: Sequence[_Compared],
+    statistic: Statistic,
+    margin: float,
+    changes: Sequence[str],
+) -> tuple[Row, ...]:
+    p_values = [c.difference.p_value for c in compared if c.difference]
     adjusted, levels = iter(intervals.holm(p_values)), iter(intervals.holm_levels(p_values))
+    confounders = environments.confounders(new, old)
     rows = []
-    for (new, old), test in zip(pairs, tested, strict=True):
-        if test is None:
-            rows.append(_untested(new, old, statistic))
-            continue
-        mean, error, freedom = test
-        half = intervals.t_quantile(1 - next(levels) / 2, freedom) * error
-        interval = (exp(mean - half), exp(mean + half))
-        change: Change = "regressed" if mean > 0 else "improved"
-        outside = not interval[0] <= 1 <= interval[1]
+    for one in compared:
+        noises = environments.noises((new, one.new.id), (old, one.old.id))
+        failed = (*_failed_checks(new, one.new), *_failed_checks(old, one.old))
+        doubts = (*failed, *confounders, *noises, *_far_floors(one))
+        warnings = (*_warnings(new, one.new), *_warnings(old, one.old))
+        notes = (*_errors(one), *_floor_notes(one), *warnings, *_in_passing(changes))
+        interval = one.difference.interval(next(levels)) if one.difference else None
+        verdict, why = _judge(one, interval, margin, doubts, statistic)
         rows.append(
-            _row(
-                new,
-                old,
-                statistic,
-                ratio=exp(mean),
+            Row(
+                cell=one.new.id,
+                reference=one.old.id,
+                group=", ".join((one.new.operation, one.new.placement, one.new.connection, one.new.load)),
+                label=one.new.stack_label,
+                statistic=statistic,
+                value=_value(one.means[0], statistic),
+                reference_value=_value(one.means[1], statistic),
+                ratio=exp(one.difference.mean) if one.difference else None,
                 interval=interval,
-                p_value=next(adjusted),
-                change=change if outside else "within noise",
-                why="the interval leaves out 1" if outside else "the interval holds 1",
+                p_value=next(adjusted) if one.difference else None,
+                verdict=verdict,
+                why=why,
+                doubts=doubts,
+                notes=notes,
+                overhead=_overhead(new, old, one, statistic, margin),
+                floors=one.floors,
+                spread=one.spread,
             )
         )
     return tuple(rows)
 
 
-def _untested(new: CellSummary, old: CellSummary, statistic: Statistic) -> Row:
-    counts = f"{len(by_block(new.trials, statistic))} and {len(by_block(old.trials, statistic))}"
-    why = f"{counts} trials with a value; an interval needs {intervals.FEWEST_BLOCKS} each"
-    return _row(new, old, statistic, ratio=None, interval=None, p_value=None, change="cannot tell", why=why)
+def _judge(
+    one: _Compared, interval: Interval | None, margin: float, doubts: Sequence[str], statistic: Statistic
+) -> tuple[Change, str]:
+    if interval is None or one.difference is None:
+        counts = " and ".join(str(len(by_block(cell.trials, statistic))) for cell in (one.new, one.old))
+        return "cannot tell", f"{counts} trials with a value; an interval needs {intervals.FEWEST_BLOCKS} each"
+    change = CHANGES[equivalence.standing(interval, margin)]
+    why = equivalence.reason(interval, margin)
+    if change in DECIDED and doubts:
+        return "cannot tell", f"{change} by the numbers alone ({why}), but {'; '.join(doubts)}"
+    if change == "not resolved" and any(one.difference.shift):
+        why += ", what the floor's movement may account for included"
+    return change, why
 
 
-def _row(new: CellSummary, old: CellSummary, statistic: Statistic, **found: Any) -> Row:
-    group = ", ".join((new.operation, new.placement, new.connection, new.load))
-    return Row(cell=new.id, reference=old.id, group=group, label=new.stack_label, statistic=statistic, **found)
+def _mean(cell: CellSummary, statistic: Statistic) -> RunMean | None:
+    return between_runs.run_mean(list(by_block(cell.trials, statistic).values()))
 
 
-def _change_of(comparison: Comparison) -> Change:
-    if comparison.standing == "faster":
-        return "improved"
-    if comparison.standing == "slower":
-        return "regressed"
-    return "within noise" if comparison.standing == "tie" else "cannot tell"
+def _value(mean: RunMean | None, statistic: Statistic) -> float | None:
+    """Milliseconds, or for throughput requests per second: what `by_block` turned over is turned back."""
+    if mean is None:
+        return None
+    return exp(-mean.mean) if statistic == "throughput" else exp(mean.mean)
 
 
-def _by_key(cells: Iterable[CellSummary]) -> dict[tuple[object, ...], CellSummary]:
-    """Cells by what they measure: ids of other experiments may differ, and the run's own labels do."""
-    return {
-        (c.protocol, c.responder, c.client, c.stack, c.operation_id, c.placement, c.connection, c.load): c
-        for c in cells
-    }
+def _floor(run: RunSummary, kind: str, cell: CellSummary) -> FloorSummary | None:
+    for floor in run.floors:
+        beside = floor.placement_id == cell.placement_id and (kind == "ping" or cell.id in floor.cells)
+        if floor.kind == kind and beside:
+            return floor
+    return None
 
 
-def _conditions(new: RunSummary, old: RunSummary, names: Sequence[str]) -> list[str]:
-    mine, theirs = dict(new.conditions), dict(old.conditions)
-    return [
-        f"{name}: {mine.get(name, 'not known')} against {theirs.get(name, 'not known')}"
-        for name in names
-        if mine.get(name) != theirs.get(name)
+def _share_above_ping(run: RunSummary, cell: CellSummary, statistic: Statistic) -> float:
+    """Of a cell's latency (of the median where the statistic is a rate); 1 without a ping."""
+    latency, ping = _mean(cell, "median" if statistic == "throughput" else statistic), _floor(run, "ping", cell)
+    if latency is None or ping is None or ping.distribution is None:
+        return 1.0
+    return max(0.0, 1 - ping.distribution.median / exp(latency.mean))
+
+
+def _floor_moves(new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSummary]) -> Iterator[FloorMove]:
+    for kind in ("tcp", "ping"):
+        mine, theirs = _floor(new, kind, pair[0]), _floor(old, kind, pair[1])
+        move = between_runs.floor_move(mine, theirs) if mine and theirs else None
+        if move:
+            yield move
+
+
+def _overhead(new: RunSummary, old: RunSummary, one: _Compared, statistic: Statistic, margin: float) -> Overhead | None:
+    """Of latencies only: a rate has no floor to be taken off."""
+    mine, theirs = one.means
+    floors = _floor(new, "tcp", one.new), _floor(old, "tcp", one.old)
+    if statistic == "throughput" or not (mine and theirs and floors[0] and floors[1]):
+        return None
+    looks = [between_runs.run_mean([m for m in floor.medians if m > 0]) for floor in floors if floor]
+    if not (looks[0] and looks[1]):
+        return None
+    found = between_runs.overhead(mine, theirs, one.spread, (looks[0], looks[1]))
+    if found is None:
+        return None
+    return Overhead(ratio=found[0], interval=found[1], verdict=CHANGES[equivalence.standing(found[1], margin)])
+
+
+def _failed_checks(run: RunSummary, cell: CellSummary) -> Iterator[str]:
+    failed = _checks(run, cell, "fail")
+    if failed:
+        yield f"in {run.run_id} a check failed: {failed}"
+
+
+def _warnings(run: RunSummary, cell: CellSummary) -> Iterator[str]:
+    found = _checks(run, cell, "warn")
+    if found:
+        yield f"in {run.run_id} a check warns: {found}"
+
+
+def _checks(run: RunSummary, cell: CellSummary, verdict: CheckVerdict) -> str:
+    names = [c.name for c in run.checks if c.verdict == verdict and c.cell in (None, cell.id)]
+    return ", ".join(dict.fromkeys(names))
+
+
+def _far_floors(one: _Compared) -> Iterator[str]:
+    for floor in one.floors:
+        if floor.is_beyond_comparing:
+            yield f"conditions differ: {_moved(floor)}"
+
+
+def _floor_notes(one: _Compared) -> Iterator[str]:
+    if not one.floors:
+        yield "no floor was measured in both runs: whether conditions moved is not known"
+    for floor in one.floors:
+        if floor.has_moved and not floor.is_beyond_comparing:
+            yield _moved(floor)
+
+
+def _moved(floor: FloorMove) -> str:
+    return (
+        f"the {floor.kind} floor itself moved from {words.ms(floor.old_ms)} to {words.ms(floor.new_ms)} "
+        f"(ratio {floor.ratio:.3g}, {floor.interval[0]:.3g} to {floor.interval[1]:.3g})"
+    )
+
+
+def _errors(one: _Compared) -> Iterator[str]:
+    mine, theirs = (sum(cell.errors.values()) for cell in (one.new, one.old))
+    if mine or theirs:
+        yield f"errors: {mine:,} of {one.new.requests:,} requests against {theirs:,} of {one.old.requests:,}"
+
+
+def _in_passing(changes: Sequence[str]) -> Iterator[str]:
+    if changes:
+        more = f" and {len(changes) - 1} more, listed below" if len(changes) > 1 else ""
+        yield f"together with what else differs: {changes[0]}{more}"
+
+
+def _efforts(new: RunSummary, old: RunSummary, pairs: Sequence[tuple[CellSummary, CellSummary]]) -> list[str]:
+    found = [
+        difference
+        for mine, theirs in pairs
+        for difference in matching.differing(matching.effort(mine, new.plan), matching.effort(theirs, old.plan))
     ]
+    return list(dict.fromkeys(found))
 
 
-def _payloads(new: RunSummary, old: RunSummary) -> list[str]:
-    """Operations and placements that bear one name and are not the same thing."""
-    reasons = []
-    for kind, keys in (("operations", ("name", "payload")), ("placements", ("kind", "from_zone", "to_zone", "link"))):
-        theirs = {part["id"]: part for part in old.plan.get(kind, ())}
-        for part in new.plan.get(kind, ()):
-            other = theirs.get(part["id"])
-            changed = [key for key in keys if other is not None and part.get(key) != other.get(key)]
-            reasons += [f"{kind[:-1]} {part['id']}: {key} differs" for key in changed]
-    return reasons
-
-
-def _versions(new: RunSummary, old: RunSummary) -> list[str]:
-    found = []
-    for stack, mine in new.settings.items():
-        theirs: Mapping[str, Any] = old.settings.get(stack, {})
-        for end in ("responder_versions", "client_versions"):
-            now, then = mine.get(end) or {}, theirs.get(end) or {}
-            found += [
-                f"{stack}: {package} {then.get(package, 'absent')} -> {now.get(package, 'absent')}"
-                for package in sorted(now.keys() | then.keys())
-                if theirs and now.get(package) != then.get(package)
-            ]
-    return sorted(set(found))
+def _model(compared: Sequence[_Compared], statistic: Statistic, history: Sequence[EqualRun]) -> str:
+    assumed = sum(1 for one in compared if one.spread.source == "assumption")
+    if not assumed:
+        return f"the spread between runs is estimated from {len(history)} other runs equal to the reference"
+    of = "" if assumed == len(compared) else f" for {assumed} of {len(compared)} cells"
+    return (
+        f"the spread between runs is assumed{of}: {between_runs.EXCESS:g} times what trials imply, plus "
+        f"{words.percent(between_runs.ASSUMED_SD[statistic])} of what lies above the ping; {len(history)} other runs "
+        f"equal to the reference were found, and {between_runs.FEWEST_RUNS} are needed to estimate it"
+    )

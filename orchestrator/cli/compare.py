@@ -1,4 +1,7 @@
-"""Compare two runs, or the stacks of one: ratios with intervals, improved, regressed, or within noise."""
+"""Compare two runs, or the stacks of one: ratios with intervals, and what they show.
+
+Exit codes with --fail-if-slower: 0 surely not slower, 1 surely slower, 8 neither can be said.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,23 @@ import typer
 from orchestrator.cli.console import console
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.across import RunComparison
+    from orchestrator.analysis.across import Row, RunComparison
+    from orchestrator.analysis.history import EqualRun
+    from orchestrator.analysis.summary import RunSummary
+    from orchestrator.results.folder import RunFolder
 
-_STYLES = {"improved": "green", "regressed": "red", "within noise": "dim", "cannot tell": "yellow"}
+_RUNS_READ = 100  # the newest of a folder: a summary may be a megabyte
+
+_STYLES = {
+    "improved": "green",
+    "faster": "green",
+    "regressed": "red",
+    "slower": "red",
+    "unchanged": "dim",
+    "tie": "dim",
+    "not resolved": "yellow",
+    "cannot tell": "yellow",
+}
 
 
 def command(
@@ -24,42 +41,86 @@ def command(
     ] = "median",
     fail_if_slower: Annotated[
         str | None,
-        typer.Option(metavar="SHARE", help="Exit with 1 when something is surely slower, by more than this: 5%."),
+        typer.Option(
+            metavar="SHARE",
+            help="Exit with 1 when something is surely slower by more than this (5%), with 8 when that cannot be told, "
+            "with 0 only when every interval lies below it.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Print a row per cell; above 1 is slower."""
-    from orchestrator.analysis.across import compare_runs, compare_within, require_no_regression
+    from orchestrator.analysis.across import compare_runs, compare_within
+    from orchestrator.analysis.gate import require_not_slower
     from orchestrator.analysis.summarise import summarise
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    margin = None if fail_if_slower is None else _share(fail_if_slower)
-    new = summarise(RunFolder.open(run))
+    limit = None if fail_if_slower is None else _share(fail_if_slower)
+    folder = RunFolder.open(run)
+    new = summarise(folder)
     if reference is None:
         comparison = compare_within(new, statistic)
     else:
-        comparison = compare_runs(new, summarise(RunFolder.open(reference)), statistic)
+        other = RunFolder.open(reference)
+        old = summarise(other)
+        comparison = compare_runs(new, old, statistic, _history(new, old, folder, other))
     console.emit(comparison.to_dict())
     _print(comparison)
-    if margin is not None:
+    if limit is not None:
         console.as_json = False  # stdout holds its one document already
-        require_no_regression(comparison, margin)
+        require_not_slower(comparison, limit)
+
+
+def _history(new: RunSummary, old: RunSummary, *folders: RunFolder) -> list[EqualRun]:
+    """Other runs equal to the reference, from the folders that the two runs lie in."""
+    from orchestrator.analysis.history import equal_runs, read_summaries
+    from orchestrator.results.folder import runs
+
+    roots = dict.fromkeys(folder.path.resolve().parent for folder in folders)
+    paths = [found.path for root in roots for found in runs(root)[-_RUNS_READ:]]
+    return equal_runs(old, read_summaries(paths), without=[new.run_id])
 
 
 def _print(comparison: RunComparison) -> None:
-    console.result(f"{comparison.of} against {comparison.reference}, by {comparison.statistic}; above 1 is slower")
+    turned = "; of throughput the ratio is that of times per request" if comparison.statistic == "throughput" else ""
+    console.result(
+        f"{comparison.of} against {comparison.reference}, by {comparison.statistic}; above 1 is slower{turned}"
+    )
+    if comparison.model:
+        console.result(comparison.model)
     group = None
     for row in comparison.rows:
         if row.group != group:
             group = row.group
             console.result(console.style(group, "bold"))
-        ratio = "   -" if row.ratio is None else f"{row.ratio:.3f}"
-        interval = "" if row.interval is None else f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"
-        change = console.style(f"{row.change:<12}", _STYLES[row.change])
-        console.result(f"  {change} {ratio:>6}  {interval:<16}  {row.label}: {row.why}")
+        _print_row(row)
     for difference in comparison.differences:
         console.result(f"  differs: {difference}")
+
+
+def _print_row(row: Row) -> None:
+    ratio = "   -" if row.ratio is None else f"{row.ratio:.3f}"
+    interval = "" if row.interval is None else f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"
+    verdict = console.style(f"{row.verdict:<12}", _STYLES[row.verdict])
+    console.result(f"  {verdict} {ratio:>6}  {interval:<16}  {row.label}{_values(row)}: {row.why}")
+    indent = " " * 15
+    if row.overhead:
+        low, high = row.overhead.interval
+        found = f"{row.overhead.ratio:.3f}  {low:.3f} to {high:.3f}"
+        console.result(f"{indent}{found}  above the tcp floor: {row.overhead.verdict}")
+    for text in (*(doubt for doubt in row.doubts if doubt not in row.why), *row.notes):
+        console.result(f"{indent}{text}")
+
+
+def _values(row: Row) -> str:
+    from orchestrator.analysis import words
+
+    if row.value is None or row.reference_value is None:
+        return ""
+    if row.statistic == "throughput":
+        return f" ({row.reference_value:,.0f}/s -> {row.value:,.0f}/s)"
+    return f" ({words.ms(row.reference_value)} -> {words.ms(row.value)})"
 
 
 def _share(text: str) -> float:

@@ -30,7 +30,7 @@ VERBS: dict[str, str] = {
     "check": "Judge a run's validity: every check with its verdict, its numbers, and what to do.",
     "verify": "Hold a stored run against what was written down when it was made.",
     "sign": "Sign a finished run with your SSH key.",
-    "compare": "Compare two runs, or the stacks of one: improved, regressed, or within noise.",
+    "compare": "Compare two runs, or the stacks of one: improved, regressed, unchanged, or not resolved.",
     "run": "Run a plan: make the hosts, measure, check, report, take everything down.",
     "teardown": "End what is up: every run's hosts, or on this machine its processes.",
     "status": "Show what is up: since when, until when, at what cost.",

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ import pytest
 from orchestrator.analysis.checks import CHECKS
 from orchestrator.cli import check, compare
 from orchestrator.cli.console import console
-from orchestrator.errors import InvalidMeasurement, Regression, UsageError
-from tests.support.runs import US, S, a_run, host_counters, write_run
+from orchestrator.errors import InvalidMeasurement, Regression, Undecided, UsageError
+from tests.support.runs import S, a_run, host_counters, write_run
 
 
 @pytest.fixture(autouse=True)
@@ -70,33 +71,70 @@ def test_what_is_checked_again_is_stored_again(out):
 
 def test_compare_shows_a_ratio_and_a_word_per_cell(out):
     a_run_called("old")
-    a_run_called("new", seed=2, base_us={"grpc": 260.0})
+    a_run_called("new", seed=2, base_us={"grpc": 300.0})
     compare.command("new", "old")
     rows = out.getvalue().splitlines()
     assert rows[0] == "new against old, by median; above 1 is slower"
-    assert any("regressed" in row and "grpc (thin)" in row for row in rows)
-    assert any("within noise" in row and "rest (thin)" in row for row in rows)
+    assert rows[1].startswith("the spread between runs is assumed")
+    assert any(re.search(r"regressed .* grpc \(thin\) \(\d+ µs -> \d+ µs\): ", row) for row in rows)
+    assert any("not resolved" in row and "rest (thin)" in row for row in rows)
+    assert any("above the tcp floor: regressed" in row for row in rows)
 
 
-def test_compare_fails_a_build_only_beyond_the_margin(out):
-    def slower(draft):
-        draft.columns["received_ns"] += 30 * US
-
+def test_compare_by_throughput_says_that_its_ratio_is_turned_over(out):
     a_run_called("old")
-    a_run_called("new", seed=2, spoil=slower)
-    compare.command("new", "old", fail_if_slower="50%")
-    with pytest.raises(Regression) as found:
-        compare.command("new", "old", fail_if_slower="5%")
-    assert found.value.exit_code == 1
+    a_run_called("new", seed=2, base_us={"grpc": 300.0})
+    compare.command("new", "old", statistic="throughput")
+    assert "of throughput the ratio is that of times per request" in out.getvalue()
+    assert any("regressed" in row and "/s -> " in row for row in out.getvalue().splitlines())
+
+
+def compared(new, old, limit):
+    with pytest.raises((Regression, Undecided)) as found:
+        compare.command(new, old, fail_if_slower=limit)
+    return found.value.exit_code
+
+
+def test_compare_fails_a_build_only_when_surely_beyond_the_limit(out):
+    a_run_called("old")
+    a_run_called("new", seed=2, base_us={"rest": 450.0, "grpc": 300.0})
+    compare.command("new", "old", fail_if_slower="100%")
+    assert compared("new", "old", "5%") == 1
+    assert compared("new", "old", "50%") == 8  # the interval reaches beyond, and does not lie beyond
+
+
+def test_compare_abstains_where_nothing_can_be_said(out):
+    a_run_called("old")
+    a_run_called("few", seed=2, blocks=2)
+    assert compared("few", "old", "500%") == 8
+
+
+def test_compare_takes_the_spread_from_equal_runs_beside_the_two(out):
+    for number in range(7):
+        a_run_called(f"run{number}", seed=number)
+        check.command(f"run{number}")  # leaves the summary
+    out.truncate(0)
+    compare.command("run6", "run0")
+    assert "the spread between runs is estimated from 5 other runs" in out.getvalue()
 
 
 def test_compare_of_one_run_has_its_stacks_as_rows_in_json_too(out):
     a_run_called("one")
     compare.command("one", statistic="p99", as_json=True)
     document = json.loads(out.getvalue())
-    assert document["schema_version"] == 1
-    assert document["rows"][0]["change"] == "improved"
+    assert document["schema_version"] == 2
+    assert document["rows"][0]["verdict"] == "faster"
     assert document["rows"][0]["statistic"] == "p99"
+
+
+def test_the_json_of_two_runs_says_where_the_spread_is_from(out):
+    a_run_called("old")
+    a_run_called("new", seed=2)
+    compare.command("new", "old", as_json=True)
+    document = json.loads(out.getvalue())
+    assert document["rows"][0]["spread"] == {"source": "assumption", "sd": pytest.approx(0.03, abs=0.01), "runs": 0}
+    assert document["equal_runs"] == []
+    assert document["margin"] == 0.05
 
 
 @pytest.mark.parametrize("margin", ["much", "-3%", "nan"])

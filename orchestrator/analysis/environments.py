@@ -1,0 +1,88 @@
+"""Whether two runs were made under the same conditions: what forbids comparing, what forbids a verdict, what is named.
+
+`conditions.conditions` says what a run was made under. Another CPU is another experiment. Another CPU governor may be
+the whole difference without anybody having meant it. Another kernel or library version may be just what somebody wants
+to compare: it is named beside the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from orchestrator.analysis import words
+from orchestrator.analysis.matching import differing
+from orchestrator.analysis.summary import RunSummary
+
+# As `conditions` calls them.
+MUST_AGREE = ("Provider", "CPU", "CPUs", "Machine type", "Machine", "CPU pinning")
+CONFOUND = ("CPU governor", "Virtualisation", "Clock source", "Memory")
+NAMED = ("Kernel", "System", "Python", "orch")
+
+# What the check `noise` counts, and by how much more of a core or of the time makes two runs unlike one another.
+DISTURBANCES = {
+    "foreign": ("other processes used a CPU", 0.5),
+    "steal": ("the hypervisor took a CPU away", 0.05),
+    "throttled": ("the CPU quota stopped it", 0.05),
+}
+
+
+def obstacles(new: RunSummary, old: RunSummary) -> list[str]:
+    """Why the two cannot be compared at all."""
+    return _conditions(new, old, MUST_AGREE)
+
+
+def confounders(new: RunSummary, old: RunSummary) -> list[str]:
+    """Conditions that differ and that nobody compares on purpose."""
+    found = _conditions(new, old, CONFOUND)
+    requesters = [run.plan.get("requesters", 1) for run in (new, old)]
+    return found + ([f"requesters: {requesters[0]} against {requesters[1]}"] if requesters[0] != requesters[1] else [])
+
+
+def changes(new: RunSummary, old: RunSummary) -> list[str]:
+    """Conditions and versions that differ and may be what is being compared."""
+    return [*_conditions(new, old, NAMED), *_versions(new, old)]
+
+
+def noises(new: tuple[RunSummary, str], old: tuple[RunSummary, str]) -> list[str]:
+    """Where one cell (a run and its cell's id) was disturbed much more than the other, at the worst of its trials.
+
+    The floor stands beside a trial, not under it: what ran only during trials shows here and not there.
+    """
+    mine, theirs = _noise_of(*new), _noise_of(*old)
+    return [
+        f"conditions differ: {text}, {words.percent(mine[key])} against {words.percent(theirs[key])}, at worst"
+        for key, (text, limit) in DISTURBANCES.items()
+        if key in mine and key in theirs and abs(mine[key] - theirs[key]) > limit
+    ]
+
+
+def _noise_of(run: RunSummary, cell: str) -> dict[str, float]:
+    found = [check.evidence for check in run.checks if check.name == "noise" and check.cell == cell]
+    return {key: float(e[key]) for e in found for key in DISTURBANCES if e.get(key) is not None}
+
+
+def are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two runs (summaries as plain data) differ in no condition, library version or setting that we know of."""
+    names = (*MUST_AGREE, *CONFOUND, *NAMED)
+    mine, theirs = ({k: v for k, v in run.get("conditions", ()) if k in names} for run in (one, other))
+    return mine == theirs and one.get("settings") == other.get("settings")
+
+
+def _conditions(new: RunSummary, old: RunSummary, names: Sequence[str]) -> list[str]:
+    mine, theirs = ({k: v for k, v in run.conditions if k in names} for run in (new, old))
+    return differing(mine, theirs)
+
+
+def _versions(new: RunSummary, old: RunSummary) -> list[str]:
+    found = []
+    for stack, mine in new.settings.items():
+        theirs: Mapping[str, Any] = old.settings.get(stack, {})
+        for end in ("responder_versions", "client_versions"):
+            now, then = mine.get(end) or {}, theirs.get(end) or {}
+            found += [
+                f"{stack}: {package} {then.get(package, 'absent')} -> {now.get(package, 'absent')}"
+                for package in sorted(now.keys() | then.keys())
+                if theirs and now.get(package) != then.get(package)
+            ]
+    return sorted(set(found))

@@ -1,0 +1,84 @@
+"""Earlier runs that are equal to a given one: what they differ by is chance, and shows how far equal runs lie apart.
+
+Equal means: the same plan but for what does not change a latency (order and seeds of trials, limits, texts), complete,
+no failed check, and no condition, version or setting that differs. What analysis left beside the samples is read
+(`summary.json`), not the samples.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orchestrator.analysis.between_runs import run_mean
+from orchestrator.analysis.cells import by_block
+from orchestrator.analysis.compare import STATISTICS
+from orchestrator.analysis.environments import are_alike
+from orchestrator.analysis.summary import SCHEMA_VERSION, RunSummary, TrialSummary
+
+# Parts of a plan that may differ between equal runs.
+VOLATILE = frozenset(
+    {"name", "question", "trials", "seed", "limits", "experiment_path", "experiment_sha256", "overrides", "resolved"}
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EqualRun:
+    """One earlier run: the mean log of its trials' values by cell id and statistic."""
+
+    run_id: str
+    means: Mapping[tuple[str, str], float]
+
+
+def read_summaries(folders: Iterable[Path]) -> list[dict[str, Any]]:
+    """What analysis left in run folders; those without a readable summary of this version are passed over."""
+    found = []
+    for folder in folders:
+        try:
+            summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(summary, dict) and summary.get("schema_version") == SCHEMA_VERSION:
+            found.append(summary)
+    return found
+
+
+def equal_runs(to: RunSummary, summaries: Sequence[Mapping[str, Any]], *, without: Iterable[str]) -> list[EqualRun]:
+    """Those of `summaries` (as plain data) that are equal to a run; `without`: ids of the runs being compared."""
+    pattern = json.loads(json.dumps({"conditions": to.conditions, "settings": to.settings}))
+    left_out = {to.run_id, *without}
+    wanted = fingerprint(to.plan)
+    return [
+        EqualRun(run_id=run["run_id"], means=_means(run))
+        for run in summaries
+        if run["run_id"] not in left_out
+        and run["state"] == "complete"
+        and not any(check["verdict"] == "fail" for check in run["checks"])
+        and fingerprint(run["plan"]) == wanted
+        and are_alike(run, pattern)
+    ]
+
+
+def fingerprint(plan: Mapping[str, Any]) -> str:
+    """SHA-256 of what of a plan changes latencies, hexadecimal; of how many trials each cell has, too."""
+    kept = {key: value for key, value in plan.items() if key not in VOLATILE}
+    text = json.dumps(kept, sort_keys=True, separators=(",", ":"), default=list)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _means(run: Mapping[str, Any]) -> dict[tuple[str, str], float]:
+    found: dict[tuple[str, str], float] = {}
+    for cell in run["cells"]:
+        try:
+            trials = [TrialSummary(**trial) for trial in cell["trials"]]
+        except TypeError:  # written by an orch that knew other fields of a trial
+            continue
+        for statistic in STATISTICS:
+            mean = run_mean(list(by_block(trials, statistic).values()))
+            if mean:
+                found[cell["id"], statistic] = mean.mean
+    return found

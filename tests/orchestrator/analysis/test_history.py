@@ -1,0 +1,92 @@
+"""Which earlier runs are equal to one, so that what they differ by is chance."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.analysis.history import equal_runs, fingerprint, read_summaries
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import CheckResult
+from tests.support.runs import a_plan, a_run
+
+
+def summary(run_id, **knobs):
+    return replace(summarise(a_run(**knobs)), run_id=run_id)
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return summary("reference")
+
+
+def stored(run):
+    return json.loads(run.to_json())
+
+
+def ids(reference, *runs, without=()):
+    return [run.run_id for run in equal_runs(reference, [stored(run) for run in runs], without=without)]
+
+
+def test_a_repetition_is_equal_whatever_its_seed_and_name_are(reference):
+    again = summary("again", plan=replace(a_plan(seed=9), name="another name", experiment_path="other.yaml"), seed=4)
+    assert ids(reference, again) == ["again"]
+
+
+def test_neither_the_run_itself_nor_the_other_one_is_history(reference):
+    assert ids(reference, reference, summary("new"), without=["new"]) == []
+
+
+FAILED = CheckResult(
+    name="floor", verdict="fail", severity="fatal", cell=None, evidence={}, explanation="impossible", action=""
+)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"state": "interrupted"},
+        {"checks": (FAILED,)},
+        {"conditions": (("CPU", "Another 9000"),)},
+        {"settings": {"rest (thin)": {"responder_versions": {"thin": "2.0"}}}},
+    ],
+)
+def test_what_differs_is_not_equal(reference, change):
+    assert ids(reference, replace(summary("other"), **change)) == []
+
+
+@pytest.mark.parametrize(
+    "knobs", [{"blocks": 4}, {"stacks": ("rest", "cbor")}, {"warmup": 60}, {"connection": "per-request"}]
+)
+def test_another_experiment_is_not_equal(reference, knobs):
+    assert ids(reference, summary("other", **knobs)) == []
+
+
+def test_its_means_are_of_each_cell_and_statistic_and_more_is_slower_in_all(reference):
+    (slow,) = equal_runs(reference, [stored(summary("slow", base_us={"rest": 600.0}))], without=())
+    (same,) = equal_runs(reference, [stored(summary("same"))], without=())
+    for statistic in ("median", "p99", "throughput"):
+        key = ("rest-thin.add.local", statistic)
+        assert slow.means[key] - same.means[key] == pytest.approx(0.69, abs=0.1)
+
+
+def test_unreadable_and_foreign_summaries_are_passed_over(tmp_path, reference):
+    for name, text in {"damaged": "{", "older": '{"schema_version": 0}', "sound": reference.to_json()}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "summary.json").write_text(text)
+    (tmp_path / "empty").mkdir()
+    assert [run["run_id"] for run in read_summaries(sorted(tmp_path.iterdir()))] == ["reference"]
+
+
+def test_trials_with_fields_that_this_orch_does_not_know_are_left_out(reference):
+    foreign = stored(summary("foreign"))
+    for cell in foreign["cells"]:
+        for trial in cell["trials"]:
+            trial["censored"] = 1
+    (found,) = equal_runs(reference, [foreign], without=())
+    assert found.means == {}
+
+
+def test_a_plan_read_from_a_file_has_the_fingerprint_it_was_written_with():
+    plan = a_plan().to_dict()
+    assert fingerprint(json.loads(json.dumps(plan))) == fingerprint(plan)
