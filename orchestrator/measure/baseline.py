@@ -145,19 +145,22 @@ class Baselines:
                 send_bytes=floor.send_bytes,
                 receive_bytes=floor.receive_bytes,
                 cells=floor.cells,
+                opened=floors.is_opened(floor, part.done),
                 done=part.done,
             )
         )
 
     def _ask(self, floor: floors.Floor) -> Ask:
         tcp = find_protocol("tcp")
-        load, warmup = floors.load(self._rtt_s)
+        load, warmup = floors.load(floor, self._rtt_s)
         return Ask(
             protocol=tcp.name,
             responder=tcp.responder().name,
             client=tcp.default_client(1).name,
             operation="exchange",
-            payload=Payload(kind="exchange", size=floor.send_bytes, reply_size=floor.receive_bytes),
+            payload=Payload(
+                kind="exchange", size=floor.send_bytes, reply_size=floor.receive_bytes, opening=floor.opening
+            ),
             connection=floor.policy,
             load=load,
             warmup=warmup,

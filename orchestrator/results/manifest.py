@@ -91,6 +91,7 @@ class BaselineRecord:
     send_bytes: int = 0
     receive_bytes: int = 0
     cells: tuple[str, ...] = ()  # the cells this tcp floor stands beside
+    opened: bool = False  # a larger exchange came first, so that TCP's window no longer limits it
     done: DoneLine = field(default_factory=dict)
 
 

@@ -31,7 +31,8 @@ class Payload:
     `bytes`: `size` pseudo-random bytes of the trial's seed. `records`: `count` structured records. `json` and `image`:
     the file at `path` on the requester's host, whose SHA-256 is checked before use; `full_decode` asks the responder to
     decode every pixel.
-    `exchange` (the floor): send `size` bytes, be sent `reply_size`.
+    `exchange` (the floor): send `size` bytes, be sent `reply_size`; the second request of a trial is `opening` times as
+    large both ways, which opens TCP's window for the others.
     """
 
     kind: Literal["none", "bytes", "records", "json", "image", "exchange"] = "none"
@@ -41,6 +42,7 @@ class Payload:
     path: str | None = None
     sha256: str | None = None
     full_decode: bool = False
+    opening: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)

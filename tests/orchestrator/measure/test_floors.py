@@ -2,8 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.measure.floors import Floor, floors, load
+import pytest
+
+from orchestrator.measure.floors import Floor, floors, is_opened, load
 from tests.support.plans import plan
+
+SMALL = Floor(policy="reuse", send_bytes=64, receive_bytes=64, cells=("a",))
+LARGE = Floor(policy="reuse", send_bytes=300_000, receive_bytes=26, cells=("a",))
 
 
 def cells(*names: str, policy: str = "reuse"):
@@ -49,6 +54,26 @@ def test_a_stack_that_failed_the_smoke_test_has_no_floor():
 
 
 def test_a_look_is_short_and_longer_only_where_the_distance_asks_for_it():
-    near, far = load(0.0001)[0], load(0.1)[0]
+    near, far = load(SMALL, 0.0001)[0], load(SMALL, 0.1)[0]
     assert (near.requests, near.duration_s) == (200, 2.0)
     assert far.duration_s == 4.0
+
+
+def test_a_large_body_on_a_kept_connection_finds_tcps_window_opened():
+    _, warmup = load(LARGE, 0.12)
+    assert LARGE.opening == 8
+    assert warmup.requests >= 4
+    assert warmup.at_most_s > 10  # the larger exchange is not cut off over a slow link
+    assert is_opened(LARGE, {"warmup_requests": warmup.requests})
+    assert not is_opened(LARGE, {"warmup_requests": 1})
+    assert not is_opened(LARGE, {})
+
+
+@pytest.mark.parametrize("floor", [SMALL, replace(LARGE, policy="per-request"), replace(LARGE, send_bytes=14_480)])
+def test_where_no_window_is_kept_or_needed_none_is_opened(floor):
+    assert floor.opening == 1
+    assert not is_opened(floor, {"warmup_requests": 50})
+
+
+def test_opening_a_window_takes_no_more_memory_than_a_large_body():
+    assert replace(LARGE, send_bytes=100_000_000).opening == 2
