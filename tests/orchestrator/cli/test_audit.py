@@ -43,16 +43,16 @@ def test_a_claim_is_named_once_above_all_that_is_said_of_it(out):
 def test_the_document_has_what_scripts_need(out):
     audit.command(AUDITS / "grpc-rest-database.yaml", as_json=True)
     document = json.loads(out.getvalue())
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == 2
     assert all({"claim", "verdict", "rule", "arithmetic"} <= claim.keys() for claim in document["claims"])
     verdicts = {claim["verdict"] for claim in document["claims"]}
-    assert verdicts <= {"supported", "contradicted", "impossible", "cannot-tell"}
+    assert verdicts <= {"supported", "contradicted", "impossible", "undetermined"}
 
 
 def test_a_page_is_written_beside_what_is_printed(tmp_path, out):
     audit.command(AUDITS / "keep-alive.yaml", html=tmp_path / "audit.html")
     assert (tmp_path / "audit.html").read_text().startswith("<!DOCTYPE html>")
-    assert "cannot-tell" in out.getvalue()
+    assert "undetermined" in out.getvalue()
 
 
 def test_a_file_is_needed():
