@@ -134,6 +134,13 @@ def mean_in_percentiles(row: Row, file: AuditFile) -> Finding | None:
     arithmetic = f"mean {row.mean:g}; {', '.join(percentiles)} allow {possible.low:.3g} to {possible.high:.3g}"
     if possible.low * 0.98 - off <= row.mean <= possible.high * 1.02 + off:
         return about(row, MEAN, "supported", arithmetic)
+    if row.mean > possible.high and row.concurrency and row.throughput_per_s:
+        divided = row.concurrency * 1000 / row.throughput_per_s
+        if abs(row.mean / divided - 1) < 0.005:
+            words = f"{arithmetic}; {row.concurrency} / {row.throughput_per_s:,g} per s = {divided:.4g} ms"
+            return about(
+                row, MEAN, "undetermined", f"{words}: wall time divided by requests (ab), no mean of latencies"
+            )
     if of_several_runs(row, file) or method_of(row, file).corrected:
         words = f"{arithmetic}: outside, which figures put together over runs, or corrected ones, may explain"
         return about(row, MEAN, "undetermined", words)
