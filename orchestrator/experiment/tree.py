@@ -232,8 +232,9 @@ class _Builder:
             if reason:
                 self.problems.append(Problem(mark, reason))
             node.value = resolve(event.value)
-        if node.value in (math.inf, -math.inf):
-            self.problems.append(Problem(mark, "this number is too large."))
+        too_long = event.style is None and _INTEGER.fullmatch(event.value) and isinstance(node.value, str)
+        if too_long or node.value in (math.inf, -math.inf):
+            self.problems.append(Problem(mark, "this number is too large; in quotes it is text."))
         elif isinstance(node.value, str) and _SURROGATE.search(node.value):
             self.problems.append(Problem(mark, "this text holds half of a surrogate pair, which is no character."))
         if event.anchor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from orchestrator.analysis.audit.finding import Finding, Rule
-from orchestrator.analysis.audit.method import method_of
+from orchestrator.analysis.audit.method import depth_unknown, method_of
 from orchestrator.analysis.audit.model import AuditFile, Row
 from orchestrator.analysis.audit.precision import bounds, half_digit, mean_bounds
 from orchestrator.analysis.audit.rules import about
@@ -78,11 +78,12 @@ def littles_law(row: Row, file: AuditFile) -> Finding | None:
         arithmetic += f"; published p99 {p99:g} ms"
     if not mean and least > longest:
         arithmetic += f"; its percentiles force a mean of {least:.3g} ms"
-    corrected = method_of(row, file).corrected
-    if least > longest * (1.05 if file.stated.repeats == 1 else EXCESS_OVER_RUNS) and not corrected:
+    corrected, unknown = method_of(row, file).corrected, depth_unknown(row, file)
+    if least > longest * (1.05 if file.stated.repeats == 1 else EXCESS_OVER_RUNS) and not (corrected or unknown):
         return about(row, LITTLE, "contradicted", f"{arithmetic}: more time than there was")
     if least > longest * 1.05:
         why = "the correction for coordinated omission" if corrected else "runs put together in two ways"
+        why = "several requests at once on a connection" if unknown else why
         return about(row, LITTLE, "undetermined", f"{arithmetic}: more time than there was, which {why} may explain")
     typical = row.mean if row.mean is not None else p99
     if typical is not None and typical < implied * 0.8:

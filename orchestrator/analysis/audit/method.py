@@ -55,15 +55,29 @@ def method_of(row: Row, file: AuditFile) -> Method:
     return Method.model_construct(None, **found)
 
 
+def _words(stated: Stated) -> str:
+    return ". ".join((stated.tool or "", stated.aggregate or "", stated.network or "", *stated.notes))
+
+
 @lru_cache(maxsize=64)
 def _from_words(stated: Stated) -> dict[str, Any]:
-    text = ". ".join((stated.tool or "", stated.aggregate or "", stated.network or "", *stated.notes))
+    text = _words(stated)
     found: dict[str, Any] = {}
     for pattern, facts in WORDS:
         if pattern.search(text):
             for name, value in facts.items():
                 found.setdefault(name, value)
     return found
+
+
+_SEVERAL_AT_ONCE = re.compile(
+    r"(?i)\b(?:pipelin\w*|multiplex\w*|streams|batch\w*|in[- ]flight|async\w*)\b|\s-[pPm] ?\d+"
+)
+
+
+def depth_unknown(row: Row, file: AuditFile) -> bool:
+    """Whether the file's words speak of several requests at once on a connection, and the row does not say how many."""
+    return row.batch is None and _SEVERAL_AT_ONCE.search(_words(file.stated)) is not None
 
 
 def of_several_runs(row: Row, file: AuditFile) -> bool:

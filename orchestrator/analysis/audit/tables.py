@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -17,8 +18,8 @@ TableRule = Callable[[AuditFile], Iterator[Finding]]
 
 TEMPLATE = Rule(
     "tail template",
-    "four results or more, one in five (one at the least) left out; thin tails within 15 %, or all ratios within 2 %; "
-    "1,000 requests each, means that differ by half",
+    "four results or more, one in five (one at the least) left out, means that differ by half, 1,000 requests each; thin "
+    "tails alike within 15 %, or any tails more alike than samples are once in 1,000 tables",
     "all rows were scaled from one measured distribution (a model, a simulation), or cut off at the same percentile",
 )
 REPEATED = Rule(
@@ -30,7 +31,9 @@ REPEATED = Rule(
 WINNERS = Rule("winner by p99 against winner by throughput", "none", "one of the two figures does not matter")
 
 _INDEPENDENT = "the distributions of the stacks were measured independently"
-_TAIL: tuple[Statistic, ...] = ("sd", "p95", "p99", "p999", "max")
+_TAIL: tuple[Statistic, ...] = ("p95", "p99", "max")
+_CHANCE = 1e-3
+_MOST_ROWS = 20
 _FIGURES: tuple[Statistic, ...] = ("mean", "median", "p75", "p90", "p95", "p99", "p999", "max", "sd")
 
 
@@ -54,7 +57,7 @@ def _thin_tails(rows: list[Row], file: AuditFile) -> Finding:
     shapes = {r.name: (r.sd or 0) / (r.mean or 1) for r in rows}
     words = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
     arithmetic = f"max / p99: {words}; SD / mean from {min(shapes.values()):.2f} to {max(shapes.values()):.2f}"
-    kept = _without_outliers(rows, lambda some: _alike(some, ratios, shapes))
+    kept = _without_outliers(rows, lambda some: _alike(some, ratios, shapes, all_of_them=len(some) == len(rows)))
     verdict: AuditVerdict = "supported"
     if kept:
         means = [r.mean or 1.0 for r in kept]
@@ -75,9 +78,11 @@ def _thin_tails(rows: list[Row], file: AuditFile) -> Finding:
     )
 
 
-def _alike(rows: list[Row], ratios: dict[str, float], shapes: dict[str, float]) -> bool:
+def _alike(rows: list[Row], ratios: dict[str, float], shapes: dict[str, float], *, all_of_them: bool) -> bool:
+    """Whether tails are thin and alike; more closely so where the one that is not has been left out."""
     tails, spreads = [ratios[r.name] for r in rows], [shapes[r.name] for r in rows]
-    return _relative_range(tails) < 0.15 and _relative_range(spreads) < 0.25 and max(tails) < 1.25
+    within, thin = (0.15, 1.25) if all_of_them else (0.08, 1.20)
+    return _relative_range(tails) < within and _relative_range(spreads) < 0.25 and max(tails) < thin
 
 
 def _without_outliers(rows: list[Row], alike: Callable[[list[Row]], bool]) -> list[Row]:
@@ -85,7 +90,7 @@ def _without_outliers(rows: list[Row], alike: Callable[[list[Row]], bool]) -> li
     if alike(rows):
         return rows
     for out in range(1, max(1, len(rows) // 5) + 1):
-        if len(rows) - out < 4 or len(rows) > 20:
+        if len(rows) - out < 4 or len(rows) > _MOST_ROWS:
             break
         for left_out in combinations(rows, out):
             kept = [r for r in rows if r not in left_out]
@@ -95,37 +100,66 @@ def _without_outliers(rows: list[Row], alike: Callable[[list[Row]], bool]) -> li
 
 
 def _scaled(file: AuditFile) -> Iterator[Finding]:
-    """Results whose tail figures are all the same multiples of their means, to 2 %, the slowest request among them.
+    """Results whose p95, p99 and maximum are the same multiples of their means, more closely than samples can agree.
 
-    The slowest of a thousand varies by a tenth from run to run whatever the distribution; four that agree are no chance.
+    By how much they vary from sample to sample follows from their number and from the tail between p95 and p99, taken as
+    exponential (order statistics: Renyi 1953). The sum of squared deviations is then about chi-squared; accused is a sum
+    that chance undercuts once in 1,000 tables, each choice of an outlier counted.
     """
-    rows = [r for r in file.results if r.mean and r.max and r.measures == "latency"]
-    common = [n for n in _TAIL if sum(r.value(n) is not None for r in rows) >= 4]
-    rows = [r for r in rows if all(r.value(n) is not None for n in common)]
-    if len(rows) < 4 or len(common) < 2 or "max" not in common:
+    rows = [r for r in file.results if r.mean and r.p95 and r.p99 and r.max and r.measures == "latency"]
+    if not 4 <= len(rows) <= _MOST_ROWS:
         return
-
-    def scaled(some: list[Row]) -> bool:
-        return all(_relative_range([(r.value(n) or 0) / (r.mean or 1) for r in some]) < 0.02 for n in common)
-
-    kept = _around_the_median(rows, common)
-    if len(kept) < 4 or len(rows) - len(kept) > max(1, len(rows) // 5) or not scaled(kept):
-        return
+    choices: list[tuple[Row, ...]] = [
+        (),
+        *(c for out in range(1, max(1, len(rows) // 5) + 1) for c in combinations(rows, out)),
+    ]
+    choices = [c for c in choices if len(rows) - len(c) >= 4]
+    kept = min(
+        ([r for r in rows if r not in left_out] for left_out in choices),
+        key=lambda some: _chance_of_likeness(some, file),
+    )
+    chance = min(1.0, _chance_of_likeness(kept, file) * len(choices))
     means = [r.mean or 1.0 for r in kept]
-    if max(means) < 1.5 * min(means):
+    if chance > _CHANCE or max(means) < 1.5 * min(means):
         return
-    factors = ", ".join(f"{n} {median((r.value(n) or 0) / (r.mean or 1) for r in kept):.3g}" for n in common)
-    arithmetic = f"in units of the mean: {factors}, alike to 2 % in {', '.join(r.name for r in kept)}"
+    factors = ", ".join(f"{n} {median(_in_means(r, n) for r in kept):.3g}" for n in _TAIL)
+    arithmetic = f"in units of the mean: {factors}, alike in {', '.join(r.name for r in kept)}; by chance: {chance:.2g}"
     few = any((r.samples or file.stated.requests or 1_000) < 1_000 for r in kept)
     verdict: AuditVerdict = "undetermined" if few else "contradicted"
     yield judge(TEMPLATE, verdict, arithmetic, claim=_INDEPENDENT, rows=tuple(r.name for r in kept))
 
 
-def _around_the_median(rows: list[Row], names: list[Statistic]) -> list[Row]:
-    middle = {n: median((r.value(n) or 0) / (r.mean or 1) for r in rows) for n in names}
-    return [
-        r for r in rows if all(abs((r.value(n) or 0) / (r.mean or 1) - middle[n]) <= 0.01 * middle[n] for n in names)
-    ]
+def _in_means(row: Row, name: Statistic) -> float:
+    return (row.value(name) or 0.0) / (row.mean or 1.0)
+
+
+def _chance_of_likeness(rows: list[Row], file: AuditFile) -> float:
+    """How likely independent samples of one shape have tails that are as alike as these."""
+    total = 0.0
+    for name in _TAIL:
+        values, errors = [_in_means(r, name) for r in rows], []
+        for row in rows:
+            count = row.samples or file.stated.requests or 1_000
+            scale = max(_in_means(row, "p99") - _in_means(row, "p95"), 1e-9) / math.log(5)
+            share = {"p95": 0.05, "p99": 0.01}.get(name)
+            errors.append(scale * (math.sqrt((1 - share) / (share * count)) if share else 1.28))
+        middle, error = fmean(values), fmean(errors)
+        total += sum(((value - middle) / error) ** 2 for value in values)
+    return _chi_squared_below(total, (len(rows) - 1) * len(_TAIL))
+
+
+def _chi_squared_below(value: float, freedom: int) -> float:
+    """The distribution function of chi-squared, by the series of the incomplete gamma function (Pearson 1922)."""
+    shape, x = freedom / 2, value / 2
+    if x <= 0:
+        return 0.0
+    if x > shape + 20:
+        return 1.0
+    term = total = 1 / shape
+    for step in range(1, 500):
+        term *= x / (shape + step)
+        total += term
+    return min(1.0, total * math.exp(-x + shape * math.log(x) - math.lgamma(shape)))
 
 
 def _relative_range(values: list[float]) -> float:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from orchestrator.analysis.audit import examine
-from orchestrator.analysis.audit.finding import ACCUSING, Finding
+from orchestrator.analysis.audit import claims, examine, load, network, shape, tables
+from orchestrator.analysis.audit.finding import ACCUSING, Finding, Rule
 from orchestrator.analysis.audit.model import AuditFile
 from orchestrator.analysis.audit.read import read
 from orchestrator.experiment.problems import ExperimentError
@@ -85,3 +86,33 @@ def test_figures_as_a_tool_prints_them_are_not_accused(tool: str, seed: int) -> 
         rows.append({"name": f"r{number}", "protocol": f"p{number}", **tools.TOOLS[tool](load)})
     stated = {"tool": tool, "mode": "closed loop", "repeats": 1}
     assert accusations(AuditFile.model_validate({"title": tool, "stated": stated, "results": rows})) == []
+
+
+@pytest.mark.parametrize("requests", [1_000, 20_000])
+def test_independent_samples_of_one_shape_are_rarely_called_a_template(requests: int) -> None:
+    rng = np.random.default_rng(requests)
+    accused = 0
+    for _ in range(100):
+        rows = []
+        for number, mean in enumerate([0.8, 1.3, 1.9, 2.8, 4.4]):
+            drawn = rng.lognormal(0, 0.4, requests) * mean
+            at = np.percentile(drawn, [50, 95, 99])
+            figures = {"mean": drawn.mean(), "sd": drawn.std(), "median": at[0], "p95": at[1], "p99": at[2]}
+            figures |= {"min": drawn.min(), "max": drawn.max()}
+            known = {"name": f"s{number}", "protocol": f"p{number}", "samples": requests}
+            rows.append(known | {name: round(float(value), 3) for name, value in figures.items()})
+        accused += bool(accusations(AuditFile.model_validate({"title": "t", "results": rows})))
+    assert accused <= 3
+
+
+def every_rule() -> list[Rule]:
+    modules = (claims, load, network, shape, tables)
+    return [value for module in modules for value in vars(module).values() if isinstance(value, Rule)]
+
+
+@pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)
+def test_every_rule_stands_in_the_documentation_as_it_is_applied(rule: Rule) -> None:
+    page = " ".join((Path(__file__).parents[4] / "docs" / "audit.md").read_text(encoding="utf-8").split())
+    assert f"| {rule.name} |" in page
+    assert rule.tolerance in page
+    assert rule.honest in page
