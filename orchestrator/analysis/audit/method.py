@@ -36,7 +36,8 @@ WORDS: tuple[tuple[re.Pattern[str], dict[str, Any]], ...] = tuple(
         ("gatling|ddsketch|datadog", _sketch(0.01)),
         ("t-?digest|vegeta|elasticsearch", _sketch(0.02)),
         ("poisson|exponential(?:ly)?|random arrivals|memoryless", {"arrivals": "poisson"}),
-        ("at[- ]least[- ]once|duplicates?|redeliver\\w*|qos ?1|retransmitted events", {"delivery": "at-least-once"}),
+        ("at[- ]least[- ]once|duplicates?|redeliver\\w*|qos ?1|subscribers?|fan-?out|broadcast",
+         {"delivery": "at-least-once"}),
         ("(?:sd|deviation|spread|error|\\+/-|±)[^.;]*\\b(?:over|across|between|of)\\b[^.;]*\\b"
          "(?:runs?|trials?|repeats?|repetitions?|iterations?|forks?)", {"spread": "runs"}),
     )

@@ -12,6 +12,7 @@ from orchestrator.analysis.audit.claim_forms import Statistic
 from orchestrator.analysis.audit.finding import AuditVerdict, Finding, Rule, judge
 from orchestrator.analysis.audit.method import method_of
 from orchestrator.analysis.audit.model import AuditFile, Row
+from orchestrator.analysis.audit.precision import half_digit
 from orchestrator.analysis.audit.shape import significant
 
 TableRule = Callable[[AuditFile], Iterator[Finding]]
@@ -25,13 +26,23 @@ TEMPLATE = Rule(
 REPEATED = Rule(
     "repeated figures",
     "three latency figures of three digits in two results, or one of them in four (four digits: in three); minima, and "
-    "percentiles out of buckets, are left out",
-    "the results are of one and the same measurement, or a time-out or clock tick stands where a latency should",
+    "percentiles out of buckets, multiples of one clock tick, and figures just above 40 ms, 200 ms or a usual time-out, are "
+    "left out",
+    "the results are of one and the same measurement, or an unusual time-out or clock tick stands where a latency should",
 )
 WINNERS = Rule("winner by p99 against winner by throughput", "none", "one of the two figures does not matter")
 
 _INDEPENDENT = "the distributions of the stacks were measured independently"
 _TAIL: tuple[Statistic, ...] = ("p95", "p99", "max")
+_TICKS: tuple[Statistic, ...] = ("min", "median", "p75", "p90", "p95", "p99", "p999", "max")
+
+# Where latencies gather whoever answers: the delayed acknowledgement and the least retransmission time-out of Linux
+# (40 and 200 ms), and time-outs that people set; by how much above them.
+_LIMITS_MS = (
+    (40.0, 0.1),
+    (200.0, 0.05),
+    *((1000.0 * s, 0.01) for s in (0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 15, 20, 30, 60)),
+)
 _CHANCE = 1e-3
 _MOST_ROWS = 20
 _FIGURES: tuple[Statistic, ...] = ("mean", "median", "p75", "p90", "p95", "p99", "p999", "max", "sd")
@@ -167,8 +178,13 @@ def _relative_range(values: list[float]) -> float:
 
 
 def repeated_figures(file: AuditFile) -> Iterator[Finding]:
-    """Results of different stacks, places or loads with the same figures to the last digit."""
+    """Results of different stacks, places or loads with the same figures to the last digit.
+
+    A coarse clock's ticks, and time-outs, repeat honestly: figures on one grid, or just above a usual limit, are left out.
+    """
     rows = [r for r in file.results if r.measures == "latency" and _exact(r, file)]
+    if _on_a_grid(rows):
+        return
     for one, other in combinations(rows, 2):
         same = [n for n in _FIGURES if _long(one, n, 3) and one.value(n) == other.value(n)]
         if len(same) >= 3 and _setting(one) != _setting(other):
@@ -185,6 +201,19 @@ def repeated_figures(file: AuditFile) -> Iterator[Finding]:
                 yield _repeated(f"{name} is {value:g} in each of {', '.join(r.name for r in some)}", some)
 
 
+def _on_a_grid(rows: list[Row]) -> bool:
+    """Whether all percentiles and extremes are multiples of the smallest of them, at least three different ones."""
+    values = {v for r in rows for n in _TICKS if (v := r.value(n))}
+    if len(values) < 3:
+        return False
+    step = min(values)
+    off = half_digit(step)
+    return (
+        all(abs(v - round(v / step) * step) <= round(v / step) * off + half_digit(v) for v in values)
+        and off < step / 20
+    )
+
+
 def _repeated(arithmetic: str, rows: list[Row]) -> Finding:
     return judge(REPEATED, "contradicted", arithmetic, claim=_INDEPENDENT, rows=tuple(r.name for r in rows))
 
@@ -196,7 +225,9 @@ def _exact(row: Row, file: AuditFile) -> bool:
 
 def _long(row: Row, name: Statistic, digits: int) -> bool:
     value = row.value(name)
-    return bool(value) and significant(value or 0.0) >= digits
+    if not value or significant(value) < digits:
+        return False
+    return not any(limit <= value <= limit * (1 + above) for limit, above in _LIMITS_MS)
 
 
 def _setting(row: Row) -> tuple[object, ...]:
