@@ -1,4 +1,4 @@
-"""Examine published figures: what is supported, contradicted, impossible, or not to be told."""
+"""Examine published figures: what is supported, contradicted, impossible, or undetermined."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.cli.console import console
+from orchestrator.cli.console import console, plain
 
 if TYPE_CHECKING:
     from orchestrator.analysis.audit.finding import Finding
@@ -19,7 +19,7 @@ _MARKS = {
     "supported": ("ok", "green"),
     "contradicted": ("NO", "yellow"),
     "impossible": ("!!", "red"),
-    "cannot-tell": ("??", "dim"),
+    "undetermined": ("??", "dim"),
 }
 
 
@@ -62,10 +62,16 @@ def _print(finding: Finding, before: Finding | None) -> None:
     """A claim once, below it each rule's verdict on it, and its arithmetic a part to a line."""
     if before is None or before.claim != finding.claim:
         console.result()
-        console.result(finding.claim)
+        console.result(plain(finding.claim))
     mark, style = _MARKS[finding.verdict]
     console.result(f"  {console.style(mark, style)} {finding.verdict} ({finding.rule})")
     width = max(60, shutil.get_terminal_size().columns - 1)
-    for part in finding.parts:
-        for line in textwrap.wrap(part, width, initial_indent=_INDENT, subsequent_indent=_INDENT + "  "):
+    for part in (*finding.parts, *_in_defence(finding)):
+        for line in textwrap.wrap(plain(part), width, initial_indent=_INDENT, subsequent_indent=_INDENT + "  "):
             console.result(line)
+
+
+def _in_defence(finding: Finding) -> list[str]:
+    """How far the figures might be off without an accusation, and what would refute it."""
+    lines = [f"tolerance: {finding.tolerance}"] if finding.tolerance else []
+    return [*lines, f"honest if: {finding.honest_explanation}"] if finding.honest_explanation else lines

@@ -35,7 +35,7 @@ VERBS: dict[str, str] = {
     "teardown": "End what is up: every run's hosts, or on this machine its processes.",
     "status": "Show what is up: since when, until when, at what cost.",
     "ssh": "Open a shell on a host that is up, or run one command there.",
-    "audit": "Examine published figures: supported, contradicted, impossible, or not to be told.",
+    "audit": "Examine published figures: supported, contradicted, impossible, or undetermined.",
 }
 
 

@@ -7,6 +7,7 @@ overwrite (a duplicate key) is refused here with the place and the reason, and a
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -231,6 +232,11 @@ class _Builder:
             if reason:
                 self.problems.append(Problem(mark, reason))
             node.value = resolve(event.value)
+        too_long = event.style is None and _INTEGER.fullmatch(event.value) and isinstance(node.value, str)
+        if too_long or node.value in (math.inf, -math.inf):
+            self.problems.append(Problem(mark, "this number is too large; in quotes it is text."))
+        elif isinstance(node.value, str) and _SURROGATE.search(node.value):
+            self.problems.append(Problem(mark, "this text holds half of a surrogate pair, which is no character."))
         if event.anchor:
             self._anchors[event.anchor] = node
         return node
@@ -252,6 +258,7 @@ class _Builder:
         raise ExperimentError([*self.problems, Problem(mark, message)])
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)\.[0-9]+")

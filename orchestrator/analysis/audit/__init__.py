@@ -1,4 +1,4 @@
-"""Examines figures that others published: supported, contradicted, impossible, or not to be told from what is given."""
+"""Examines figures that others published: supported, contradicted, impossible, or undetermined from what is given."""
 
 from __future__ import annotations
 

@@ -2,44 +2,81 @@
 
 from __future__ import annotations
 
-import json
 import math
-from typing import Any
+from typing import assert_never
 
-from orchestrator.analysis.audit.figures import round_trips
-from orchestrator.analysis.audit.finding import AuditVerdict, Finding
-from orchestrator.analysis.audit.model import (
-    AuditFile,
+from orchestrator.analysis.audit.claim_forms import (
     Claim,
     Connections,
     DeliversAll,
     Faster,
+    Highest,
     LargerEffect,
     Lowest,
     Multiple,
     Peak,
-    Row,
     Size,
+    Slower,
     Statistic,
     Test,
     Times,
     rows_of,
 )
+from orchestrator.analysis.audit.compared import check_compared, overlap
+from orchestrator.analysis.audit.finding import AuditVerdict, Finding, Rule, judge
+from orchestrator.analysis.audit.load import arrival_noise
+from orchestrator.analysis.audit.method import method_of
+from orchestrator.analysis.audit.model import AuditFile, Row
+from orchestrator.analysis.audit.network import ROUND_TRIPS, round_trips
+from orchestrator.analysis.audit.precision import bounds, half_digit
+from orchestrator.analysis.audit.sizes import encoded_sizes, text_bytes
 
-# Claims are rounded: "40 %" means 37.5 to 42.5, "ten times" 9 to 11.
-PERCENT_SLACK = 2.5
+# Claims are rounded: "ten times" is 9 to 11, but never the other way round.
 FACTOR_SLACK = 0.10
+
+PERCENTAGES = Rule(
+    "percentages recomputed",
+    "2.5 points from 10 to 50 %, a twentieth above, a quarter (0.5 points at the least) below; the sign must agree",
+    "the sentence is about other figures than the table's, or another statistic",
+)
+ORDERED = Rule("order recomputed", "the figures' rounding", "the sentence is about other figures than the table's")
+FACTORS = Rule(
+    "factors recomputed",
+    "a tenth of the factor, half of its distance from 1 at the most",
+    "the sentence is about other figures than the table's",
+)
+EXTREME = Rule(
+    "extreme recomputed",
+    "the figures' rounding; rows of the same operation, placement and load, or those named",
+    "the sentence is about other rows, or another statistic, than the test says",
+)
+SIZE = Rule(
+    "encoded size against content",
+    "one byte; any of the codec's usual variants",
+    "the size is after compression, or keys are known to both ends beforehand, or the message is another one",
+)
+LOSS = Rule(
+    "all delivered",
+    "0.1 %, and four standard deviations of a Poisson count where arrivals are random",
+    "less was offered than the table says",
+)
+PEAK = Rule("peak throughput", "a tenth", "the sentence is about other rows than those named")
+EFFECTS = Rule("sizes of effects", "the figures' rounding", "the sentence is about other rows than those named")
+SUMS = Rule("sums recomputed", "5 % and the figures' rounding", "the sentence is about another statistic")
+
+_Outcome = tuple[AuditVerdict, Rule, str]
 
 
 def check_claim(claim: Claim, test: Test, file: AuditFile) -> Finding:
     """What the table says of one test of a claim, the soundness of the figures it reads left aside."""
     match test:
-        case Faster():
-            verdict, rule, arithmetic = _faster(test, file)
+        case Faster() | Slower():
+            rule = PERCENTAGES if test.percent or test.by else ORDERED
+            verdict, arithmetic = check_compared(test, file)
         case Times():
             verdict, rule, arithmetic = _times(test, file)
-        case Lowest():
-            verdict, rule, arithmetic = _lowest(test, file)
+        case Lowest() | Highest():
+            verdict, rule, arithmetic = _extreme(test, file)
         case Size():
             verdict, rule, arithmetic = _size(test)
         case DeliversAll():
@@ -52,160 +89,160 @@ def check_claim(claim: Claim, test: Test, file: AuditFile) -> Finding:
             verdict, rule, arithmetic = _multiple(test, file)
         case Connections():
             verdict, rule, arithmetic = _connections(test, file)
-    return Finding(claim=claim.text, verdict=verdict, rule=rule, arithmetic=arithmetic, rows=rows_of(test))
-
-
-_Outcome = tuple[AuditVerdict, str, str]
-
-
-def _figure(file: AuditFile, name: str, statistic: Statistic) -> float | None:
-    return file.row(name).value(statistic)
+        case _:
+            assert_never(test)
+    return judge(rule, verdict, arithmetic, claim=claim.text, rows=rows_of(test))
 
 
 def _missing(file: AuditFile, names: tuple[str, ...], statistic: Statistic) -> str:
-    lacking = [n for n in names if _figure(file, n, statistic) is None]
+    lacking = [n for n in dict.fromkeys(names) if file.row(n).value(statistic) is None]
     reasons = [f"{n} ({file.row(n).missing})" if file.row(n).missing else n for n in lacking]
     return f"no {statistic} is published for {', '.join(reasons)}" if lacking else ""
 
 
-def _in_words(percent: float, name: str) -> str:
-    """A difference as people say it: `91.9 % less time`, and from twice on `12.3 times the speed`."""
-    if percent >= 100:
-        return f"{percent / 100 + 1:.1f} times the {name.split()[-1]}"
-    return f"{abs(percent):.1f} % {name if percent >= 0 else _OPPOSITE[name]}"
-
-
-_OPPOSITE = {"less time": "more time", "more speed": "less speed", "more throughput": "less throughput"}
-
-
-def _faster(test: Faster, file: AuditFile) -> _Outcome:
-    rule = "percentages recomputed" if test.percent else "order recomputed"
-    names = tuple(name for pair in test.pairs for name in pair)
-    if lacking := _missing(file, names, test.statistic):
-        return "cannot-tell", rule, lacking
-    words, holds = [], []
-    for left, right in test.pairs:
-        a, b = (_figure(file, n, test.statistic) or math.nan for n in (left, right))
-        if test.statistic == "throughput_per_s":
-            readings = {"more throughput": (a / b - 1) * 100}
-        else:
-            readings = {"less time": (1 - a / b) * 100, "more speed": (b / a - 1) * 100}
-        said = ", ".join(_in_words(value, name) for name, value in readings.items())
-        words.append(f"{left} {a:g} against {right} {b:g}: {said}")
-        holds.append(_within(test.percent, list(readings.values())))
-    return ("supported" if all(holds) else "contradicted"), rule, "; ".join(words)
-
-
-def _within(percent: tuple[float, float] | None, readings: list[float]) -> bool:
-    """Whether any reading of "x % faster" fits: time saved, or speed gained; a claim is given the reading that suits it."""
-    if percent is None:
-        return all(value > 0 for value in readings)
-    low, high = percent
-    return any(low - PERCENT_SLACK <= value <= high + PERCENT_SLACK for value in readings)
+def _ratio(file: AuditFile, left: str, right: str, statistic: Statistic) -> tuple[float, float, float] | None:
+    """Least, published and largest ratio of two figures; None where either may be 0 for all that is published."""
+    a, b = file.row(left), file.row(right)
+    one, two = bounds(a, file, statistic), bounds(b, file, statistic)
+    if one is None or two is None or not (one.low and two.low):
+        return None
+    return one.low / two.high, (a.value(statistic) or 0) / (b.value(statistic) or math.nan), one.high / two.low
 
 
 def _times(test: Times, file: AuditFile) -> _Outcome:
-    rule = "factors recomputed"
     if lacking := _missing(file, (test.row, test.of), test.statistic):
-        return "cannot-tell", rule, lacking
-    a, b = (_figure(file, n, test.statistic) or math.nan for n in (test.row, test.of))
-    fits = abs(a / b / test.factor - 1) <= FACTOR_SLACK
-    return ("supported" if fits else "contradicted"), rule, f"{a:g} / {b:g} = {a / b:.1f}; claimed {test.factor:g}"
+        return "undetermined", FACTORS, lacking
+    ratios = _ratio(file, test.row, test.of, test.statistic)
+    if ratios is None:
+        return "undetermined", FACTORS, f"{test.statistic} is published as 0, or nearly: too few digits for a factor"
+    least, ratio, most = ratios
+    a, b = (file.row(n).value(test.statistic) or 0 for n in (test.row, test.of))
+    arithmetic = f"{a:g} / {b:g} = {ratio:{'.1f' if ratio >= 2 else '.3g'}}; claimed {test.factor:g}"
+    distance = abs(test.factor - 1)
+    slack = min(FACTOR_SLACK * test.factor, distance / 2) if distance > 1e-9 else 0.05
+    if abs(ratio - test.factor) <= slack + 1e-12:
+        return "supported", FACTORS, arithmetic
+    digit = min(half_digit(test.factor), distance / 2)
+    if overlap((least, most), (test.factor - digit, test.factor + digit)):
+        return "undetermined", FACTORS, f"{arithmetic}; with its digits the table allows {least:.3g} to {most:.3g}"
+    return "contradicted", FACTORS, arithmetic
 
 
-def _lowest(test: Lowest, file: AuditFile) -> _Outcome:
-    values = {r.name: v for r in file.results if (v := r.value(test.statistic)) is not None}
+def _alike(one: Row, other: Row) -> bool:
+    """Whether rows were measured in the same setting, so that one may be called lower than the other."""
+
+    def setting(row: Row) -> tuple[object, ...]:
+        return (row.operation, row.placement, row.concurrency, row.batch or 1, row.offered_per_s, row.measures)
+
+    return setting(one) == setting(other)
+
+
+def _extreme(test: Lowest | Highest, file: AuditFile) -> _Outcome:
+    named = file.row(test.row)
+    rows = [r for r in file.results if (r.name in test.among if test.among else _alike(r, named)) or r is named]
+    values = {r.name: v for r in rows if (v := r.value(test.statistic)) is not None}
     if test.row not in values:
-        return "cannot-tell", "SD against CV", _missing(file, (test.row,), test.statistic)
-    best = min(values, key=lambda name: values[name])
-    arithmetic = f"{test.statistic}: {', '.join(f'{n} {v:.3g}' for n, v in sorted(values.items(), key=lambda i: i[1]))}"
-    if best == test.row:
-        return "supported", "SD against CV", arithmetic
+        return "undetermined", EXTREME, _missing(file, (test.row,), test.statistic)
+    lowest = test.kind == "lowest"
+    ranked = sorted(values.items(), key=lambda item: item[1], reverse=not lowest)
+    arithmetic = f"{test.statistic}: {', '.join(f'{n} {v:.3g}' for n, v in ranked)}"
+    if len(values) == 1:
+        return "undetermined", EXTREME, f"{arithmetic}: no other row was measured alike"
+    own = bounds(named, file, test.statistic)
+    others = [found for r in rows if r is not named and (found := bounds(r, file, test.statistic))]
+    best = ranked[0][1]
+    if values[test.row] == best and [v for _, v in ranked].count(best) == 1:
+        return "supported", EXTREME, arithmetic
+    if own is None or all((own.low <= o.high) if lowest else (own.high >= o.low) for o in others):
+        return "undetermined", EXTREME, f"{arithmetic}: equal as far as the published digits go"
     if test.other is not None:
-        others = {r.name: v for r in file.results if (v := r.value(test.other)) is not None}
-        lowest = min(others, key=lambda name: others[name])
-        arithmetic += f"; by {test.other} the lowest is {lowest} at {others[lowest]:.3g}"
-    return "contradicted", "SD against CV", arithmetic
+        second = {r.name: v for r in rows if (v := r.value(test.other)) is not None}
+        if second:
+            extreme = (min if lowest else max)(second, key=lambda name: second[name])
+            arithmetic += f"; by {test.other} the {test.kind} is {extreme} at {second[extreme]:.3g}"
+    return "contradicted", EXTREME, arithmetic
 
 
 def _size(test: Size) -> _Outcome:
-    content = _text_bytes(test.message)
-    sizes = _encoded_sizes(test.codec, test.message)
-    exact = ", ".join(f"{name}: {size} bytes" for name, size in sizes.items())
+    content, sizes = text_bytes(test.message), encoded_sizes(test.codec, test.message)
+    exact = ", ".join(f"{name}: {size} bytes" for name, size in sizes.items() if "indent" not in name)
     arithmetic = f"its texts alone are {content} bytes; {exact}; claimed {test.bytes}"
-    if test.bytes < content:
-        return "impossible", "encoded size against content", arithmetic
-    near = any(abs(test.bytes - size) <= 1 for size in sizes.values())
-    return ("supported" if near else "contradicted"), "encoded size against content", arithmetic
-
-
-def _text_bytes(value: Any) -> int:
-    """Bytes of all keys and texts of a message: no self-describing codec can take less without knowing them beforehand."""
-    if isinstance(value, dict):
-        return sum(_text_bytes(k) + _text_bytes(v) for k, v in value.items())
-    if isinstance(value, list):
-        return sum(_text_bytes(v) for v in value)
-    return len(value.encode()) if isinstance(value, str) else 0
-
-
-def _encoded_sizes(codec: str, message: dict[str, Any]) -> dict[str, int]:
-    if codec == "json":
-        spaced, compact = json.dumps(message), json.dumps(message, separators=(",", ":"))
-        return {"JSON with spaces": len(spaced.encode()), "compact JSON": len(compact.encode())}
-    if codec == "cbor":
-        import cbor2
-
-        return {"CBOR": len(cbor2.dumps(message))}
-    import msgpack
-
-    return {"MessagePack": len(msgpack.packb(message))}
+    if any(abs(test.bytes - size) <= 1 for size in sizes.values()):
+        return "supported", SIZE, arithmetic
+    if test.compressed:
+        return "undetermined", SIZE, f"{arithmetic} compressed, which is not recomputed"
+    return ("impossible" if test.bytes < content else "contradicted"), SIZE, arithmetic
 
 
 def _delivers_all(test: DeliversAll, file: AuditFile) -> _Outcome:
     words, verdicts = [], set[AuditVerdict]()
     for row in (file.row(name) for name in test.rows):
-        if not (row.offered_per_s and row.delivered_per_s):
-            verdicts.add("cannot-tell")
+        if not row.offered_per_s or row.delivered_per_s is None:
+            verdicts.add("undetermined")
             words.append(f"{row.name}: no rates published")
             continue
+        method = method_of(row, file)
         lost = 1 - row.delivered_per_s / row.offered_per_s
-        verdicts.add("contradicted" if lost > 0.001 else "supported")
-        words.append(f"{row.name}: {row.delivered_per_s:,g} of {row.offered_per_s:,g} per s, {lost:.1%} missing")
-    order: tuple[AuditVerdict, ...] = ("contradicted", "cannot-tell", "supported")
-    return next(v for v in order if v in verdicts), "delivered against offered", "; ".join(words)
+        random = method.arrivals == "poisson" or file.stated.mode == "open loop"
+        noise = arrival_noise(row, file) if random else 0.0
+        text = f"{row.name}: {row.delivered_per_s:,g} of {row.offered_per_s:,g} per s, {lost:.1%} missing"
+        if lost > 0.001 + noise:
+            verdicts.add("contradicted")
+        elif lost > 0.001:
+            verdicts.add("undetermined")
+            text += f", where random arrivals vary by {noise:.1%}"
+        elif method.delivery == "at-least-once":
+            verdicts.add("undetermined")
+            text += ", where an event counted twice hides one that was lost"
+        else:
+            verdicts.add("supported")
+        words.append(text)
+    order: tuple[AuditVerdict, ...] = ("contradicted", "undetermined", "supported")
+    return next(v for v in order if v in verdicts), LOSS, "; ".join(words)
 
 
 def _peak(test: Peak, file: AuditFile) -> _Outcome:
     words, holds = [], []
     for group in test.groups:
-        best: Row = max((file.row(n) for n in group), key=lambda r: r.throughput_per_s or 0)
-        reached = best.throughput_per_s or 0
-        holds.append(abs(reached / test.throughput_per_s - 1) <= FACTOR_SLACK)
-        words.append(f"{best.name} {reached:,g}/s ({reached / test.throughput_per_s - 1:+.1%})")
+        rates = {name: rate for name in group if (rate := file.row(name).throughput_per_s)}
+        if not rates:
+            return "undetermined", PEAK, _missing(file, group, "throughput_per_s")
+        best = max(rates, key=lambda name: rates[name])
+        holds.append(abs(rates[best] / test.throughput_per_s - 1) <= FACTOR_SLACK)
+        words.append(f"{best} {rates[best]:,g}/s ({rates[best] / test.throughput_per_s - 1:+.1%})")
     arithmetic = f"highest of each: {'; '.join(words)}; claimed near {test.throughput_per_s:,g}/s"
-    return ("supported" if all(holds) else "contradicted"), "peak throughput", arithmetic
+    return ("supported" if all(holds) else "contradicted"), PEAK, arithmetic
 
 
 def _larger_effect(test: LargerEffect, file: AuditFile) -> _Outcome:
-    names = (*test.first, *test.second)
-    if lacking := _missing(file, names, test.statistic):
-        return "cannot-tell", "sizes of effects", lacking
-    a, b, c, d = (_figure(file, n, test.statistic) or math.nan for n in names)
-    first, second = max(a / b, b / a), max(c / d, d / c)
-    arithmetic = (
-        f"{test.first[0]} / {test.first[1]}: factor {first:.2f}; {test.second[0]} / {test.second[1]}: {second:.2f}"
-    )
-    return ("supported" if first > second else "contradicted"), "sizes of effects", arithmetic
+    if lacking := _missing(file, (*test.first, *test.second), test.statistic):
+        return "undetermined", EFFECTS, lacking
+    first, second = (_ratio(file, *pair, test.statistic) for pair in (test.first, test.second))
+    if first is None or second is None:
+        return "undetermined", EFFECTS, f"{test.statistic} is published as 0, or nearly: too few digits for a factor"
+    (low, one, high), (below, two, above) = _away_from_one(first), _away_from_one(second)
+    arithmetic = f"{' / '.join(test.first)}: factor {one:.2f}; {' / '.join(test.second)}: {two:.2f}"
+    if one > two:
+        return "supported", EFFECTS, arithmetic
+    if overlap((low, high), (below, above)):
+        return "undetermined", EFFECTS, f"{arithmetic}: equal as far as the published digits go"
+    return "contradicted", EFFECTS, arithmetic
+
+
+def _away_from_one(ratios: tuple[float, float, float]) -> tuple[float, float, float]:
+    low, ratio, high = ratios
+    return ratios if ratio >= 1 else (1 / high, 1 / ratio, 1 / low)
 
 
 def _multiple(test: Multiple, file: AuditFile) -> _Outcome:
     if lacking := _missing(file, (test.row,), test.statistic):
-        return "cannot-tell", "sums recomputed", lacking
-    figure = _figure(file, test.row, test.statistic) or math.nan
+        return "undetermined", SUMS, lacking
+    figure = file.row(test.row).value(test.statistic) or 0.0
     product = test.factor * figure
-    fits = abs(product / test.equals - 1) <= 0.05
+    off = test.factor * half_digit(figure) if not figure else 0.0
+    fits = abs(product - test.equals) <= 0.05 * test.equals + off
     arithmetic = f"{test.factor:g} x {figure:g} = {product:.3g} ms; claimed {test.equals:g} ms"
-    return ("supported" if fits else "contradicted"), "sums recomputed", arithmetic
+    return ("supported" if fits else "contradicted"), SUMS, arithmetic
 
 
 def _connections(test: Connections, file: AuditFile) -> _Outcome:
@@ -216,10 +253,11 @@ def _connections(test: Connections, file: AuditFile) -> _Outcome:
         if finding is not None:
             findings.append(finding)
     if not findings:
-        return "cannot-tell", "round trips", "no row gives both a distance and the same call on one host"
+        return "undetermined", ROUND_TRIPS, "no row gives both a distance and the same call on one host"
     words = "; ".join(f"{f.rows[0]}: {f.arithmetic}" for f in findings)
     if any(f.verdict == "impossible" for f in findings):
-        return "cannot-tell", "round trips", f"{words}: figures quicker than a round trip say nothing of connections"
+        words = f"{words}: figures quicker than a round trip say nothing of connections"
+        return "undetermined", ROUND_TRIPS, words
     kinds = {f.verdict for f in findings}
-    order: tuple[AuditVerdict, ...] = ("contradicted", "supported", "cannot-tell")
-    return next(v for v in order if v in kinds), "round trips", words
+    order: tuple[AuditVerdict, ...] = ("contradicted", "supported", "undetermined")
+    return next(v for v in order if v in kinds), ROUND_TRIPS, words

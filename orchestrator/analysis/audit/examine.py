@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from orchestrator.analysis.audit.claim_forms import Claim
 from orchestrator.analysis.audit.claims import check_claim
 from orchestrator.analysis.audit.figures import RULES
 from orchestrator.analysis.audit.finding import SEVERITY, AuditVerdict, Finding, worst
-from orchestrator.analysis.audit.model import AuditFile, Claim
+from orchestrator.analysis.audit.model import AuditFile
 from orchestrator.analysis.audit.tables import TABLE_RULES
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +64,7 @@ def _examine_claim(claim: Claim, file: AuditFile, unsound: dict[str, Finding]) -
     if not claim.tests:
         return Finding(
             claim=claim.text,
-            verdict="cannot-tell",
+            verdict="undetermined",
             rule="no figures",
             arithmetic="the publication gives no figures from which this sentence could be recomputed",
         )
@@ -82,8 +83,11 @@ def _resting_on(finding: Finding, unsound: dict[str, Finding]) -> Finding:
     if finding.verdict != "supported" or not bad:
         return finding
     reasons = "; ".join(f"{name} is {unsound[name].verdict} ({unsound[name].rule})" for name in bad)
+    gravest = worst([unsound[name] for name in bad])
     return replace(
         finding,
         verdict="contradicted",
+        tolerance=gravest.tolerance,
+        honest_explanation=gravest.honest_explanation,
         arithmetic=f"{finding.arithmetic}. The arithmetic holds, the figures do not: {reasons}",
     )

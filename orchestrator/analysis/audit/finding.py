@@ -1,4 +1,4 @@
-"""What an audit says of one claim."""
+"""What an audit says of one claim, and the rules by name: tolerance, and what an honest explanation would have to be."""
 
 from __future__ import annotations
 
@@ -6,27 +6,66 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-AuditVerdict = Literal["supported", "contradicted", "impossible", "cannot-tell"]
+AuditVerdict = Literal["supported", "contradicted", "impossible", "undetermined"]
 
 # From the most to the least serious; a claim that rests on a figure is no better than the figure.
-SEVERITY: tuple[AuditVerdict, ...] = ("impossible", "contradicted", "cannot-tell", "supported")
+SEVERITY: tuple[AuditVerdict, ...] = ("impossible", "contradicted", "undetermined", "supported")
+
+ACCUSING: tuple[AuditVerdict, ...] = ("impossible", "contradicted")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule's name, how far figures may be off before it accuses, and what else would have to be true if it is wrong."""
+
+    name: str
+    tolerance: str
+    honest: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One claim (a sentence, or a figure of a table), the rule that examined it, and the arithmetic in words."""
+    """One claim (a sentence, or a figure of a table), the rule that examined it, and the arithmetic in words.
+
+    An accusation also carries the rule's `tolerance` and the `honest_explanation` that would refute it.
+    """
 
     claim: str
     verdict: AuditVerdict
     rule: str
     arithmetic: str
     rows: tuple[str, ...] = ()
+    tolerance: str = ""
+    honest_explanation: str = ""
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The arithmetic of each test by itself, or the steps of a single one, for reading."""
         return tuple(self.arithmetic.split(" | " if " | " in self.arithmetic else "; "))
+
+
+def judge(
+    rule: Rule,
+    verdict: AuditVerdict,
+    arithmetic: str,
+    *,
+    claim: str,
+    rows: tuple[str, ...] = (),
+    evidence: Mapping[str, Any] | None = None,
+) -> Finding:
+    """A rule's finding; tolerance and honest explanation are added where it accuses."""
+    accuses = verdict in ACCUSING
+    return Finding(
+        claim=claim,
+        verdict=verdict,
+        rule=rule.name,
+        arithmetic=arithmetic,
+        rows=rows,
+        tolerance=rule.tolerance if accuses else "",
+        honest_explanation=rule.honest if accuses else "",
+        evidence=evidence or {},
+    )
 
 
 def worst(findings: list[Finding]) -> Finding:

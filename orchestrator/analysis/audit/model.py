@@ -6,38 +6,99 @@ of the publication, with a `test` that says in figures what the sentence says.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, model_validator
 
-Statistic = Literal["min", "mean", "median", "p95", "p99", "max", "sd", "cv", "throughput_per_s"]
+from orchestrator.analysis.audit.claim_forms import KINDS, Claim, Part, Statistic, Test, rows_of
+from orchestrator.analysis.audit.numbers import Count, Latency, Positive, Rate
+
+__all__ = [
+    "KINDS",
+    "AuditFile",
+    "Claim",
+    "Method",
+    "Percentiles",
+    "PlacementFact",
+    "Row",
+    "Stated",
+    "Statistic",
+    "Test",
+]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+class MisplacedError(ValueError):
+    """What is wrong between parts of a file, with the path of the part at fault."""
+
+    def __init__(self, path: tuple[str | int, ...], message: str) -> None:
+        super().__init__(message)
+        self.path = path
 
 
-class Stated(_Part):
+class Percentiles(Part):
+    """Where percentiles come from; without this they are taken for order statistics of all samples."""
+
+    source: Literal["samples", "histogram", "sketch"] = Field(
+        "samples", description="histogram: interpolated within buckets (Prometheus); sketch: HDR, t-digest, DDSketch"
+    )
+    buckets_ms: tuple[Positive, ...] | None = Field(None, min_length=1, description="the buckets' upper bounds")
+    relative_error: Annotated[float, Field(strict=True, gt=0, lt=1)] | None = Field(
+        None, description="what a sketch may be off by, as a share: 0.001 for HDR with three digits"
+    )
+    digits: Annotated[int, Field(strict=True, ge=1, le=15)] | None = Field(
+        None, description="significant digits the tool rounds to: Locust keeps 2"
+    )
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        bounds = self.buckets_ms or ()
+        if list(bounds) != sorted(set(bounds)):
+            raise ValueError("the buckets' upper bounds must ascend, each given once")
+        return self
+
+
+class Method(Part):
+    """How figures came about; said once for the file under `stated`, or for one row in that row."""
+
+    duration_s: Positive | None = Field(None, description="how long one measurement took, in seconds")
+    arrivals: Literal["constant", "poisson"] | None = Field(None, description="how an open loop spaces its requests")
+    delivery: Literal["at-most-once", "at-least-once", "exactly-once"] | None = Field(
+        None, description="what the transport promises; at-least-once may deliver an event twice"
+    )
+    percentiles: Percentiles | None = None
+    spread: Literal["requests", "runs"] | None = Field(
+        None, description="what the SD is over: requests, or runs' means"
+    )
+    corrected: Annotated[bool, Field(strict=True)] | None = Field(
+        None, description="latencies were corrected for coordinated omission, as wrk and wrk2 do"
+    )
+    connecting: Literal["included", "excluded"] | None = Field(
+        None, description="whether latencies include opening the connection; k6 leaves it out of http_req_duration"
+    )
+
+
+class Stated(Method):
     """What the publication says of its method. It is not always what its code did."""
 
-    requests: PositiveInt | None = None
-    repeats: PositiveInt | None = None
+    tool: str | None = Field(None, description="the load generator: what is known of its figures counts")
+    requests: Count | None = None
+    repeats: Count | None = None
     mode: Literal["sequential", "closed loop", "open loop", "stream"] | None = None
     machine: str | None = Field(None, description="machine type, e.g. f1-micro: its documented network cap is used")
     aggregate: str | None = Field(None, description="how figures were put together, e.g. average of runs")
     network: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = Field((), description="what is said here of the method counts in the publication's favour")
 
 
-class PlacementFact(_Part):
+class PlacementFact(Part):
     """A distance, and the round-trip time that the publication itself gives for it."""
 
     name: str
-    ping_ms: PositiveFloat | None = Field(None, description="mean round-trip time of ping, as published")
-    link_mbit: PositiveFloat | None = Field(None, description="what the link can carry, where known")
+    ping_ms: Latency | None = Field(None, description="mean round-trip time of ping, as published")
+    link_mbit: Positive | None = Field(None, description="what the link can carry, where known")
 
 
-class Row(_Part):
+class Row(Method):
     """One line of a published table."""
 
     name: str = Field(description="how claims refer to it; unique in the file")
@@ -48,137 +109,45 @@ class Row(_Part):
     measures: Literal["latency", "gap"] = Field(
         "latency", description="gap: time between arrivals, which is no latency"
     )
-    concurrency: PositiveInt | None = None
-    batch: PositiveInt | None = Field(None, description="requests sent together before the first reply is awaited")
-    samples: PositiveInt | None = Field(None, description="requests the figures summarise")
-    request_bytes: PositiveInt | None = Field(None, description="a body as it travels: encoded, compressed if it is")
-    reply_bytes: PositiveInt | None = Field(None, description="likewise")
-    min: PositiveFloat | None = None
-    mean: PositiveFloat | None = None
-    median: PositiveFloat | None = None
-    p95: PositiveFloat | None = None
-    p99: PositiveFloat | None = None
-    max: PositiveFloat | None = None
-    sd: PositiveFloat | None = None
-    throughput_per_s: PositiveFloat | None = None
-    offered_per_s: PositiveFloat | None = None
-    delivered_per_s: PositiveFloat | None = None
+    concurrency: Count | None = None
+    batch: Count | None = Field(
+        None, description="requests sent together before the first reply is awaited (pipeline depth), or in one call"
+    )
+    samples: Count | None = Field(None, description="requests the figures summarise")
+    request_bytes: Count | None = Field(None, description="a body as it travels: encoded, compressed if it is")
+    reply_bytes: Count | None = Field(None, description="likewise")
+    min: Latency | None = None
+    p10: Latency | None = None
+    p25: Latency | None = None
+    mean: Latency | None = None
+    median: Latency | None = None
+    p75: Latency | None = None
+    p90: Latency | None = None
+    p95: Latency | None = None
+    p99: Latency | None = None
+    p999: Latency | None = Field(None, description="the 99.9th percentile")
+    p9999: Latency | None = Field(None, description="the 99.99th percentile")
+    max: Latency | None = None
+    sd: Latency | None = None
+    throughput_per_s: Positive | None = None
+    offered_per_s: Positive | None = None
+    delivered_per_s: Rate | None = None
     missing: str | None = Field(None, description="why the publication has no figures for this row")
 
     def value(self, statistic: Statistic) -> float | None:
         """That figure of the row, the coefficient of variation computed; None where it was not published."""
         if statistic == "cv":
-            return self.sd / self.mean if self.sd and self.mean else None
+            return self.sd / self.mean if self.sd is not None and self.mean else None
         found = getattr(self, statistic)
         return float(found) if found is not None else None
 
     @property
     def centre(self) -> float | None:
         """The median where published, else the mean."""
-        return self.median or self.mean
+        return self.median if self.median is not None else self.mean
 
 
-class Faster(_Part):
-    """Each pair's left row beats its right row in `statistic`, by a percentage between `percent`'s bounds where given.
-
-    Latencies are better when lower, throughput when higher.
-    """
-
-    kind: Literal["faster"]
-    pairs: tuple[tuple[str, str], ...] = Field(min_length=1)
-    statistic: Statistic = "mean"
-    percent: tuple[PositiveFloat, PositiveFloat] | None = None
-
-
-class Times(_Part):
-    """The row's figure is `factor` times that of `of`."""
-
-    kind: Literal["times"]
-    row: str
-    of: str
-    factor: PositiveFloat
-    statistic: Statistic = "mean"
-
-
-class Lowest(_Part):
-    """The row has the lowest `statistic` of all rows; `other` names a second statistic a reader may have meant."""
-
-    kind: Literal["lowest"]
-    row: str
-    statistic: Statistic = "sd"
-    other: Statistic | None = None
-
-
-class Size(_Part):
-    """`message`, encoded by `codec`, takes so many bytes."""
-
-    kind: Literal["size"]
-    codec: Literal["json", "cbor", "msgpack"]
-    message: dict[str, Any]
-    bytes: PositiveInt
-
-
-class DeliversAll(_Part):
-    """Every event that was offered arrived."""
-
-    kind: Literal["delivers-all"]
-    rows: tuple[str, ...] = Field(min_length=1)
-
-
-class Peak(_Part):
-    """Each group's highest throughput lies near a figure (within a tenth)."""
-
-    kind: Literal["peak"]
-    groups: tuple[tuple[str, ...], ...] = Field(min_length=1)
-    throughput_per_s: PositiveFloat
-
-
-class LargerEffect(_Part):
-    """The factor between the first pair is larger than that between the second."""
-
-    kind: Literal["larger-effect"]
-    first: tuple[str, str]
-    second: tuple[str, str]
-    statistic: Statistic = "throughput_per_s"
-
-
-class Multiple(_Part):
-    """`factor` times the row's figure is `equals` milliseconds."""
-
-    kind: Literal["multiple"]
-    row: str
-    factor: PositiveFloat
-    equals: PositiveFloat
-    statistic: Statistic = "mean"
-
-
-class Connections(_Part):
-    """These rows open a connection per request, or keep one: shown by the round trips a call takes."""
-
-    kind: Literal["connections"]
-    rows: tuple[str, ...] = Field(min_length=1)
-    policy: Literal["reuse", "per-request"]
-
-
-Test = Annotated[
-    Faster | Times | Lowest | Size | DeliversAll | Peak | LargerEffect | Multiple | Connections,
-    Field(discriminator="kind"),
-]
-
-# The kinds by name: pydantic puts them into the path of an error, where the file has no such key.
-KINDS = frozenset(
-    {"faster", "times", "lowest", "size", "delivers-all", "peak", "larger-effect", "multiple", "connections"}
-)
-
-
-class Claim(_Part):
-    """A sentence of the publication; `tests` say it in figures, and all must hold. Without one it can't be told."""
-
-    text: str
-    tests: tuple[Test, ...] = ()
-
-
-class AuditFile(_Part):
+class AuditFile(Part):
     """Published figures and the claims made from them."""
 
     title: str
@@ -190,20 +159,18 @@ class AuditFile(_Part):
 
     @model_validator(mode="after")
     def _names_resolve(self) -> AuditFile:
-        names = [row.name for row in self.results]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"two results are named {', '.join(twice)}")
-        known = set(names)
-        for claim in self.claims:
-            for test in claim.tests:
-                unknown = sorted(set(rows_of(test)) - known)
-                if unknown:
-                    raise ValueError(f"the claim {claim.text!r} names no result of this file: {', '.join(unknown)}")
-        placements = {p.name for p in self.placements}
-        for row in self.results:
+        placements = _unique("placements", [p.name for p in self.placements])
+        results = _unique("results", [row.name for row in self.results])
+        for number, row in enumerate(self.results):
             if row.placement and row.placement not in placements:
-                raise ValueError(f"result {row.name}: placement {row.placement} is not among the file's placements")
+                message = f"result {row.name}: placement {row.placement} is not among the file's placements"
+                raise MisplacedError(("results", number, "placement"), message)
+        for number, claim in enumerate(self.claims):
+            for which, test in enumerate(claim.tests):
+                unknown = sorted(set(rows_of(test)) - results)
+                if unknown:
+                    message = f"the claim {claim.text!r} names no result of this file: {', '.join(unknown)}"
+                    raise MisplacedError(("claims", number, "tests", which), message)
         return self
 
     def row(self, name: str) -> Row:
@@ -215,20 +182,8 @@ class AuditFile(_Part):
         return next((p for p in self.placements if p.name == row.placement), None)
 
 
-def rows_of(test: Test) -> tuple[str, ...]:
-    """The results a test reads, by name."""
-    match test:
-        case Faster():
-            return tuple(name for pair in test.pairs for name in pair)
-        case Times():
-            return (test.row, test.of)
-        case Lowest() | Multiple():
-            return (test.row,)
-        case Size():
-            return ()
-        case DeliversAll() | Connections():
-            return test.rows
-        case Peak():
-            return tuple(name for group in test.groups for name in group)
-        case LargerEffect():
-            return (*test.first, *test.second)
+def _unique(part: str, names: list[str]) -> set[str]:
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            raise MisplacedError((part, number, "name"), f"two {part} are named {name}")
+    return set(names)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from orchestrator.analysis.audit.model import KINDS, AuditFile
+from orchestrator.analysis.audit.model import KINDS, AuditFile, MisplacedError
 from orchestrator.experiment import tree
 from orchestrator.experiment.problems import ExperimentError, Problem
 
@@ -21,9 +21,11 @@ def read(path: Path) -> AuditFile:
     except ValidationError as error:
         problems = []
         for detail in error.errors(include_url=False):
-            steps = [step for step in detail["loc"] if step not in KINDS]
+            cause = detail.get("ctx", {}).get("error")
+            at = cause.path if isinstance(cause, MisplacedError) else detail["loc"]
+            steps = [step for step in at if step not in KINDS]
             _, mark = root.find(steps)
-            where = ".".join(str(step) for step in steps)
+            where = "" if isinstance(cause, MisplacedError) else ".".join(str(step) for step in steps)
             said = detail["msg"].removeprefix("Value error, ")
             problems.append(Problem(mark, f"{where}: {said}" if where else said))
         raise ExperimentError(problems) from error

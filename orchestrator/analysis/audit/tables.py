@@ -2,53 +2,236 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from statistics import fmean
+from itertools import combinations
+from statistics import fmean, median
 
-from orchestrator.analysis.audit.finding import AuditVerdict, Finding
+from orchestrator.analysis.audit.claim_forms import Statistic
+from orchestrator.analysis.audit.finding import AuditVerdict, Finding, Rule, judge
+from orchestrator.analysis.audit.method import method_of
 from orchestrator.analysis.audit.model import AuditFile, Row
+from orchestrator.analysis.audit.precision import half_digit
+from orchestrator.analysis.audit.shape import significant
 
 TableRule = Callable[[AuditFile], Iterator[Finding]]
 
+TEMPLATE = Rule(
+    "tail template",
+    "four results or more, one in five (one at the least) left out, means that differ by half, 1,000 requests each; thin "
+    "tails alike within 15 %, or any tails more alike than samples are once in 1,000 tables",
+    "all rows were scaled from one measured distribution (a model, a simulation), or cut off at the same percentile",
+)
+REPEATED = Rule(
+    "repeated figures",
+    "three latency figures of three digits in two results, or one of them in four (four digits: in three); minima, and "
+    "percentiles out of buckets, multiples of one clock tick, and figures just above 40 ms, 200 ms or a usual time-out, are "
+    "left out",
+    "the results are of one and the same measurement, or an unusual time-out or clock tick stands where a latency should",
+)
+WINNERS = Rule("winner by p99 against winner by throughput", "none", "one of the two figures does not matter")
+
+_INDEPENDENT = "the distributions of the stacks were measured independently"
+_TAIL: tuple[Statistic, ...] = ("p95", "p99", "max")
+_TICKS: tuple[Statistic, ...] = ("min", "median", "p75", "p90", "p95", "p99", "p999", "max")
+
+# Where latencies gather whoever answers: the delayed acknowledgement and the least retransmission time-out of Linux
+# (40 and 200 ms), and time-outs that people set; by how much above them.
+_LIMITS_MS = (
+    (40.0, 0.1),
+    (200.0, 0.05),
+    *((1000.0 * s, 0.01) for s in (0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 15, 20, 30, 60)),
+)
+_CHANCE = 1e-3
+_MOST_ROWS = 20
+_FIGURES: tuple[Statistic, ...] = ("mean", "median", "p75", "p90", "p95", "p99", "p999", "max", "sd")
+
 
 def tail_template(file: AuditFile) -> Iterator[Finding]:
-    """Four stacks or more whose tails have one and the same thin shape, in proportion to means that differ.
+    """Four stacks or more whose tails have one and the same shape, in proportion to means that differ.
 
     In a thousand real requests ten lie beyond the p99, and schedulers, collectors and interrupts put the slowest of them
     at several times the p99, by another factor for each stack. What delays all stacks alike (a network, say) adds the same
     milliseconds to each, which is in proportion only where the means are alike. With a few hundred requests the p99 lies
-    next to the maximum in any case. There, nothing can be told.
+    next to the maximum in any case. There, nothing can be concluded. One result in five may have another shape: a table
+    made from a template often has an outlier.
     """
     rows = [r for r in file.results if r.p99 and r.max and r.mean and r.sd and r.measures == "latency"]
-    if len(rows) < 4:
-        return
+    if len(rows) >= 4:
+        yield _thin_tails(rows, file)
+    yield from _scaled(file)
+
+
+def _thin_tails(rows: list[Row], file: AuditFile) -> Finding:
     ratios = {r.name: (r.max or 0) / (r.p99 or 1) for r in rows}
     shapes = {r.name: (r.sd or 0) / (r.mean or 1) for r in rows}
     words = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
     arithmetic = f"max / p99: {words}; SD / mean from {min(shapes.values()):.2f} to {max(shapes.values()):.2f}"
-    alike = _relative_range(list(ratios.values())) < 0.15 and _relative_range(list(shapes.values())) < 0.25
-    template = alike and max(ratios.values()) < 1.25
+    kept = _without_outliers(rows, lambda some: _alike(some, ratios, shapes, all_of_them=len(some) == len(rows)))
     verdict: AuditVerdict = "supported"
-    if template:
-        means = [r.mean or 1.0 for r in rows]
-        counts = [r.samples or file.stated.requests or 0 for r in rows]
-        verdict = "contradicted" if max(means) > 2 * min(means) and min(counts) >= 1_000 else "cannot-tell"
+    if kept:
+        means = [r.mean or 1.0 for r in kept]
+        counts = [r.samples or file.stated.requests or 0 for r in kept]
+        verdict = "contradicted" if max(means) > 2 * min(means) and min(counts) >= 1_000 else "undetermined"
         arithmetic += f"; means from {min(means):g} to {max(means):g} ms: every tail is the same template, scaled"
-    if template and file.stated.aggregate:
-        arithmetic += f"; an {file.stated.aggregate} would thin each stack's tail by another measure"
-    yield Finding(
-        claim="the distributions of the stacks were measured independently",
-        verdict=verdict,
-        rule="tail template",
-        arithmetic=arithmetic,
+        if len(kept) < len(rows):
+            arithmetic += f", but for {', '.join(r.name for r in rows if r not in kept)}"
+        if file.stated.aggregate:
+            arithmetic += f"; an {file.stated.aggregate} would thin each stack's tail by another measure"
+    return judge(
+        TEMPLATE,
+        verdict,
+        arithmetic,
+        claim=_INDEPENDENT,
         rows=tuple(ratios),
         evidence={"max_over_p99": ratios, "cv": shapes},
     )
 
 
+def _alike(rows: list[Row], ratios: dict[str, float], shapes: dict[str, float], *, all_of_them: bool) -> bool:
+    """Whether tails are thin and alike; more closely so where the one that is not has been left out."""
+    tails, spreads = [ratios[r.name] for r in rows], [shapes[r.name] for r in rows]
+    within, thin = (0.15, 1.25) if all_of_them else (0.08, 1.20)
+    return _relative_range(tails) < within and _relative_range(spreads) < 0.25 and max(tails) < thin
+
+
+def _without_outliers(rows: list[Row], alike: Callable[[list[Row]], bool]) -> list[Row]:
+    """The rows that are alike, at least four, when at most one in five (one at the least) is left out; else none."""
+    if alike(rows):
+        return rows
+    for out in range(1, max(1, len(rows) // 5) + 1):
+        if len(rows) - out < 4 or len(rows) > _MOST_ROWS:
+            break
+        for left_out in combinations(rows, out):
+            kept = [r for r in rows if r not in left_out]
+            if alike(kept):
+                return kept
+    return []
+
+
+def _scaled(file: AuditFile) -> Iterator[Finding]:
+    """Results whose p95, p99 and maximum are the same multiples of their means, more closely than samples can agree.
+
+    By how much they vary from sample to sample follows from their number and from the tail between p95 and p99, taken as
+    exponential (order statistics: Renyi 1953). The sum of squared deviations is then about chi-squared; accused is a sum
+    that chance undercuts once in 1,000 tables, each choice of an outlier counted.
+    """
+    rows = [r for r in file.results if r.mean and r.p95 and r.p99 and r.max and r.measures == "latency"]
+    if not 4 <= len(rows) <= _MOST_ROWS:
+        return
+    choices: list[tuple[Row, ...]] = [
+        (),
+        *(c for out in range(1, max(1, len(rows) // 5) + 1) for c in combinations(rows, out)),
+    ]
+    choices = [c for c in choices if len(rows) - len(c) >= 4]
+    kept = min(
+        ([r for r in rows if r not in left_out] for left_out in choices),
+        key=lambda some: _chance_of_likeness(some, file),
+    )
+    chance = min(1.0, _chance_of_likeness(kept, file) * len(choices))
+    means = [r.mean or 1.0 for r in kept]
+    if chance > _CHANCE or max(means) < 1.5 * min(means):
+        return
+    factors = ", ".join(f"{n} {median(_in_means(r, n) for r in kept):.3g}" for n in _TAIL)
+    arithmetic = f"in units of the mean: {factors}, alike in {', '.join(r.name for r in kept)}; by chance: {chance:.2g}"
+    few = any((r.samples or file.stated.requests or 1_000) < 1_000 for r in kept)
+    verdict: AuditVerdict = "undetermined" if few else "contradicted"
+    yield judge(TEMPLATE, verdict, arithmetic, claim=_INDEPENDENT, rows=tuple(r.name for r in kept))
+
+
+def _in_means(row: Row, name: Statistic) -> float:
+    return (row.value(name) or 0.0) / (row.mean or 1.0)
+
+
+def _chance_of_likeness(rows: list[Row], file: AuditFile) -> float:
+    """How likely independent samples of one shape have tails that are as alike as these."""
+    total = 0.0
+    for name in _TAIL:
+        values, errors = [_in_means(r, name) for r in rows], []
+        for row in rows:
+            count = row.samples or file.stated.requests or 1_000
+            scale = max(_in_means(row, "p99") - _in_means(row, "p95"), 1e-9) / math.log(5)
+            share = {"p95": 0.05, "p99": 0.01}.get(name)
+            errors.append(scale * (math.sqrt((1 - share) / (share * count)) if share else 1.28))
+        middle, error = fmean(values), fmean(errors)
+        total += sum(((value - middle) / error) ** 2 for value in values)
+    return _chi_squared_below(total, (len(rows) - 1) * len(_TAIL))
+
+
+def _chi_squared_below(value: float, freedom: int) -> float:
+    """The distribution function of chi-squared, by the series of the incomplete gamma function (Pearson 1922)."""
+    shape, x = freedom / 2, value / 2
+    if x <= 0:
+        return 0.0
+    if x > shape + 20:
+        return 1.0
+    term = total = 1 / shape
+    for step in range(1, 500):
+        term *= x / (shape + step)
+        total += term
+    return min(1.0, total * math.exp(-x + shape * math.log(x) - math.lgamma(shape)))
+
+
 def _relative_range(values: list[float]) -> float:
-    return (max(values) - min(values)) / fmean(values)
+    return (max(values) - min(values)) / fmean(values) if fmean(values) else 0.0
+
+
+def repeated_figures(file: AuditFile) -> Iterator[Finding]:
+    """Results of different stacks, places or loads with the same figures to the last digit.
+
+    A coarse clock's ticks, and time-outs, repeat honestly: figures on one grid, or just above a usual limit, are left out.
+    """
+    rows = [r for r in file.results if r.measures == "latency" and _exact(r, file)]
+    if _on_a_grid(rows):
+        return
+    for one, other in combinations(rows, 2):
+        same = [n for n in _FIGURES if _long(one, n, 3) and one.value(n) == other.value(n)]
+        if len(same) >= 3 and _setting(one) != _setting(other):
+            words = ", ".join(f"{n} {one.value(n):g}" for n in same)
+            yield _repeated(f"{one.name} and {other.name} share {words}", [one, other])
+    for name in _FIGURES:
+        by_value: dict[float, list[Row]] = defaultdict(list)
+        for row in rows:
+            if _long(row, name, 3):
+                by_value[row.value(name) or 0.0].append(row)
+        for value, some in by_value.items():
+            enough = 3 if significant(value) >= 4 else 4
+            if len({_setting(r) for r in some}) >= enough and len({r.mean or r.median for r in some}) > 1:
+                yield _repeated(f"{name} is {value:g} in each of {', '.join(r.name for r in some)}", some)
+
+
+def _on_a_grid(rows: list[Row]) -> bool:
+    """Whether all percentiles and extremes are multiples of the smallest of them, at least three different ones."""
+    values = {v for r in rows for n in _TICKS if (v := r.value(n))}
+    if len(values) < 3:
+        return False
+    step = min(values)
+    off = half_digit(step)
+    return (
+        all(abs(v - round(v / step) * step) <= round(v / step) * off + half_digit(v) for v in values)
+        and off < step / 20
+    )
+
+
+def _repeated(arithmetic: str, rows: list[Row]) -> Finding:
+    return judge(REPEATED, "contradicted", arithmetic, claim=_INDEPENDENT, rows=tuple(r.name for r in rows))
+
+
+def _exact(row: Row, file: AuditFile) -> bool:
+    source = method_of(row, file).percentiles
+    return source is None or (source.source == "samples" and source.digits is None)
+
+
+def _long(row: Row, name: Statistic, digits: int) -> bool:
+    value = row.value(name)
+    if not value or significant(value) < digits:
+        return False
+    return not any(limit <= value <= limit * (1 + above) for limit, above in _LIMITS_MS)
+
+
+def _setting(row: Row) -> tuple[object, ...]:
+    return (row.protocol, row.placement, row.concurrency, row.batch, row.request_bytes, row.reply_bytes)
 
 
 def winners(file: AuditFile) -> Iterator[Finding]:
@@ -64,14 +247,14 @@ def winners(file: AuditFile) -> Iterator[Finding]:
         by_throughput = max(rows, key=lambda r: r.throughput_per_s or 0)
         one = by_p99.protocol == by_throughput.protocol
         listed = "; ".join(f"{r.name}: p99 {r.p99:g} ms, {r.throughput_per_s:,g}/s" for r in rows)
-        yield Finding(
+        yield judge(
+            WINNERS,
+            "supported" if one else "undetermined",
+            f"{listed}: by p99 {by_p99.protocol}, by throughput {by_throughput.protocol}",
             claim=f"one protocol wins among {', '.join(r.name for r in rows)}",
-            verdict="supported" if one else "cannot-tell",
-            rule="winner by p99 against winner by throughput",
-            arithmetic=f"{listed}: by p99 {by_p99.protocol}, by throughput {by_throughput.protocol}",
             rows=tuple(r.name for r in rows),
             evidence={"by_p99": by_p99.protocol, "by_throughput": by_throughput.protocol},
         )
 
 
-TABLE_RULES: tuple[TableRule, ...] = (tail_template, winners)
+TABLE_RULES: tuple[TableRule, ...] = (tail_template, repeated_figures, winners)

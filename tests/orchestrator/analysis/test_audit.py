@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.analysis.audit import AuditFile, examine
-from orchestrator.analysis.audit.figures import implied_round_trips
 from orchestrator.analysis.audit.finding import Finding
 from orchestrator.analysis.audit.model import KINDS, Row, Test
+from orchestrator.analysis.audit.network import implied_round_trips
 from orchestrator.analysis.audit.read import json_schema_text, read
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
@@ -47,7 +47,7 @@ def test_a_call_quicker_than_the_ping_is_impossible() -> None:
 @pytest.mark.parametrize("row", ["rest-add-local", "rest-add-same-zone", "rest-add-cross-region", "rest-img-same-zone"])
 def test_honest_rest_figures_come_out_clean(row: str) -> None:
     found = examined("flask-grpc-placements")[row]
-    assert {f.verdict for f in found} <= {"supported", "cannot-tell"}
+    assert {f.verdict for f in found} <= {"supported", "undetermined"}
     assert rules(found, "supported")
 
 
@@ -84,7 +84,7 @@ def test_percentages_variance_and_sizes_are_recomputed() -> None:
         "Socket.IO has the lowest variance of all": "contradicted",
         "a CBOR timestamp message is 30 bytes where JSON takes 42": "impossible",
         "one GraphQL query replaces three REST calls, 3.0 ms + 1 RTT against 3.6 ms + 3 RTT": "supported",
-        "pooling connections makes REST 20 to 30 % faster": "cannot-tell",
+        "pooling connections makes REST 20 to 30 % faster": "undetermined",
     }
     assert "30.5 % less time, 43.9 % more speed" in found["gRPC is 40 % faster than REST"][0].arithmetic
     assert all("tail template" in rules(found[row], "contradicted") for row in ("grpc", "rest", "socketio"))
@@ -94,14 +94,14 @@ def test_lost_events_gaps_and_split_winners_are_seen() -> None:
     found = examined("grpc-rest-database")
     assert found["streaming drops no events"][0].verdict == "contradicted"
     assert found["client language matters more than protocol"][0].verdict == "supported"
-    assert rules(found["grpc-stream-100x1"], "cannot-tell") == {"gaps are no latencies"}
-    assert rules(found["grpc-10"], "cannot-tell") == {"winner by p99 against winner by throughput"}
+    assert rules(found["grpc-stream-100x1"], "undetermined") == {"gaps are no latencies"}
+    assert rules(found["grpc-10"], "undetermined") == {"winner by p99 against winner by throughput"}
     assert "Little's law" in rules(found["client-python"], "supported")
 
 
 def test_claims_without_figures_cannot_be_told() -> None:
     result = examine(read(AUDITS / "keep-alive.yaml"))
-    assert {f.verdict for f in result.findings} == {"cannot-tell"}
+    assert {f.verdict for f in result.findings} == {"undetermined"}
 
 
 def row(**figures: object) -> Row:
@@ -132,7 +132,7 @@ def only(rule: str, **figures: object) -> str | None:
         (
             "Little's law",
             {"mode": "closed loop", "concurrency": 10, "throughput_per_s": 100, "p99": 50},
-            "cannot-tell",
+            "undetermined",
         ),
         ("delivered against offered", {"offered_per_s": 100, "delivered_per_s": 130}, "impossible"),
         ("in flight", {"mode": "sequential", "batch": 1}, "supported"),
@@ -301,13 +301,13 @@ def write(folder: Path, text: str) -> Path:
 @pytest.mark.parametrize(
     ("text", "place", "said"),
     [
-        ("title: t\nresults:\n  - {name: a, mean: -1}\n", ":3:", "greater than 0"),
+        ("title: t\nresults:\n  - {name: a, mean: -1}\n", ":3:", "greater than or equal to 0"),
         ("title: t\nresults:\n  - {name: a, mean: .nan}\n", ":3:", "mean"),
         ("title: t\nresults:\n  - {name: a, mena: 1}\n", ":3:", "mena"),
-        ("title: t\nresults:\n  - {name: a}\n  - {name: a}\n", ":1:", "two results are named a"),
+        ("title: t\nresults:\n  - {name: a}\n  - {name: a}\n", ":4:", "two results are named a"),
         (
             "title: t\nclaims:\n  - {text: x, tests: [{kind: times, row: b, of: c, factor: 2}]}\n",
-            ":1:",
+            ":3:",
             "names no result",
         ),
         ("title: t\nclaims:\n  - {text: x, tests: [{kind: times, row: b, factor: two, of: c}]}\n", ":3:", "factor"),
@@ -337,7 +337,7 @@ def test_every_kind_of_test_is_known_by_name() -> None:
 
 def test_the_json_document_carries_its_version_and_every_verdict() -> None:
     document = examine(read(AUDITS / "six-protocols-article.yaml")).to_dict()
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == 2
     assert {"claim", "verdict", "rule", "arithmetic"} <= set(document["claims"][0])
     assert sum(document["summary"].values()) == len(document["claims"])
     json.dumps(document)

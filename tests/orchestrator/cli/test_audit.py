@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,18 +45,47 @@ def test_a_claim_is_named_once_above_all_that_is_said_of_it(out):
 def test_the_document_has_what_scripts_need(out):
     audit.command(AUDITS / "grpc-rest-database.yaml", as_json=True)
     document = json.loads(out.getvalue())
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == 2
     assert all({"claim", "verdict", "rule", "arithmetic"} <= claim.keys() for claim in document["claims"])
     verdicts = {claim["verdict"] for claim in document["claims"]}
-    assert verdicts <= {"supported", "contradicted", "impossible", "cannot-tell"}
+    assert verdicts <= {"supported", "contradicted", "impossible", "undetermined"}
 
 
 def test_a_page_is_written_beside_what_is_printed(tmp_path, out):
     audit.command(AUDITS / "keep-alive.yaml", html=tmp_path / "audit.html")
     assert (tmp_path / "audit.html").read_text().startswith("<!DOCTYPE html>")
-    assert "cannot-tell" in out.getvalue()
+    assert "undetermined" in out.getvalue()
 
 
 def test_a_file_is_needed():
     with pytest.raises(UsageError, match="name a file"):
         audit.command()
+
+
+HOSTILE = "\\e[2J\\e]0;owned\\a\\u202egnp\\x9b31m"
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_no_control_sequence_of_a_file_reaches_the_terminal(tmp_path, out, as_json):
+    file = tmp_path / "hostile.yaml"
+    row = f'{{name: "{HOSTILE}", mean: 5, max: 1, missing: "{HOSTILE}"}}'
+    file.write_text(f'title: "{HOSTILE}"\nresults: [{row}]\nclaims: [{{text: "{HOSTILE}"}}]\n')
+    audit.command(file, figures=True, as_json=as_json)
+    assert [c for c in out.getvalue() if not c.isprintable() and c != "\n"] == []
+    if as_json:
+        assert json.loads(out.getvalue())["title"].startswith("\x1b[2J")
+    else:
+        assert r"\x1b[2J\x1b]0;owned\x07\u202egnp\x9b31m" in out.getvalue()
+
+
+@pytest.mark.parametrize("text", ["title: \x1b]0;owned\x07\n", 'title: t\n"\\e[2J": 1\n', 'title: "\\ud800"\n'])
+def test_an_error_shows_the_file_without_acting_on_it(tmp_path, text):
+    file = tmp_path / "hostile.yaml"
+    file.write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "audit", str(file)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "hostile.yaml:" in done.stderr
+    assert "\x1b" not in done.stdout + done.stderr

@@ -140,3 +140,16 @@ def test_the_excerpt_has_a_caret_under_the_place() -> None:
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(ExperimentError):
         tree.parse(Source("x.yaml", text)).plain()
+
+
+@pytest.mark.parametrize("text", [r'"a \ud800"', r'"\udfff"', r'{"\udc00": 1}'])
+def test_half_of_a_surrogate_pair_is_no_text(text: str) -> None:
+    (problem,) = refused(f"name: {text}")
+    assert "surrogate" in problem
+
+
+@pytest.mark.parametrize("text", ["1" * 400, "-" + "1" * 20, "1" * 400 + ".5"])
+def test_a_number_that_nothing_can_hold_is_refused_unless_it_is_quoted(text: str) -> None:
+    (problem,) = refused(f"name: {text}")
+    assert "too large" in problem
+    assert tree.parse(Source("x.yaml", f"name: '{text}'")).plain() == {"name": text}
