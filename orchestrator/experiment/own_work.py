@@ -11,6 +11,10 @@ from typing import Any
 from orchestrator.experiment.plan import Stack
 from services.harness.spec import Client, Responder
 
+# How a plan says by which rule a stack is timed (`protos/fields.md`); a plan that says neither was made before the rule.
+ALL_READ = "every one read once, on both ends, within the call"
+SOME_UNREAD = "not all read within the call"
+
 
 def declared(responder: Responder, client: Client) -> list[dict[str, str]]:
     """The declarations of both ends, as a plan keeps them: what is empty is left out."""

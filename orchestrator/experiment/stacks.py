@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.load import Located
 from orchestrator.experiment.model import StackSpec
-from orchestrator.experiment.own_work import declared
+from orchestrator.experiment.own_work import ALL_READ, SOME_UNREAD, declared
 from orchestrator.experiment.plan import Stack
 from orchestrator.experiment.tree import Key
 from services.harness.contract import Load
@@ -156,6 +156,7 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, has_sev
             "client": dict(client.settings),
         },
         "own_work": declared(responder, client),
+        "fields": ALL_READ if not any((responder.omits, client.omits)) else SOME_UNREAD,
         "client_style": client.style,
         "round_trips_to_open": protocol.round_trips(client.name),
         "client_reason": chosen,

@@ -11,8 +11,6 @@ _TO_A_THREAD = "hands every request to a thread of a pool"
 _FROM_THE_POLLER = "is woken by gRPC's own poller thread"
 _UNREAD = "stops the clock before any field of the reply is read"
 
-PARSE_ONLY_CLIENTS = ("grpcio-parse-only", "grpc-aio-parse-only")
-
 PROTOCOL = Protocol(
     name="grpc",
     title="gRPC",
@@ -53,14 +51,14 @@ PROTOCOL = Protocol(
             settings=_AIO_SETTINGS,
         ),
         Client(
-            name=PARSE_ONLY_CLIENTS[0],
+            name="grpcio-parse-only",
             module="services.grpc.requester",
             style="sync",
             omits=_UNREAD,
             packages=_PACKAGES,
         ),
         Client(
-            name=PARSE_ONLY_CLIENTS[1],
+            name="grpc-aio-parse-only",
             module="services.grpc.aio_requester",
             style="async",
             adds=_FROM_THE_POLLER,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from services.grpc import PARSE_ONLY_CLIENTS, messages, options
+from services.grpc import messages, options
 from services.grpc.generated import orch_pb2_grpc
 from services.harness.client_api import CallSpec, Reply, Request
 from services.harness.spec import Client
@@ -17,30 +17,34 @@ GrpcReply = tuple[Any, int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Calling:
-    """One operation, made ready once for a trial: `read` is what the timed call does to a parsed reply."""
+    """One operation, made ready once for a trial.
+
+    `read` is what the timed call does to a parsed reply, `value` what is left to do after it: one of them reads the
+    fields, the other does nothing.
+    """
 
     target: str
     method: messages.Method
     timeout_s: float
     read: Callable[[Any], Any]
-    is_read_in_call: bool
+    value: Callable[[Any], Reply]
 
 
 def calling(call: CallSpec, client: Client) -> Calling:
     """How this client makes the call; CallFailed when Protocol Buffers cannot carry the example request."""
     method = messages.method_for(call.operation, call.example)
-    is_read_in_call = client.name not in PARSE_ONLY_CLIENTS
+    read, value = (_nothing, method.unpack_reply) if client.omits else (method.unpack_reply, _nothing)
     return Calling(
         target=options.address(call.host, call.port),
         method=method,
         timeout_s=call.timeout_s,
-        read=method.unpack_reply if is_read_in_call else _unread,
-        is_read_in_call=is_read_in_call,
+        read=read,
+        value=value,
     )
 
 
-def _unread(message: Any) -> Any:
-    return message
+def _nothing(reply: Any) -> Any:
+    return reply
 
 
 class MeasuredChannel:
@@ -76,15 +80,14 @@ class GrpcConnectionBase:
         self._timeout_s = calling.timeout_s
         self._pack = calling.method.pack_request
         self._read = calling.read
-        self._is_read = calling.is_read_in_call
+        self._value = calling.value
         self._channel = channel
         self._lengths = MeasuredChannel(channel)
         self._ask = getattr(orch_pb2_grpc.OrchStub(self._lengths), calling.method.name)
 
     def value(self, reply: GrpcReply) -> Reply:
         """The reply in plain values; a parse-only client's is read only now."""
-        values: Reply = reply[0] if self._is_read else self._method.unpack_reply(reply[0])
-        return values
+        return self._value(reply[0])
 
     def sizes(self, request: Request, reply: GrpcReply) -> tuple[int, int]:  # noqa: ARG002 - noted as they were sent
         """Serialised bytes of the request and the reply message."""

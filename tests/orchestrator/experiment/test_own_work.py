@@ -54,6 +54,15 @@ def test_a_lone_parse_only_stack_has_it_in_its_label(write: Write) -> None:
     assert [stack.label for stack in plan.stacks] == ["grpc (grpcio-parse-only)", "rest"]
 
 
+def test_a_plan_says_by_which_rule_each_stack_is_timed(write: Write) -> None:
+    plan = planned(write, "[grpc, {protocol: grpc, client: grpcio-parse-only}, rest]")
+    assert [plan.resolved[stack.id]["fields"] for stack in plan.stacks] == [
+        own_work.ALL_READ,
+        own_work.SOME_UNREAD,
+        own_work.ALL_READ,
+    ]
+
+
 def test_a_stack_without_work_of_its_own_is_not_spoken_of(write: Write) -> None:
     plan = planned(write, "[websocket, tcp]")
     assert own_work.sentences(plan.stacks, plan.resolved) == ()

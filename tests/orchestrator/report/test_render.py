@@ -401,6 +401,14 @@ def test_a_run_with_little_in_it_still_makes_a_page(stacks):
     assert document.figures() == {}
 
 
+def test_the_method_says_when_the_clock_stopped_by_the_rule_of_the_runs_own_time(run):
+    now = replace(run, settings={"grpc": {"fields": "every one read once, on both ends, within the call"}})
+    before = replace(run, settings={"grpc": {"client_style": "sync"}})
+    assert "every field of the reply has been read" in Document(render(now)).text
+    assert "its fields not yet read" in Document(render(before)).text
+    assert "every field of the reply has been read" not in Document(render(before)).text
+
+
 def test_more_stacks_than_colours_are_told_apart_by_line_style():
     run = a_run(stacks=len(STACKS))
     more = tuple(replace(cell, id=f"{cell.id}-b", stack=f"{cell.stack}-b") for cell in run.cells)
