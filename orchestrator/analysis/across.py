@@ -273,9 +273,8 @@ def _floor(run: RunSummary, kind: str, cell: CellSummary) -> FloorSummary | None
 def _share_above_ping(run: RunSummary, cell: CellSummary, statistic: Statistic) -> float:
     """Of a cell's latency (of the median where the statistic is a rate); 1 without a ping."""
     latency, ping = _mean(cell, "median" if statistic == "throughput" else statistic), _floor(run, "ping", cell)
-    if latency is None or ping is None or ping.distribution is None:
-        return 1.0
-    return max(0.0, 1 - ping.distribution.median / exp(latency.mean))
+    floor = ping.distribution.median if ping and ping.distribution else None
+    return 1.0 if latency is None or floor is None else max(0.0, 1 - floor / exp(latency.mean))
 
 
 def _floor_moves(new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSummary]) -> Iterator[FloorMove]:
