@@ -131,31 +131,27 @@ class Ledger:
         reply: Any,
     ) -> None:
         """A reply was decoded: verify it, or keep it for `settle`. GaveUp as `failed`."""
-        if received_ns < self._keep_until_ns:
-            record = self.record
-            if self._kept.keep(record.rows, request, reply):
-                # Only what the row needs: this stands in the latency of other requests.
-                record.append(
-                    sequence,
-                    self._phase_number,
-                    connection_number,
-                    intended_ns,
-                    sent_ns,
-                    received_ns,
-                    -1,
-                    -1,
-                    -1,
-                    UNVERIFIED,
-                )
+        if self._verifies_later:
+            row = self.record.append(
+                sequence,
+                self._phase_number,
+                connection_number,
+                intended_ns,
+                sent_ns,
+                received_ns,
+                -1,
+                -1,
+                -1,
+                UNVERIFIED,
+            )
+            if received_ns < self._keep_until_ns and self._kept.keep(row, request, reply):
                 self._reader = connection
                 self._failures_in_a_row = 0
                 self._last_success_ns = received_ns
-                return
-        if self._verifies_later:
-            self.tally.verified_in_flight += 1
+            else:
+                self._verify_in_flight(row, received_ns, connection, request, reply)
+            return
         sent, received, wrong = self._judge(connection, request, reply)
-        if self._verifies_later:
-            self._keep_until_ns = 0 if wrong is not None else self._next_progress_ns
         if wrong is not None:
             self.failed(sequence, connection_number, intended_ns, sent_ns, received_ns, wrong, sent, received)
             return
@@ -164,22 +160,40 @@ class Ledger:
         self._last_success_ns = received_ns
         self._enter(sequence, connection_number, intended_ns, sent_ns, received_ns, sent, received, OK)
 
+    def _verify_in_flight(self, row: int, received_ns: int, connection: Readable, request: Request, reply: Any) -> None:
+        self.tally.verified_in_flight += 1
+        wrong = self._settle_row(row, connection, request, reply)
+        if received_ns >= self._next_progress_ns:
+            self._report_progress(received_ns)
+        if wrong is None:
+            self._failures_in_a_row = 0
+            self._last_success_ns = received_ns
+            self._keep_until_ns = self._next_progress_ns
+            return
+        self._keep_until_ns = 0
+        self._failures_in_a_row += 1
+        self._despair(wrong, received_ns)
+
+    def _settle_row(self, row: int, reader: Readable, request: Request, reply: Any) -> CallFailed | None:
+        """Verify a reply whose row is stored; why it is wrong."""
+        self._count_row(*self.record.stamps(row))
+        sent, received, wrong = self._judge(reader, request, reply)
+        if wrong is None:
+            self._count_right(sent, received)
+        else:
+            self._count_failure(wrong)
+        self.record.judge(row, sent, received, OK if wrong is None else STATUS_INDEX[wrong.status])
+        return wrong
+
     def settle(self) -> None:
         """Verify what was kept in the phase that is over. GaveUp when as many in a row are wrong as end a phase."""
         reader, self._reader = self._reader, None
-        wrong_in_a_row, hopeless = 0, None
+        wrong_in_a_row = 0
+        hopeless: CallFailed | None = None
         for row, request, reply in self._kept.take():
             assert reader is not None  # noqa: S101 - narrows the type
-            self._count_row(*self.record.stamps(row))
-            sent, received, wrong = self._judge(reader, request, reply)
-            if wrong is None:
-                self.record.judge(row, sent, received, OK)
-                self._count_right(sent, received)
-                wrong_in_a_row = 0
-                continue
-            self.record.judge(row, sent, received, STATUS_INDEX[wrong.status])
-            self._count_failure(wrong)
-            wrong_in_a_row += 1
+            wrong = self._settle_row(row, reader, request, reply)
+            wrong_in_a_row = 0 if wrong is None else wrong_in_a_row + 1
             if wrong_in_a_row >= MOST_FAILURES_IN_A_ROW:
                 hopeless = wrong
         if hopeless is not None:

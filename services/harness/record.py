@@ -76,8 +76,8 @@ class Record:
         bytes_sent: int,
         bytes_received: int,
         status: int,
-    ) -> None:
-        """Store one row, its sequence last: a row without a sequence was never completed."""
+    ) -> int:
+        """Store one row, its sequence last: a row without a sequence was never completed. The row's place, from 0."""
         offset = self._offset
         if offset == self._capacity_bytes:
             self._map = self._extend(GROW_ROWS)
@@ -97,6 +97,7 @@ class Record:
         )
         _pack_sequence(mapping, offset, sequence)
         self._offset = offset + ROW_BYTES
+        return offset // ROW_BYTES
 
     def stamps(self, row: int) -> tuple[int, int]:
         """When the `row`-th request (from 0) was sent, and when its reply was received."""
