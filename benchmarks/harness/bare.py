@@ -1,4 +1,7 @@
-"""The same calls with the same library on the same connections, and nothing else: what a user's own loop would do."""
+"""The same calls with the same library on the same connections, and nothing else: what a user's own loop would do.
+
+It makes each request as the requester does, outside of that request's round trip: a user has to, too.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,20 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from services.harness.client_api import Request
+from services.operations.base import Make
 
 Times = tuple[list[int], int]
 """The round trip of each request and the duration of all of them, nanoseconds."""
 
 
-def blocking(connections: Sequence[Any], request: Request, requests: int) -> Times:
+def blocking(connections: Sequence[Any], make: Make, requests: int) -> Times:
     """One thread a connection; the calling thread alone where there is one."""
-    clock, times, taken = time.monotonic_ns, [0] * requests, itertools.count()
+    clock, wall, times, taken = time.monotonic_ns, time.time_ns, [0] * requests, itertools.count()
 
     def work(connection: Any) -> None:
         call = connection.call
         while (index := next(taken)) < requests:
+            request = make(index + 1, wall)
             began_ns = clock()
             call(request)
             times[index] = clock() - began_ns
@@ -37,13 +41,14 @@ def blocking(connections: Sequence[Any], request: Request, requests: int) -> Tim
         return times, clock() - began_ns
 
 
-def awaiting(loop: asyncio.AbstractEventLoop, connections: Sequence[Any], request: Request, requests: int) -> Times:
+def awaiting(loop: asyncio.AbstractEventLoop, connections: Sequence[Any], make: Make, requests: int) -> Times:
     """One task a connection."""
-    clock, times, taken = time.monotonic_ns, [0] * requests, itertools.count()
+    clock, wall, times, taken = time.monotonic_ns, time.time_ns, [0] * requests, itertools.count()
 
     async def work(connection: Any) -> None:
         call = connection.call
         while (index := next(taken)) < requests:
+            request = make(index + 1, wall)
             began_ns = clock()
             await call(request)
             times[index] = clock() - began_ns

@@ -1,7 +1,7 @@
 """`python -m benchmarks.harness.cost`: what the requester's loop adds to its requests, and what one sample costs.
 
 For each client of the protocols named, with 1, 16 and 50 requests in flight, segments alternate between the requester's
-own loop (making, keeping, recording; with one in flight also verifying) and a bare loop of as many threads or tasks
+own loop (recording and keeping; with one in flight also verifying) and a bare loop of as many threads or tasks
 around the same connections' `call`. Each pair of segments gives one ratio of the median round trips, one of the
 durations, and one of this process's CPU time. With one in flight the duration holds what stands between two requests,
 where no clock runs; with several, both must be near 1, since what stands between the requests of one worker stands in

@@ -72,7 +72,7 @@ def pairs_of(
     parts = load_parts(stack.trial(port, folder / "record"))
     request = parts.make(1, time.time_ns)
     with _connections(stack, parts, request) as connections:
-        run_bare = _bare(parts, connections, request)
+        run_bare = _bare(parts, connections)
         run_bare(_FIRST_REQUESTS)  # warm-up of both ends
         rate_per_ns = _FIRST_REQUESTS / run_bare(_FIRST_REQUESTS).took_ns
         requests = min(MOST_REQUESTS, max(_LEAST_ROUNDS * stack.in_flight, int(rate_per_ns * segment_s * 1e9)))
@@ -136,13 +136,13 @@ def _connections(stack: Stack, parts: Parts, request: Request) -> Iterator[list[
     loop.run_until_complete(close_all())
 
 
-def _bare(parts: Parts, connections: list[Any], request: Request) -> Callable[[int], Segment]:
+def _bare(parts: Parts, connections: list[Any]) -> Callable[[int], Segment]:
     def run(requests: int) -> Segment:
         began_ns = time.process_time_ns()
         if parts.client.style == "sync":
-            times, took_ns = bare.blocking(connections, request, requests)
+            times, took_ns = bare.blocking(connections, parts.make, requests)
         else:
-            times, took_ns = bare.awaiting(asyncio.get_event_loop(), connections, request, requests)
+            times, took_ns = bare.awaiting(asyncio.get_event_loop(), connections, parts.make, requests)
         cpu_ns = time.process_time_ns() - began_ns
         return Segment(p50_ns=statistics.median(times), took_ns=took_ns, cpu_ns=cpu_ns)
 

@@ -13,8 +13,11 @@ from services.harness.phases import NS, Phase
 
 _LAG_EVERY_NS = 20_000_000
 
-Take = Callable[[], Awaitable[tuple[int, int]]]
-"""The next request's sequence number (0: the phase is over) and when it is due (0: now)."""
+Wait = Callable[[], Awaitable[int]]
+"""The index of the request that is due next, or -1, once there is one."""
+
+Take = Callable[[int], tuple[int, int]]
+"""That request's sequence number (0: the phase is over) and when it is due (0: now)."""
 
 
 def ask(loop: asyncio.AbstractEventLoop, dialer: AsyncDialer, request: Request) -> tuple[Reply, tuple[int, int]]:
@@ -55,10 +58,10 @@ class AwaitingLoops:
         """See `loops.Loops.closed_loop`."""
         clock = self._work.clock.monotonic_ns
 
-        async def take() -> tuple[int, int]:
+        def take(_index: int) -> tuple[int, int]:
             return phase.take(clock()), 0
 
-        self._loop.run_until_complete(self._watched(self._workers(take)))
+        self._loop.run_until_complete(self._watched(self._workers(None, take)))
         count_pauses(self._work, self._lanes)
 
     def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
@@ -79,8 +82,7 @@ class AwaitingLoops:
         queue: asyncio.Queue[int] = asyncio.Queue()
         pacer = Pacer(asyncio.get_running_loop(), clock)
 
-        async def take() -> tuple[int, int]:
-            index = await queue.get()
+        def take(index: int) -> tuple[int, int]:
             now_ns = clock()
             if index < 0 or (close_ns is not None and now_ns >= close_ns):
                 return 0, 0
@@ -97,14 +99,14 @@ class AwaitingLoops:
         with pacer:
             calling = asyncio.create_task(call_when_due())
             try:
-                await self._workers(take)
+                await self._workers(queue.get, take)
             finally:
                 calling.cancel()
         cancel_rest(work, phase, due, clock())
 
-    async def _workers(self, take: Take) -> None:
+    async def _workers(self, wait: Wait | None, take: Take) -> None:
         worker = self._reuse if self._work.policy == "reuse" else self._per_request
-        tasks = [asyncio.create_task(worker(lane, take)) for lane in self._lanes]
+        tasks = [asyncio.create_task(worker(lane, wait, take)) for lane in self._lanes]
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -112,14 +114,14 @@ class AwaitingLoops:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _reuse(self, lane: Lane[AsyncConnection], take: Take) -> None:
+    async def _reuse(self, lane: Lane[AsyncConnection], wait: Wait | None, take: Take) -> None:
         work = self._work
         clock, wall, make, ledger = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.ledger
         while True:
-            sequence, due_ns = await take()
+            sequence, due_ns = take(await wait() if wait else 0)
             if not sequence:
                 return
-            lane.sends()
+            lane.paused_ns += lane.pause_ns
             request = make(sequence, wall)
             sent_ns = 0
             try:
@@ -140,14 +142,14 @@ class AwaitingLoops:
                 )
             lane.pause_ns = clock() - received_ns
 
-    async def _per_request(self, lane: Lane[AsyncConnection], take: Take) -> None:
+    async def _per_request(self, lane: Lane[AsyncConnection], wait: Wait | None, take: Take) -> None:
         work, dial = self._work, self._dialer.dial
         clock, wall, make, ledger = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.ledger
         while True:
-            sequence, due_ns = await take()
+            sequence, due_ns = take(await wait() if wait else 0)
             if not sequence:
                 return
-            lane.sends()
+            lane.paused_ns += lane.pause_ns
             request = make(sequence, wall)
             connection: AsyncConnection | None = None
             sent_ns = clock()

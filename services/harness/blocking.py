@@ -110,7 +110,7 @@ class BlockingLoops:
             sequence, due_ns = take()
             if not sequence:
                 return
-            lane.sends()
+            lane.paused_ns += lane.pause_ns
             request = make(sequence, wall)
             sent_ns = 0
             try:
@@ -140,7 +140,7 @@ class BlockingLoops:
             sequence, due_ns = take()
             if not sequence:
                 return
-            lane.sends()
+            lane.paused_ns += lane.pause_ns
             request = make(sequence, wall)
             connection: Connection | None = None
             sent_ns = clock()

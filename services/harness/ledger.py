@@ -96,9 +96,9 @@ class Ledger:
         self._last_success_ns = 0
         self._connections = 0
         self._verifies_later = in_flight > 1
-        self._kept = Unverified(most_kept_bytes)
+        self._kept = Unverified(most_kept_bytes if in_flight > 1 else 0)
         self._reader: Readable | None = None
-        self._last_was_wrong = False
+        self._keep_until_ns = 0  # replies before are kept; 0: none is
 
     def begin(self, phase: Phase) -> None:
         """Start a phase with an empty tally."""
@@ -107,7 +107,7 @@ class Ledger:
         self._phase_begin_ns = self._last_success_ns = phase.begin_ns
         self._next_progress_ns = phase.begin_ns + NS
         self._failures_in_a_row = 0
-        self._last_was_wrong = False
+        self._keep_until_ns = self._next_progress_ns if self._verifies_later else 0
 
     def connected(self) -> int:
         """The number of a connection that is opened now."""
@@ -134,16 +134,26 @@ class Ledger:
     ) -> None:
         """A reply was decoded: verify it, or keep it for `settle`. GaveUp as `failed`."""
         if self._verifies_later:
-            if self._may_wait(received_ns):
-                self._reader = self._reader or connection
-                self._kept.keep(self.record.rows, request, reply)
+            row = self.record.append(
+                sequence,
+                self._phase_number,
+                connection_number,
+                intended_ns,
+                sent_ns,
+                received_ns,
+                -1,
+                -1,
+                -1,
+                UNVERIFIED,
+            )
+            if received_ns < self._keep_until_ns and self._kept.keep(row, request, reply):
+                self._reader = connection
                 self._failures_in_a_row = 0
                 self._last_success_ns = received_ns
-                self._enter(sequence, connection_number, intended_ns, sent_ns, received_ns, -1, -1, UNVERIFIED)
-                return
-            self.tally.verified_in_flight += 1
+            else:
+                self._verify_in_flight(row, received_ns, connection, request, reply)
+            return
         sent, received, wrong = self._judge(connection, request, reply)
-        self._last_was_wrong = wrong is not None
         if wrong is not None:
             self.failed(sequence, connection_number, intended_ns, sent_ns, received_ns, wrong, sent, received)
             return
@@ -152,31 +162,46 @@ class Ledger:
         self._last_success_ns = received_ns
         self._enter(sequence, connection_number, intended_ns, sent_ns, received_ns, sent, received, OK)
 
+    def _verify_in_flight(self, row: int, received_ns: int, connection: Readable, request: Request, reply: Any) -> None:
+        self.tally.verified_in_flight += 1
+        wrong = self._settle_row(row, connection, request, reply)
+        if received_ns >= self._next_progress_ns:
+            self._report_progress(received_ns)
+        if wrong is None:
+            self._failures_in_a_row = 0
+            self._last_success_ns = received_ns
+            self._keep_until_ns = self._next_progress_ns
+            return
+        self._keep_until_ns = 0
+        self._failures_in_a_row += 1
+        self._despair(wrong, received_ns)
+
+    def _settle_row(self, row: int, reader: Readable, request: Request, reply: Any) -> CallFailed | None:
+        """Verify a reply whose row is stored; why it is wrong."""
+        self._count_row(*self.record.stamps(row))
+        sent, received, wrong = self._judge(reader, request, reply)
+        if wrong is None:
+            self._count_right(sent, received)
+        else:
+            self._count_failure(wrong)
+        self.record.judge(row, sent, received, OK if wrong is None else STATUS_INDEX[wrong.status])
+        return wrong
+
     def settle(self) -> None:
         """Verify what was kept in the phase that is over. GaveUp when as many in a row are wrong as end a phase."""
         reader, self._reader = self._reader, None
-        wrong_in_a_row, hopeless = 0, None
+        wrong_in_a_row = 0
+        hopeless: CallFailed | None = None
         for row, request, reply in self._kept.take():
             assert reader is not None  # noqa: S101 - narrows the type
-            sent, received, wrong = self._judge(reader, request, reply)
-            if wrong is None:
-                self.record.judge(row, sent, received, OK)
-                self._count_right(sent, received)
-                wrong_in_a_row = 0
-                continue
-            self.record.judge(row, sent, received, STATUS_INDEX[wrong.status])
-            self._count_failure(wrong)
-            wrong_in_a_row += 1
+            wrong = self._settle_row(row, reader, request, reply)
+            wrong_in_a_row = 0 if wrong is None else wrong_in_a_row + 1
             if wrong_in_a_row >= MOST_FAILURES_IN_A_ROW:
                 hopeless = wrong
         if hopeless is not None:
             raise GaveUp(
                 hopeless.status, f"{MOST_FAILURES_IN_A_ROW} or more replies in a row were wrong; the last: {hopeless}"
             )
-
-    def _may_wait(self, received_ns: int) -> bool:
-        """Whether a reply can be verified later; the one that a progress line is due with is looked at at once."""
-        return not self._last_was_wrong and received_ns < self._next_progress_ns and self._kept.has_room
 
     def _judge(self, reader: Readable, request: Request, reply: Any) -> tuple[int, int, CallFailed | None]:
         """Both bodies' sizes (-1 where the reply could not be read), and why the reply is no right one."""
@@ -251,6 +276,11 @@ class Ledger:
             bytes_received,
             status,
         )
+        self._count_row(sent_ns, received_ns)
+        if received_ns >= self._next_progress_ns:
+            self._report_progress(received_ns)
+
+    def _count_row(self, sent_ns: int, received_ns: int) -> None:
         tally = self.tally
         tally.rows += 1
         tally.busy_ns += received_ns - sent_ns
@@ -258,16 +288,16 @@ class Ledger:
             tally.first_sent_ns = sent_ns
         if received_ns > tally.last_received_ns:
             tally.last_received_ns = received_ns
-        if received_ns >= self._next_progress_ns:
-            self._report_progress(received_ns)
 
     def _report_progress(self, now_ns: int) -> None:
         self._next_progress_ns = now_ns + NS
+        if self._keep_until_ns:
+            self._keep_until_ns = self._next_progress_ns
         self._progress(
             {
                 "type": "progress",
                 "phase": PHASE_NAMES[self._phase_number],
-                "requests": self.tally.rows,
+                "requests": self.tally.rows + len(self._kept),
                 "elapsed_s": round((now_ns - self._phase_begin_ns) / NS, 3),
             }
         )

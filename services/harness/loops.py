@@ -48,11 +48,6 @@ class Lane(Generic[Kept]):
         self.pause_ns = 0  # since the last reply
         self.paused_ns = 0  # before every request but the first
 
-    def sends(self) -> None:
-        """Another request follows, so that the pause before it lies within the phase."""
-        self.paused_ns += self.pause_ns
-        self.pause_ns = 0
-
 
 @dataclass(frozen=True, kw_only=True)
 class Work:

@@ -18,6 +18,8 @@ _ROW = struct.Struct("<10q")
 _pack_sequence = struct.Struct("<q").pack_into
 _pack_rest = struct.Struct("<9q").pack_into
 _pack_verdict = struct.Struct("<3q").pack_into
+_unpack_stamps = struct.Struct("<2q").unpack_from
+_STAMPS_AT = 32  # sent_ns, received_ns
 _VERDICT_AT = 56  # bytes_sent, bytes_received, status
 _ZEROS = bytes(1 << 20)
 _MADV_POPULATE_WRITE = 23  # Linux 5.14; elsewhere pages are faulted in one by one
@@ -74,8 +76,8 @@ class Record:
         bytes_sent: int,
         bytes_received: int,
         status: int,
-    ) -> None:
-        """Store one row, its sequence last: a row without a sequence was never completed."""
+    ) -> int:
+        """Store one row, its sequence last: a row without a sequence was never completed. The row's place, from 0."""
         offset = self._offset
         if offset == self._capacity_bytes:
             self._map = self._extend(GROW_ROWS)
@@ -95,6 +97,12 @@ class Record:
         )
         _pack_sequence(mapping, offset, sequence)
         self._offset = offset + ROW_BYTES
+        return offset // ROW_BYTES
+
+    def stamps(self, row: int) -> tuple[int, int]:
+        """When the `row`-th request (from 0) was sent, and when its reply was received."""
+        sent_ns, received_ns = _unpack_stamps(self._map, row * ROW_BYTES + _STAMPS_AT)
+        return sent_ns, received_ns
 
     def judge(self, row: int, bytes_sent: int, bytes_received: int, status: int) -> None:
         """Give the `row`-th row (from 0) its last three columns, which were not known when it was stored."""
