@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator.analysis.power import describe
 from orchestrator.analysis.words import margin
-from orchestrator.experiment.estimate import cost_of, costs_from, estimate
+from orchestrator.experiment.estimate import cost_of, costs_from, estimate, short_of_room
 from orchestrator.experiment.loads import describe_load
 from orchestrator.experiment.machines import PRICES_AS_OF, UNLIMITED
 from orchestrator.experiment.own_work import added, unread
@@ -67,6 +67,12 @@ def _warnings(plan: Plan, expected_s: float) -> list[str]:
         found.append(
             f"the run is expected to take {format_duration(expected_s)}, longer than limits.wall"
             f" ({format_duration(plan.limits.wall_s)}), which will end it early"
+        )
+    late = {describe_load(cell.load): None for cell in short_of_room(plan)}
+    if late:
+        found.append(
+            f"more requests are under way at once than an open loop may have, so that some are sent late or not at all:"
+            f" {'; '.join(late)}; raise its concurrency"
         )
     for stack, facts in plan.resolved.items():
         missing = [package for package, version in facts["versions"].items() if version == "not installed here"]

@@ -125,6 +125,20 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
     )
 
 
+def short_of_room(plan: Plan, costs: Costs | None = None) -> tuple[Cell, ...]:
+    """The open loops that will be late: at their rate, more requests are under way than they may have (Little's law)."""
+    operations = {operation.id: operation for operation in plan.operations}
+    placements = {placement.id: placement for placement in plan.placements}
+    return tuple(
+        cell
+        for cell in plan.cells
+        if cell.load.rate_per_s is not None
+        and cell.load.rate_per_s
+        * _Trial(plan, cell, operations[cell.operation], placements[cell.placement], costs or Costs()).latency_s
+        > cell.load.concurrency
+    )
+
+
 def _cores(plan: Plan) -> float:
     """Cores that a host may use, at most one; one on this machine and on machine types that we do not know."""
     machine = MACHINES.get(plan.machine or "")
@@ -160,6 +174,7 @@ class _Trial:
         measured_s = min([*ends, *([] if load.duration_s is None else [load.duration_s])])
         warmup_s = min(max(warmup.requests * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
         self.rows = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
+        self.latency_s = self._distance_s() + self._cpu_s()
         self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s
 
     def _overhead_s(self, plan: Plan) -> float:

@@ -298,6 +298,7 @@ def a_real_run(
     requests: int = 400,
     concurrency: int = 1,
     rate_per_s: float | None = None,
+    duration_s: float | None = None,
     connection: str = "reuse",
     operation: str = "add",
     ready_identity: str | None = None,
@@ -308,7 +309,7 @@ def a_real_run(
     Where there is something between the two ends, a look at it through one kept connection stands for the ping.
     `ready_identity` is what the run expects of the responder, where another one answers.
     """
-    load = Load(concurrency=concurrency, requests=requests, rate_per_s=rate_per_s)
+    load = Load(concurrency=concurrency, requests=requests, rate_per_s=rate_per_s, duration_s=duration_s)
     payload = {"kind": "bytes", "size": 4_000} if operation == "echo" else {"kind": "none"}
     size = payload.get("size", 8)
     declared = p.Load(**{**load.__dict__, **fault.declared})

@@ -7,6 +7,7 @@ import pytest
 
 from orchestrator.analysis import words
 from orchestrator.errors import UsageError
+from orchestrator.experiment.estimate import short_of_room
 from orchestrator.experiment.loads import describe_load
 from orchestrator.experiment.plan import Plan
 from orchestrator.experiment.planning import make_plan
@@ -86,6 +87,15 @@ def test_an_open_loop_has_room_for_replies_that_take_half_a_second(write: Write,
     assert [load.concurrency for load in found] == [8, 250, 256]
     assert [load.concurrency for load in loads("load: {rate: 500/s, requests: 20}\n", write, known)] == [20]
     assert [load.concurrency for load in loads("load: {rate: 500/s, concurrency: 3}\n", write, known)] == [3]
+
+
+def test_an_open_loop_with_too_little_room_is_found_beforehand(write: Write, known: Known) -> None:
+    text = MINIMAL.replace("[rest, grpc]", "rest") + "provider: lab\nplacements: {name: far, rtt: 100ms}\n"
+    text = text.replace("{name: far, rtt: 100ms}", "{name: far, from: us-central1-a, to: us-west1-a, rtt: 100ms}")
+    plan = make_plan(write(text + "load: {rate: 100/s, concurrency: [2, 50]}\n"), known=known)
+    assert [cell.load.concurrency for cell in short_of_room(plan)] == [2]
+    assert short_of_room(make_plan(write(text + "load: {rate: [10/s, 400/s]}\n"), known=known)) == ()
+    assert short_of_room(make_plan(write(text), known=known)) == ()
 
 
 def test_a_closed_loops_concurrency_is_no_bound_of_an_operations_own_rate(write: Write, known: Known) -> None:

@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
+from services.harness import attempt
 from services.harness.contract import STATUSES, Load, Payload, Target, Trial, Warmup
+from services.harness.ledger import Tally
 from services.harness.record import read_record
 from services.tcp.frames import ERROR, EXCHANGE, IDENTITY, decode_request
 from services.tcp.stream import FrameReader, send_frame
@@ -371,3 +373,17 @@ def test_a_record_that_cannot_be_written_is_said_and_nothing_is_measured(tmp_pat
     assert lines[-1]["kind"] == "host"
     assert "folder" in lines[-1]["message"]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("not_sent", "busy_s", "cpu_s", "reason"),
+    [
+        (0, 4.0, 0.1, None),
+        (3, 3.9, 0.1, "connections-busy"),
+        (3, 3.9, 0.95, "requester-behind"),  # its own core was full: the connections waited for it
+        (3, 2.0, 0.1, "requester-behind"),  # something held it up
+    ],
+)
+def test_why_requests_were_not_sent(not_sent: int, busy_s: float, cpu_s: float, reason: str | None):
+    tally = Tally(not_sent=not_sent, busy_ns=int(busy_s * 1e9), first_sent_ns=0, last_received_ns=1_000_000_000)
+    assert attempt._not_sent_reason(tally, concurrency=4, cpu_s=cpu_s) == reason
