@@ -166,7 +166,7 @@ def test_a_delayed_acknowledgement_is_a_mode_with_its_cause_and_no_tail_cut_off(
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux filters the segments of a socket")
 def test_lost_packets_are_counted_and_named_as_the_mode_they_make(tmp_path):
-    run = a_real_run(tmp_path, Fault(way={"loses": 0.03}), requests=300)
+    run = a_real_run(tmp_path, Fault(way={"loses": 0.08}), requests=300)
     summary = summarise(run)
     found = {result.name: result for result in summary.checks}
     assert found["lost packets"].verdict == "warn"
