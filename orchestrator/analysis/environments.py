@@ -26,6 +26,9 @@ DISTURBANCES = {
     "throttled": ("the CPU quota stopped it", 0.05),
 }
 
+# Of the time, something waited for a CPU in the worst trial: beyond this the scheduler is what is measured.
+OVERLOADED = 0.75
+
 
 def obstacles(new: RunSummary, old: RunSummary) -> list[str]:
     """Why the two cannot be compared at all."""
@@ -45,12 +48,17 @@ def changes(new: RunSummary, old: RunSummary) -> list[str]:
 
 
 def noises(new: tuple[RunSummary, str], old: tuple[RunSummary, str]) -> list[str]:
-    """Where one cell (a run and its cell's id) was disturbed much more than the other, at the worst of its trials.
+    """Where one cell (a run and its cell's id) was disturbed beyond use, or much more than the other, in its worst trial.
 
     The floor stands beside a trial, not under it: what ran only during trials shows here and not there.
     """
     mine, theirs = _noise_of(*new), _noise_of(*old)
-    return [
+    overloaded = [
+        f"in {run.run_id} the machine was overloaded: something waited for a CPU for {words.percent(waited)} of a trial"
+        for run, noise in ((new[0], mine), (old[0], theirs))
+        if (waited := noise.get("pressure", 0.0)) > OVERLOADED
+    ]
+    return overloaded + [
         f"conditions differ: {text}, {words.percent(mine[key])} against {words.percent(theirs[key])}, at worst"
         for key, (text, limit) in DISTURBANCES.items()
         if key in mine and key in theirs and abs(mine[key] - theirs[key]) > limit
@@ -59,7 +67,7 @@ def noises(new: tuple[RunSummary, str], old: tuple[RunSummary, str]) -> list[str
 
 def _noise_of(run: RunSummary, cell: str) -> dict[str, float]:
     found = [check.evidence for check in run.checks if check.name == "noise" and check.cell == cell]
-    return {key: float(e[key]) for e in found for key in DISTURBANCES if e.get(key) is not None}
+    return {key: float(e[key]) for e in found for key in (*DISTURBANCES, "pressure") if e.get(key) is not None}
 
 
 def are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

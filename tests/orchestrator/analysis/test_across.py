@@ -177,6 +177,18 @@ def test_a_machine_that_was_busier_during_trials_forbids_a_verdict(old):
     assert "conditions differ: other processes used a CPU" in found.why
 
 
+@pytest.mark.parametrize(("waited", "verdict"), [(0.9, "cannot tell"), (0.5, "regressed")])
+def test_an_overloaded_machine_forbids_a_verdict_though_both_runs_had_it(waited, verdict):
+    def spoil(draft):
+        span_s = draft.done["measured_s"]
+        draft.done["host_after"] = host_counters(int(span_s * S), pressure_us=int(span_s * waited * 1e6))
+
+    new = summary(seed=2, base_us={"grpc": 300.0}, spoil=spoil)
+    found = row_of(compare_runs(new, summary("old", spoil=spoil), "median"), "grpc")
+    assert found.verdict == verdict
+    assert ("overloaded" in found.why) == (verdict == "cannot tell")
+
+
 def test_a_machine_that_was_as_busy_forbids_none():
     new = summary(seed=2, base_us={"grpc": 300.0}, spoil=busy(1.2))
     found = row_of(compare_runs(new, summary("old", spoil=busy(1.1)), "median"), "grpc")
