@@ -7,7 +7,7 @@ EXPERIMENT ?= experiments/quickstart.yaml
 LAB_EXPERIMENT ?= experiments/cross_region.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run lab lab-vm schema test lint format lock clean
+.PHONY: help setup run lab lab-vm schema checks-table test lint format lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,9 @@ lab-vm: $(VENV)/.orch-dev-ready ## try the lab on Debian's own kernel (netem, cg
 schema: setup ## write the JSON Schemas of experiments and of published figures anew
 	$(BIN)/orch schema > experiments/schema.json
 	$(BIN)/orch audit --schema > experiments/audits/schema.json
+
+checks-table: $(VENV)/.orch-dev-ready ## measure what each check finds and its false alarms, for docs/checks.md (a quiet machine, some 15 minutes)
+	$(BIN)/python -m benchmarks.checks --write
 
 test: $(VENV)/.orch-dev-ready ## the tests; what needs more than Python is skipped with its reason
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -43,6 +43,13 @@ class Draft:
 
 
 Spoil = Callable[[Draft], None]
+Shape = Callable[[np.random.Generator, int, float, float], np.ndarray]
+"""Latencies beyond the round trips in ns, given their number, the trial's typical one in ns and the distance in ns."""
+
+
+def narrow(rng: np.random.Generator, rows: int, base_ns: float, _rtt_ns: float) -> np.ndarray:
+    """Skewed to the right, without drift or stalls: what a test that commits one error wants."""
+    return base_ns * (0.8 + rng.gamma(2.0, 0.125, size=rows))
 
 
 @dataclass
@@ -124,6 +131,7 @@ def a_run(
     base_us: dict[str, float] | None = None,
     between: float = 0.01,
     spoil: Spoil | None = None,
+    shape: Shape = narrow,
     baselines: bool = True,
     seed: int = 1,
     **planned: Any,
@@ -155,6 +163,7 @@ def a_run(
             distances[cell.placement],
             find_protocol(protocol).round_trips_to_open,
             clock,
+            shape,
         )
         if spoil:
             spoil(draft)
@@ -183,11 +192,12 @@ def _draft(
     rtt_ns: float,
     round_trips_to_open: int,
     start_ns: int,
+    shape: Shape,
 ) -> Draft:
     warm = cell.warmup.requests
     rows = warm + (cell.load.requests or 1000)
     trips = 1 + (round_trips_to_open if cell.connection == "per-request" else 0)
-    latency = (rtt_ns * trips + base_ns * (0.8 + rng.gamma(2.0, 0.125, size=rows))).astype(np.int64)
+    latency = (rtt_ns * trips + shape(rng, rows, base_ns, rtt_ns)).astype(np.int64)
     latency += rng.integers(0, 999, size=rows)
     if cell.connection == "reuse":
         latency[0] += rtt_ns + base_ns

@@ -1,0 +1,94 @@
+"""Clean synthetic runs with the noise of real ones: skewed latencies, drift, rare stalls, trials and blocks that differ.
+
+Nothing here is an error of measurement, so that a check that warns is wrong, or says no more than that a host is noisy.
+Sizes are those of this project's own quickstart on a shared virtual machine of two cores: requests within a trial spread
+by a tenth to a fifth, trials by 2 %, one request in a hundred is delayed by other work.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from orchestrator.experiment import plan as p
+from tests.support.runs import US, Draft, MemoryRun, S, Spoil, a_run, host_counters
+
+_LINK = p.Link(rtt_ms=30.0, rate_mbit=1_000.0)
+HERE = p.Placement(id="local", name="local", kind="local")
+FAR = p.Placement(id="far", name="far", kind="cross-region", from_zone="a", to_zone="b", link=_LINK)
+BODIES = p.Operation(
+    id="echo", name="echo", label="echo 100 kB", payload={"kind": "bytes"}, request_bytes=100_000, reply_bytes=100_000
+)
+STACKS = ("rest", "grpc", "websocket")
+
+SCENARIOS: dict[str, dict[str, Any]] = {
+    "one in flight": {},
+    "eight in flight": {"load": p.Load(concurrency=8, requests=4_000)},
+    "a connection per request": {"connection": "per-request"},
+    "an open loop": {"load": p.Load(concurrency=64, requests=2_000, rate_per_s=500.0)},
+    "over a distance": {"placements": [HERE, FAR]},
+    "a connection per request, over a distance": {"placements": [HERE, FAR], "connection": "per-request"},
+    "large bodies": {"operation": BODIES},
+    "with a control": {"controls": 1},
+}
+
+
+def clean_run(seed: int, *, spoil: Spoil | None = None, between: float = 0.02, **planned: Any) -> MemoryRun:
+    """A run of five blocks without an error, but for what `spoil` does to each of its trials."""
+    rng = np.random.default_rng((seed, 7))
+
+    def with_noise(draft: Draft) -> None:
+        _host_noise(draft, rng)
+        if spoil is not None:
+            spoil(draft)
+
+    return a_run(
+        spoil=with_noise,
+        shape=latencies,
+        between=between,
+        seed=seed,
+        base_us={"rest": 700.0, "grpc": 450.0, "websocket": 300.0},
+        **{"stacks": STACKS, **planned},
+    )
+
+
+def latencies(rng: np.random.Generator, rows: int, base_ns: float, rtt_ns: float) -> np.ndarray:
+    """Beyond the round trips, in ns: a lognormal body on a least time, slow drift, short delays and rare long ones."""
+    body = 0.75 + 0.25 * rng.lognormal(-0.1, 0.45, size=rows)
+    body *= _slow_drift(rng, rows)
+    extra = np.zeros(rows)
+    delayed = rng.random(rows) < 0.01
+    extra[delayed] = base_ns * (0.3 + rng.pareto(2.5, size=int(delayed.sum())))
+    stalled = rng.random(rows) < 1 / 1_000
+    extra[stalled] += base_ns * rng.lognormal(0.7, 0.5, size=int(stalled.sum()))
+    jitter = rng.exponential(0.003 * rtt_ns, size=rows) if rtt_ns else 0.0
+    cold = 1 + 0.5 * np.exp(-np.arange(rows) / 10)  # over before the warm-up is
+    return base_ns * body * cold + np.minimum(extra, 8 * base_ns) + jitter
+
+
+def _slow_drift(rng: np.random.Generator, rows: int) -> np.ndarray:
+    """A walk that returns to one, with an SD of 2 % and a memory of some 200 requests."""
+    steps = max(2, rows // 50)
+    level, levels = 0.0, []
+    for step in rng.normal(0, 0.02 * np.sqrt(1 - 0.78**2), size=steps):
+        level = 0.78 * level + step
+        levels.append(level)
+    return np.exp(np.interp(np.arange(rows), np.linspace(0, rows, steps), levels))
+
+
+def _host_noise(draft: Draft, rng: np.random.Generator) -> None:
+    """What else a quiet host does: some foreign work, little pressure, hardly any steal; lost packets far away."""
+    elapsed_ns = 10 * S
+    own = float(draft.done["cpu_s"]) + float(draft.stats["cpu_s"]) - float(draft.stats_before["cpu_s"])
+    foreign = float(rng.gamma(2.0, 0.02))  # cores
+    draft.done["host_before"] = host_counters(0)
+    draft.done["host_after"] = host_counters(
+        elapsed_ns,
+        steal=int(rng.poisson(0.5)),
+        pressure_us=int(rng.gamma(2.0, 0.01) * elapsed_ns / US),
+        busy=int((own + foreign * elapsed_ns / S) * 100),
+    )
+    draft.done["cpu_share"] = min(0.8, draft.done["cpu_share"] * float(rng.lognormal(0, 0.1)))
+    if draft.cell.placement != "local" and draft.done["wire"]:
+        draft.done["wire"]["retransmits"] = int(rng.poisson(0.2))

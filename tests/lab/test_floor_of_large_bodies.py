@@ -1,0 +1,54 @@
+"""The `tcp` floor of large bodies on kept connections, over a distance that is really there: a call is above it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orchestrator.results.folder import RunFolder
+from tests.support.lab import CACHE, MACHINE, needs_lab
+
+pytestmark = [needs_lab, pytest.mark.lab, pytest.mark.terraform, pytest.mark.slow, pytest.mark.timeout(400)]
+
+ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
+EXPERIMENT = f"""\
+name: far
+question: Where is the floor of a large body?
+provider: lab
+machine: {MACHINE}
+placements:
+  - {{name: far, from: us-central1-a, to: us-west1-a, rtt: 80ms}}
+stacks: [grpc]
+operations: [{{echo: {{bytes: 300 kB}}}}]
+load: {{concurrency: 1, requests: 20, at_most: 20s}}
+warmup: {{requests: 5, at_least: 0s}}
+repeats: 1
+seed: 1
+limits: {{wall: 10m, ttl: 15m}}
+"""
+
+
+def test_a_large_call_over_a_distance_is_above_an_exchange_with_its_window_open(tmp_path: Path) -> None:
+    """Before its window was opened, the exchange took 42 ms longer than the call on a kernel that uses BBR."""
+    (tmp_path / "far.yaml").write_text(EXPERIMENT)
+    environment = {**os.environ, "ORCH_CACHE": str(CACHE)}
+    try:
+        done = subprocess.run(
+            [*ORCH, "run", "far.yaml"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode in (0, 5), done.stderr
+        [folder] = (tmp_path / "results").glob("*")
+        floors = [look for look in RunFolder(folder).manifest().baselines if look.kind == "tcp"]
+        assert floors
+        assert all(look.opened and look.send_bytes >= 300_000 for look in floors)
+        [floor] = [c for c in json.loads((folder / "checks.json").read_text())["checks"] if c["name"] == "floor"]
+        assert floor["verdict"] == "pass", floor
+        assert floor["evidence"]["bound"] == "tcp exchange"
+        assert floor["explanation"].startswith("Above the floor")
+    finally:
+        subprocess.run([*ORCH, "teardown"], cwd=tmp_path, env=environment, check=False, capture_output=True)
