@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from orchestrator.analysis import between_runs, environments, equivalence, intervals, matching, words
 from orchestrator.analysis.between_runs import Difference, FloorMove, RunMean, Spread
-from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.compare import Statistic
+from orchestrator.analysis.cells import by_block, censored_blocks
+from orchestrator.analysis.compare import Statistic, beyond
 from orchestrator.analysis.history import EqualRun
 from orchestrator.analysis.summary import CellSummary, CheckVerdict, FloorSummary, Interval, RunSummary, Standing
 from orchestrator.errors import UsageError
@@ -240,6 +240,9 @@ def _judge(
     one: _Compared, interval: Interval | None, margin: float, doubts: Sequence[str], statistic: Statistic
 ) -> tuple[Change, str]:
     if interval is None or one.difference is None:
+        failed = [text for cell in (one.new, one.old) if (text := beyond(cell, statistic))]
+        if failed:
+            return "cannot tell", "; ".join(failed)
         counts = " and ".join(str(len(by_block(cell.trials, statistic))) for cell in (one.new, one.old))
         return "cannot tell", f"{counts} trials with a value; an interval needs {intervals.FEWEST_BLOCKS} each"
     change = CHANGES[equivalence.standing(interval, margin)]
@@ -252,6 +255,9 @@ def _judge(
 
 
 def _mean(cell: CellSummary, statistic: Statistic) -> RunMean | None:
+    """None where the statistic of a trial falls among requests without a right reply."""
+    if censored_blocks(cell.trials, statistic):
+        return None
     return between_runs.run_mean(list(by_block(cell.trials, statistic).values()))
 
 

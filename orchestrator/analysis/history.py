@@ -11,14 +11,15 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from orchestrator.analysis.between_runs import run_mean
-from orchestrator.analysis.cells import by_block
+from orchestrator.analysis.cells import by_block, censored_blocks
 from orchestrator.analysis.compare import STATISTICS
 from orchestrator.analysis.environments import are_alike
 from orchestrator.analysis.summary import SCHEMA_VERSION, RunSummary, TrialSummary
+from orchestrator.results.documents import read_sealed
+from orchestrator.results.folder import RunFolder
 
 # Parts of a plan that may differ between equal runs.
 VOLATILE = frozenset(
@@ -34,15 +35,18 @@ class EqualRun:
     means: Mapping[tuple[str, str], float]
 
 
-def read_summaries(folders: Iterable[Path]) -> list[dict[str, Any]]:
-    """What analysis left in run folders; those without a readable summary of this version are passed over."""
+def read_summaries(folders: Iterable[RunFolder]) -> list[dict[str, Any]]:
+    """What analysis left in run folders.
+
+    Passed over are those without a summary of this version, with one that was changed, and folders from elsewhere.
+    """
     found = []
     for folder in folders:
         try:
-            summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+            summary = read_sealed(folder.path / "summary.json")
         except (OSError, ValueError):
             continue
-        if isinstance(summary, dict) and summary.get("schema_version") == SCHEMA_VERSION:
+        if summary.get("schema_version") == SCHEMA_VERSION and folder.is_ours:
             found.append(summary)
     return found
 
@@ -79,6 +83,6 @@ def _means(run: Mapping[str, Any]) -> dict[tuple[str, str], float]:
             continue
         for statistic in STATISTICS:
             mean = run_mean(list(by_block(trials, statistic).values()))
-            if mean:
+            if mean and not censored_blocks(trials, statistic):
                 found[cell["id"], statistic] = mean.mean
     return found

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from orchestrator.analysis.counts import checks_document
+from orchestrator.results.documents import sealed
 
 SCHEMA_VERSION = 1
 
@@ -219,7 +220,7 @@ class RunSummary:
 
     def documents(self) -> dict[str, dict[str, Any]]:
         """What analysis leaves in a run folder, by file name."""
-        return {"summary.json": self.to_dict(), "checks.json": checks_document(self.checks)}
+        return {"summary.json": sealed(self.to_dict()), "checks.json": checks_document(self.checks)}
 
     def to_json(self) -> str:
         """What `summary.json` holds."""

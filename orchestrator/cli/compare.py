@@ -78,8 +78,8 @@ def _history(new: RunSummary, old: RunSummary, *folders: RunFolder) -> list[Equa
     from orchestrator.results.folder import runs
 
     roots = dict.fromkeys(folder.path.resolve().parent for folder in folders)
-    paths = [found.path for root in roots for found in runs(root)[-_RUNS_READ:]]
-    return equal_runs(old, read_summaries(paths), without=[new.run_id])
+    found = [folder for root in roots for folder in runs(root)[-_RUNS_READ:]]
+    return equal_runs(old, read_summaries(found), without=[new.run_id])
 
 
 def _print(comparison: RunComparison) -> None:

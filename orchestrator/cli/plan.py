@@ -28,7 +28,7 @@ def command(
     console.as_json = as_json
     plan = make_plan(file, overrides or ())
     path = store.save(plan)
-    document = plan_document(plan, path, earlier_summaries(Path("results")))
+    document = plan_document(plan, path, earlier_summaries())
     made = preview(plan)
     document["terraform"] = None if made is None else made.to_dict()
     for line in plan_lines(plan, document):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
 from orchestrator.analysis.words import margin
 from orchestrator.experiment.estimate import cost_of, costs_from, estimate, short_of_room
@@ -16,22 +16,15 @@ from orchestrator.experiment.machines import PRICES_AS_OF, UNLIMITED
 from orchestrator.experiment.own_work import added, unread
 from orchestrator.experiment.plan import Cell, Placement, Plan
 from orchestrator.experiment.units import format_duration, format_size
+from orchestrator.results.folder import runs
 
 _CELLS_SHOWN = 40
 _RUNS_READ = 5
 
 
-def earlier_summaries(results: Path) -> list[dict[str, Any]]:
-    """The summaries of the newest runs, newest first: they say how much trials vary here. Unreadable ones are left out."""
-    found = []
-    for folder in sorted(results.glob("*/summary.json"), reverse=True)[:_RUNS_READ]:
-        try:
-            summary = json.loads(folder.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            continue
-        if isinstance(summary, dict) and "run_id" in summary:
-            found.append(summary)
-    return found
+def earlier_summaries() -> list[dict[str, Any]]:
+    """The summaries of the newest runs, newest first: they say how much trials vary here."""
+    return read_summaries(reversed(runs()[-_RUNS_READ:]))
 
 
 def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:

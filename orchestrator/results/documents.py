@@ -18,6 +18,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.results.manifest import SCHEMA_VERSION, Manifest
+from orchestrator.strict_json import read_json
 
 
 @contextmanager
@@ -66,6 +67,24 @@ def write_json(path: Path, document: Any) -> None:
     """Write a JSON document, whole or not at all."""
     with whole_file(path) as partial:
         partial.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def sealed(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with its own SHA-256 as `seal`: for what is read again and that no journal speaks of."""
+    return {**document, "seal": _seal(document)}
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """A document that was sealed; OSError when it cannot be read, ValueError when it is not as it was written."""
+    document = read_json(path)
+    if not isinstance(document, dict) or document.pop("seal", None) != _seal(document):
+        raise ValueError("not as it was written")
+    return document
+
+
+def _seal(document: dict[str, Any]) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def sha256_of(path: Path) -> str:

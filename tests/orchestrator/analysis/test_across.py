@@ -105,6 +105,17 @@ def test_a_floor_far_from_where_it_was_forbids_a_verdict(old, kind):
     assert f"conditions differ: the {kind} floor itself moved" in found.why
 
 
+def test_a_median_beyond_the_time_out_is_neither_left_out_nor_a_ratio(old):
+    def censored(cell):
+        last = replace(cell.trials[-1], median=None, censored=("median", "p99"), errors=600)
+        return replace(cell, trials=(*cell.trials[:-1], last), errors={"timeout": 600})
+
+    new = summary(seed=2)
+    found = compare_runs(replace(new, cells=tuple(map(censored, new.cells))), old, "median").rows[0]
+    assert (found.verdict, found.ratio) == ("cannot tell", None)
+    assert "time-out" in found.why
+
+
 def test_without_a_floor_in_both_runs_that_is_said(old):
     found = compare_runs(replace(summary(seed=2), floors=()), old, "median")
     assert any("no floor was measured in both runs" in note for note in found.rows[0].notes)

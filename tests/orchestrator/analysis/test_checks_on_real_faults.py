@@ -107,6 +107,7 @@ def test_what_four_closed_connections_carried_is_on_the_wire(tmp_path):
     assert found["completeness"] == "pass"
     assert found["codec size"] == "pass" if sys.platform.startswith("linux") else "cannot tell"
 
+
 FAULTS |= {
     "a rate that one connection cannot carry": (
         Fault(way={"rtt_ms": 6}),

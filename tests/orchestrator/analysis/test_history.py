@@ -1,14 +1,19 @@
 """Which earlier runs are equal to one, so that what they differ by is chance."""
 
 import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from orchestrator.analysis.history import equal_runs, fingerprint, read_summaries
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import CheckResult
-from tests.support.runs import a_plan, a_run
+from orchestrator.results.documents import sealed
+from orchestrator.results.folder import RunFolder, runs
+from tests.support.runs import a_plan, a_run, write_run
 
 
 def summary(run_id, **knobs):
@@ -70,19 +75,30 @@ def test_its_means_are_of_each_cell_and_statistic_and_more_is_slower_in_all(refe
         assert slow.means[key] - same.means[key] == pytest.approx(0.69, abs=0.1)
 
 
-def test_unreadable_and_foreign_summaries_are_passed_over(tmp_path, reference):
-    for name, text in {"damaged": "{", "older": '{"schema_version": 0}', "sound": reference.to_json()}.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "summary.json").write_text(text)
-    (tmp_path / "empty").mkdir()
-    assert [run["run_id"] for run in read_summaries(sorted(tmp_path.iterdir()))] == ["reference"]
+def kept(root: Path, name: str, document: dict[str, Any] | str) -> RunFolder:
+    """A run folder that was made here, with a summary in it."""
+    folder = RunFolder(write_run(a_run(blocks=3), root / name), root=root)
+    (folder.path / "summary.json").write_text(document if isinstance(document, str) else json.dumps(document))
+    return folder
+
+
+def test_unreadable_and_changed_summaries_and_folders_from_elsewhere_are_passed_over(tmp_path, reference):
+    root, document = tmp_path / "results", reference.to_dict()
+    kept(root, "damaged", "{")
+    kept(root, "older", sealed({**document, "schema_version": 0}))
+    kept(root, "unsealed", document)
+    kept(root, "edited", {**sealed(document), "question": "Another one?"})
+    kept(root, "sound", sealed(document))
+    shutil.copytree(root / "sound", root / "sound-from-elsewhere")
+    write_run(a_run(blocks=3), root / "without")
+    assert [run["run_id"] for run in read_summaries(runs(root))] == ["reference"]
 
 
 def test_trials_with_fields_that_this_orch_does_not_know_are_left_out(reference):
     foreign = stored(summary("foreign"))
     for cell in foreign["cells"]:
         for trial in cell["trials"]:
-            trial["censored"] = 1
+            trial["of another orch"] = 1
     (found,) = equal_runs(reference, [foreign], without=())
     assert found.means == {}
 
