@@ -79,16 +79,24 @@ def _slow_drift(rng: np.random.Generator, rows: int) -> np.ndarray:
 
 def _host_noise(draft: Draft, rng: np.random.Generator) -> None:
     """What else a quiet host does: some foreign work, little pressure, hardly any steal; lost packets far away."""
-    elapsed_ns = 10 * S
-    own = float(draft.done["cpu_s"]) + float(draft.stats["cpu_s"]) - float(draft.stats_before["cpu_s"])
-    foreign = float(rng.gamma(2.0, 0.02))  # cores
-    draft.done["host_before"] = host_counters(0)
-    draft.done["host_after"] = host_counters(
-        elapsed_ns,
-        steal=int(rng.poisson(0.5)),
-        pressure_us=int(rng.gamma(2.0, 0.01) * elapsed_ns / US),
-        busy=int((own + foreign * elapsed_ns / S) * 100),
-    )
+    elapsed_ns = int(draft.columns["received_ns"].max() - draft.columns["sent_ns"].min())
+    is_one_host = draft.cell.placement == HERE.id
+    asked_s = float(draft.done["cpu_s"])
+    answered_s = float(draft.stats["cpu_s"]) - float(draft.stats_before["cpu_s"])
+    draft.done["host_before"] = draft.stats_before["host"] = host_counters(0)
+    draft.done["host_after"] = _counters(rng, elapsed_ns, asked_s + (answered_s if is_one_host else 0.0))
+    draft.stats["host"] = _counters(rng, elapsed_ns, answered_s + (asked_s if is_one_host else 0.0))
     draft.done["cpu_share"] = min(0.8, draft.done["cpu_share"] * float(rng.lognormal(0, 0.1)))
     if draft.cell.placement != "local" and draft.done["wire"]:
         draft.done["wire"]["retransmits"] = int(rng.poisson(0.2))
+
+
+def _counters(rng: np.random.Generator, elapsed_ns: int, own_s: float) -> dict[str, Any]:
+    """What a host counted meanwhile: the measurement's own CPU time, and some 4 % of a core that is not its own."""
+    foreign_s = float(rng.gamma(2.0, 0.02)) * elapsed_ns / S
+    return host_counters(
+        elapsed_ns,
+        steal=int(rng.poisson(0.0005 * elapsed_ns / 10_000_000)),
+        pressure_us=int(rng.gamma(2.0, 0.01) * elapsed_ns / US),
+        busy=int((own_s + foreign_s) * 100),
+    )

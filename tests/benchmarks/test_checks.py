@@ -10,7 +10,8 @@ import pytest
 
 from benchmarks.checks import alarms, power, table
 from benchmarks.checks.__main__ import DOCUMENT, STORED
-from benchmarks.checks.faults import FAULTS, Fault, nothing
+from benchmarks.checks.faults import FAULTS, Fault
+from benchmarks.checks.injections import nothing
 from benchmarks.checks.power import Tried
 from benchmarks.checks.realistic import SCENARIOS, clean_run, latencies
 from orchestrator.analysis.checks import CHECKS

@@ -23,6 +23,7 @@ from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from services.harness.spec import find_protocol
+from tests.support.shapes import Shape, narrow
 
 START_NS = 1_700_000_000_000_000_000
 BOOT_NS = 5_000_000_000_000  # the monotonic clock at the start of the run
@@ -43,13 +44,6 @@ class Draft:
 
 
 Spoil = Callable[[Draft], None]
-Shape = Callable[[np.random.Generator, int, float, float], np.ndarray]
-"""Latencies beyond the round trips in ns, given their number, the trial's typical one in ns and the distance in ns."""
-
-
-def narrow(rng: np.random.Generator, rows: int, base_ns: float, _rtt_ns: float) -> np.ndarray:
-    """Skewed to the right, without drift or stalls: what a test that commits one error wants."""
-    return base_ns * (0.8 + rng.gamma(2.0, 0.125, size=rows))
 
 
 @dataclass
@@ -136,8 +130,7 @@ def a_run(
     seed: int = 1,
     **planned: Any,
 ) -> MemoryRun:
-    """A clean run, but for what `spoil` does. `base_us` is each protocol's median beyond the network's round trip.
-
+    """A clean run, but for what `spoil` does; `base_us` is each protocol's median beyond the network's round trip,
     `between` is the SD of the trials' and the blocks' effects, as a share. Distances come from the placements' links.
     """
     plan = plan or a_plan(**planned)

@@ -1,0 +1,204 @@
+"""What the graded faults do to one trial of a clean run; each takes the draft, the size, and a source of chance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.checks.realistic import FAR
+from services.harness.contract import STATUSES
+from tests.support.runs import Draft
+
+
+def _latency(draft: Draft) -> np.ndarray:
+    return draft.columns["received_ns"] - draft.columns["sent_ns"]
+
+
+def _measured(draft: Draft) -> np.ndarray:
+    return np.flatnonzero(draft.columns["phase"] == 1)
+
+
+def _some(draft: Draft, share: float, rng: np.random.Generator) -> np.ndarray:
+    """Places of measured rows, a share of them by chance, at least one; never the first."""
+    rows = _measured(draft)[1:]
+    return np.sort(rng.choice(rows, size=max(1, round(share * rows.size)), replace=False))
+
+
+def _stretch(draft: Draft, factor: np.ndarray | float) -> None:
+    """Multiply latencies, and begin each request so much later as those before it took longer."""
+    latency = _latency(draft)
+    longer = (latency * factor).astype(np.int64)
+    shift = np.concatenate([[0], np.cumsum(longer - latency)[:-1]])
+    for name in ("sent_ns", "intended_ns"):
+        draft.columns[name] = draft.columns[name] + shift
+    draft.columns["received_ns"] = draft.columns["sent_ns"] + longer
+    for name in ("monotonic_ns", "wall_ns"):
+        draft.done["anchor_end"][name] += int(abs(shift[-1])) + int(abs(longer[-1] - latency[-1]))
+
+
+def stop_early(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Stop the clock before the reply is there; the next request is sent when it was."""
+    latency = _latency(draft)
+    draft.columns["received_ns"] = draft.columns["received_ns"] - (latency * size).astype(np.int64)
+
+
+def remove_round_trips(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Take so many round trips off each call over the distance."""
+    if draft.cell.placement == FAR.id:
+        draft.columns["received_ns"] -= int(size * (FAR.link.rtt_ms or 0) * 1e6)
+
+
+def add_round_trips(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let each call over the distance take so many round trips more."""
+    if draft.cell.placement == FAR.id:
+        _stretch(draft, 1 + size * (FAR.link.rtt_ms or 0) * 1e6 / _latency(draft))
+
+
+def outrun_the_link(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Squeeze the trial into a window in which its bodies make this share of the link's rate."""
+    rows = _measured(draft)
+    first = int(draft.columns["sent_ns"][rows].min())
+    window_ns = int(draft.columns["received_ns"][rows].max()) - first
+    body_bits = 8 * int(draft.columns["bytes_received"][rows].sum())
+    wanted_ns = body_bits / ((FAR.link.rate_mbit or 0) * size) * 1e3
+    for name in ("sent_ns", "intended_ns", "received_ns"):
+        draft.columns[name] = first + ((draft.columns[name] - first) * (wanted_ns / window_ns)).astype(np.int64)
+
+
+def share_stamps(draft: Draft, size: float, rng: np.random.Generator) -> None:
+    """Give requests the send stamp of the one before."""
+    places = _some(draft, size, rng)
+    draft.columns["sent_ns"][places] = draft.columns["sent_ns"][places - 1]
+
+
+def send_before_the_reply(draft: Draft, size: float, rng: np.random.Generator) -> None:
+    """Send requests halfway through the one before."""
+    places = _some(draft, size, rng)
+    begun = draft.columns["sent_ns"]
+    begun[places] -= (begun[places] - begun[places - 1]) // 2
+
+
+def grow_with_place(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let latency grow linearly with the request's place, up to so many times."""
+    rows = _measured(draft)
+    factor = np.ones(draft.columns["phase"].size)
+    factor[rows] = np.linspace(1, size, rows.size)
+    _stretch(draft, factor)
+
+
+def drop_the_slowest(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Leave the slowest requests out of the record, and out of what the requester says of it."""
+    rows, count = _measured(draft), int(size)
+    slowest = rows[np.argsort(_latency(draft)[rows])[-count:]]
+    draft.columns = {name: np.delete(values, slowest) for name, values in draft.columns.items()}
+    for name in ("rows", "requests", "verified"):
+        draft.done[name] -= count
+
+
+def leave_unverified(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Count replies that nobody compared."""
+    draft.done["verified"] -= int(size)
+
+
+def break_connections(draft: Draft, size: float, rng: np.random.Generator) -> None:
+    """The responder closes connections: one request fails by it, the next one opens another."""
+    places = _some(draft, size, rng)
+    closed = np.zeros(draft.columns["phase"].size, dtype=np.int64)
+    closed[places] = 1
+    draft.columns["status"][places] = STATUSES.index("closed")
+    draft.columns["connection"] += np.concatenate([[0], np.cumsum(closed)[:-1]])
+    draft.done["connections_opened"] += places.size
+    draft.done["errors"] = {"closed": int(places.size)}
+    draft.done["verified"] -= int(places.size)
+    draft.stats["peers"] += int(places.size)
+    draft.stats["answered"] -= int(places.size)
+
+
+def keep_connections(draft: Draft, size: float, rng: np.random.Generator) -> None:
+    """Send requests over the connection of the one before."""
+    places = _some(draft, size, rng)
+    draft.columns["connection"][places] = draft.columns["connection"][places - 1]
+    draft.done["connections_opened"] -= places.size
+    draft.stats["peers"] -= int(places.size)
+
+
+def send_too_slowly(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Fall behind the schedule more and more."""
+    latency = _latency(draft)
+    first = int(draft.columns["intended_ns"].min())
+    draft.columns["sent_ns"] = first + ((draft.columns["sent_ns"] - first) / (1 - size)).astype(np.int64)
+    draft.columns["received_ns"] = draft.columns["sent_ns"] + latency
+
+
+def start_slowly(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Begin to measure before the stack is warm."""
+    rows = _measured(draft)
+    factor = np.ones(draft.columns["phase"].size)
+    factor[rows[: rows.size // 5]] = 1 + size
+    _stretch(draft, factor)
+
+
+def cut_the_tail(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Put a limit on latency."""
+    latency = _latency(draft)
+    highest = int(np.quantile(latency[_measured(draft)], 1 - size))
+    draft.columns["received_ns"] = draft.columns["sent_ns"] + np.minimum(latency, highest)
+
+
+def work_beside(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Use the CPU for something else."""
+    after, before = draft.done["host_after"], draft.done["host_before"]
+    elapsed_s = (after["monotonic_ns"] - before["monotonic_ns"]) / 1e9
+    after["cpu_ticks"]["busy"] += int(size * elapsed_s * after["tick_hz"])
+
+
+def count_coarsely(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Take stamps from a clock with large steps."""
+    step = max(1, int(size * float(np.median(_latency(draft)[_measured(draft)]))))
+    for name in ("sent_ns", "intended_ns", "received_ns"):
+        draft.columns[name] = draft.columns[name] // step * step
+
+
+def scatter_trials(draft: Draft, size: float, rng: np.random.Generator) -> None:
+    """Make each trial quicker or slower as a whole, lognormally."""
+    _stretch(draft, float(np.exp(rng.normal(0, size))))
+
+
+def two_speeds(draft: Draft, size: float, rng: np.random.Generator) -> None:
+    """Make half of the trials slow from beginning to end."""
+    if rng.random() < 0.5:
+        _stretch(draft, 1 + size)
+
+
+def carry_less(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let bodies be smaller than their payload."""
+    for name in ("bytes_sent", "bytes_received"):
+        draft.columns[name] = (draft.columns[name] * (1 - size)).astype(np.int64)
+
+
+def prefer_the_control(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Slow down the second entry of the reference."""
+    if "-aa" in draft.cell.stack:
+        _stretch(draft, 1 + size)
+
+
+def wait_for_an_acknowledgement(draft: Draft, size: float, rng: np.random.Generator) -> None:
+    """Let requests wait for a delayed acknowledgement, 40 ms."""
+    factor = np.ones(draft.columns["phase"].size)
+    places = _some(draft, size, rng)
+    factor[places] = 1 + 40e6 / _latency(draft)[places]
+    _stretch(draft, factor)
+
+
+def lose_packets(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Count packets that TCP sent again; latencies are left as they are."""
+    draft.done["wire"]["retransmits"] += round(size * draft.done["requests"])
+
+
+def fill_the_responders_core(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let the responder compute for this share of the time."""
+    elapsed_s = float(draft.columns["received_ns"].max() - draft.columns["sent_ns"].min()) / 1e9
+    draft.stats["cpu_s"] = draft.stats_before["cpu_s"] + size * elapsed_s
+
+
+def nothing(_draft: Draft, _size: float, _rng: np.random.Generator) -> None:
+    """The plan is the error."""
