@@ -26,6 +26,8 @@ def withhold(comparisons: Sequence[Comparison], invalid: Mapping[str, Sequence[s
 
 
 def _withheld(comparison: Comparison, invalid: Mapping[str, Sequence[str]]) -> Comparison:
+    if comparison.standing == "cannot tell":
+        return comparison  # its own reason is nearer
     for cell, label in (
         (comparison.cell, comparison.stack_label),
         (comparison.reference_cell, comparison.reference_label),

@@ -1,5 +1,6 @@
 """What is said over all groups of cells at once, before each of them is spoken of."""
 
+import numpy as np
 import pytest
 
 from orchestrator.analysis.summarise import summarise
@@ -51,7 +52,14 @@ def test_settings_that_do_not_agree_are_counted_apart():
     def spoil(draft):
         """The other way round where it is far."""
         if draft.cell.placement != "local" and "rest" not in draft.cell.stack:
+            later = (
+                np.arange(draft.columns["sequence"].size) * 20 * MS
+            )  # a request begins when the one before it has ended
+            for stamp in ("intended_ns", "sent_ns", "received_ns"):
+                draft.columns[stamp] += later
             draft.columns["received_ns"] += 20 * MS
+            for clock in draft.done["anchor_end"]:
+                draft.done["anchor_end"][clock] += int(later[-1]) + 20 * MS
 
     said = first_sentence(placements=places(30.0, 60.0), spoil=spoil)
     assert said.startswith(

@@ -247,7 +247,10 @@ def test_a_trial_in_which_nothing_succeeded_leaves_an_empty_cell():
     summary = summarise(a_run(spoil=spoil))
     assert cell_of(summary, "grpc-thin").distribution is None
     assert cell_of(summary, "grpc-thin").errors == {"refused": 5_000}
-    assert summary.verdicts[0] == "These numbers must not be believed: reply failed (see the checks)."
+    assert summary.verdicts[0] == (
+        "The numbers of 1 of 2 cells are invalid, the others stand: "
+        "grpc (thin), add, local, reuse, 1,000 requests, 1 in flight (reply failed)."
+    )
     assert summary.verdicts[1].endswith("grpc (thin): no request got a right reply (5,000 refused).")
     assert "cannot tell how grpc (thin) compares with rest (thin)" in summary.verdicts[2]
 
