@@ -11,6 +11,7 @@ from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
 
 _STEAL, _THROTTLED, _PRESSURE, _FOREIGN = 0.01, 0.01, 0.20, 0.25
+_FEWEST_TICKS = 3  # steal is counted in ticks of 10 ms: one or two are within the rounding of a short trial
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,8 @@ def between(where: str, before: Mapping[str, Any], after: Mapping[str, Any], own
 
     ticks_per_s = after.get("tick_hz") or 100
     steal, busy = grown("cpu_ticks", "steal"), grown("cpu_ticks", "busy")
+    if steal is not None and steal < _FEWEST_TICKS:
+        steal = 0.0
     throttled, pressure = grown("throttling", "throttled_us"), grown("pressure_us", "cpu")
     foreign_s = None if busy is None else max(0.0, (busy - (steal or 0.0)) / ticks_per_s - own_cpu_s)
     return Noise(
