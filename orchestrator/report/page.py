@@ -88,6 +88,7 @@ def _environment() -> jinja2.Environment:
         ratio=quantities.ratio,
         percent=quantities.percent,
         words=quantities.words,
+        prose=quantities.prose,
         moment=quantities.moment,
         anchor=anchor,
         policy_words=POLICIES,
