@@ -51,7 +51,7 @@ class Answer:
     def headline(self) -> tuple[str, ...]:
         """The one sentence that answers; behind the one that says which numbers are invalid, where some are."""
         count = 2 if any(row.failed_checks for row in self.table) else 1
-        return tuple(_first_sentence(verdict) for verdict in self.verdicts[:count])
+        return tuple(first_sentence(verdict)[0] for verdict in self.verdicts[:count])
 
 
 def answer(summary: RunSummary) -> Answer:
@@ -92,9 +92,14 @@ def _row(cell: CellSummary, against: Comparison | None, is_reference: bool, fail
     )
 
 
-def _first_sentence(text: str) -> str:
-    """Up to the first full stop that a capital letter follows: the rest is in the table, too."""
-    return re.split(r"(?<=\.) (?=[A-Z])", text, maxsplit=1)[0]
+def first_sentence(text: str) -> tuple[str, str]:
+    """What stands before and what behind the first full stop that a capital letter follows.
+
+    >>> first_sentence("grpc is ahead. Of its median, 0.5 ms is the floor.")
+    ('grpc is ahead.', 'Of its median, 0.5 ms is the floor.')
+    """
+    first, *rest = re.split(r"(?<=\.) (?=[A-Z])", text, maxsplit=1)
+    return first, " ".join(rest)
 
 
 def _setting(cell: CellSummary) -> str:
