@@ -147,7 +147,7 @@ def test_the_pages_own_policy_stops_a_script_that_got_past_the_escaping(page, tm
     smuggled = render(RUN).replace(
         "<main", '<img src="x" onerror="window.pwned = 1"><script>window.pwned = 1</script><main'
     )
-    page.open(write_page(smuggled, tmp_path / "report.html"))
+    page.open(write_page(smuggled, tmp_path / "report.html"), height=8000)
 
     page.wait_for("document.querySelector('.chart svg.main-svg') !== null")
     assert page.evaluate("window.pwned === undefined")
