@@ -2,12 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SCAN := build/scan
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXPERIMENT ?= experiments/quickstart.yaml
 LAB_EXPERIMENT ?= experiments/cross_region.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run lab lab-vm schema checks-table test lint format lock clean
+.PHONY: help setup run lab lab-vm schema checks-table test lint format lock lock-providers scan-dependencies scan-secrets clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -78,6 +79,23 @@ lock: ## resolve the versions anew (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra services pyproject.toml locks/build.in -o locks/run.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra services --extra dev pyproject.toml locks/build.in -c locks/run.lock -o locks/dev.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header -c locks/run.lock locks/services.in -o locks/services.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header locks/scan.in -o locks/scan.lock
+
+lock-providers: ## write infra/gcp/.terraform.lock.hcl: the provider's checksums for the usual platforms (needs Terraform's registry)
+	@if command -v terraform >/dev/null; then TERRAFORM=terraform; else TERRAFORM=tofu; fi; set -ex; \
+	$$TERRAFORM -chdir=infra/gcp providers lock \
+	  -platform=linux_amd64 -platform=linux_arm64 -platform=darwin_amd64 -platform=darwin_arm64
+
+$(SCAN)/.ready: locks/scan.lock | $(VENV)/bin/python
+	$(VENV)/bin/python -m venv $(SCAN)
+	$(SCAN)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r locks/scan.lock
+	@touch $@
+
+scan-dependencies: $(SCAN)/.ready ## known vulnerabilities in locks/ (needs an advisory service; what it does not know fails)
+	@set -e; for lock in locks/*.lock; do echo "$$lock"; $(SCAN)/bin/pip-audit --strict --disable-pip --require-hashes -r $$lock; done
+
+scan-secrets: $(SCAN)/.ready ## what looks like a secret in a tracked text file and is not marked `pragma: allowlist secret`
+	@git ls-files -z | grep -zvE '\.(lock|gz|png|html)$$' | xargs -0 $(SCAN)/bin/detect-secrets-hook --no-verify
 
 clean: ## remove what setup and the tools made (runs and reports stay)
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

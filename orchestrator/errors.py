@@ -99,7 +99,21 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     'Did you mean grpc?'
     """
     names = sorted(known)
-    near = difflib.get_close_matches(word, names, n=2, cutoff=0.6)
+    near = nearest(word, names, most=2)
     if near:
         return f"Did you mean {' or '.join(near)}?"
     return f"Known: {', '.join(names)}."
+
+
+def nearest(word: str, known: Iterable[str], *, most: int = 1) -> list[str]:
+    """The known words most like this one, the nearest first, whatever their case; those that differ in case alone first.
+
+    >>> nearest("REST", ["rest", "grpc"]), nearest("Gprc", ["rest", "grpc"]), nearest("soap", ["rest", "grpc"])
+    (['rest'], ['grpc'], [])
+    """
+    by_folded: dict[str, list[str]] = {}
+    for name in sorted(known):
+        by_folded.setdefault(name.casefold(), []).append(name)
+    same = by_folded.get(word.casefold(), [])
+    near = [word.casefold()] if same else difflib.get_close_matches(word.casefold(), by_folded, n=most, cutoff=0.6)
+    return [name for folded in near for name in by_folded[folded]][:most]

@@ -173,7 +173,7 @@ def _spread(name: str, history: Sequence[RunSummary | dict[str, Any]]) -> tuple[
         sd = spread_of(run.get("comparisons", ()))
         if sd:
             return sd, f"run {run['run_id']}"
-    return DEFAULT_SD, "a default, as no earlier run tells"
+    return DEFAULT_SD, "a default, as no earlier run shows it"
 
 
 def _goal(wanted: float, needed: int | None, for_tie: int | None) -> str:

@@ -47,7 +47,8 @@ def not_sent(done: Mapping[str, Any]) -> str:
     return busy if done.get("not_sent_reason") == "connections-busy" else "the requester could not keep up"
 
 
-POLICIES = {"reuse": "one connection kept open", "per-request": "a new connection per request"}
+# Of whatever number of requests in flight: each keeps a connection of its own where the client opens several.
+POLICIES = {"reuse": "connections kept open", "per-request": "a new connection per request"}
 
 
 def no_reply(failed: int, requests: int) -> str:

@@ -43,7 +43,7 @@ def command(
         str | None,
         typer.Option(
             metavar="SHARE",
-            help="Exit with 1 when something is surely slower by more than this (5%), with 8 when that cannot be told, "
+            help="Exit with 1 when something is surely slower by more than this (5%), with 8 when that is undetermined, "
             "with 0 only when every interval lies below it.",
         ),
     ] = None,

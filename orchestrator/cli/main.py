@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 import traceback
@@ -15,7 +14,7 @@ from typer.core import TyperGroup
 
 from orchestrator import __version__
 from orchestrator.cli.console import console
-from orchestrator.errors import Interrupted, OrchError, UsageError
+from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
 
 # In the order in which a person meets them. Each is orchestrator/cli/<verb>.py with a function `command`; its module is
 # imported when the verb is called, so that `orch --help` pays for none of them.
@@ -33,7 +32,7 @@ VERBS: dict[str, str] = {
     "compare": "Compare two runs, or the stacks of one: improved, regressed, unchanged, or not resolved.",
     "run": "Run a plan: make the hosts, measure, check, report, take everything down.",
     "teardown": "End what is up: every run's hosts, or on this machine its processes.",
-    "status": "Show what is up: since when, until when, at what cost.",
+    "status": "Show what is up and what is being measured: since when, until when, how far it has come.",
     "ssh": "Open a shell on a host that is up, or run one command there.",
     "audit": "Examine published figures: supported, contradicted, impossible, or undetermined.",
 }
@@ -49,7 +48,7 @@ class Verbs(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The verb of that name, made from its module; a usage error that names the nearest one otherwise."""
         if cmd_name not in VERBS:
-            near = difflib.get_close_matches(cmd_name, VERBS, n=1)
+            near = nearest(cmd_name, VERBS)
             ctx.fail(f"there is no verb {cmd_name!r}." + (f" Did you mean {near[0]}?" if near else ""))
         module = importlib.import_module(f"orchestrator.cli.{cmd_name}")
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)

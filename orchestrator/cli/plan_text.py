@@ -145,7 +145,7 @@ def _placement_row(placement: Placement) -> tuple[str, str, str, str]:
     if link.rate_mbit:
         parts.append(f"{link.rate_mbit:g} Mbit/s")
     if link.loss:
-        parts.append(f"{link.loss:.3g} lost")
+        parts.append(f"{link.loss * 100:.3g} % of packets lost")
     distance = ", ".join(parts) or ("none: one host" if placement.kind == "local" else "the network's own")
     here = "this machine"
     return placement.name, placement.from_zone or here, placement.to_zone or here, distance

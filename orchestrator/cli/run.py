@@ -43,7 +43,7 @@ def command(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Run, then name the run folder and the report; the exit code says what went wrong on the way."""
+    """Run, then print the answer, the run folder and the report; the exit code says what went wrong on the way."""
     console.as_json = as_json
     result = _resume(what, overrides, keep=keep) if resume else _start(what, overrides, keep=keep)
     _tell(result)
@@ -121,6 +121,12 @@ def _tell(result: Result) -> None:
             f"hosts stay up{when}: {', '.join(result.kept['hosts'])}; "
             f"end them with `orch teardown {result.folder.name}`"
         )
+    if result.answer is not None:
+        from orchestrator.cli.answer import answer_lines
+
+        for line in answer_lines(result.answer, width=min(shutil.get_terminal_size((100, 24)).columns, 120)):
+            console.result(line)
+        console.result()
     console.result(f"run     {result.folder}")
     if result.report is not None:
         console.result(f"report  {result.report}")

@@ -1,4 +1,4 @@
-"""Show what is up: since when, until when, at what cost."""
+"""Show what is up and what is being measured: since when, until when, at what cost, how far it has come."""
 
 from __future__ import annotations
 
@@ -12,17 +12,29 @@ from orchestrator.cli.console import console
 def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
-    """Ask every provider that we used what of ours is alive."""
+    """Ask every provider that we used what of ours is alive, and every run here whether an orch is working on it."""
     from orchestrator.hosts.overview import overview
 
     console.as_json = as_json
-    found = overview()
-    console.emit({"deployments": found})
-    if not found:
-        console.result("nothing is up")
+    found, measured = overview(), _runs_in_progress()
+    console.emit({"deployments": found, "runs": measured})
+    if not found and not measured:
+        console.result("nothing is up, and no run is in progress here")
     for item in found:
         console.result(f"{item['deployment']}  {item['provider']}  run {item['run']}  {item['state']}")
         console.result(f"    since {item['since']}, until {item['until']}, {item['cost']}")
         for name, host in item["hosts"].items():
             console.result(f"    {name}: {'alive' if host['alive'] else host['why']}")
         console.result(f"    end it with: orch teardown {item['run']}")
+
+
+def _runs_in_progress() -> list[dict[str, object]]:
+    """Print how far each has come; the same as plain data."""
+    from orchestrator.measure.in_progress import in_progress
+
+    found = in_progress()
+    for run in found:
+        where = {"": "", "local": "  on this machine"}.get(run.provider, f"  {run.provider}")
+        console.result(f"run {run.run}{where}  in progress")
+        console.result(f"    {f'since {run.since}, ' if run.since else ''}{run.sentence()}")
+    return [run.to_dict() for run in found]

@@ -6,7 +6,6 @@ overwrite (a duplicate key) is refused here with the place and the reason, and a
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterable
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import yaml
 
+from orchestrator.errors import nearest
 from orchestrator.experiment.problems import ExperimentError, Mark, Problem, Source
 
 MAX_BYTES = 256 * 1024
@@ -118,7 +118,7 @@ def parse(source: Source) -> Node:
 def _unreadable(path: Path, error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         siblings = [p.name for p in path.parent.glob("*.yaml")] if path.parent.is_dir() else []
-        near = difflib.get_close_matches(path.name, siblings, n=1)
+        near = nearest(path.name, siblings)
         hint = f"Did you mean {path.parent / near[0]}?" if near else "`orch init FILE` writes one to start from."
         return f"there is no such file. {hint}"
     return f"the file cannot be read: {error.strerror}."

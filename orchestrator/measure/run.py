@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator import __version__
 from orchestrator.clock import SYSTEM, Clock
@@ -28,6 +28,9 @@ from orchestrator.measure.setting import Listener, Setting
 from orchestrator.measure.smoke import smoke
 from orchestrator.results.folder import RunFolder
 
+if TYPE_CHECKING:
+    from orchestrator.analysis.answer import Answer
+
 
 @dataclass(kw_only=True)
 class Result:
@@ -42,6 +45,7 @@ class Result:
     failed_checks: tuple[str, ...] = ()
     invalid: str = ""  # which numbers the failed checks make invalid, in a sentence
     is_complete: bool = False
+    answer: Answer | None = None  # None without samples
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -55,6 +59,7 @@ class Result:
             "failed_checks": list(self.failed_checks),
             "receipt": None if self.receipt is None else self.receipt.to_dict(),
             "kept": self.kept,
+            "answer": None if self.answer is None else self.answer.to_dict(),
         }
 
     def error(self) -> OrchError | None:
@@ -211,6 +216,7 @@ class Run:
 
     def _check(self) -> None:
         if self._has_samples():
+            from orchestrator.analysis.answer import answer
             from orchestrator.analysis.summarise import summarise
             from orchestrator.analysis.validity import sentence
 
@@ -220,6 +226,7 @@ class Run:
             failed = {check.name for check in self._summary.checks if check.verdict == "fail"}
             self._result.failed_checks = tuple(sorted(failed))
             self._result.invalid = sentence(self._summary.cells, self._summary.checks)
+            self._result.answer = answer(self._summary)
 
     def _report(self) -> None:
         if self._has_samples():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from orchestrator.analysis.answer import by_median
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.analysis.words import POLICIES
 from orchestrator.report import palette
@@ -102,7 +103,7 @@ def _group(slug: str, title: str, cells: tuple[CellSummary, ...], summary: RunSu
     ids = {cell.id for cell in cells}
     placements = {cell.placement_id for cell in cells}
     floors = tuple(floor for floor in summary.floors if floor.placement_id in placements and _beside(floor, ids))
-    ordered = sorted(cells, key=_place)
+    ordered = sorted(cells, key=by_median)
     medians = [of.median for cell in cells if (of := cell.distribution) and of.median is not None]
     return Group(
         slug=slug,
@@ -113,14 +114,6 @@ def _group(slug: str, title: str, cells: tuple[CellSummary, ...], summary: RunSu
         comparisons=tuple(comparison for comparison in summary.comparisons if comparison.cell in ids),
         unit=unit_for(medians or [m for floor in floors if floor.distribution and (m := floor.distribution.median)]),
     )
-
-
-def _place(cell: CellSummary) -> tuple[int, float]:
-    """By median; behind those the cells whose median is beyond the time-out, and then those without a reply."""
-    if cell.distribution is None:
-        return 2, 0.0
-    median = cell.distribution.median
-    return (1, 0.0) if median is None else (0, median)
 
 
 def slowest_reply(cell: CellSummary) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from orchestrator.analysis.summary import Distribution
 from orchestrator.analysis.words import ms
@@ -30,8 +30,9 @@ class Unit:
     decimals: int
 
     def text(self, milliseconds: float) -> str:
-        """The number alone, without the unit's name."""
-        return number(milliseconds * self.per_ms, self.decimals)
+        """The number alone, without the unit's name; more decimals where it would show less than two digits."""
+        value = milliseconds * self.per_ms
+        return number(value, max(self.decimals, _decimals_for(value)))
 
     def scaled(self, milliseconds: Iterable[float], digits: int = 5) -> list[float]:
         """Values for a chart's axis, to five significant digits: finer than any pixel, and a third of the bytes."""
@@ -48,6 +49,11 @@ def unit_for(medians_ms: Iterable[float]) -> Unit:
     if largest < 5.0:
         return MICROSECONDS
     return Unit(name="ms", per_ms=1.0, decimals=3 if largest < 50 else 2 if largest < 1000 else 1)
+
+
+def _decimals_for(value: float, digits: int = 2) -> int:
+    """The decimals that show so many significant digits; none for zero, and no more than six."""
+    return 0 if value == 0 else min(6, digits - 1 - math.floor(math.log10(abs(value))))
 
 
 def significant(value: float, digits: int = 5) -> float:
@@ -94,6 +100,14 @@ def exact(value: float | None, text: str) -> Markup:
 def moment(stamp: str) -> str:
     """An ISO 8601 stamp as people read it: `2026-11-21 02:55:00 UTC`."""
     return re.sub(r"(\+00:00|Z)$", " UTC", stamp.replace("T", " "))
+
+
+_QUOTED = re.compile("`([^`\\n]+)`")
+
+
+def prose(text: str) -> Markup:
+    """A sentence with what stands in backticks set as code; everything else is escaped."""
+    return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped, but for our own tags
 
 
 def words(value: Any) -> str:

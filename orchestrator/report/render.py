@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells
@@ -56,13 +57,13 @@ def default_path(summary: RunSummary) -> Path:
     return REPORTS / f"{anchor(summary.name)}-{anchor(summary.started_at[:10])}-{anchor(summary.run_id)}.html"
 
 
-def _verdicts(summary: RunSummary) -> list[tuple[str, str]]:
-    """Each sentence, parted from the name of the group with which it may begin."""
+def _verdicts(summary: RunSummary) -> list[tuple[str, str, str]]:
+    """Each verdict in three: the name of the group with which it may begin, its first sentence, and the others."""
     names = sorted({row.group for row in summary.comparisons}, key=len, reverse=True)
     found = []
-    for sentence in summary.verdicts:
-        where = next((name for name in names if sentence.startswith(f"{name}: ")), "")
-        found.append((where, sentence.removeprefix(f"{where}: ") if where else sentence))
+    for verdict in summary.verdicts:
+        where = next((name for name in names if verdict.startswith(f"{name}: ")), "")
+        found.append((where, *first_sentence(verdict.removeprefix(f"{where}: ") if where else verdict)))
     return found
 
 

@@ -35,7 +35,7 @@ def check_groups(summary: RunSummary) -> tuple[CheckGroup, ...]:
 
 
 def failed(summary: RunSummary) -> tuple[CheckResult, ...]:
-    """What makes the run's numbers not to be believed: the reason for banner and watermark."""
+    """The checks that make numbers of the run invalid: the reason for banner and watermark."""
     return tuple(check for check in summary.checks if check.verdict == "fail")
 
 

@@ -319,7 +319,7 @@ class RunFolder:
         """As `_recovered`, of a folder that is not ours: what waits is converted in a temporary folder."""
         from orchestrator.results.convert import constants, to_parquet
 
-        if self._is_held_elsewhere():
+        if self.is_in_progress:
             return self._derived()
         manifest = self._derived(state=None if self.story().state == "complete" else "interrupted")
         counted, files = self.story().samples, dict(manifest.files)
@@ -358,8 +358,9 @@ class RunFolder:
             return None
         return handle
 
-    def _is_held_elsewhere(self) -> bool:
-        """Whether another process of this machine writes the run right now."""
+    @property
+    def is_in_progress(self) -> bool:
+        """Whether a process of this machine writes the run right now."""
         try:
             with self._journal.path.open("rb") as handle:
                 fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)

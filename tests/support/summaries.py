@@ -313,7 +313,7 @@ def _checks(cell: str) -> tuple[CheckResult, ...]:
             severity="serious",
             cell=cell,
             evidence={"rtt_ms": 0.045},
-            explanation="Below 1 ms of round trip the number of round trips cannot be told.",
+            explanation="Below 1 ms of round trip the number of round trips is undetermined.",
             action="Add a placement with distance.",
         ),
     )

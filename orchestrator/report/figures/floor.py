@@ -60,7 +60,7 @@ def floor_bars(group: Group, colours: dict[str, int]) -> Figure | None:
             y=places,
             x=[None if value is None else significant(value * group.unit.per_ms) for value in values],
             marker={"line": {"width": 0}, **marker},
-            hovertemplate=f"{name}: %{{x:,.{group.unit.decimals}f}} {group.unit.name}<extra></extra>",
+            hovertemplate=f"{name}: %{{x:,.4~r}} {group.unit.name}<extra></extra>",
         )
 
     bars = [

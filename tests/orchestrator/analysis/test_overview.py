@@ -28,7 +28,7 @@ def test_one_group_needs_no_summing_up():
 
 def test_a_lead_that_distance_eats_up_is_said_with_its_intervals_and_the_floor():
     said = first_sentence(placements=places(0.5))
-    assert "For add with one connection kept open, grpc (thin) takes 33 % less time" in said
+    assert "For add with connections kept open, grpc (thin) takes 33 % less time" in said
     assert "over distance its lead shrinks to" in said
     assert "at 0.5 ms away, where 80 %" in said
     assert said.endswith("of its time is the TCP floor.")

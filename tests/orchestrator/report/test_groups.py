@@ -35,8 +35,8 @@ def test_loads_split_groups_and_their_titles_say_so():
     found = groups(replace(run, cells=(*run.cells, other)))
 
     assert [group.title for group in found] == [
-        "add · local · one connection kept open · 1,000 requests, 1 in flight",
-        "add · local · one connection kept open · 1,000 requests, 16 in flight",
+        "add · local · connections kept open · 1,000 requests, 1 in flight",
+        "add · local · connections kept open · 1,000 requests, 16 in flight",
     ]
 
 

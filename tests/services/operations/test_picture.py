@@ -33,7 +33,8 @@ def test_a_large_picture_is_nearly_all_pixels():
 
 def test_the_same_bytes_on_every_machine():
     digest = hashlib.sha256(picture(10_000)).hexdigest()
-    assert digest == "f24b733b7ce9c406287cdeeddd61a04fffaa1d351466a7f2b881c4e305599d47"
+    expected = "f24b733b7ce9c406287cdeeddd61a04fffaa1d351466a7f2b881c4e305599d47"  # pragma: allowlist secret
+    assert digest == expected
 
 
 @pytest.mark.parametrize("size", [0, -1, SMALLEST - 1, LARGEST + 1])

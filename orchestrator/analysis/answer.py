@@ -1,0 +1,122 @@
+"""What a run found, short enough for the end of a terminal's output: the sentences, and a row per cell."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from orchestrator.analysis import validity, words
+from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One cell. Latencies are milliseconds; None where there are too few data, or where too many requests failed.
+
+    `median_text` and `p99_text` are what stands in a table: `412 µs`, `> 2 s`, or nothing. `verdict` is the standing
+    against the reference by the median (`reference`, `faster`, `slower`, `tie`, `not resolved`, `cannot tell`),
+    `invalid` where a check failed, and empty where there is nothing to compare with. `ratio` is to the reference's median.
+    """
+
+    cell: str
+    setting: str  # operation, placement, connection, load
+    stack: str
+    median_ms: float | None
+    median_interval_ms: Interval | None
+    median_text: str
+    p99_ms: float | None
+    p99_text: str
+    requests_per_s: float | None
+    errors: int
+    verdict: str
+    ratio: float | None
+    ratio_interval: Interval | None
+    failed_checks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The question, the sentences that answer it, and what they rest on; rows of a setting by their median."""
+
+    question: str
+    verdicts: tuple[str, ...]
+    table: tuple[Row, ...]
+    reference: str = ""  # the label of the stack that verdicts and ratios refer to
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    def headline(self) -> tuple[str, ...]:
+        """The one sentence that answers; behind the one that says which numbers are invalid, where some are."""
+        count = 2 if any(row.failed_checks for row in self.table) else 1
+        return tuple(first_sentence(verdict)[0] for verdict in self.verdicts[:count])
+
+
+def answer(summary: RunSummary) -> Answer:
+    """The answer that a summary holds; nothing is computed anew."""
+    invalid = validity.invalid_cells(summary.cells, summary.checks)
+    against = {c.cell: c for c in summary.comparisons if c.statistic == "median"}
+    references = {c.reference_cell: c.reference_label for c in summary.comparisons}
+    settings = list(dict.fromkeys(_setting(cell) for cell in summary.cells))
+    cells = sorted(summary.cells, key=lambda cell: (settings.index(_setting(cell)), *by_median(cell)))
+    return Answer(
+        question=summary.question,
+        verdicts=summary.verdicts,
+        table=tuple(
+            _row(cell, against.get(cell.id), cell.id in references, invalid.get(cell.id, ())) for cell in cells
+        ),
+        reference=", ".join(dict.fromkeys(references.values())),
+    )
+
+
+def _row(cell: CellSummary, against: Comparison | None, is_reference: bool, failed: tuple[str, ...]) -> Row:
+    of = cell.distribution
+    standing = "reference" if is_reference else against.standing if against else ""
+    return Row(
+        cell=cell.id,
+        setting=_setting(cell),
+        stack=cell.stack_label,
+        median_ms=of.median if of else None,
+        median_interval_ms=cell.median_interval,
+        median_text=_text(cell, "median"),
+        p99_ms=of.p99 if of else None,
+        p99_text=_text(cell, "p99"),
+        requests_per_s=cell.throughput_per_s,
+        errors=cell.failed,
+        verdict="invalid" if failed else standing,
+        ratio=against.ratio if against else None,
+        ratio_interval=against.interval if against else None,
+        failed_checks=failed,
+    )
+
+
+def first_sentence(text: str) -> tuple[str, str]:
+    """What stands before and what behind the first full stop that a capital letter follows.
+
+    >>> first_sentence("grpc is ahead. Of its median, 0.5 ms is the floor.")
+    ('grpc is ahead.', 'Of its median, 0.5 ms is the floor.')
+    """
+    first, *rest = re.split(r"(?<=\.) (?=[A-Z])", text, maxsplit=1)
+    return first, " ".join(rest)
+
+
+def _setting(cell: CellSummary) -> str:
+    return " · ".join((cell.operation, cell.placement, words.POLICIES.get(cell.connection, cell.connection), cell.load))
+
+
+def _text(cell: CellSummary, name: str) -> str:
+    of = cell.distribution
+    if of is None:
+        return ""
+    if name in of.censored:
+        return "no reply" if of.limit is None else f"> {words.ms(of.limit)}"
+    value = getattr(of, name)
+    return "" if value is None else words.ms(value)
+
+
+def by_median(cell: CellSummary) -> tuple[int, float]:
+    """A key to sort by: behind the medians the cells whose median is beyond the time-out, then those without a reply."""
+    of = cell.distribution
+    return (2, 0.0) if of is None else (1, 0.0) if of.median is None else (0, of.median)

@@ -1,0 +1,87 @@
+"""Runs that an orch process of this machine is working on right now, as their journals show them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from orchestrator.clock import SYSTEM, Clock
+from orchestrator.errors import OrchError
+from orchestrator.experiment.estimate import estimate
+from orchestrator.measure.progress import duration
+from orchestrator.measure.stages import STAGES
+from orchestrator.results.folder import RunFolder, runs
+
+_DOING = {stage.name: stage.doing for stage in STAGES}
+
+
+@dataclass(frozen=True, kw_only=True)
+class InProgress:
+    """How far a run has come. Durations are seconds; `trouble` says why its journal does not show it."""
+
+    run: str
+    provider: str = ""
+    since: str = ""  # ISO 8601: when the run began, or was resumed
+    stage: str = ""
+    trials: int = 0  # of the schedule
+    done: int = 0
+    left_s: float | None = None
+    trouble: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    def sentence(self) -> str:
+        """Where it stands: `trial 3 of 24, about 1 min 5 s left`."""
+        if self.trouble:
+            return f"how far it has come is not known: {self.trouble}"
+        if self.done >= self.trials:
+            return f"all {self.trials} trials are done, checks and report are being made"
+        left = "" if self.left_s is None else f", about {duration(self.left_s)} left"
+        if self.stage == "measure":
+            return f"trial {self.done + 1} of {self.trials}{left}"
+        return f"{_DOING.get(self.stage, 'beginning')}, {self.done} of {self.trials} trials done{left}"
+
+
+def in_progress(*, clock: Clock = SYSTEM) -> list[InProgress]:
+    """Every run under results/ that is being measured, oldest first."""
+    return [_look(folder, clock) for folder in runs() if folder.is_in_progress]
+
+
+def _look(folder: RunFolder, clock: Clock) -> InProgress:
+    try:
+        return _read(folder, clock)
+    except (OrchError, ValueError) as error:
+        return InProgress(run=folder.id, trouble=str(error))
+
+
+def _read(folder: RunFolder, clock: Clock) -> InProgress:
+    story, plan = folder.story(), folder.plan()
+    since, stage = str(story.begin.get("at", "")), ""
+    for event in folder.events():
+        if event["event"] == "resume":
+            since, stage = str(event.get("at", since)), ""
+        elif event["event"] == "stage":
+            stage = str(event.get("stage", ""))
+    # Trials that a resumed run is to make again count as not done: the block that was cut begins anew.
+    done = len(story.trials)
+    resumed_ns = datetime.fromisoformat(since).timestamp() * 1e9 if since else 0.0
+    made = [t for t in story.every_trial if t.started_wall_ns >= resumed_ns]
+    left = len(plan.trials) - done
+    left_s = None
+    if made:
+        elapsed_s = clock.wall_ns() / 1e9 - made[0].started_wall_ns / 1e9
+        left_s = max(0.0, elapsed_s / (len(made) + 0.5) * (left - 0.5))  # half of the trial that is being made
+    elif left:
+        left_s = estimate(plan).duration_s * left / len(plan.trials)
+    return InProgress(
+        run=folder.id,
+        provider=plan.provider,
+        since=since,
+        stage=stage,
+        trials=len(plan.trials),
+        done=done,
+        left_s=left_s,
+    )

@@ -1,0 +1,97 @@
+"""What somebody sees first: status while a run goes on, the answer at its end, suggestions, and captions."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.analysis.answer import answer, first_sentence
+from orchestrator.analysis.summarise import summarise
+from orchestrator.cli import status
+from orchestrator.cli.answer import answer_lines
+from orchestrator.cli.console import console
+from orchestrator.errors import did_you_mean
+from orchestrator.measure.run import Result
+from orchestrator.report import quantities
+from orchestrator.results.folder import RunFolder
+from tests.support.plans import plan
+from tests.support.runs import a_run
+from tests.support.summaries import a_run as a_summary
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(console, "as_json", False)
+
+
+def test_status_shows_a_local_run_that_goes_on_and_no_more_once_it_has_ended(monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(console, "out", shown)
+    folder = RunFolder.create(plan(repeats=3), command=["orch", "run"])
+    folder.append({"event": "stage", "stage": "measure"})
+
+    status.command()
+    during = shown.getvalue()
+    assert folder.id in during
+    assert "on this machine" in during
+    assert "trial 1 of 3, about " in during
+    assert "nothing is up" not in during
+
+    folder.release()
+    status.command()
+    assert shown.getvalue().removeprefix(during) == "nothing is up, and no run is in progress here\n"
+
+
+def test_the_answer_holds_the_summarys_own_numbers_and_a_verdict_for_each_cell():
+    summary = summarise(a_run())
+    found = answer(summary)
+
+    assert {row.cell: row.median_ms for row in found.table} == {c.id: c.distribution.median for c in summary.cells}
+    assert {row.verdict for row in found.table} >= {"reference"}
+    lines = "\n".join(answer_lines(found))
+    assert first_sentence(summary.verdicts[0])[0].split()[0] in lines
+    assert all(cell.stack_label in lines for cell in summary.cells)
+    assert "req/s" in lines
+
+
+def test_an_invalid_cell_is_called_invalid_in_the_answer():
+    def spoil(draft):
+        if draft.cell.stack == "grpc-thin":
+            draft.columns["status"][:] = 2
+
+    found = answer(summarise(a_run(spoil=spoil)))
+    assert [(row.verdict, row.failed_checks) for row in found.table if "grpc" in row.stack] == [("invalid", ("reply",))]
+    assert "invalid: reply failed" in "\n".join(answer_lines(found))
+
+
+def test_the_answer_is_in_what_json_prints(tmp_path):
+    found = Result(folder=tmp_path, answer=answer(a_summary())).to_dict()["answer"]
+    assert found["verdicts"]
+    assert {"stack", "median_ms", "median_interval_ms", "p99_ms", "requests_per_s", "verdict"} <= found["table"][
+        0
+    ].keys()
+
+
+@pytest.mark.parametrize("word", ["REST", "Rest", "rset"])
+def test_suggestions_do_not_mind_the_case(word):
+    assert did_you_mean(word, ["rest", "grpc"]) == "Did you mean rest?"
+
+
+@pytest.mark.parametrize(("milliseconds", "text"), [(5200.0, "5200.0"), (0.034, "0.034"), (0.0, "0.0"), (1.0, "1.0")])
+def test_a_ping_far_below_the_unit_of_its_table_is_not_shown_as_nothing(milliseconds, text):
+    assert quantities.unit_for([5200.0]).text(milliseconds) == text
+
+
+def test_backticks_become_code_and_nothing_else_becomes_markup():
+    assert quantities.prose("raise `repeats` <b>") == "raise <code>repeats</code> &lt;b&gt;"
+    assert "<script>" not in quantities.prose("`<script>`")
+
+
+def test_no_caption_speaks_of_one_connection_where_64_requests_are_in_flight():
+    summary = a_summary()
+    cells = tuple(replace(c, concurrency=64, load="1,000 requests, 64 in flight") for c in summary.cells)
+    settings = {row.setting for row in answer(replace(summary, cells=cells)).table}
+    assert all("64 in flight" in text and "one connection" not in text for text in settings)
