@@ -25,7 +25,12 @@ MAY_IMPORT = {
 }
 SHARED = {"errors", "clock", "strict_json"}
 
-LIGHT_SERVICES = {"services.harness.spec", "services.harness.contract", "services.operations.picture"}
+LIGHT_SERVICES = {
+    "services.harness.spec",
+    "services.harness.contract",
+    "services.harness.phases",
+    "services.operations.picture",
+}
 
 
 def modules(*folders: str) -> list[Path]:

@@ -114,8 +114,13 @@ def _cell(
             TrialEvidence(
                 record=record,
                 parts=tuple(
-                    Part(host=p.host, done=p.done, seen={name: see(s) for name, see in observers.items()})
-                    for p, s in parts
+                    Part(
+                        host=p.host,
+                        done=p.done,
+                        seen={name: see(s) for name, see in observers.items()},
+                        seed=plan.trials[record.index].seed + number,
+                    )
+                    for number, (p, s) in enumerate(parts)
                     if s.measured
                 ),
                 summary=_trial_summary(

@@ -169,6 +169,13 @@ class Samples:
         """First measured send to last measured reply."""
         return int(self.received_ns.max() - self.sent_ns[0]) if self.measured else 0
 
+    def schedule_ns(self, most: int) -> Nanoseconds:
+        """When the first `most` requests of an open loop were due, sent or not, counted from the first; in their order."""
+        rows = np.flatnonzero(self._columns["phase"] == 1)
+        rows = rows[np.argsort(self._columns["sequence"][rows], kind="stable")][:most]
+        due: Nanoseconds = self._columns["intended_ns"][rows]
+        return due - due[0] if due.size else due
+
     @cached_property
     def first_requests_ns(self) -> Nanoseconds:
         """The first successful request of each connection, warm-up included: what a reused connection starts with."""
@@ -187,6 +194,7 @@ class Part:
     host: str
     done: Mapping[str, Any]
     seen: Mapping[str, Any]
+    seed: int = 0  # what its trial was drawn from
 
 
 @dataclass(frozen=True, kw_only=True)

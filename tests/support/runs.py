@@ -22,6 +22,7 @@ from orchestrator.results.documents import sha256_of, write_json
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
+from services.harness.phases import arrivals
 from services.harness.spec import find_protocol
 from tests.support.shapes import Shape, narrow
 
@@ -157,6 +158,7 @@ def a_run(
             find_protocol(protocol).round_trips_to_open,
             clock,
             shape,
+            planned_trial.seed,
         )
         if spoil:
             spoil(draft)
@@ -186,6 +188,7 @@ def _draft(
     round_trips_to_open: int,
     start_ns: int,
     shape: Shape,
+    seed: int,
 ) -> Draft:
     warm = cell.warmup.requests
     rows = warm + (cell.load.requests or 1000)
@@ -194,7 +197,7 @@ def _draft(
     latency += rng.integers(0, 999, size=rows)
     if cell.connection == "reuse":
         latency[0] += rtt_ns + base_ns
-    intended, sent = _stamps(rng, cell, latency, start_ns)
+    intended, sent = _stamps(rng, cell, latency, start_ns, seed)
     received = sent + latency
     order = np.argsort(received, kind="stable")
     columns = {
@@ -227,13 +230,16 @@ def _draft(
 
 
 def _stamps(
-    rng: np.random.Generator, cell: p.Cell, latency: np.ndarray, start_ns: int
+    rng: np.random.Generator, cell: p.Cell, latency: np.ndarray, start_ns: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Intended and sent: by schedule in an open loop, else each worker's next send follows its last reply."""
+    """Intended and sent: by the trial's schedule in an open loop, else each worker's next send follows its last reply."""
     rows = latency.size
     if cell.load.rate_per_s is not None:
-        gaps = rng.exponential(S / cell.load.rate_per_s, size=rows)
-        intended = (start_ns + np.cumsum(gaps)).astype(np.int64)
+        warm = cell.warmup.requests
+        due = arrivals(replace(cell.load, requests=rows - warm, duration_s=None), seed)
+        before = np.arange(warm) * int(S / cell.load.rate_per_s)
+        begin = int(before[-1]) + S // 10 if warm else 0
+        intended = start_ns + np.concatenate([before, begin + np.asarray(due, dtype=np.int64)])
         return intended, intended + rng.integers(2_000, 40_000, size=rows)
     sent = np.empty(rows, dtype=np.int64)
     workers = cell.load.concurrency
@@ -299,6 +305,7 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
         },
         "min_rtt_us": (rtt_ns + 15 * US) / 1000,
         "connections_opened": n if cell.connection == "per-request" else 0,
+        "paused_s": _paused_s(columns, measured) if cell.load.rate_per_s is None else 0.0,
         "cpu_s": span_s * 0.3,
         "cpu_share": 0.3,
         "loop_lag_ms": None,
@@ -311,6 +318,16 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
         "host_before": host_counters(0, busy=0),
         "host_after": host_counters(int(span_s * S), busy=int(span_s * 40)),
     }
+
+
+def _paused_s(columns: dict[str, np.ndarray], measured: np.ndarray) -> float:
+    """What the requester says that its workers spent between two requests; 2 us of a pause it does not see."""
+    order = np.lexsort((columns["sent_ns"][measured], columns["connection"][measured]))
+    sent, received, kept = (columns[name][measured][order] for name in ("sent_ns", "received_ns", "connection"))
+    pauses = (sent[1:] - received[:-1])[kept[1:] == kept[:-1]]
+    if not pauses.size:  # a connection for each request: one worker
+        pauses = np.sort(columns["sent_ns"][measured])[1:] - np.sort(columns["received_ns"][measured])[:-1]
+    return float(np.maximum(pauses - 2 * US, 0).sum()) / S
 
 
 def _trial_record(planned: p.PlannedTrial, draft: Draft, path: str) -> TrialRecord:

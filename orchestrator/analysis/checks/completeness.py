@@ -91,7 +91,7 @@ def _answered(trial: TrialEvidence) -> Finding:
     troubles = []
     if answered > rows + slack:
         troubles.append(f"the responder answered {answered:,} requests, {rows:,} were recorded")
-    if answered < rows - unanswered:
+    if answered < rows + len(trial.parts) * _CHECK_REQUESTS - unanswered:
         troubles.append(f"the responder answered only {answered:,} of {rows:,} recorded requests")
     return _finding(troubles, evidence, f"The responder answered {answered:,}, as recorded.")
 

@@ -128,16 +128,51 @@ def _follows(latencies: Nanoseconds, pauses: Nanoseconds) -> float | None:
     return float(np.median(gaps[longer]) - np.median(gaps[shorter])) / span if span > 0 else None
 
 
+_OWN_PAUSE_S, _OF_LATENCY = 20e-6, 0.05  # honest clients: at most 12 us and 2 %, on a busy machine
+
+
 def judge_little(cell: CellEvidence) -> Finding | None:
     """The trial farthest from its concurrency."""
     if cell.is_open_loop:
-        return None
+        return Finding(
+            verdict="cannot tell",
+            explanation="In an open loop a worker rests between requests, so that a clock that stops early leaves no trace.",
+            action="Measure the same stacks in a closed loop too, where it does.",
+        )
     findings = [_little(trial, part, seen, cell.cell.load.concurrency) for trial, part, seen in cell.parts(LITTLE)]
     findings.sort(key=lambda f: -abs(1 - f.evidence.get("ratio", 1)))
     follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
     if follows and (typical := median(follows)) > _FOLLOWS:
         findings.append(_cut_short(follows, typical))
+    if (constant := _constant_cut(cell)) is not None:
+        findings.append(constant)
     return worst(findings)
+
+
+def _constant_cut(cell: CellEvidence) -> Finding | None:
+    """Pauses that the requester did not make itself, in most trials: the end of each wait is in no latency.
+
+    It says how long it was busy between requests (`paused_s`); what a few instructions take beyond that is microseconds.
+    """
+    found = []
+    for _, part, seen in cell.parts(LITTLE):
+        if part.done.get("paused_s") is None or seen.pause_s is None or not seen.requests:
+            return None
+        latency_s = seen.call_s / seen.requests
+        found.append((seen.pause_s - part.done["paused_s"] / seen.requests, latency_s))
+    if not found:
+        return None
+    unknown_s, latency_s = (median(values) for values in zip(*found, strict=True))
+    if unknown_s <= _OWN_PAUSE_S + _OF_LATENCY * latency_s:
+        return None
+    return Finding(
+        verdict="fail",
+        evidence={"unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000, "trials": len(found)},
+        weight=unknown_s,
+        explanation=f"Between a reply and the next request lie {words.ns(unknown_s * 1e9)} in which the requester did "
+        f"nothing of its own, beside a latency of {words.ns(latency_s * 1e9)}: the clock stops too early.",
+        action="See where the timer starts and stops: what it leaves out of a latency stands in the pause after it.",
+    )
 
 
 def _cut_short(follows: list[float], typical: float) -> Finding:

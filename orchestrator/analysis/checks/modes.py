@@ -124,7 +124,9 @@ def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: 
     retransmits = (part.done.get("wire") or {}).get("retransmits")
     listed = [f"{words.ns(mode.median_ns)} ({words.percent(mode.share)})" for mode in modes]
     causes = list(dict.fromkeys(c for mode in modes[1:] if (c := cause(mode.median_ns, modes[0].median_ns))))
-    because = f" Such a difference is that of {'; or of '.join(causes)}." if causes else ""
+    if retransmits == 0:
+        causes = [cause for cause in causes if "lost" not in cause]
+    because = f" It could be {'; or '.join(causes)}." if causes else ""
     seen = f" TCP sent {retransmits:,} packets again." if retransmits else ""
     return Finding(
         verdict="warn",

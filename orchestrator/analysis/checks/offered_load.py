@@ -7,7 +7,8 @@ client's share), not a limit of the load: no warning there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -15,9 +16,12 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.analysis.statistics import quantile
+from orchestrator.analysis.statistics import Nanoseconds, quantile
+from services.harness.contract import Load
+from services.harness.phases import arrivals
 
 _SATURATED = 0.85
+_REDRAWN = 10_000
 _LATE_MS = 50.0
 
 
@@ -31,6 +35,7 @@ class Schedule:
     achieved_per_s: float
     lag_p99_ns: float
     median_ns: float
+    first_due: str  # digest of when the first requests were due
 
 
 def observe(samples: Samples) -> Schedule | None:
@@ -51,7 +56,19 @@ def observe(samples: Samples) -> Schedule | None:
         achieved_per_s=rates[1],
         lag_p99_ns=quantile(lag, 0.99) if lag.size else 0.0,
         median_ns=quantile(samples.ordered_ns, 0.5) if samples.ordered_ns.size else 0.0,
+        first_due=_digest(samples.schedule_ns(_REDRAWN)),
     )
+
+
+def _digest(due_ns: Nanoseconds) -> str:
+    return hashlib.sha256(due_ns.astype("<i8").tobytes()).hexdigest()[:16]
+
+
+def _is_as_drawn(seen: Schedule, part: Part, load: Load) -> bool:
+    """Whether requests were due when the trial's seed says: what is entered as intended is then no send time."""
+    load = replace(load, requests=min(seen.intended, _REDRAWN), duration_s=None)
+    due = np.asarray(arrivals(load, part.seed), dtype=np.int64)
+    return _digest(due - due[0]) == seen.first_due
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -59,12 +76,13 @@ def judge(cell: CellEvidence) -> Finding | None:
     findings = []
     for trial, part, seen in cell.parts(NAME):
         if seen is not None:
-            findings.append(_schedule(cell, trial, seen, words.not_sent(part.done)))
+            findings.append(_schedule(cell, trial, part, seen))
         findings.append(_requester(cell, trial, part))
     return worst(findings)
 
 
-def _schedule(cell: CellEvidence, trial: TrialEvidence, seen: Schedule, why: str) -> Finding:
+def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
+    why = words.not_sent(part.done)
     rate = cell.cell.load.rate_per_s or 0.0
     evidence = {"trial": trial.record.index, "declared_per_s": rate, **seen.__dict__}
     if abs(seen.intended_per_s / rate - 1) > 5 / sqrt(seen.intended):  # five standard deviations of a Poisson count
@@ -73,6 +91,13 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, seen: Schedule, why: str
             evidence=evidence,
             explanation=f"The schedule held {seen.intended_per_s:,.1f} requests a second, not the declared {rate:,.1f}.",
             action="The requester drew another schedule than it was asked for: see its `arrivals`.",
+        )
+    if not _is_as_drawn(seen, part, cell.cell.load):
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation="Requests were not due when the trial's seed says.",
+            action="Latency counts from the intended time: when that moves with the replies, a late send goes unseen.",
         )
     delivered = seen.achieved_per_s / seen.intended_per_s
     told = f"{words.percent(delivered)} of {rate:,.1f} requests a second were sent"

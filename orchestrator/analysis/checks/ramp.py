@@ -80,7 +80,7 @@ def judge(cell: CellEvidence) -> Finding | None:
             }
             where = f"within bursts of about {ramp.burst}" if ramp.burst else "over the trial"
             if ramp.correlation > 0.7 and ramp.growth > 2:
-                certain = ramp.correlation > 0.9 and ramp.growth > 3 and not ramp.burst and not cell.is_open_loop
+                certain = ramp.correlation > 0.9 and ramp.growth > 3 and not ramp.burst
                 findings.append(
                     Finding(
                         verdict="fail" if certain else "warn",

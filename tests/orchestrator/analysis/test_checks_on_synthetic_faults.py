@@ -8,7 +8,7 @@ from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment import plan as p
 from tests.support.judged import of, verdicts
-from tests.support.runs import MS, S, a_run, host_counters
+from tests.support.runs import MS, US, S, a_run, host_counters
 
 OPEN = {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)}
 HERE = p.Placement(id="local", name="local", kind="local")
@@ -196,9 +196,65 @@ def test_two_trials_cannot_tell_a_drift_that_all_share():
     [(40, "a delayed acknowledgement"), (200, "a retransmission time-out"), (1000, "a handshake packet")],
 )
 def test_a_mode_is_named_with_its_share_and_known_cause(extra_ms, cause):
-    (first, *_) = of(a_run(spoil=longer_by(extra_ms, 0.1)), "latency modes")
-    assert cause in first.explanation
+    longer = longer_by(extra_ms, 0.1)
+
+    def spoil(draft):
+        longer(draft)
+        draft.done["wire"]["retransmits"] = 100
+
+    (first, *_) = of(a_run(spoil=spoil), "latency modes")
+    assert f"It could be {cause}" in first.explanation
     assert first.evidence["shares"][1] == pytest.approx(0.1, abs=0.03)
+
+
+@pytest.mark.parametrize("extra_ms", [200, 1000])
+def test_no_packet_is_said_to_be_lost_where_none_was_sent_again(extra_ms):
+    (first, *_) = of(a_run(spoil=longer_by(extra_ms, 0.1)), "latency modes")
+    assert (first.verdict, first.evidence["causes"]) == ("warn", [])
+    assert "lost" not in first.explanation
+
+
+@pytest.mark.parametrize("concurrency", [1, 16])
+def test_a_clock_that_stops_so_many_microseconds_early_is_found_whatever_the_latency(concurrency):
+    """A timer before the reply is decoded: pauses do not grow with the latency before them, but they are there."""
+
+    def spoil(draft):
+        if "grpc" in draft.cell.stack:
+            draft.columns["received_ns"] -= 50 * US
+
+    run = a_run(load=p.Load(concurrency=concurrency, requests=2_000), spoil=spoil)
+    (first, *_) = of(run, "Little's law")
+    assert first.verdict == "fail"
+    assert "the clock stops too early" in first.explanation
+
+
+def test_an_intended_time_that_follows_the_sends_is_found():
+    """Coordinated omission: late sends that count from when they were sent."""
+
+    def spoil(draft):
+        draft.columns["sent_ns"] += np.arange(draft.columns["sent_ns"].size) // 7 * 1_000
+        draft.columns["received_ns"] += np.arange(draft.columns["sent_ns"].size) // 7 * 1_000
+        draft.columns["intended_ns"] = draft.columns["sent_ns"].copy()
+
+    run = a_run(load=p.Load(concurrency=64, requests=2_000, rate_per_s=500.0), spoil=spoil)
+    (first, *_) = of(run, "offered load")
+    assert first.verdict == "fail"
+    assert "were not due when the trial's seed says" in first.explanation
+
+
+def test_an_open_loop_beyond_capacity_has_no_latency_of_its_own():
+    def spoil(draft):
+        draft.columns["received_ns"] += np.argsort(np.argsort(draft.columns["sequence"])) * 20 * US
+
+    run = a_run(load=p.Load(concurrency=256, requests=2_000, rate_per_s=500.0), spoil=spoil)
+    assert verdicts(run)["queueing ramp"] == "fail"
+
+
+def test_replies_that_the_responder_never_gave_are_missed_from_the_first_on():
+    def spoil(draft):
+        draft.stats["answered"] -= 1
+
+    assert verdicts(a_run(spoil=spoil))["completeness"] == "fail"
 
 
 def test_a_mode_of_another_length_has_no_known_cause():
