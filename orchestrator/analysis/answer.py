@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from orchestrator.analysis import validity, words
+from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary
 
 
@@ -33,6 +34,8 @@ class Row:
     ratio: float | None
     ratio_interval: Interval | None
     failed_checks: tuple[str, ...] = ()
+    not_sent: int = 0  # due in an open loop, and not sent before the window closed
+    is_of_those_sent: bool = False  # so many that the percentiles hold for the requests sent alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +53,9 @@ class Answer:
 
     def headline(self) -> tuple[str, ...]:
         """The one sentence that answers; behind the one that says which numbers are invalid, where some are."""
-        count = 2 if any(row.failed_checks for row in self.table) else 1
-        return tuple(first_sentence(verdict)[0] for verdict in self.verdicts[:count])
+        if any(row.failed_checks for row in self.table):
+            return (*self.verdicts[:1], *(first_sentence(verdict)[0] for verdict in self.verdicts[1:2]))
+        return tuple(first_sentence(verdict)[0] for verdict in self.verdicts[:1])
 
 
 def answer(summary: RunSummary) -> Answer:
@@ -89,6 +93,8 @@ def _row(cell: CellSummary, against: Comparison | None, is_reference: bool, fail
         ratio=against.ratio if against else None,
         ratio_interval=against.interval if against else None,
         failed_checks=failed,
+        not_sent=cell.not_sent,
+        is_of_those_sent=cell.is_of_those_sent,
     )
 
 
@@ -114,9 +120,3 @@ def _text(cell: CellSummary, name: str) -> str:
         return "no reply" if of.limit is None else f"> {words.ms(of.limit)}"
     value = getattr(of, name)
     return "" if value is None else words.ms(value)
-
-
-def by_median(cell: CellSummary) -> tuple[int, float]:
-    """A key to sort by: behind the medians the cells whose median is beyond the time-out, then those without a reply."""
-    of = cell.distribution
-    return (2, 0.0) if of is None else (1, 0.0) if of.median is None else (0, of.median)

@@ -49,7 +49,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
         trials=trials,
         failed_trials=len(cell.failed),
         median_interval=intervals.of_trials(medians).interval() if medians and is_median_known else None,
-        throughput_per_s=_middle(t.throughput_per_s for t in trials),
+        throughput_per_s=_throughput(cell.trials),
         goodput_mbit_per_s=_middle(t.totals.goodput_mbit_per_s for t in cell.trials),
         body_bytes=_body_bytes(cell.trials),
         wire_bytes=_per_request(cell.trials, "bytes_sent", "bytes_received"),
@@ -72,6 +72,13 @@ def _middle(values: Iterable[float | None]) -> float | None:
     """The median over trials: one number per trial, so that a long trial weighs no more than a short one."""
     known = [value for value in values if value is not None]
     return median(known) if known else None
+
+
+def _throughput(trials: Iterable[TrialEvidence]) -> float | None:
+    """Right replies of all trials over the sum of their windows: pooled like the mean latency that stands beside it."""
+    known = [(t.totals.ok, t.totals.window_s) for t in trials if t.summary and t.totals.window_s]
+    total_s = sum(window_s for _, window_s in known)
+    return sum(ok for ok, _ in known) / total_s if total_s else None
 
 
 def _floor(floors: Iterable[FloorSummary], kind: str, cell: CellEvidence) -> float | None:
@@ -149,3 +156,9 @@ def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]
         if value is not None and value > 0:
             values[trial.block] = value
     return values
+
+
+def by_median(cell: CellSummary) -> tuple[int, float]:
+    """A key to sort by: behind the medians the cells whose median is beyond the time-out, then those without a reply."""
+    of = cell.distribution
+    return (2, 0.0) if of is None else (1, 0.0) if of.median is None else (0, of.median)

@@ -110,6 +110,7 @@ def _cell(
         ]
         ordered = _merge([samples.ordered_ns for _, samples in parts])
         totals, errors = _totals(cell, parts), _errors([s for _, s in parts])
+        not_sent = sum(s.never_sent_ns.size for _, s in parts)
         evidence.append(
             TrialEvidence(
                 record=record,
@@ -124,11 +125,11 @@ def _cell(
                     if s.measured
                 ),
                 summary=_trial_summary(
-                    record, ordered, totals, errors, max((s.whole_span_ns for _, s in parts), default=0)
+                    record, ordered, totals, errors, max((s.whole_span_ns for _, s in parts), default=0), not_sent
                 ),
                 totals=totals,
                 errors=errors,
-                not_sent=sum(s.never_sent_ns.size for _, s in parts),
+                not_sent=not_sent,
                 looks=tuple(
                     k for k in looks if k.record.block == record.block and k.record.placement == cell.placement
                 ),
@@ -163,7 +164,12 @@ def _merge(parts: list[Nanoseconds]) -> Nanoseconds:
 
 
 def _trial_summary(
-    record: TrialRecord, ordered: Nanoseconds, totals: Totals, errors: Mapping[str, int], span_ns: int
+    record: TrialRecord,
+    ordered: Nanoseconds,
+    totals: Totals,
+    errors: Mapping[str, int],
+    span_ns: int,
+    not_sent: int,
 ) -> TrialSummary | None:
     failed = sum(errors.values())
     if not ordered.size + failed or totals.rate_per_s is None:
@@ -185,6 +191,7 @@ def _trial_summary(
         started_wall_ns=record.started_wall_ns,
         censored=tuple(name for name, value in (("median", median), ("p99", p99)) if value == math.inf),
         responder_cpu_share=_responder_cpu_share(record, span_ns),
+        not_sent=not_sent,
         retransmits=_known_total([(p.done.get("wire") or {}).get("retransmits") for p in record.requesters]),
     )
 
@@ -207,17 +214,20 @@ def _totals(cell: Cell, requesters: list[tuple[RequesterRecord, Samples]]) -> To
     rates = [_rate_per_s(record, samples) for record, samples in requesters if samples.measured]
     parts = [samples for _, samples in requesters]
     sent, received = (_known_sum([getattr(s, name) for s in parts]) for name in ("bytes_sent", "bytes_received"))
-    window_s = max((s.span_ns for s in parts), default=0) / 1e9
+    longest_s = max((s.span_ns for s in parts), default=0) / 1e9
     larger = max((b for b in (sent, received) if b is not None), default=None)
     firsts = [] if cell.connection == "per-request" else [s.first_requests_ns for s in parts]
     pooled = _merge([np.sort(f) for f in firsts if f.size])
+    ok = sum(int(s.ok.sum()) for s in parts)
+    rate = sum(r for r in rates if r is not None) if any(r is not None for r in rates) else None
     return Totals(
-        ok=sum(int(s.ok.sum()) for s in parts),
+        ok=ok,
         body_sent=sent,
         body_received=received,
-        rate_per_s=sum(r for r in rates if r is not None) if any(r is not None for r in rates) else None,
-        goodput_mbit_per_s=None if larger is None else st.megabits_per_second(larger, window_s),
+        rate_per_s=rate,
+        goodput_mbit_per_s=None if larger is None else st.megabits_per_second(larger, longest_s),
         first_request_ms=st.quantile(pooled, 0.5) / st.NS_PER_MS if pooled.size else None,
+        window_s=None if rate is None else ok / rate if rate else longest_s,
     )
 
 

@@ -101,8 +101,8 @@ def beyond(cell: CellSummary, statistic: Statistic) -> str:
     if statistic == "throughput":
         text += "there was no right reply at all"
     else:
-        limit = words.ms(cell.timeout) if cell.timeout else "the"
-        text += f"{statistic if statistic == 'p99' else 'the median'} is beyond the {limit} time-out"
+        limit = words.limit(cell.distribution.limit if cell.distribution else None, cell.timeout)
+        text += f"{statistic if statistic == 'p99' else 'the median'} is beyond {limit}"
     if len(blocks) < len(cell.trials):
         text += f" in {len(blocks)} of {len(cell.trials)} blocks"
     return text

@@ -16,6 +16,9 @@ from orchestrator.analysis.summary import Interval, Standing
 
 MATTERS = 0.05  # the margin where nobody gives one
 
+_TINY = 0.05  # a ratio below it reads better as a factor than as a share that is almost all
+_WIDEST = 20.0  # the factor between an interval's bounds beyond which it says only that the blocks disagree
+
 
 def standing(interval: Interval | None, margin: float = MATTERS, *, envelope: float = 0.0) -> Standing:
     """What an interval of a ratio of times says; `margin` 0.05 is 5 %, a ratio above 1 is slower.
@@ -39,6 +42,11 @@ def is_within(interval: Interval, margin: float) -> bool:
     return 1 / (1 + margin) <= interval[0] and interval[1] <= 1 + margin
 
 
+def is_wide(interval: Interval) -> bool:
+    """Whether the bounds lie so far apart that naming them as more and less would mislead."""
+    return interval[1] > _WIDEST * interval[0]
+
+
 def reason(interval: Interval, margin: float = MATTERS, *, envelope: float = 0.0) -> str:
     """Why `standing` says what it says of this interval, as a clause without a full stop."""
     limit = words.margin(margin)
@@ -50,6 +58,9 @@ def reason(interval: Interval, margin: float = MATTERS, *, envelope: float = 0.0
     holds_one = interval[0] <= 1 <= interval[1]
     if found == "not resolved" and envelope and (is_within(interval, margin) or not holds_one):
         return f"{between(interval)}, but the reference differs from itself by {words.difference(exp(envelope) - 1)}"
+    if found == "not resolved" and is_wide(interval):
+        low, high = interval
+        return f"the blocks differ too much (95 % interval {_factor(low)} to {_factor(high)} times as much)"
     if found == "not resolved":
         return between(interval)
     return f"the interval leaves out 1, {between(interval)}"
@@ -58,21 +69,28 @@ def reason(interval: Interval, margin: float = MATTERS, *, envelope: float = 0.0
 def between(interval: Interval) -> str:
     """An interval of a ratio in words: `between 3.0 % less and 45 % more`, `between 12 % and 2.4 times as much`."""
     low, high = interval
+    if low < _TINY:
+        return f"between {_factor(low)} and {_factor(high)} times as much"
     if high < 1:  # both less: the smaller difference first
         return f"between {_share(1 - high)} and {_share(1 - low)} less"
     if low > 1 and high < 2:
         return f"between {_share(low - 1)} and {_share(high - 1)} more"
     if low >= 2:
-        return f"between {low:.3g} and {high:.3g} times as much"
+        return f"between {_factor(low)} and {_factor(high)} times as much"
     return f"between {_bound(low)} and {_bound(high)}"
 
 
 def _bound(ratio: float) -> str:
     if ratio >= 2:
-        return f"{ratio:.3g} times as much"
+        return f"{_factor(ratio)} times as much"
     if ratio == 1:
         return "as much"
     return f"{_share(abs(ratio - 1))} {'more' if ratio > 1 else 'less'}"
+
+
+def _factor(ratio: float) -> str:
+    """A factor with two or three significant digits, never in powers of ten from a thousand on."""
+    return f"{ratio:,.0f}" if ratio >= 1000 else f"{ratio:.{3 if ratio >= 0.1 else 2}g}"
 
 
 def _share(share: float) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from orchestrator.analysis import words
 from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, TrialSummary
 from orchestrator.experiment.plan import Cell, Operation, Placement, Plan, Stack
@@ -218,6 +219,9 @@ class Totals:
     rate_per_s: float | None  # each requester's right replies over the wall time of its own window, added up
     goodput_mbit_per_s: float | None  # the larger of both directions
     first_request_ms: float | None
+    window_s: float | None = (
+        None  # the time in which `ok` replies make `rate_per_s`; the longest window without a reply
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,6 +235,11 @@ class TrialEvidence:
     errors: Mapping[str, int]
     not_sent: int = 0  # due in an open loop, and not sent before the window closed
     looks: tuple[Look, ...] = ()  # at the floor, in the same block, between the same two ends
+
+    @property
+    def called(self) -> str:
+        """How to name it: `block 3 (trial 20)`."""
+        return words.of_trial(self.record.block, self.record.index)
 
     def looks_of(self, kind: str, cell: str | None = None) -> Iterator[Look]:
         """The looks with replies, of a kind; of `tcp` those that stand beside the cell."""

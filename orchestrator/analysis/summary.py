@@ -15,6 +15,8 @@ from orchestrator.results.documents import sealed
 
 SCHEMA_VERSION = 1
 
+MOST_UNSENT = 0.01  # of what was due: beyond it percentiles are marked as those of the requests sent
+
 Interval = tuple[float, float]
 CheckVerdict = Literal["pass", "not applicable", "cannot tell", "warn", "fail"]
 Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cannot tell"]
@@ -72,6 +74,7 @@ class TrialSummary:
     censored: tuple[str, ...] = ()  # which of median and p99 fall among the requests without a right reply
     responder_cpu_share: float | None = None  # of one core, while requests were made, warm-up included
     retransmits: int | None = None  # packets that the requester's connections sent again; None where not counted
+    not_sent: int = 0  # due in an open loop, and not sent before the window closed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +112,7 @@ class CellSummary:
     trials: tuple[TrialSummary, ...]
     failed_trials: int
     median_interval: Interval | None
-    throughput_per_s: float | None
+    throughput_per_s: float | None  # right replies of all trials over the sum of their windows
     goodput_mbit_per_s: float | None
     body_bytes: tuple[float, float] | None  # sent, received, per request
     wire_bytes: tuple[float, float] | None  # sent, received, per request
@@ -132,6 +135,11 @@ class CellSummary:
     def failed(self) -> int:
         """Measured requests without a right reply."""
         return sum(self.errors.values())
+
+    @property
+    def is_of_those_sent(self) -> bool:
+        """Whether more than 1 % of what was due was never sent: the percentiles then leave out what would have waited."""
+        return self.not_sent > MOST_UNSENT * (self.requests + self.not_sent)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,24 +21,22 @@ def invalid_cells(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -
 
 
 def withhold(comparisons: Sequence[Comparison], invalid: Mapping[str, Sequence[str]]) -> tuple[Comparison, ...]:
-    """The comparisons, undecided where one of the two cells is invalid."""
+    """The comparisons; where one of the two cells is invalid, undecided and without a ratio."""
     return tuple(_withheld(comparison, invalid) for comparison in comparisons)
 
 
 def _withheld(comparison: Comparison, invalid: Mapping[str, Sequence[str]]) -> Comparison:
-    if comparison.standing == "cannot tell":
-        return comparison  # its own reason is nearer
-    for cell, label in (
-        (comparison.cell, comparison.stack_label),
-        (comparison.reference_cell, comparison.reference_label),
-    ):
-        if cell in invalid:
-            return replace(comparison, standing="cannot tell", why=f"{label} failed {', '.join(invalid[cell])}")
-    return comparison
+    sides = (comparison.cell, comparison.stack_label), (comparison.reference_cell, comparison.reference_label)
+    why = [f"{label} failed {', '.join(invalid[cell])}" for cell, label in sides if cell in invalid]
+    if not why or comparison.ratio is None:
+        return comparison  # where there is no ratio, its own reason is nearer
+    return replace(
+        comparison, standing="cannot tell", why="; ".join(why), ratio=None, interval=None, p_value=None, by_block=()
+    )
 
 
 def sentence(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> str:
-    """What failed checks mean for the numbers, in one sentence; nothing where none failed.
+    """What failed checks mean for the numbers; nothing where none failed.
 
     Which cells are invalid is said only where others stand: their stacks, settings and the check that each failed.
     """
@@ -52,8 +50,8 @@ def sentence(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> str
     which = [f"{_name(cell)} ({', '.join(invalid[cell.id])} failed)" for cell in cells if cell.id in invalid]
     more = [f"and {len(which) - _MOST_NAMED} more"] if len(which) > _MOST_NAMED else []
     return (
-        f"The numbers of {len(invalid)} of {len(measured)} cells are invalid, the others stand: "
-        f"{'; '.join(which[:_MOST_NAMED] + more)}."
+        f"The numbers of {len(invalid)} of {len(measured)} cells are invalid: "
+        f"{'; '.join(which[:_MOST_NAMED] + more)}. The other cells stand."
     )
 
 

@@ -6,11 +6,12 @@ got no reply.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from orchestrator.analysis import validity, words
+from orchestrator.analysis import equivalence, validity, words
+from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.overview import overview
-from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison, Standing
+from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison, Interval, Standing
 
 _MOST_FAILURES = 4
 _KINDS = {
@@ -69,8 +70,9 @@ def _failure(cell: CellSummary) -> Iterator[str]:
     if beyond := _beyond(cell):
         yield beyond
     if cell.failed_trials:
-        total = max(cell.planned_trials, cell.failed_trials)
-        yield f"{cell.failed_trials} of {words.count(total, 'trial')} failed as a whole and gave no sample"
+        total = len(cell.trials) + cell.failed_trials
+        planned = f" ({cell.planned_trials} were planned)" if cell.planned_trials > total else ""
+        yield f"{cell.failed_trials} of {words.count(total, 'trial')} failed as a whole and gave no sample{planned}"
 
 
 def _beyond(cell: CellSummary) -> str:
@@ -78,8 +80,7 @@ def _beyond(cell: CellSummary) -> str:
     of = cell.distribution
     if of is None:
         return ""
-    limit = "every reply" if of.limit is None else words.ms(of.limit)
-    text = f"the {limit} time-out" if of.limit == cell.timeout else limit
+    text = words.limit(of.limit, cell.timeout)
     for name, called in _PERCENTILES.items():
         if name in of.censored:
             return f"{called} is beyond {text}"
@@ -93,12 +94,46 @@ def _beyond(cell: CellSummary) -> str:
 def _of_group(group: str, members: Sequence[Comparison], cells: dict[str, CellSummary]) -> str:
     reference = members[0].reference_label
     clauses = list(_told(members, cells))
+    if lead := _quickest(members, cells):
+        clauses = [f"{lead}; {clauses[0]}", *clauses[1:]] if clauses else [lead]
     ties = _with(members, "tie")
     if ties:
         clauses.append(f"a tie with {reference}: {words.listed([f'{m.stack_label} ({m.why})' for m in ties])}")
     clauses += _not_resolved(_with(members, "not resolved"), reference)
     clauses += _cannot_tell(_with(members, "cannot tell"), reference)
     return f"{group}: {_joined(clauses)}"
+
+
+def _quickest(members: Sequence[Comparison], cells: dict[str, CellSummary]) -> str:
+    """Which of three stacks or more is quickest, or between which of them that is open; of two, the comparison says it.
+
+    Stacks are compared with the reference alone: of two others, one is surely ahead where the intervals of their ratios
+    lie apart, or where only one of them is surely ahead of the reference.
+    """
+    told = sorted((m for m in members if m.interval and m.standing != "cannot tell"), key=_ratio)
+    if len(told) < 2 or all(m.standing == "slower" for m in members):
+        return ""
+    reference = members[0]
+    ratios = {m.cell: (m.interval or (1.0, 1.0)) for m in told} | {reference.reference_cell: (1.0, 1.0)}
+    standings = {m.cell: m.standing for m in told} | {reference.reference_cell: "reference"}
+    best = told[0].cell if told[0].standing == "faster" else min(ratios, key=lambda cell: by_median(cells[cell]))
+    ahead = [cell for cell in ratios if cell == best or not _is_ahead(best, cell, ratios, standings)]
+    ahead.sort(key=lambda cell: by_median(cells[cell]))
+    labels = [cells[cell].stack_label for cell in ahead]
+    if len(ahead) == 1:
+        return f"{labels[0]} is quickest{'' if len(told) == len(members) else ' of those that could be compared'}"
+    lowest = cells[ahead[0]].distribution
+    shown = f", {words.ms(lowest.median)}" if lowest and lowest.median is not None else ""
+    return f"which of {words.listed(labels)} is quickest is not resolved (lowest median: {labels[0]}{shown})"
+
+
+def _is_ahead(one: str, other: str, ratios: dict[str, Interval], standings: Mapping[str, str]) -> bool:
+    if standings[other] == "reference":
+        return standings[one] == "faster"
+    if standings[one] == "reference":
+        return standings[other] == "slower"
+    apart = ratios[one][1] < ratios[other][0]
+    return apart or (standings[one] == "faster" and standings[other] == "slower")
 
 
 def _with(members: Sequence[Comparison], standing: Standing) -> list[Comparison]:
@@ -139,8 +174,8 @@ def _gap(comparison: Comparison, *, than: str = "") -> str:
         text += f" {'as' if ratio >= 2 else 'than'} {than}"
     if comparison.interval:
         low, high = comparison.interval
-        again = "" if ratio >= 2 else f"ratio {ratio:.2f}, "  # else it was just said
-        text += f" ({again}95 % interval {low:.2f} to {high:.2f})"
+        again = "" if ratio >= 2 else f"ratio {words.factor(ratio)}, "  # else it was just said
+        text += f" ({again}95 % interval {words.factor(low)} to {words.factor(high)})"
     return text
 
 
@@ -150,8 +185,12 @@ def _brief(comparison: Comparison) -> str:
 
 def _not_resolved(members: Sequence[Comparison], reference: str) -> Iterator[str]:
     if members:
-        each = "; ".join(f"{m.stack_label} takes {m.why}" for m in members)
+        each = "; ".join(f"{m.stack_label}{':' if _is_wide(m) else ' takes'} {m.why}" for m in members)
         yield f"not resolved against {reference}: {each}"
+
+
+def _is_wide(comparison: Comparison) -> bool:
+    return comparison.interval is not None and equivalence.is_wide(comparison.interval)
 
 
 def _cannot_tell(members: Sequence[Comparison], reference: str) -> Iterator[str]:
@@ -162,7 +201,7 @@ def _cannot_tell(members: Sequence[Comparison], reference: str) -> Iterator[str]
     for why, alike in reasons.items():
         verb = "compares" if len(alike) == 1 else "compare"
         yield f"cannot tell how {words.listed([m.stack_label for m in alike])} {verb} with {reference}: {why}"
-        if seen := [f"{m.stack_label} {m.ratio:.2f}×" for m in alike if m.ratio is not None]:
+        if seen := [f"{m.stack_label} {words.factor(m.ratio)}×" for m in alike if m.ratio is not None]:
             yield f"seen so far, against {reference}: {', '.join(seen)}"
 
 

@@ -47,8 +47,38 @@ def not_sent(done: Mapping[str, Any]) -> str:
     return busy if done.get("not_sent_reason") == "connections-busy" else "the requester could not keep up"
 
 
+RATIOS_AND_MEDIANS = (
+    "The ratio is the geometric mean over blocks of each block's own ratio; the medians beside it pool all trials."
+)
+
 # Of whatever number of requests in flight: each keeps a connection of its own where the client opens several.
 POLICIES = {"reuse": "connections kept open", "per-request": "a new connection per request"}
+
+
+def rate(per_s: float) -> str:
+    """Events per second, with a decimal only where there is one: `4,000`, `12.5`."""
+    return f"{per_s:,.1f}".removesuffix(".0")
+
+
+def factor(value: float, decimals: int = 2) -> str:
+    """A ratio with at least two significant digits, so that a small one is never shown as zero: `12.84`, `0.0038`."""
+    return f"{value:.{decimals}f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def limit(beyond_ms: float | None, timeout_ms: float | None) -> str:
+    """What a percentile that falls among requests without a right reply lies beyond: the longer of time-out and reply."""
+    if beyond_ms is None:
+        beyond_ms = timeout_ms
+    if beyond_ms is None:
+        return "every reply"
+    if timeout_ms is None or beyond_ms <= timeout_ms:
+        return f"the {ms(beyond_ms)} time-out"
+    return f"the slowest reply, {ms(beyond_ms)} (the time-out is {ms(timeout_ms)})"
+
+
+def of_trial(block: int, index: int) -> str:
+    """A trial as tables and manifest name it: `block 3 (trial 20)`; `block` counts from zero here."""
+    return f"block {block + 1} (trial {index})"
 
 
 def no_reply(failed: int, requests: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from orchestrator.analysis.answer import by_median
+from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.analysis.words import POLICIES
 from orchestrator.report import palette
@@ -27,6 +27,11 @@ class Group:
     floors: tuple[FloorSummary, ...]
     comparisons: tuple[Comparison, ...]
     unit: Unit
+
+    @property
+    def caption(self) -> str:
+        """The title and the load, said once."""
+        return self.title if self.title.endswith(self.load) else f"{self.title} · {self.load}"
 
     @property
     def has_mixed_policies(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from orchestrator.analysis.checks import (
     between_trials,
@@ -64,13 +65,22 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
     A check that applies to nothing in the run says so once, so that no name is ever silently missing.
     """
     results: list[CheckResult] = []
+    blocks = {trial.record.index: trial.record.block for cell in run.cells for trial in cell.trials}
     for check in CHECKS:
         found: list[tuple[Finding | None, str | None]] = [(check.judge_run(run), None)] if check.judge_run else []
         found += [(check.judge(cell), cell.cell.id) for cell in run.cells if check.judge and cell.trials]
         ranked = sorted(((f, cell_id) for f, cell_id in found if f), key=lambda pair: gravity(pair[0]), reverse=True)
-        of_check = [check.result(finding, cell_id) for finding, cell_id in ranked]
+        of_check = [check.result(_with_block(finding, blocks), cell_id) for finding, cell_id in ranked]
         results += of_check or [check.result(_NOTHING, None)]
     return tuple(results)
+
+
+def _with_block(finding: Finding, blocks: Mapping[int, int]) -> Finding:
+    """A trial that the evidence names by its number is found in the tables by its block, counted from one there."""
+    trial = finding.evidence.get("trial")
+    if not isinstance(trial, int) or trial not in blocks:
+        return finding
+    return replace(finding, evidence={"block": blocks[trial] + 1, **finding.evidence})
 
 
 def failed_names(results: Iterable[CheckResult]) -> list[str]:

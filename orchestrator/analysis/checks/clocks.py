@@ -109,7 +109,7 @@ def _wall(trial: TrialEvidence, part: Part) -> Finding:
         return Finding(
             verdict="warn",
             evidence=evidence,
-            explanation=f"The wall clock was set by {words.ns(step_ns)} during trial {trial.record.index}.",
+            explanation=f"The wall clock was set by {words.ns(step_ns)} during {trial.called}.",
             action="Latencies are not touched (their clock is monotonic); the times of day in this trial are.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation="The wall clock was not set meanwhile.")

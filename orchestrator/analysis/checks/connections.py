@@ -101,8 +101,9 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             verdict="fail" if many else "warn",
             evidence=evidence,
             explanation=(
-                f"{extra:,} connections in {requests:,} requests ({words.percent(extra / max(requests, 1))}) besides the "
-                f"{declared:,} that should have been kept open."
+                f"{words.count(extra, 'connection')} in {requests:,} requests "
+                f"({words.percent(extra / max(requests, 1))}) besides the declared "
+                f"{words.count(declared, 'connection')} kept open."
             ),
             action="These are not latencies of kept connections: see whether the responder, or something between, closes "
             "them, or whether the client opens its own.",

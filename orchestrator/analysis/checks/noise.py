@@ -104,7 +104,7 @@ def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
         return Finding(
             verdict="warn",
             evidence=evidence,
-            explanation=f"On {noise.where}, during trial {trial.record.index}: {'; '.join(text for _, text in loud)}.",
+            explanation=f"On {noise.where}, during {trial.called}: {'; '.join(text for _, text in loud)}.",
             weight=max(excess for excess, _ in loud),
             action="Trust differences between stacks of one block, not absolute numbers; or repeat on a quiet machine.",
         )

@@ -89,7 +89,10 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"The schedule held {seen.intended_per_s:,.1f} requests a second, not the declared {rate:,.1f}.",
+            explanation=(
+                f"The schedule held {words.rate(seen.intended_per_s)} requests a second, "
+                f"not the declared {words.rate(rate)}."
+            ),
             action="The requester drew another schedule than it was asked for: see its `arrivals`.",
         )
     if not _is_as_drawn(seen, part, cell.cell.load):
@@ -100,7 +103,7 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
             action="Latency counts from the intended time: when that moves with the replies, a late send goes unseen.",
         )
     delivered = seen.achieved_per_s / seen.intended_per_s
-    told = f"{words.percent(delivered)} of {rate:,.1f} requests a second were sent"
+    told = f"{words.percent(delivered)} of {words.rate(rate)} requests a second were sent"
     if seen.never_sent:
         told += f", {seen.never_sent:,} were not" + (f" ({why})" if why else "")
     if delivered < 0.9:

@@ -52,7 +52,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
             verdict="warn",
             evidence=evidence,
             weight=again / max(requests, 1),
-            explanation=f"{told}, in trial {trial.record.index} of {requests:,} requests.",
+            explanation=f"{told}, in {trial.called} of {requests:,} requests.",
             action="Each costs its request 200 ms or more: percentiles show the network's loss, not the stack's own time.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"{told}.")

@@ -109,8 +109,8 @@ def _jump(trial: TrialEvidence, seen: Course) -> Finding:
             evidence=evidence,
             weight=abs(seen.jump),
             explanation=(
-                f"Latency changes by {exp(seen.jump) - 1:+.0%} after {words.percent(seen.at)} of trial "
-                f"{trial.record.index}, and stays there."
+                f"Latency changes by {exp(seen.jump) - 1:+.0%} after {words.percent(seen.at)} of "
+                f"{trial.called}, and stays there."
             ),
             action="See `noise` for what else ran; repeat the run on a quiet host, or with more blocks.",
         )

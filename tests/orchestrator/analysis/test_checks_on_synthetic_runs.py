@@ -364,7 +364,10 @@ def test_what_was_not_sent_is_no_error_and_counted_once(reason, why):
     assert (cell.errors, cell.not_sent, cell.not_sent_reasons) == ({}, 5 * 1000, (why,))
     (result,) = of(run, "offered load")
     assert result.verdict == "fail"
-    assert f"Only 50 % of 500.0 requests a second were sent, 1,000 were not ({why})" in result.explanation
+    assert cell.is_of_those_sent
+    assert {trial.not_sent for trial in cell.trials} == {1000}
+    assert result.evidence["block"] == cell.trials[result.evidence["trial"]].block + 1  # a single cell: trial is block
+    assert f"Only 50 % of 500 requests a second were sent, 1,000 were not ({why})" in result.explanation
     assert verdicts(run)["completeness"] == verdicts(run)["reply"] == verdicts(run)["one stamp per sample"] == "pass"
 
 

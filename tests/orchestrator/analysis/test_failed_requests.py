@@ -106,7 +106,7 @@ def test_failures_beyond_p99_leave_no_p99_and_no_ratio_of_it():
     assert p99.why == "rest (thin): 1.2 % of requests got no right reply; p99 is beyond the 2 s time-out"
     median = told(summary, "median")  # it has a number, and the failed check withholds the verdict on it
     assert (median.standing, median.why) == ("cannot tell", "rest (thin) failed reply")
-    assert median.ratio is not None
+    assert (median.ratio, median.interval) == (None, None)
 
 
 def test_a_p99_that_is_a_time_out_in_some_blocks_only_is_not_compared_over_the_others():
@@ -213,3 +213,20 @@ def test_completeness_still_finds_what_nobody_answered():
         draft.stats["answered"] -= 5
 
     assert verdict(a_summary(spoil), "completeness").verdict == "fail"
+
+
+def test_one_limit_is_named_where_a_reply_took_longer_than_the_time_out():
+    """Some clients limit each wait, not the whole call: a right reply may take longer than the time-out."""
+
+    def spoil(draft):
+        failing(15)(draft)
+        if "rest" in draft.cell.stack:
+            last = np.flatnonzero(draft.columns["status"] == 0)[-1]
+            draft.columns["received_ns"][last] = draft.columns["sent_ns"][last] + 2_500_000_000
+
+    summary = a_summary(spoil)
+    assert summary.cells[0].distribution.limit == 2500
+    limit = "p99 is beyond the slowest reply, 2.5 s (the time-out is 2 s)"
+    assert limit in told(summary, "p99").why
+    assert any(limit in text for text in summary.verdicts)
+    assert not any("2 s time-out" in text for text in (*summary.verdicts, *(c.why for c in summary.comparisons)))

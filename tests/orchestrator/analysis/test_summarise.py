@@ -138,7 +138,7 @@ def test_blocks_that_differ_too_much_give_no_tie_and_say_what_is_open():
     medians = [c for c in summary.comparisons if c.statistic == "median"]
     assert all(c.interval[0] <= 1 <= c.interval[1] for c in medians)
     assert {c.standing for c in medians} == {"not resolved"}
-    assert "grpc (thin) takes between 71 % less and 15.6 times as much" in summary.verdicts[0]
+    assert "grpc (thin): the blocks differ too much (95 % interval 0.293 to 15.6 times as much)" in summary.verdicts[0]
 
 
 def test_a_difference_inside_the_envelope_of_the_control_is_not_resolved():
@@ -248,8 +248,8 @@ def test_a_trial_in_which_nothing_succeeded_leaves_an_empty_cell():
     assert cell_of(summary, "grpc-thin").distribution is None
     assert cell_of(summary, "grpc-thin").errors == {"refused": 5_000}
     assert summary.verdicts[0] == (
-        "The numbers of 1 of 2 cells are invalid, the others stand: "
-        "grpc (thin), add, local, reuse, 1,000 requests, 1 in flight (reply failed)."
+        "The numbers of 1 of 2 cells are invalid: "
+        "grpc (thin), add, local, reuse, 1,000 requests, 1 in flight (reply failed). The other cells stand."
     )
     assert summary.verdicts[1].endswith("grpc (thin): no request got a right reply (5,000 refused).")
     assert "cannot tell how grpc (thin) compares with rest (thin)" in summary.verdicts[2]
@@ -346,3 +346,28 @@ def test_work_that_is_not_the_protocols_is_named_after_the_answer():
         f"These latencies hold work that is not the protocol's. {plan.stacks[0].label}: "
         "fastapi validates every body (starlette does not)."
     )
+
+
+def test_throughput_pools_the_trials_as_the_mean_does():
+    """One trial of five is ten times slower; with one in flight, throughput times the mean latency is at most 1."""
+
+    def spoil(draft):
+        if draft.block == 0:
+            rows = draft.columns
+            first = rows["sent_ns"].min()
+            for name in ("intended_ns", "sent_ns", "received_ns"):
+                rows[name] = first + (rows[name] - first) * 10
+
+    for cell in summarise(a_run(spoil=spoil)).cells:
+        windows = [trial.n / trial.throughput_per_s for trial in cell.trials]
+        assert cell.throughput_per_s == pytest.approx(sum(t.n for t in cell.trials) / sum(windows))
+        assert cell.throughput_per_s * cell.distribution.mean / 1000 < 1.05
+
+
+def test_a_trial_without_a_right_reply_counts_with_its_window():
+    def spoil(draft):
+        if draft.cell.stack == "grpc-thin" and draft.block == 0:
+            draft.columns["status"][:] = 2
+
+    cell = cell_of(summarise(a_run(spoil=spoil)), "grpc-thin")
+    assert cell.throughput_per_s == pytest.approx(0.8 * cell.trials[1].throughput_per_s, rel=0.05)

@@ -1,12 +1,15 @@
 """A cell whose checks failed does not disown the others."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from orchestrator.analysis.answer import answer
 from orchestrator.analysis.checks.base import Finding
 from orchestrator.analysis.checks.offered_load import CHECK as OFFERED_LOAD
 from orchestrator.analysis.checks.tail import CHECK as TAIL
 from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.validity import invalid_cells, sentence
+from orchestrator.analysis.validity import invalid_cells, sentence, withhold
 from orchestrator.report.render import render
 from tests.support.runs import US, a_run
 
@@ -31,8 +34,10 @@ def overloaded():
 def test_the_first_sentence_names_the_invalid_cell_and_the_others_keep_theirs():
     summary = overloaded()
     first, *others = summary.verdicts
-    assert first.startswith("The numbers of 1 of 3 cells are invalid, the others stand: grpc (thin), add, local, reuse")
+    assert first.startswith("The numbers of 1 of 3 cells are invalid: grpc (thin), add, local, reuse")
     assert "offered load" in first
+    assert first.endswith("failed). The other cells stand.")
+    assert answer(summary).headline()[0] == first
     assert any("cbor" in text for text in others)
 
 
@@ -43,9 +48,24 @@ def test_a_comparison_with_an_invalid_cell_has_no_winner_and_the_others_have():
     assert found["cbor (thin)", "median"].standing == "faster"
 
 
+def test_a_comparison_with_an_invalid_cell_gives_no_ratio_and_both_failures_are_named():
+    summary = overloaded()
+    pair = next(c for c in summary.comparisons if c.stack_label == "grpc (thin)")
+    assert (pair.ratio, pair.interval, pair.by_block) == (None, None, ())
+    assert not any("een so far" in text for text in summary.verdicts)
+    sound = next(c for c in summary.comparisons if c.stack_label == "cbor (thin)")
+    (both,) = withhold([sound], {sound.cell: ("floor",), sound.reference_cell: ("reply", "noise")})
+    assert both.why == "cbor (thin) failed floor; rest (thin) failed reply, noise"
+    (few,) = withhold([replace(sound, interval=None, standing="cannot tell")], {sound.cell: ("floor",)})
+    assert (few.ratio, few.why) == (None, "cbor (thin) failed floor")
+
+
 def test_the_report_names_the_cells_and_wears_no_watermark():
-    page = render(overloaded())
-    assert "the others stand" in page
+    summary = overloaded()
+    page = render(summary)
+    assert "the other cells stand" in page
+    assert f"{len({c.name for c in summary.checks if c.verdict == 'fail'})} checks failed in 1 cell:" in page
+    assert page.count('<span class="invalid">invalid: ') == 1
     assert 'class="watermark"' not in page
 
 

@@ -118,7 +118,7 @@ def test_every_comparison_has_one_outcome_in_one_sentence(run):
     said = verdicts(cells, comparisons, ())
     form = {
         "tie": r"a tie with [^.]*?{0} \(equivalent",
-        "not resolved": r"not resolved against [^.]*?{0} takes between",
+        "not resolved": r"not resolved against [^.]*?{0}(?: takes between|: the blocks differ too much)",
         "cannot tell": r"cannot tell how [^.]*?{0}",
     }
     for group in {c.group for c in comparisons}:
@@ -205,11 +205,49 @@ def test_the_client_is_named_where_the_label_leaves_it_out():
 
 
 def test_trials_that_failed_as_a_whole_are_said_with_the_errors():
-    cell = cell_of("rest", "add", PLACEMENTS[0], "reuse", LOADS[0], failed_trials=2, planned_trials=5)
-    assert verdicts([cell], [], ())[0].endswith("rest (thin): 2 of 5 trials failed as a whole and gave no sample.")
+    cell = cell_of("rest", "add", PLACEMENTS[0], "reuse", LOADS[0], failed_trials=1, planned_trials=3)
+    cell = replace(cell, trials=a_run(stacks=1).cells[0].trials[:1])
+    assert verdicts([cell], [], ())[0].endswith(
+        "rest (thin): 1 of 2 trials failed as a whole and gave no sample (3 were planned)."
+    )
+
+
+def three(websocket, grpc):
+    """rest at 1 ms is the reference; each other one with its median and the interval of its ratio."""
+    cells = [cell_of(s, "add", PLACEMENTS[0], "reuse", LOADS[0]) for s in ("rest", "websocket", "grpc")]
+    medians = (1.0, websocket[0], grpc[0])
+    cells = [replace(c, distribution=replace(c.distribution, median=m)) for c, m in zip(cells, medians, strict=True)]
+    rows = [comparison(c, cells[0], i, m) for c, (m, i) in zip(cells[1:], (websocket, grpc), strict=True)]
+    return next(s for s in verdicts(cells, rows, ()) if s.startswith(rows[0].group)).removeprefix(f"{rows[0].group}: ")
+
+
+def test_the_first_sentence_names_the_quickest_of_several():
+    said = three((0.5, (0.48, 0.52)), (0.8, (0.77, 0.83)))
+    assert said.startswith("websocket (thin) is quickest; by the median, websocket (thin) takes 50 % less time")
+
+
+def test_where_the_quickest_are_not_apart_that_is_said_with_the_lowest_median():
+    said = three((0.9, (0.7, 1.15)), (1.5, (1.4, 1.6)))
+    assert said.startswith(
+        "which of websocket (thin) and rest (thin) is quickest is not resolved (lowest median: websocket (thin), 900 µs); "
+    )
+    said = three((0.5, (0.4, 0.62)), (0.55, (0.45, 0.67)))
+    assert said.startswith("which of websocket (thin) and grpc (thin) is quickest is not resolved")
+
+
+def test_an_interval_far_too_wide_is_said_to_be_so():
+    said = three((0.99, (0.0038, 261.0)), (1.5, (1.4, 1.6)))
+    assert "websocket (thin): the blocks differ too much (95 % interval 0.0038 to 261 times as much)" in said
 
 
 def test_many_cells_with_errors_are_summed_up():
     cells = [cell_of(s, o, PLACEMENTS[0], "reuse", LOADS[0], errors={"timeout": 5}) for s in STACKS for o in OPERATIONS]
     assert verdicts(cells, [], ())[4] == "4 more cells had errors, too (see the table)."
     assert verdicts(cells[:5], [], ())[4] == "1 more cell had errors, too (see the table)."
+
+
+def test_the_quickest_is_that_of_the_compared_where_one_could_not_be():
+    cells = [cell_of(s, "add", PLACEMENTS[0], "reuse", LOADS[0]) for s in ("rest", "grpc", "cbor", "avro")]
+    rows = [comparison(cells[1], cells[0], (0.45, 0.55), 0.5), comparison(cells[2], cells[0], (0.9, 1.2), 1.05)]
+    said = verdicts(cells, [*rows, comparison(cells[3], cells[0], None, None)], ())[0]
+    assert "grpc (thin) is quickest of those that could be compared; " in said

@@ -80,3 +80,12 @@ def test_a_control_has_its_originals_colour_and_another_line_style():
 def test_an_anchor_is_safe_in_a_path_and_a_link():
     assert anchor('rest (flask)/"x"') == "rest-flask-x"
     assert anchor("…") == "x"
+
+
+def test_a_caption_says_the_load_once():
+    run = a_run(stacks=1)
+    loads = ("50/s (poisson) for 2 s, at most 25 in flight", "100/s (poisson) for 2 s, at most 25 in flight")
+    cells = tuple(replace(run.cells[0], id=load, load=load) for load in loads)
+
+    assert [group.caption.count("(poisson)") for group in groups(replace(run, cells=cells))] == [1, 1]
+    assert groups(run)[0].caption.endswith(run.cells[0].load)

@@ -1,0 +1,27 @@
+"""Checks name trials and connections as tables and captions do."""
+
+import numpy as np
+
+from orchestrator.analysis.summarise import summarise
+from tests.support.runs import a_run
+
+
+def test_a_trial_is_named_by_the_block_that_the_tables_show():
+    def again(draft):
+        if draft.block == 2 and "grpc" in draft.cell.stack:
+            draft.done["wire"] |= {"retransmits": 400, "segments_sent": 2000}
+
+    (result,) = (r for r in summarise(a_run(spoil=again)).checks if (r.name, r.verdict) == ("lost packets", "warn"))
+    assert "in block 3 (trial 5) of" in result.explanation
+    assert (result.evidence["block"], result.evidence["trial"]) == (3, 5)
+
+
+def test_the_connections_that_were_opened_besides_are_counted_in_words():
+    def not_kept(draft):
+        draft.columns["connection"] = np.arange(draft.columns["sent_ns"].size)
+        draft.done["connections_opened"] = draft.done["requests"]
+
+    run = a_run(spoil=not_kept, stacks=("rest",))
+    (result,) = (r for r in summarise(run).checks if r.name == "connections")
+    assert result.verdict == "fail"
+    assert "besides the declared 1 connection kept open." in result.explanation
