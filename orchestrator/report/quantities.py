@@ -81,8 +81,9 @@ def size(count: float) -> str:
 
 
 def ratio(value: float) -> str:
-    """A factor, to three significant digits: `1.04×`."""
-    return f"{number(value, 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0)}×"
+    """A factor, to two significant digits or more: `1.04×`, `0.0038×`."""
+    decimals = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    return f"{number(value, _decimals_for(value) if abs(value) < 0.1 else decimals)}×"
 
 
 def percent(share: float) -> str:

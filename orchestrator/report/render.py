@@ -9,6 +9,7 @@ from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells
+from orchestrator.analysis.words import RATIOS_AND_MEDIANS
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
 from orchestrator.report.figures.first import first_request
@@ -17,7 +18,7 @@ from orchestrator.report.figures.forest import forest
 from orchestrator.report.figures.timings import time_strip
 from orchestrator.report.groups import Group, anchor, groups, stack_colours
 from orchestrator.report.page import render_page, write_page
-from orchestrator.report.verdicts import QUIET, check_groups, failed
+from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_words
 
 REPORTS = Path("reports")
 STATISTICS = ("median", "p99", "throughput")
@@ -32,6 +33,7 @@ def render(summary: RunSummary) -> str:
     """The report's HTML; the same summary gives the same text."""
     colours = stack_colours(summary)
     found = groups(summary)
+    invalid = invalid_cells(summary.cells, summary.checks)
     return render_page(
         "report.html",
         charts=True,
@@ -46,7 +48,10 @@ def render(summary: RunSummary) -> str:
         checks_in_words=in_words(counts(summary.checks)),
         quiet_verdicts=QUIET,
         failed_checks=failed(summary),
-        invalid_everywhere=len(invalid_cells(summary.cells, summary.checks)) >= len(summary.cells),
+        invalid=invalid,
+        invalid_everywhere=len(invalid) >= len(summary.cells),
+        failed_in_words=failed_in_words(summary),
+        ratios_and_medians=RATIOS_AND_MEDIANS,
         parts=parts,
         statistics=STATISTICS,
     )

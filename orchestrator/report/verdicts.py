@@ -6,7 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from orchestrator.analysis.counts import WORST_FIRST as ORDER
+from orchestrator.analysis.counts import counts
 from orchestrator.analysis.summary import CheckResult, CheckVerdict, RunSummary
+from orchestrator.analysis.words import count
 
 QUIET: tuple[CheckVerdict, ...] = ("pass", "not applicable")  # nothing to be done about these
 
@@ -39,13 +41,21 @@ def failed(summary: RunSummary) -> tuple[CheckResult, ...]:
     return tuple(check for check in summary.checks if check.verdict == "fail")
 
 
+def failed_in_words(summary: RunSummary) -> str:
+    """`2 checks failed in 4 cells`: each check once, as in every other count of them."""
+    results = failed(summary)
+    cells = {result.cell for result in results if result.cell}
+    text = f"{count(counts(results)['fail'], 'check')} failed"
+    return f"{text} in {count(len(cells), 'cell')}" if cells else text
+
+
 def _group(name: str, checks: list[CheckResult]) -> CheckGroup:
     ordered = sorted(checks, key=lambda check: ORDER.index(check.verdict))
-    counts = Counter(check.verdict for check in checks)
+    found = Counter(check.verdict for check in checks)
     return CheckGroup(
         name=name,
         verdict=ordered[0].verdict,
-        counts=tuple((verdict, counts[verdict]) for verdict in ORDER if counts[verdict]),
+        counts=tuple((verdict, found[verdict]) for verdict in ORDER if found[verdict]),
         results=tuple(ordered),
         actions=tuple(dict.fromkeys(check.action for check in ordered if check.verdict not in QUIET and check.action)),
     )

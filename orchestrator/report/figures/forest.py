@@ -106,7 +106,11 @@ def _said(place: int, row: Comparison) -> dict[str, Any]:
 
 
 def _interval_text(row: Comparison) -> str:
-    return f"[{row.interval[0]:.3f}, {row.interval[1]:.3f}]" if row.interval else "(no interval: too few blocks)"
+    return (
+        f"[{significant(row.interval[0], 3):g}, {significant(row.interval[1], 3):g}]"
+        if row.interval
+        else "(no interval: too few blocks)"
+    )
 
 
 def _margin(matters: float) -> Interval:

@@ -177,7 +177,10 @@ def test_a_failed_check_is_said_before_the_verdict_and_behind_everything():
 def test_a_check_that_failed_in_one_cell_leaves_the_others_alone():
     document = Document(render(failed_run()))
 
-    assert "1 check failed: do not rely on the numbers of the cells named here; the others stand" in document.text
+    assert (
+        "1 check failed in 1 cell: do not rely on the numbers of the cells named here; the other cells stand"
+        in document.text
+    )
     assert not any(element.attributes.get("class") == "watermark" for element in document.elements)
 
 

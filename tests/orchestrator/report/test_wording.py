@@ -1,0 +1,37 @@
+"""What stands beside tables and charts says what they show, and no more."""
+
+from dataclasses import replace
+
+from orchestrator.report import render
+from tests.support.pages import Document
+from tests.support.summaries import a_run
+
+
+def test_without_javascript_a_chart_names_a_table_only_where_there_is_one():
+    document = Document(render(a_run(stacks=2)))
+    said = {
+        chart.attributes["id"].split("-")[1]: chart.attributes["aria-label"]
+        for chart in document.elements
+        if chart.attributes.get("class") == "chart"
+    }
+    page = render(a_run(stacks=2))
+    for name in said:
+        text = page.split(f'id="chart-{name}-', 1)[1].split("</p>", 1)[0]
+        assert ("in the table below it" in text) == (name in {"forest", "floor", "first"}), name
+    assert "Its numbers are in the raw timings only." in page
+
+
+def test_what_was_not_sent_stands_in_the_tables():
+    run = a_run(stacks=1)
+    cell = run.cells[0]
+    trials = (replace(cell.trials[0], not_sent=1234), *cell.trials[1:])
+    document = Document(render(replace(run, cells=(replace(cell, not_sent=1234, trials=trials),))))
+    assert document.text.count("1234 not sent") == 2
+    assert "percentiles of those sent" in document.text
+    few = replace(run, cells=(replace(cell, not_sent=3),))
+    assert "percentiles of those sent" not in Document(render(few)).text
+
+
+def test_the_ratio_is_told_apart_from_the_medians_beside_it():
+    document = Document(render(a_run(stacks=2)))
+    assert document.text.count("geometric mean over blocks of each block's own ratio") == 2
