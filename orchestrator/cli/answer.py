@@ -25,13 +25,18 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
             tuple(head.format(reference=answer.reference or "reference") for head in _HEADS),
             [_cells(row) for row in rows],
         )
+    if any(row.ratio is not None for row in shown):
+        yield from textwrap.wrap(words.RATIOS_AND_MEDIANS, width)
     if len(answer.table) > len(shown):
         yield f"... and {len(answer.table) - len(shown):,} more rows in the report"
 
 
 def _cells(row: Row) -> tuple[str, ...]:
     interval = row.median_interval_ms
-    errors = f" ({words.count(row.errors, 'error')})" if row.errors else ""
+    lost = [words.count(row.errors, "error")] if row.errors else []
+    lost += [f"{row.not_sent:,} not sent"] if row.not_sent else []
+    lost += ["percentiles of those sent"] if row.is_of_those_sent else []
+    errors = f" ({', '.join(lost)})" if lost else ""
     return (
         row.stack,
         row.median_text or "-",
@@ -47,8 +52,8 @@ def _verdict(row: Row) -> str:
         return f"invalid: {', '.join(row.failed_checks)} failed"
     if row.ratio is None:
         return row.verdict or "-"
-    low_high = "" if row.ratio_interval is None else f" ({row.ratio_interval[0]:.2f} to {row.ratio_interval[1]:.2f})"
-    return f"{row.verdict}, {row.ratio:.2f}×{low_high}"
+    low_high = "" if row.ratio_interval is None else " ({} to {})".format(*map(words.factor, row.ratio_interval))
+    return f"{row.verdict}, {words.factor(row.ratio)}×{low_high}"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -95,13 +95,20 @@ def _print(comparison: RunComparison) -> None:
             group = row.group
             console.result(console.style(group, "bold"))
         _print_row(row)
+    if any(row.value is not None for row in comparison.rows):
+        console.result(
+            "  The ratio is the geometric mean over blocks, and so are the numbers in brackets; "
+            "those of the report pool all trials."
+        )
     for difference in comparison.differences:
         console.result(f"  differs: {difference}")
 
 
 def _print_row(row: Row) -> None:
-    ratio = "   -" if row.ratio is None else f"{row.ratio:.3f}"
-    interval = "" if row.interval is None else f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"
+    from orchestrator.analysis import words
+
+    ratio = "   -" if row.ratio is None else words.factor(row.ratio, 3)
+    interval = "" if row.interval is None else " to ".join(words.factor(bound, 3) for bound in row.interval)
     verdict = console.style(f"{row.verdict:<12}", _STYLES[row.verdict])
     console.result(f"  {verdict} {ratio:>6}  {interval:<16}  {row.label}{_values(row)}: {row.why}")
     indent = " " * 15

@@ -81,6 +81,13 @@ def test_compare_shows_a_ratio_and_a_word_per_cell(out):
     assert any("above the tcp floor: regressed" in row for row in rows)
 
 
+def test_compare_says_why_its_numbers_are_not_the_reports_medians(out):
+    a_run_called("new")
+    compare.command("new")
+    said = "The ratio is the geometric mean over blocks, and so are the numbers in brackets; those of the report pool"
+    assert said in " ".join(out.getvalue().split())
+
+
 def test_compare_by_throughput_says_that_its_ratio_is_turned_over(out):
     a_run_called("old")
     a_run_called("new", seed=2, base_us={"grpc": 300.0})
@@ -152,8 +159,8 @@ def test_a_warning_of_every_cell_is_shown_by_its_three_worst(out):
     lines = out.getvalue().splitlines()
     start = next(i for i, line in enumerate(lines) if " noise " in line)
     assert lines[start].endswith("all 5 cells")
-    assert all(": On localhost, during trial" in line for line in lines[start + 1 : start + 4])
+    assert all(": On localhost, during block " in line for line in lines[start + 1 : start + 4])
     assert lines[start + 4].strip() == "... and 2 cells more; --all shows every cell"
     assert lines[start + 5].strip().startswith("-> ")
     check.command("loud", everything=True)
-    assert sum("On localhost, during trial" in line for line in out.getvalue().splitlines()) == 3 + 5
+    assert sum("On localhost, during block " in line for line in out.getvalue().splitlines()) == 3 + 5

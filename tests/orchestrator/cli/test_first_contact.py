@@ -75,6 +75,22 @@ def test_the_answer_is_in_what_json_prints(tmp_path):
     ].keys()
 
 
+def test_what_was_not_sent_and_why_the_ratio_is_another_stand_in_the_table():
+    found = answer(a_summary())
+    row = replace(found.table[0], not_sent=1200, is_of_those_sent=True)
+    lines = "\n".join(answer_lines(replace(found, table=(row, *found.table[1:]))))
+    assert "(1,200 not sent, percentiles of those sent)" in lines
+    assert "The ratio is the geometric mean over blocks of each block's own ratio" in " ".join(lines.split())
+
+
+def test_no_ratio_of_a_table_is_zero():
+    found = answer(a_summary())
+    rows = tuple(replace(row, ratio=0.0038, ratio_interval=(0.0001, 261.0)) for row in found.table)
+    lines = "\n".join(answer_lines(replace(found, table=rows)))
+    assert "0.0038× (0.0001 to 261.00)" in lines
+    assert quantities.ratio(0.0038) == "0.0038×"
+
+
 @pytest.mark.parametrize("word", ["REST", "Rest", "rset"])
 def test_suggestions_do_not_mind_the_case(word):
     assert did_you_mean(word, ["rest", "grpc"]) == "Did you mean rest?"
