@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from orchestrator.hosts.local_process import LAST_WORDS, LocalProcess, dies_with_parent, started_at
+from orchestrator.hosts.local_process import LAST_WORDS, LocalProcess, dies_with_parent
+from orchestrator.hosts.processes import started_at
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, TrialsFailed
-from orchestrator.hosts.local_process import started_at
+from orchestrator.hosts.processes import started_at
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
 from services.harness.contract import Load
