@@ -293,6 +293,10 @@ class _Making:
                     checked, checked_at_s = line, now_s
                 case "progress":
                     on_progress(line)
+                case "done" if "requests" not in line:
+                    raise TrialFailed(
+                        patience.stage, "protocol", "the requester was done without saying what it had done"
+                    )
                 case "done":
                     return checked, _shaped(lines.Done, line, "requester", patience.stage), checked_at_s
                 case "failed":

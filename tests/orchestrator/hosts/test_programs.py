@@ -75,7 +75,7 @@ def test_without_an_orphan_nobody_is_interrupted(tmp_path: Path) -> None:
 
 
 def test_the_next_program_waits_for_an_orphan(orphan: Path) -> None:
-    pid = int(orphan.read_text())
+    pid = int(orphan.read_text().split()[0])
     ender = threading.Timer(0.5, os.kill, (pid, signal.SIGINT))
     ender.start()
     ended = run_logged(command(orphan.parent, "end"), orphan.parent / "next.log", {}, lock=orphan)
