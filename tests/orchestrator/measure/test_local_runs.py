@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from orchestrator.errors import InvalidMeasurement, MissingError, TrialsFailed
+from orchestrator.errors import InvalidMeasurement, MissingError, ProvisionError, TrialsFailed
 from orchestrator.hosts.local import LocalDeployment
 from orchestrator.hosts.processes import RUN_MARK, can_look, started_at
 from orchestrator.measure import run as measure
@@ -256,7 +256,7 @@ def test_teardown_after_a_kill_finds_a_child_in_a_session_of_its_own_and_spares_
 
 
 def test_the_wall_time_ends_a_trial_that_would_go_on_and_on(folder, monkeypatch):
-    """A count of requests bounds no time: a responder that is stopped would be waited for, request by request."""
+    """This trial alone would take ten minutes."""
     monkeypatch.chdir(folder)
     planned = plan("tcp", repeats=2)
     cell = replace(planned.cells[0], load=Load(duration_s=600.0))
@@ -268,6 +268,17 @@ def test_the_wall_time_ends_a_trial_that_would_go_on_and_on(folder, monkeypatch)
     assert RunFolder(result.folder).manifest().state == "interrupted"
     assert result.receipt is not None
     assert result.receipt.left == ()
+
+
+@pytest.mark.parametrize("stage", ["provision", "deploy"])
+def test_the_wall_time_ends_a_stage_in_which_nothing_is_read(folder, monkeypatch, stage):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(LocalDeployment, stage, lambda self: time.sleep(600))
+    planned = plan("tcp")
+    planned = replace(planned, limits=replace(planned.limits, wall_s=0.5))
+    with pytest.raises(ProvisionError, match=r"limits\.wall \(0 s\) was used up while") as caught:
+        measure.start(planned, command=["orch", "run"], listener=Told())
+    assert caught.value.details["receipt"]["left"] == ()
 
 
 def test_a_machine_that_lacks_something_leaves_no_run(folder, monkeypatch):
