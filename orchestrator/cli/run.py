@@ -41,11 +41,15 @@ def command(
     keep: Annotated[
         bool, typer.Option("--keep", help="Leave the hosts up afterwards; `orch teardown` ends them.")
     ] = False,
+    share: Annotated[
+        bool,
+        typer.Option("--share-machine", help="Measure although another run measures on this machine; both say so."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Run, then print the answer, the run folder and the report; the exit code says what went wrong on the way."""
     console.as_json = as_json
-    result = _resume(what, overrides, keep=keep) if resume else _start(what, overrides, keep=keep)
+    result = (_resume if resume else _start)(what, overrides, keep=keep, share=share)
     _tell(result)
     error = result.error()
     if error is not None:
@@ -54,15 +58,15 @@ def command(
     console.emit(result.to_dict())
 
 
-def _start(file: str | None, overrides: list[str] | None, *, keep: bool) -> Result:
+def _start(file: str | None, overrides: list[str] | None, *, keep: bool, share: bool) -> Result:
     from orchestrator.measure.run import start
 
     plan = _plan(file, overrides or [])
     _refuse_full_disk(plan)
-    return start(plan, command=_command_line(), listener=console, keep=keep)
+    return start(plan, command=_command_line(), listener=console, keep=keep, share=share)
 
 
-def _resume(run: str | None, overrides: list[str] | None, *, keep: bool) -> Result:
+def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: bool) -> Result:
     from orchestrator.measure.run import resume
     from orchestrator.results.folder import LATEST, RunFolder
 
@@ -72,7 +76,7 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool) -> Resu
         )
     folder = RunFolder.open(run or LATEST)
     _refuse_full_disk(folder.plan())
-    return resume(folder, command=_command_line(), listener=console, keep=keep)
+    return resume(folder, command=_command_line(), listener=console, keep=keep, share=share)
 
 
 def _plan(file: str | None, overrides: list[str]) -> Plan:

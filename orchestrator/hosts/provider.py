@@ -36,13 +36,17 @@ class Ledger(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
-    """What was made, what of it is gone, and what is left; the last line of every teardown."""
+    """What was made, what of it is gone, and what is left; the last line of every teardown.
+
+    `is_sure`: whether all was looked for; if not, nothing more is said than that nothing was seen.
+    """
 
     provider: str
     created: tuple[str, ...] = ()
     destroyed: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     note: str = ""
+    is_sure: bool = True
 
     def sentence(self) -> str:
         """The receipt in one line.
@@ -50,9 +54,13 @@ class Receipt:
         >>> Receipt(provider="lab", created=("a", "b"), destroyed=("a",), left=("b",)).sentence()
         'receipt (lab): 2 created, 1 destroyed, 1 left: b'
         """
-        left = f"{len(self.left)} left: {', '.join(self.left)}" if self.left else "nothing left"
+        left = f"{len(self.left)} left: {', '.join(self.left)}" if self.left else self._nothing
         text = f"receipt ({self.provider}): {len(self.created)} created, {len(self.destroyed)} destroyed, {left}"
         return f"{text} ({self.note})" if self.note else text
+
+    @property
+    def _nothing(self) -> str:
+        return "nothing left" if self.is_sure else "nothing seen that is left"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""

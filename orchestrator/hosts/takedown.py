@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from orchestrator.errors import OrchError
-from orchestrator.hosts import registry
+from orchestrator.hosts import processes, registry
 from orchestrator.hosts.infra import Infra
 from orchestrator.hosts.programs import LOCK, end_orphan
 from orchestrator.hosts.provider import Receipt
@@ -31,6 +31,7 @@ def take_down(intent: Intent) -> Receipt:
     created = intent.hosts if intent.state != "intended" else _found(infra, intent)
     notes = [] if intent.state == "down" else _destroy(intent)
     removed, left = infra.sweep(intent.id)
+    left = [*left, *map(str, processes.end(lambda: processes.marked(processes.RUN_MARK, intent.id)))]
     if removed:
         notes.append(f"swept by label: {', '.join(removed)}")
     if not left:

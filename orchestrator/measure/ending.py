@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+import signal
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.errors import OrchError, UsageError, did_you_mean
-from orchestrator.hosts import registry
+from orchestrator.hosts import processes, registry
 from orchestrator.hosts.infra import Infra
+from orchestrator.hosts.processes import Known
 from orchestrator.hosts.provider import PROVIDERS, Receipt, open_deployment
 from orchestrator.hosts.takedown import take_down
+from orchestrator.measure.interrupts import SESSION
 from orchestrator.results.folder import RunFolder, runs
+
+_LOG = logging.getLogger(__name__)
+# The first ends the run in order, which takes what its teardown takes; the second at once.
+_ORCH_STEPS: processes.Steps = ((signal.SIGTERM, 600.0), (signal.SIGTERM, 10.0), (signal.SIGKILL, 10.0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,15 +51,17 @@ class Stray:
 def end(run: str) -> Ending:
     """End what is up of one run, named by run id, the beginning of one, `latest`, a path, or a deployment's id.
 
-    It is ended even while an orch measures it. UsageError when there is no such run.
+    While an orch measures it, that orch is ended, which takes down what it has made. UsageError when there is no such run.
     """
     known = {name for intent in registry.intents() for name in (intent.run_id, intent.id)}
     if run in known:
-        return _ended(next(i.run_id for i in registry.intents() if run in (i.run_id, i.id)))
+        identity = next(i.run_id for i in registry.intents() if run in (i.run_id, i.id))
+        return _ended_with_its_orch(identity, _folder(identity))
     try:
-        return _ended(RunFolder.open(run).id, RunFolder.open(run))
+        folder = RunFolder.open(run)
     except UsageError as error:
         raise UsageError(error.message, hint=did_you_mean(run, known) if known else error.hint) from error
+    return _ended_with_its_orch(folder.id, folder)
 
 
 def end_what_is_up() -> list[Ending]:
@@ -123,6 +133,26 @@ def _ended_unless_going_on(run: str) -> Ending:
         return _ended(run, folder)
     finally:
         folder.release()
+
+
+def _ended_with_its_orch(run: str, folder: RunFolder | None) -> Ending:
+    if folder is not None and folder.is_ours and (orch := _holder(folder)) is not None:
+        _LOG.info("run %s goes on in another orch (process %d): ending that first", run, orch.pid)
+        if processes.end(lambda: [orch] if orch.is_alive else [], _ORCH_STEPS, group=False):
+            return Ending(run=run, trouble=f"{orch}, which measures it, cannot be ended")
+    return _ended(run, folder)
+
+
+def _holder(folder: RunFolder) -> Known | None:
+    """The orch that measures a run right now on this machine."""
+    try:
+        folder.hold()
+    except UsageError:
+        sessions = [event for event in folder.events() if event["event"] == SESSION and event["started"]]
+        orch = processes.known(sessions[-1]["pid"]) if sessions else None
+        return orch if orch is not None and orch.started == sessions[-1]["started"] else None
+    folder.release()
+    return None
 
 
 def _ended(run: str, folder: RunFolder | None = None) -> Ending:

@@ -179,6 +179,13 @@ class RunFolder:
             self._hold.close()
             self._hold = None
 
+    def discard(self) -> None:
+        """Remove a folder that was made here and holds nothing yet."""
+        self.require_ours("discard")
+        self.release()
+        ownership.forget(self._root, self.path)
+        shutil.rmtree(self.path)
+
     def manifest(self) -> Manifest:
         """The run in one document, derived from plan and journal; after a kill the records left in staging count too.
 

@@ -92,7 +92,7 @@ def test_the_exit_code_says_the_worst_that_happened(result, exit_code):
 
 def test_a_run_with_failed_trials_prints_one_json_document_that_names_it(monkeypatch, capsys):
     result = Result(folder=Path("results/x"), trials=2, failed_trials=1, receipt=receipt())
-    monkeypatch.setattr(run, "_start", lambda file, overrides, keep: result)
+    monkeypatch.setattr(run, "_start", lambda file, overrides, **options: result)
     monkeypatch.setattr(console, "out", sys.stdout)
     with pytest.raises(errors.TrialsFailed) as caught:
         run.command("x.yaml", as_json=True)
@@ -103,7 +103,7 @@ def test_a_run_with_failed_trials_prints_one_json_document_that_names_it(monkeyp
 
 def test_the_last_lines_name_the_run_folder_and_the_report(monkeypatch, capsys):
     result = Result(folder=Path("results/x"), report=Path("reports/x.html"), receipt=receipt())
-    monkeypatch.setattr(run, "_start", lambda file, overrides, keep: result)
+    monkeypatch.setattr(run, "_start", lambda file, overrides, **options: result)
     monkeypatch.setattr(console, "out", sys.stdout)
     run.command("x.yaml")
     assert capsys.readouterr().out.splitlines() == ["run     results/x", "report  reports/x.html"]
