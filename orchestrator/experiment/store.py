@@ -20,7 +20,7 @@ def save(plan: Plan, folder: Path = FOLDER) -> Path:
     identity = plan.id
     target = folder / f"{identity}.json"
     if not target.exists():
-        _write_whole(target, json.dumps(plan.to_dict(), indent=1, ensure_ascii=False) + "\n")
+        _write_whole(target, json.dumps(plan.to_dict(), separators=(",", ":"), ensure_ascii=False) + "\n")
     _write_whole(folder / _CURRENT, identity + "\n")
     return target
 
