@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from orchestrator.errors import did_you_mean
+from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.estimate import cost_of, estimate, hosts_needed
-from orchestrator.experiment.host_rules import MOST_HOSTS
+from orchestrator.experiment.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.load import Located, load
 from orchestrator.experiment.machines import DEFAULT_MACHINE, LAB_MACHINES, MACHINES, PRICES_AS_OF
 from orchestrator.experiment.matrix import build_matrix
@@ -67,6 +68,8 @@ def _check_provider(located: Located) -> None:
         if experiment.requesters > 1:
             located.add(("requesters",), "provider local has one host; several requesters need `provider: lab` or gcp.")
         return
+    if experiment.provider == "gcp":
+        _check_controller()
     if experiment.provider == "gcp" and experiment.machine is None:
         located.add(("provider",), "gcp needs a `machine`, such as e2-micro or f1-micro.")
     known = LAB_MACHINES if experiment.provider == "lab" else MACHINES
@@ -83,6 +86,14 @@ def _check_provider(located: Located) -> None:
                     ("placements", index),
                     "both ends of a local placement share one host, so there cannot be several requesters.",
                 )
+
+
+def _check_controller() -> None:
+    """Refuse, before Terraform would, to open the hosts' SSH to much of the internet."""
+    given = os.environ.get("ORCH_CONTROLLER_CIDR")
+    reason = None if given is None else controller_refusal(given)
+    if reason:
+        raise UsageError(f"ORCH_CONTROLLER_CIDR={given} {reason}", hint="ORCH_CONTROLLER_CIDR=203.0.113.7/32 orch plan")
 
 
 def _check_limits(located: Located) -> None:
