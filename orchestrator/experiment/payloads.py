@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from orchestrator.disk import writing
 from orchestrator.errors import UsageError
 from orchestrator.experiment.files import TooLarge, UnreadableFile, read_file
 from orchestrator.experiment.load import Located
@@ -215,26 +216,33 @@ def materialise(plan: Plan, folder: Path) -> list[Path]:
     In the order of `plan.payload_files`; files that are there already are kept. UsageError when a file of the user's is
     gone or has changed since the plan was made.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     made = []
     for file in plan.payload_files:
         target = folder / f"{file.sha256[:16]}-{file.name}"
         if not target.exists():
-            partial = target.with_suffix(".partial")
-            digest = hashlib.sha256()
-            with partial.open("wb") as opened:
-                for piece in pieces(file.bytes) if file.source == GENERATED else [_read_again(plan, file)]:
-                    digest.update(piece)
-                    opened.write(piece)
-            if digest.hexdigest() != file.sha256:
-                partial.unlink()
-                raise UsageError(
-                    f"{file.source} is not what it was when the plan was made",
-                    hint=f"plan again: orch plan {plan.experiment_path}",
-                )
-            partial.replace(target)
+            with writing(target, "`orch run --resume`"):
+                folder.mkdir(parents=True, exist_ok=True)
+                _write(plan, file, target)
         made.append(target)
     return made
+
+
+def _write(plan: Plan, file: PayloadFile, target: Path) -> None:
+    partial = target.with_name(f"{target.name}.partial")
+    digest = hashlib.sha256()
+    try:
+        with partial.open("wb") as opened:
+            for piece in pieces(file.bytes) if file.source == GENERATED else [_read_again(plan, file)]:
+                digest.update(piece)
+                opened.write(piece)
+        if digest.hexdigest() != file.sha256:
+            raise UsageError(
+                f"{file.source} is not what it was when the plan was made",
+                hint=f"plan again: orch plan {plan.experiment_path}",
+            )
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _read_again(plan: Plan, file: PayloadFile) -> bytes:
