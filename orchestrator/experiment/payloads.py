@@ -17,6 +17,7 @@ from orchestrator.experiment.files import TooLarge, UnreadableFile, read_file
 from orchestrator.experiment.load import Located
 from orchestrator.experiment.model import EchoOptions, ImageOptions, OperationSpec
 from orchestrator.experiment.plan import Operation, PayloadFile, Plan
+from orchestrator.experiment.problems import shown
 from orchestrator.experiment.tree import Key
 from orchestrator.experiment.units import format_size
 from services.harness.spec import MAX_PAYLOAD_BYTES
@@ -166,6 +167,10 @@ def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOp
 def _read_json(located: Located, path: Sequence[Key], name: str) -> bytes | None:
     file = located.folder / name
     try:
+        if not file.resolve().is_relative_to(located.folder.resolve()):
+            raise UnreadableFile(
+                "lies outside the experiment's folder; copy it there, since a run's folder holds it too"
+            )
         content = read_file(file, MOST_JSON_BYTES)
         if sum(content.count(mark) for mark in (b",", b"[", b"{")) > MOST_JSON_VALUES:
             raise UnreadableFile(f"may hold more than {MOST_JSON_VALUES:,} values: it has so many commas and brackets")
@@ -174,8 +179,8 @@ def _read_json(located: Located, path: Sequence[Key], name: str) -> bytes | None
         located.add(path, f"there is no file {file}; paths are relative to the experiment file.")
     except TooLarge:
         located.add(path, f"{file} is larger than {format_size(MOST_JSON_BYTES)}, the largest JSON payload.")
-    except UnreadableFile as error:
-        located.add(path, f"{file} {error}.")
+    except (UnreadableFile, OSError) as error:
+        located.add(path, f"{shown(file)} {error}.")
     except json.JSONDecodeError as error:
         located.add(path, f"{file}:{error.lineno}:{error.colno}: this is not JSON: {error.msg}.")
     except RecursionError:
