@@ -11,6 +11,7 @@ from typing import Any
 from orchestrator.analysis.power import describe
 from orchestrator.analysis.words import margin
 from orchestrator.experiment.estimate import cost_of, costs_from, estimate
+from orchestrator.experiment.files import UnreadableFile, read_file
 from orchestrator.experiment.loads import describe_load
 from orchestrator.experiment.machines import PRICES_AS_OF, UNLIMITED
 from orchestrator.experiment.own_work import added, unread
@@ -19,6 +20,7 @@ from orchestrator.experiment.units import format_duration, format_size
 
 _CELLS_SHOWN = 40
 _RUNS_READ = 5
+_MOST_SUMMARY_BYTES = 32 * 2**20
 
 
 def earlier_summaries(results: Path) -> list[dict[str, Any]]:
@@ -26,8 +28,8 @@ def earlier_summaries(results: Path) -> list[dict[str, Any]]:
     found = []
     for folder in sorted(results.glob("*/summary.json"), reverse=True)[:_RUNS_READ]:
         try:
-            summary = json.loads(folder.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            summary = json.loads(read_file(folder, _MOST_SUMMARY_BYTES))
+        except (OSError, ValueError, RecursionError, UnreadableFile):
             continue
         if isinstance(summary, dict) and "run_id" in summary:
             found.append(summary)

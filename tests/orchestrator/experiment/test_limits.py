@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,7 +49,7 @@ def test_a_list_of_forty_thousand_is_refused_with_its_place(write: Write, known:
 
 
 def test_a_row_of_the_schedule_does_not_take_the_whole_square() -> None:
-    (row,) = balanced_orders(200_001, 1, __import__("random").Random(1))
+    (row,) = balanced_orders(200_001, 1, random.Random(1))
     assert sorted(row) == list(range(200_001))
 
 
