@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from orchestrator import __version__
 from orchestrator.cli.console import console
 from orchestrator.cli.streams import settle
+from orchestrator.disk import explained
 from orchestrator.errors import Interrupted, OrchError, nearest
 
 # In the order in which a person meets them. Each is orchestrator/cli/<verb>.py with a function `command`; its module is
@@ -101,6 +102,10 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         console.error(Interrupted("interrupted"))
         sys.exit(Interrupted.exit_code)
+    except OSError as error:
+        refused = explained(error) or _report_crash(error)
+        console.error(refused)
+        sys.exit(refused.exit_code)
     except Exception as error:  # noqa: BLE001 - a fault of our own must end in one line and a traceback on disk
         console.error(_report_crash(error))
         sys.exit(OrchError.exit_code)
@@ -117,11 +122,12 @@ def _report_crash(error: Exception) -> OrchError:
     text = "".join(traceback.format_exception(error))
     name = f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.log"
     summary = f"orch itself failed: {type(error).__name__}: {error}"
-    for folder in (Path(".orch"), Path.home()):
+    for folder in (Path(".orch"), Path("~")):
         try:
+            folder = folder.expanduser()
             folder.mkdir(exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
-        except OSError:
+        except (OSError, RuntimeError):
             continue
         return OrchError(summary, hint=f"the traceback is in {folder / name}; please report it")
     return OrchError(summary, hint=f"the traceback could not be written anywhere:\n{text}")

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from orchestrator.errors import did_you_mean
-from orchestrator.experiment.estimate import cost_of, hosts_needed
+from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.experiment.estimate import cost_of, estimate, hosts_needed
+from orchestrator.experiment.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.load import Located, load
 from orchestrator.experiment.machines import DEFAULT_MACHINE, LAB_MACHINES, MACHINES, PRICES_AS_OF
 from orchestrator.experiment.matrix import build_matrix
 from orchestrator.experiment.plan import Limits, Plan
 from orchestrator.experiment.regions import region_of
 from orchestrator.experiment.schedule import schedule
-from orchestrator.experiment.units import format_duration
+from orchestrator.experiment.units import format_duration, format_size
 from services.harness.spec import Protocol, protocols
+
+MAX_REQUESTS = 1_000_000_000  # of a run, warm-up included: as many rows are stored
 
 
 def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Protocol] | None = None) -> Plan:
@@ -47,10 +50,12 @@ def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Pro
         reference=matrix.reference,
         payload_files=matrix.payload_files,
         experiment_path=str(path),
-        experiment_sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        experiment_sha256=located.sha256,
         overrides=tuple(overrides),
         resolved=matrix.resolved,
     )
+    _check_hosts(located, plan)
+    _check_requests(located, plan)
     _check_cost(located, plan)
     return plan
 
@@ -63,6 +68,8 @@ def _check_provider(located: Located) -> None:
         if experiment.requesters > 1:
             located.add(("requesters",), "provider local has one host; several requesters need `provider: lab` or gcp.")
         return
+    if experiment.provider == "gcp":
+        _check_controller()
     if experiment.provider == "gcp" and experiment.machine is None:
         located.add(("provider",), "gcp needs a `machine`, such as e2-micro or f1-micro.")
     known = LAB_MACHINES if experiment.provider == "lab" else MACHINES
@@ -81,6 +88,14 @@ def _check_provider(located: Located) -> None:
                 )
 
 
+def _check_controller() -> None:
+    """Refuse, before Terraform would, to open the hosts' SSH to much of the internet."""
+    given = os.environ.get("ORCH_CONTROLLER_CIDR")
+    reason = None if given is None else controller_refusal(given)
+    if reason:
+        raise UsageError(f"ORCH_CONTROLLER_CIDR={given} {reason}", hint="ORCH_CONTROLLER_CIDR=203.0.113.7/32 orch plan")
+
+
 def _check_limits(located: Located) -> None:
     limits = located.experiment.limits
     if located.experiment.provider != "local" and limits.ttl < limits.wall:
@@ -88,6 +103,29 @@ def _check_limits(located: Located) -> None:
             ("limits", "ttl"),
             f"the hosts would end after {format_duration(limits.ttl)}, before the run may ({format_duration(limits.wall)}).",
         )
+
+
+def _check_hosts(located: Located, plan: Plan) -> None:
+    count = len(hosts_needed(plan))
+    if count > MOST_HOSTS:
+        located.add(
+            ("requesters",) if plan.requesters > 1 else ("placements",),
+            f"the placements need {count:,} hosts; a deployment has at most {MOST_HOSTS}.",
+        )
+        located.raise_problems()
+
+
+def _check_requests(located: Located, plan: Plan) -> None:
+    """Refuse what would store more rows than anything here can read, as far as can be said beforehand."""
+    expected = estimate(plan)
+    if expected.requests > MAX_REQUESTS:
+        located.add(
+            ("load",),
+            f"{len(plan.trials):,} trials x {expected.requests // len(plan.trials):,} requests are about"
+            f" {expected.requests:,} requests ({format_size(expected.disk_bytes // 10**9 * 10**9)} on disk); a run stores"
+            f" at most {MAX_REQUESTS:,}. Ask less at once.",
+        )
+        located.raise_problems()
 
 
 def _check_cost(located: Located, plan: Plan) -> None:

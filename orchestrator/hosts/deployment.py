@@ -166,9 +166,9 @@ class TerraformDeployment:
             blocks.append("\n".join(lines))
         common = [
             "Host *",
-            f'  IdentityFile "{self._identity.resolve()}"',
+            f"  IdentityFile {_quoted(self._identity)}",
             "  IdentitiesOnly yes",
-            f'  UserKnownHostsFile "{known.resolve()}"',
+            f"  UserKnownHostsFile {_quoted(known)}",
             "  GlobalKnownHostsFile none",
             "  StrictHostKeyChecking yes",
             "  BatchMode yes",
@@ -226,6 +226,12 @@ def variables(plan: Plan, identity: str, keys: Path) -> str:
         "labels": {"experiment": _label(plan.name)},
     }
     return json.dumps(document, indent=2)
+
+
+def _quoted(path: Path) -> str:
+    """A path as ssh_config(5) takes it: in quotes, and without the meaning that % has there."""
+    text = str(path.resolve()).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{text}"'
 
 
 def _at_once(ask: Callable[[RemoteHost], T], hosts: Iterable[RemoteHost]) -> list[T]:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tests.attacks import endings, kills, misbehaving, run_folders
+from tests.attacks import endings, experiments, kills, misbehaving, run_folders
 from tests.attacks.base import Attack
 
-ATTACKS: tuple[Attack, ...] = (*run_folders.ATTACKS, *kills.ATTACKS, *endings.ATTACKS, *misbehaving.ATTACKS)
+ATTACKS: tuple[Attack, ...] = (
+    *run_folders.ATTACKS,
+    *experiments.ATTACKS,
+    *kills.ATTACKS,
+    *endings.ATTACKS,
+    *misbehaving.ATTACKS,
+)
