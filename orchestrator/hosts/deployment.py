@@ -84,6 +84,7 @@ class TerraformDeployment:
         self._close()
         cloud = self._plan.provider if output["link"]["kind"] == "network" else None
         members = self._members = {name: self._host(name, host, cloud) for name, host in hosts.items()}
+        _at_once(lambda host: host.session, members.values())  # each has booted, or says why not
         cache = cache_folder()
         wheels = wheelhouse(ROOT / "locks" / "services.lock", _target(next(iter(members.values()))), cache)
         workspace = str(next(iter(members.values())).workspace)

@@ -137,7 +137,8 @@ class Run:
             stages.walk(steps, self._begin)
         except HostLost as error:
             lost = ProvisionError(
-                f"lost: {error}; every finished trial is kept", hint=f"`orch run --resume {self._folder.id}` goes on"
+                f"lost: {error}; every finished trial is kept",
+                hint=f"`orch run --resume {self._folder.id}` goes on, where the hosts are the same or can be made the same",
             )
             raise self._explained(lost) from error
         except OrchError as error:

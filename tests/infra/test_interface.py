@@ -99,7 +99,10 @@ def test_the_cloud_itself_ends_an_instance(gcp: dict[str, str]) -> None:
     instance = gcp["google_compute_instance host"]
     assert re.search(r"max_run_duration \{\s+seconds = var\.ttl_seconds\s+\}", instance)
     assert 'instance_termination_action = "DELETE"' in instance
-    assert re.search(r"automatic_restart\s+= false", instance)
+    # A stopped instance has no timer: neither maintenance nor a failing host may leave one behind.
+    assert re.search(r"automatic_restart\s+= true", instance)
+    assert re.search(r'on_host_maintenance\s+= "MIGRATE"', instance)
+    assert re.search(r'provisioning_model\s+= "STANDARD"', instance)
 
 
 def test_an_instance_may_call_nobody_and_opens_nothing_else(gcp: dict[str, str]) -> None:
