@@ -94,7 +94,7 @@ def _start_keeper(spec: Spec, folder: Path) -> None:
     if line.strip() != b"ready":
         keeper.kill()
         keeper.wait()
-        words = log.read_text().strip().splitlines()
+        words = [line for line in log.read_text().strip().splitlines() if not line.startswith("hint: ")]
         raise LabError(f"host {spec.name} did not come up: {words[-1] if words else f'silent for {_READY_S:g} s'}")
 
 
