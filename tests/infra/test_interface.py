@@ -77,7 +77,7 @@ def test_the_readme_names_every_variable_and_output_field(infra: Path) -> None:
 def test_every_provider_has_the_program(infra: Path, provider: str) -> None:
     program = [sys.executable, "-ES", str(infra / provider / "provider.py"), "--help"]
     done = subprocess.run(program, capture_output=True, text=True, check=True)
-    for verb in ("check", "status", "list", "sweep"):
+    for verb in ("check", "target", "status", "list", "sweep"):
         assert verb in done.stdout
 
 
