@@ -42,6 +42,11 @@ OTHER = "o9another"
 HOSTS = {"requester-1": "us-west1-a", "responder-1": "us-central1-a"}
 INSTANCE = rf"instances/orch-{ID}-responder-1"
 _COMPLETE, _INCOMPLETE = 0, 6
+# Without the lab: `teardown --all` would take down what other checkouts have standing on this machine.
+ORCH = (
+    "from orchestrator.cli.main import main; from orchestrator.hosts.provider import PROVIDERS; "
+    "del PROVIDERS['lab']; main()"
+)
 
 
 @dataclass
@@ -226,7 +231,7 @@ def attempt(case: Case, place: Path) -> int:
             build(fake, OTHER, HOSTS)
             strangers |= {path for path in fake.things if OTHER in path}
         done = subprocess.run(
-            [sys.executable, "-c", "from orchestrator.cli.main import main; main()", *scene.words],
+            [sys.executable, "-c", ORCH, *scene.words],
             cwd=place,
             env=scene.environment,
             capture_output=True,
