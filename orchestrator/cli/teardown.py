@@ -16,7 +16,7 @@ from orchestrator.cli.console import console
 from orchestrator.errors import TeardownIncomplete, UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.measure.ending import Ending
+    from orchestrator.measure.ending import Ending, Stray
 
 
 def command(
@@ -40,14 +40,17 @@ def command(
     console.as_json = as_json
     if run is not None and everything:
         raise UsageError("name a run or say --all, not both")
-    strays = []
+    strays: tuple[Stray, ...] = ()
     with without_terminal():
         if run is not None:
             endings = [ending.end(run)]
         elif everything:
             endings = ending.end_all()
         else:
-            endings, strays = ending.end_what_is_up(), ending.strays()
+            endings, found = ending.end_what_is_up(), ending.strays()
+            strays = found.strays
+            for provider, why in found.unasked.items():
+                console.warning(f"{provider} {why}")
     for stray in strays:
         console.warning(
             f"{stray.id} ({stray.provider}: {', '.join(stray.hosts) or 'no host'}) carries our label and was not made "

@@ -84,6 +84,7 @@ class TerraformDeployment:
         self._close()
         cloud = self._plan.provider if output["link"]["kind"] == "network" else None
         members = self._members = {name: self._host(name, host, cloud) for name, host in hosts.items()}
+        _at_once(lambda host: host.session, members.values())  # each has booted, or says why not
         cache = cache_folder()
         wheels = wheelhouse(ROOT / "locks" / "services.lock", _target(next(iter(members.values()))), cache)
         workspace = str(next(iter(members.values())).workspace)
@@ -132,8 +133,10 @@ class TerraformDeployment:
     def _declare(self, stood: Intent | None) -> Intent:
         """The intent of this run: the one that stands, or a new one, written down."""
         now = SYSTEM.wall_ns() / 1e9
-        if stood is not None and stood.state != "down" and now < stood.expires_at:
-            return stood
+        if stood is not None and stood.state != "down":
+            self._infra.require_target(stood.target)  # else there would be two sets of hosts under one id
+            if now < stood.expires_at:
+                return stood
         intent = Intent(
             id=self.id,
             run_id=self._ledger.path.name,
@@ -143,6 +146,7 @@ class TerraformDeployment:
             expires_at=now + self._plan.limits.ttl_s,
             cost_usd_per_h=cost_of(self._plan, 1.0),
             state="intended",
+            target=self._infra.target(),
         )
         registry.write(intent)
         self._ledger.append({"event": "deployment", "deployment": self.id, "provider": intent.provider})

@@ -6,7 +6,6 @@ import logging
 import signal
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from orchestrator.errors import OrchError, UsageError, did_you_mean
 from orchestrator.hosts import processes, registry
@@ -36,7 +35,7 @@ class Ending:
         """What still has to be ended, in words."""
         if self.trouble is not None:
             return [f"run {self.run}: {self.trouble}"]
-        return [f"{item} of run {self.run}" for item in (self.receipt.left if self.receipt else ())]
+        return [f"{item} of run {self.run}" for item in (self.receipt.open if self.receipt else ())]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +45,14 @@ class Stray:
     provider: str
     id: str
     hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strays:
+    """What was found of others; and the providers that could not be asked, with why: there, more may be up."""
+
+    strays: tuple[Stray, ...]
+    unasked: dict[str, str]
 
 
 def end(run: str) -> Ending:
@@ -74,29 +81,29 @@ def end_what_is_up() -> list[Ending]:
 def end_all() -> list[Ending]:
     """End what every run has left, and everything else that carries our label; a run that goes on is left alone."""
     every = dict.fromkeys([*(f.id for f in runs()), *(i.run_id for i in registry.intents())])
-    return [*(_ended_unless_going_on(run) for run in every), *(_swept(stray) for stray in strays())]
+    ended = [_ended_unless_going_on(run) for run in every]
+    found = strays()
+    unasked = [Ending(run=f"(any, {provider})", trouble=why) for provider, why in found.unasked.items()]
+    return [*ended, *(_swept(stray) for stray in found.strays), *unasked]
 
 
-def strays() -> list[Stray]:
+def strays() -> Strays:
     """What carries our label and stands, of every provider that this machine can ask, but is not known here."""
     known = {intent.id for intent in registry.intents()}
-    found = []
+    found, unasked = [], {}
     for provider in PROVIDERS:
-        for identity, what in _labelled(Infra(provider)).items():
+        infra = Infra(provider)
+        if not infra.module.is_dir():
+            continue
+        try:
+            standing = infra.standing() if all(infra.target().values()) else {}  # no project is named: none to ask
+        except OrchError as error:
+            unasked[provider] = f"could not be asked what else is up: {error.message}"
+            continue
+        for identity, what in standing.items():
             if identity not in known:
                 found.append(Stray(provider=provider, id=identity, hosts=tuple(what["hosts"])))
-    return found
-
-
-def _labelled(infra: Infra) -> dict[str, Any]:
-    """What of ours the provider finds; nothing where there is no such provider, or none that can be asked from here."""
-    if not infra.module.is_dir():
-        return {}
-    try:
-        infra.check()
-        return infra.standing()
-    except OrchError:
-        return {}
+    return Strays(strays=tuple(found), unasked=unasked)
 
 
 def _deployed() -> set[str]:
@@ -104,18 +111,16 @@ def _deployed() -> set[str]:
 
 
 def _swept(stray: Stray) -> Ending:
-    try:
-        _, left = Infra(stray.provider).sweep(stray.id)
-    except OrchError as error:
-        return Ending(run=stray.id, trouble=error.message)
-    gone = () if left else stray.hosts
+    swept = Infra(stray.provider).sweep(stray.id)
+    gone = () if swept.left or swept.unknown else stray.hosts
     return Ending(
         run=stray.id,
         receipt=Receipt(
             provider=stray.provider,
             created=stray.hosts,
             destroyed=gone,
-            left=tuple(left),
+            left=swept.left,
+            unknown=swept.unknown,
             note="swept by label; nothing here knew it",
         ),
     )

@@ -72,10 +72,10 @@ class Result:
 
     def error(self) -> OrchError | None:
         """What the exit code must say although the run came to its end, the costliest first; None when all is well."""
-        if self.receipt is not None and self.receipt.left:
-            return TeardownIncomplete(
-                f"still up: {', '.join(self.receipt.left)}", hint=f"orch teardown {self.folder.name}"
-            )
+        if self.receipt is not None and self.receipt.open:
+            what = f"still up: {', '.join(self.receipt.left)}" if self.receipt.left else "not known what is still up"
+            unknown = f"; not known: {', '.join(self.receipt.unknown)}" if self.receipt.unknown else ""
+            return TeardownIncomplete(f"{what}{unknown}", hint=f"orch teardown {self.folder.name}")
         if self.failed_checks:
             return InvalidMeasurement(
                 f"checks failed: {', '.join(self.failed_checks)}. {self.invalid or 'The numbers are invalid.'}",
@@ -188,7 +188,8 @@ class Run:
             stages.walk(steps, self._begin)
         except HostLost as error:
             lost = ProvisionError(
-                f"lost: {error}; every finished trial is kept", hint=f"`orch run --resume {self._folder.id}` goes on"
+                f"lost: {error}; every finished trial is kept",
+                hint=f"`orch run --resume {self._folder.id}` goes on, where the hosts are the same or can be made the same",
             )
             raise self._explained(lost) from error
         except OutOfTime as error:
@@ -201,7 +202,7 @@ class Run:
 
     def _explained(self, error: OrchError) -> OrchError:
         """The error with the run it belongs to; what is still up comes first."""
-        left = self._result.error() if self._result.receipt and self._result.receipt.left else None
+        left = self._result.error() if self._result.receipt and self._result.receipt.open else None
         if left is not None:
             self._setting.listener.warning(error.message)
             error = left

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attacks import endings, experiments, kills, misbehaving, run_folders
+from tests.attacks import cloud, endings, experiments, kills, misbehaving, run_folders
 from tests.attacks.base import Attack
 
 ATTACKS: tuple[Attack, ...] = (
@@ -11,4 +11,5 @@ ATTACKS: tuple[Attack, ...] = (
     *kills.ATTACKS,
     *endings.ATTACKS,
     *misbehaving.ATTACKS,
+    *cloud.ATTACKS,
 )

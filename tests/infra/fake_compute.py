@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 Json = dict[str, Any]
+NO_ANSWER = 0  # as a status: the connection is closed without a word
 _RESOURCE = re.compile(
     r"projects/(?P<project>[^/]+)/(?P<place>global|zones/[^/]+|regions/[^/]+|aggregated)/(?P<kind>[a-zA-Z]+)"
     r"(?:/(?P<name>[^/]+))?(?:/(?P<action>[^/]+))?"
@@ -170,7 +171,9 @@ class FakeCompute:
 def _uses(thing: Json, kind: str, name: str) -> bool:
     """Whether a thing stands in the way of deleting another: a subnet in use, a network with rules or subnets."""
     links = [str(thing.get("network", ""))]
-    links += [str(interface.get("subnetwork", "")) for interface in thing.get("networkInterfaces", [])]
+    for interface in thing.get("networkInterfaces", []):
+        links += [str(interface.get("subnetwork", "")), str(interface.get("network", ""))]
+    links += [str(disk.get("source", "")) for disk in thing.get("disks", [])]
     return any(link.endswith(f"/{kind}/{name}") for link in links)
 
 
@@ -179,9 +182,9 @@ def _error(status: int, message: str) -> tuple[int, Json]:
 
 
 @contextmanager
-def serving() -> Iterator[FakeCompute]:
+def serving(fake: FakeCompute | None = None) -> Iterator[FakeCompute]:
     """Serve on a port of the kernel's choice; its `url` is what `compute_endpoint` takes."""
-    fake = FakeCompute()
+    fake = fake or FakeCompute()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -193,6 +196,9 @@ def serving() -> Iterator[FakeCompute]:
             fake.tokens.add(self.headers.get("Authorization", ""))
             path = parts.path.removeprefix("/compute/v1/")
             status, document = fake.answer(self.command, path, parse_qs(parts.query), body)
+            if status == NO_ANSWER:
+                self.close_connection = True
+                return
             text = json.dumps(document).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")

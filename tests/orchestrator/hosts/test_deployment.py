@@ -353,12 +353,17 @@ def test_a_lost_state_is_swept_by_label(made: TerraformDeployment) -> None:
     assert carriers(made.id) == []
 
 
-def test_a_state_that_cannot_be_read_is_swept_by_label(made: TerraformDeployment) -> None:
-    (registry.folder_of(made.id) / "terraform.tfstate").write_text("{")
+def test_a_state_that_cannot_be_read_is_swept_by_label_and_not_forgotten(made: TerraformDeployment) -> None:
+    state = registry.folder_of(made.id) / "terraform.tfstate"
+    state.write_text("{")
     receipt = made.teardown()
     assert receipt.left == ()
-    assert "terraform could not destroy" in receipt.note
+    assert "terraform could not destroy" in receipt.unknown[0]
     assert carriers(made.id) == []
+    assert made.id in [intent.id for intent in registry.standing()]
+    state.unlink()  # whoever has seen that it knows nothing more
+    assert made.teardown().open == ()
+    assert made.id not in [intent.id for intent in registry.standing()]
 
 
 def test_a_half_applied_plan_is_taken_down(folder: Path) -> None:
