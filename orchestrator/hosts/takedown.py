@@ -37,6 +37,7 @@ def take_down(intent: Intent) -> Receipt:
         for key in (folder_of(intent.id) / "keys").glob("*"):
             key.unlink()
         registry.write(replace(intent, state="down"))
+        terraform_of(intent.id, intent.provider).clear()
     gone = tuple(name for name in created if not _is_among(f"orch-{intent.id}-{name}", left))
     return Receipt(provider=intent.provider, created=created, destroyed=gone, left=tuple(left), note="; ".join(notes))
 
