@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,12 @@ class Infra:
                 f"provider {self.provider} cannot be used here: {'; '.join(m['what'] for m in missing)}",
                 hint="; ".join(m["hint"] for m in missing if m.get("hint")),
             )
+
+    def findings(self, hosts: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+        """What the cloud itself says of making hosts in these zones, of these machine types: name, ok, what, hint."""
+        asked = [word for zone, machine in sorted(hosts) for word in ("--host", f"{zone}:{machine}")]
+        found: list[dict[str, Any]] = self._ask("check", *asked)["findings"]
+        return found
 
     def status(self, identity: str) -> dict[str, Any]:
         """Which hosts and links are alive, and what to replace to mend the rest."""
