@@ -49,9 +49,12 @@ class Token:
     quota_project: str | None = None
 
     def headers(self) -> dict[str, str]:
-        """What goes with every request."""
-        own = {"Authorization": f"Bearer {self.secret}"}
-        return own if self.quota_project is None else {**own, "X-Goog-User-Project": self.quota_project}
+        """What goes with every request; Terraform's provider names no quota project either."""
+        return {"Authorization": f"Bearer {self.secret}"}
+
+    def headers_with_quota(self) -> dict[str, str]:
+        """The same for APIs that refuse a user's own credentials without a project for the quota."""
+        return self.headers() | ({"X-Goog-User-Project": self.quota_project} if self.quota_project else {})
 
 
 def project_variable(environment: Mapping[str, str]) -> str | None:

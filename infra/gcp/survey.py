@@ -89,7 +89,8 @@ class Cloud:
 
     def _ask(self, url: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         data = None if body is None else json.dumps(body).encode()
-        headers = {**self.token.headers(), "Content-Type": "application/json"}
+        own = self.token.headers() if data is None else self.token.headers_with_quota()
+        headers = {**own, "Content-Type": "application/json"}
         request = urllib.request.Request(url, data=data, headers=headers)  # noqa: S310  (https, or a test's own)
         try:
             document: dict[str, Any] = json.loads(fetched(request, timeout_s=_REQUEST_S))
