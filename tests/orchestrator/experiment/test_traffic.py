@@ -75,7 +75,7 @@ def test_the_lab_and_this_machine_send_no_bill(write: Write, known: Known) -> No
 
 
 def test_350_gb_between_regions_do_not_pass_as_a_few_cents(write: Write, known: Known) -> None:
-    # 2 stacks, 2 repeats, 8,850 requests of 5 MB there and back: 354 GB. With hosts alone counted, 1.00 USD was enough for it.
+    # 2 stacks, 2 repeats, 8,850 requests of 5 MB there and back: 354 GB. By hosts alone, 1 USD was enough.
     text = experiment(size="5 MB", load="{requests: 8750}", cost="1.00 USD")
     with pytest.raises(ExperimentError) as caught:
         make_plan(write(text), known=known)
