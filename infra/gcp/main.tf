@@ -12,8 +12,8 @@ terraform {
 }
 
 provider "google" {
-  project                 = var.project
-  compute_custom_endpoint = var.compute_endpoint
+  project                 = local.project
+  compute_custom_endpoint = local.compute_endpoint
 }
 
 locals {

@@ -1,4 +1,6 @@
-"""The program of provider gcp: `python3 provider.py VERB`; see infra/README.md. Python standard library only.
+"""The program of provider gcp: `python3 provider.py VERB`; see infra/README.md.
+
+Python's standard library is enough; with google-auth it finds every kind of credentials that Google has.
 
 It asks the Compute API itself, so that it answers also where Terraform's state is lost. What is ours says `ownership`;
 how it is removed, and what a receipt may say of it, `sweeping`.
@@ -10,19 +12,20 @@ import argparse
 import http.client
 import json
 import os
-import shutil
-import subprocess
 import sys
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from credentials import NoCredentialsError, Token, find_token, project_hint, project_variable
 from errors import GcpError, NotThere, Unreachable
 from ownership import Owned
+from retrying import fetched
+from survey import survey
 from sweeping import Listing, all_of_ours, sweep
 
 _GOOGLE = "https://compute.googleapis.com/compute/v1/"
@@ -40,17 +43,16 @@ class Api:
 
     endpoint: str
     project: str
-    token: str
+    token: Token
 
     def call(self, method: str, path: str, **query: str) -> dict[str, Any]:
         """One request below the project; its JSON. GcpError says what the API said, NotThere that it knows no such thing."""
         url = urllib.parse.urljoin(self.endpoint, f"projects/{self.project}/{path}")
         if query:
             url += "?" + urllib.parse.urlencode(query)
-        request = urllib.request.Request(url, method=method, headers={"Authorization": f"Bearer {self.token}"})  # noqa: S310
+        request = urllib.request.Request(url, method=method, headers=self.token.headers())  # noqa: S310
         try:
-            with urllib.request.urlopen(request, timeout=_REQUEST_S) as answer:  # noqa: S310  (https, or a test's own)
-                document = json.load(answer)
+            document = json.loads(fetched(request, timeout_s=_REQUEST_S))
         except urllib.error.HTTPError as error:
             kind = NotThere if error.code == 404 else GcpError
             raise kind(f"{method} {path}: {_words(error)}", hint=_hint(error.code)) from error
@@ -122,15 +124,16 @@ def _hint(status: int) -> str | None:
     }.get(status)
 
 
-_PROJECT = ("TF_VAR_project", "GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT")
-
-
 def project(environment: Mapping[str, str]) -> str | None:
-    """The project as Terraform would find it, or as gcloud is set to; None when nobody says."""
-    for name in _PROJECT:
-        if environment.get(name):
-            return environment[name]
-    return _gcloud("config", "get-value", "project")
+    """The project as Terraform's provider finds it; None when nobody says."""
+    variable = project_variable(environment)
+    return None if variable is None else environment[variable]
+
+
+def target(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Where hosts are made and looked for with this environment, and what to set for another place. Asks no API."""
+    set_by = {"project": project_variable(environment) or "GOOGLE_PROJECT", "endpoint": "TF_VAR_compute_endpoint"}
+    return {"target": {"project": project(environment), "endpoint": endpoint(environment)}, "set_by": set_by}
 
 
 def endpoint(environment: Mapping[str, str]) -> str:
@@ -138,50 +141,38 @@ def endpoint(environment: Mapping[str, str]) -> str:
     return (environment.get("TF_VAR_compute_endpoint") or _GOOGLE).rstrip("/") + "/"
 
 
-def target(environment: Mapping[str, str]) -> dict[str, Any]:
-    """Where hosts are made and looked for with this environment, and what to set for another place. Asks no API."""
-    set_by = {"project": next((name for name in _PROJECT if environment.get(name)), "GOOGLE_PROJECT")}
-    return {
-        "target": {"project": project(environment), "endpoint": endpoint(environment)},
-        "set_by": set_by | {"endpoint": "TF_VAR_compute_endpoint"},
-    }
-
-
-def token(environment: Mapping[str, str]) -> str | None:
-    """An access token from the environment or from gcloud; None without either."""
-    given = environment.get("GOOGLE_OAUTH_ACCESS_TOKEN")
-    return (
-        given or _gcloud("auth", "application-default", "print-access-token") or _gcloud("auth", "print-access-token")
-    )
-
-
-def _gcloud(*arguments: str) -> str | None:
-    if shutil.which("gcloud") is None:
-        return None
-    done = subprocess.run(["gcloud", *arguments], capture_output=True, text=True, timeout=60, check=False)
-    return done.stdout.strip() or None if done.returncode == 0 else None
-
-
 def missing(environment: Mapping[str, str]) -> list[dict[str, str]]:
     """What this machine lacks to talk to the project; empty when nothing."""
     lacks = []
     if project(environment) is None:
-        lacks.append({"what": "no project is named", "hint": "export GOOGLE_PROJECT=..."})
-    if token(environment) is None:
-        hint = "gcloud auth application-default login, or export GOOGLE_OAUTH_ACCESS_TOKEN"
-        lacks.append({"what": "there are no credentials that give an access token", "hint": hint})
+        lacks.append({"what": "no project is named", "hint": project_hint(environment)})
+    try:
+        find_token(environment)
+    except NoCredentialsError as error:
+        lacks.append({"what": str(error), "hint": error.hint})
     return lacks
+
+
+def check(environment: Mapping[str, str], hosts: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """What is missing; for hosts of these zones and machine types also what the cloud says of them."""
+    if not hosts:
+        lacks = missing(environment)
+        return {"ok": not lacks, "missing": lacks}
+    findings = list(survey(environment, endpoint(environment), hosts))
+    lacks = [{"what": f"{f.name}: {f.what}", "hint": f.hint} for f in findings if not f.ok]
+    return {"ok": not lacks, "missing": lacks, "findings": [asdict(finding) for finding in findings]}
 
 
 def connect(environment: Mapping[str, str]) -> Api:
     """The API as the environment says. GcpError names what is missing."""
-    named, secret = project(environment), token(environment)
-    if named is None or secret is None:
-        lacks = missing(environment)
-        raise GcpError(
-            "; ".join(lack["what"] for lack in lacks), hint="; ".join(lack["hint"] for lack in lacks), exit_code=3
-        )
-    return Api(endpoint=endpoint(environment), project=named, token=secret)
+    named = project(environment)
+    try:
+        token = find_token(environment)
+    except NoCredentialsError as error:
+        raise GcpError(str(error), hint=error.hint, exit_code=3) from error
+    if named is None:
+        raise GcpError("no project is named", hint=project_hint(environment), exit_code=3)
+    return Api(endpoint=endpoint(environment), project=named, token=token)
 
 
 def expiry(instance: Mapping[str, Any]) -> int | None:
@@ -223,7 +214,8 @@ def listing(api: Api) -> dict[str, Any]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="provider.py", description="Hosts on Google Cloud.")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser("check", help="can this machine use the provider?")
+    asking = verbs.add_parser("check", help="can this machine use the provider?")
+    asking.add_argument("--host", action="append", default=[], metavar="ZONE:MACHINE", type=_host)
     verbs.add_parser("status", help="the health of a deployment").add_argument("--run-id", required=True)
     verbs.add_parser("target", help="which project the environment names")
     verbs.add_parser("list", help="everything of ours in the project")
@@ -233,15 +225,21 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _host(text: str) -> tuple[str, str]:
+    zone, colon, machine = text.partition(":")
+    if not (zone and colon and machine):
+        raise argparse.ArgumentTypeError(f"{text!r} is not ZONE:MACHINE, such as us-central1-a:e2-micro")
+    return zone, machine
+
+
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run one verb; its exit status, as infra/README.md lists them."""
     arguments = _parser().parse_args(argv)
     code = 0
     try:
         if arguments.verb == "check":
-            lacks = missing(environment)
-            document: dict[str, Any] = {"ok": not lacks, "missing": lacks}
-            code = 3 if lacks else 0
+            document = check(environment, arguments.host)
+            code = 0 if document["ok"] else 3
         elif arguments.verb == "status":
             document = status(connect(environment), arguments.run_id)
         elif arguments.verb == "list":

@@ -116,8 +116,6 @@ def _command_line() -> list[str]:
 
 def _tell(result: Result) -> None:
     """The last lines: what a person looks for next."""
-    if result.receipt is not None:
-        console.progress(result.receipt.sentence())
     if result.kept is not None:
         until = result.kept.get("expires_at")
         when = "" if until is None else f" until {datetime.fromtimestamp(until, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -129,7 +129,7 @@ def _check_requests(located: Located, plan: Plan) -> None:
 
 
 def _check_cost(located: Located, plan: Plan) -> None:
-    """Refuse what may cost more than allowed, counting every host until it ends itself."""
+    """Refuse what may cost more than allowed: every host until it ends itself, and all traffic that the plan allows."""
     if plan.provider != "gcp" or plan.machine is None:
         return
     regions = [region_of(zone) for zone in hosts_needed(plan)]
@@ -140,10 +140,16 @@ def _check_cost(located: Located, plan: Plan) -> None:
             f"no price of {plan.machine} in {', '.join(sorted(set(regions)))} is known here (list of {PRICES_AS_OF}),"
             " so `limits.cost` cannot be kept. Choose f1-micro or an e2 type, in a region of the list.",
         )
-    elif cost > plan.limits.cost_usd:
-        located.add(
-            ("limits", "cost"),
-            f"{len(regions)} hosts may cost {cost:.2f} USD until they end after {format_duration(plan.limits.ttl_s)},"
-            f" more than limits.cost ({plan.limits.cost_usd:.2f} USD). Raise it, or shorten limits.ttl.",
-        )
+    else:
+        traffic = estimate(plan).traffic_at_most
+        if cost + traffic.usd > plan.limits.cost_usd:
+            gigabytes = (traffic.between_bytes + traffic.out_bytes) / 1e9
+            moved = f" and move up to {gigabytes:.1f} GB for {traffic.usd:.2f} USD," if traffic.usd >= 0.005 else ""
+            advice = "ask fewer or smaller requests" if traffic.usd > cost else "shorten limits.ttl"
+            located.add(
+                ("limits", "cost"),
+                f"{len(regions)} hosts may cost {cost:.2f} USD until they end after"
+                f" {format_duration(plan.limits.ttl_s)},{moved}"
+                f" more than limits.cost ({plan.limits.cost_usd:.2f} USD). Raise it, or {advice}.",
+            )
     located.raise_problems()

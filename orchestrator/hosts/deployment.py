@@ -226,7 +226,7 @@ def variables(plan: Plan, identity: str, keys: Path) -> str:
         "ssh_public_key": ensure_key(keys / _USER, "orch"),
         "host_keys": host_keys,
         "links": [_link(between) for between in wanted.links if between.link.rtt_ms is not None],
-        "controller_cidr": os.environ.get("ORCH_CONTROLLER_CIDR"),
+        "controller_cidr": os.environ.get("ORCH_CONTROLLER_CIDR") or None,  # JSON's null, never a word
         "labels": {"experiment": _label(plan.name)},
     }
     return json.dumps(document, indent=2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,12 @@ class Infra:
                 + (f"; set {again}" if again else ""),
                 hint=f"set {again}, and call again" if again else "call it there",
             )
+
+    def findings(self, hosts: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+        """What the cloud itself says of making hosts in these zones, of these machine types: name, ok, what, hint."""
+        asked = [word for zone, machine in sorted(hosts) for word in ("--host", f"{zone}:{machine}")]
+        found: list[dict[str, Any]] = self._ask("check", *asked)["findings"]
+        return found
 
     def status(self, identity: str) -> dict[str, Any]:
         """Which hosts and links are alive, and what to replace to mend the rest."""

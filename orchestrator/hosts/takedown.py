@@ -47,6 +47,7 @@ def take_down(intent: Intent) -> Receipt:
         for key in (folder_of(intent.id) / "keys").glob("*"):
             key.unlink()
         registry.write(replace(intent, state="down"))
+        terraform_of(intent.id, intent.provider).clear()
     instances = {name: f"orch-{intent.id}-{name}" for name in created}
     # What was not seen to be gone does not count as destroyed, unless the sweep itself saw it go.
     gone = tuple(

@@ -322,4 +322,5 @@ class Run:
                 f"taking down run {self._folder.id} failed: {error.message}",
                 hint=f"call `orch teardown {self._folder.id}` again",
             ) from error
+        self._setting.listener.progress(self._result.receipt.sentence())  # also when the run itself failed
         self._folder.write_json("receipt.json", self._result.receipt.to_dict())

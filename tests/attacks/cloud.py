@@ -270,6 +270,8 @@ def _environment(fake: FakeCompute) -> dict[str, str]:
         "GOOGLE_PROJECT": "demo",
         "GOOGLE_OAUTH_ACCESS_TOKEN": "secret",
         "TF_VAR_compute_endpoint": fake.url,
+        "CLOUDSDK_CONFIG": "/nowhere",  # no login of whoever runs this
+        "NO_GCE_CHECK": "true",
     }
 
 
