@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from orchestrator.disk import writing
@@ -51,6 +52,12 @@ def load(identity: str, folder: Path = FOLDER) -> Plan:
             f"{path} was changed after it was written", hint=f"plan again: orch plan {plan.experiment_path}"
         )
     return plan
+
+
+def forget_current(folder: Path = FOLDER) -> None:
+    """Leave no plan current: one that was asked for could not be made, and an older one is not what is wanted."""
+    with suppress(OSError):
+        (folder / _CURRENT).unlink(missing_ok=True)
 
 
 def current(folder: Path = FOLDER) -> Plan:

@@ -68,6 +68,11 @@ class Measuring:
         folder = self._setting.folder
         folder.append({"event": "block", "block": block.number, "attempt": attempt})
         folder.set_aside()
+        if attempt:
+            self._setting.warn(
+                f"block {block.number + 1} was cut and made again; what it had measured before is not counted "
+                "(it is kept under superseded/)"
+            )
         for placement, trials in block.groups:
             cells = [self._setting.cells[t.cell] for t in trials]
             baselines = Baselines(self._setting, placement, cells, block=block.number, attempt=attempt)

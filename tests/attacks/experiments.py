@@ -251,11 +251,15 @@ class _Elements(HTMLParser):
 
 
 def _elements(page: str) -> dict[tuple[str, ...], int]:
-    """How often each kind of element stands in a page, but for those that hold a verdict more."""
+    """How often each kind of element stands in a page, but for those that hold a verdict more, or text between backticks."""
     page.encode()
     parser = _Elements()
     parser.feed(page)
-    return {kind: parser.found.count(kind) for kind in set(parser.found) if kind[0] not in ("li", "p", "b", "strong")}
+    return {
+        kind: parser.found.count(kind)
+        for kind in set(parser.found)
+        if kind[0] not in ("li", "p", "b", "strong", "code")
+    }
 
 
 _TEXT_PLACES = (

@@ -79,7 +79,7 @@ def _bounds() -> list[Bound]:
         for text, mbit, fit in rate
     ]
     zones = {
-        "us-central1-a": True, "us-west1-b": True, "A": False, "a": False, "us-central1": False, "us-central1-A": False,
+        "us-central1-a": True, "us-central1-b": True, "A": False, "a": False, "us-central1": False, "us-central1-A": False,
         "us_central1-a": False, "-a": False, "1-a": False, "us-central1-ab": False, "us-central1-1": False, "ü-a": False,
     }  # fmt: skip
     found += [

@@ -252,6 +252,7 @@ def test_a_run_goes_on_where_it_was_cut_and_repeats_the_cut_block_whole(lab):
     result = lab.run(planned)
     manifest = lab.runs.manifest()
     assert [(t.index, t.attempt) for t in manifest.trials] == [(0, 0), (1, 0), (2, 1), (3, 1)]
+    assert any("block 2 was cut and made again" in warning for warning in manifest.warnings)
     assert manifest.state == "complete"
     assert result.trials == 4
     assert len(pd.read_parquet(lab.runs.path / "samples")) == 40
