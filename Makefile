@@ -30,6 +30,7 @@ $(VENV)/.orch-dev-ready: locks/dev.lock $(VENV)/.orch-ready
 
 run: setup ## measure all protocols on this machine and print where the report is (EXPERIMENT=file.yaml for another question)
 	@$(BIN)/orch run $(EXPERIMENT)
+	@echo "the program is $(BIN)/orch; \`source $(BIN)/activate\` lets you call it orch"
 
 lab: setup ## measure over emulated distance on this machine: plan, run, teardown (root; LAB_EXPERIMENT=, LAB_ARGS="--set ...")
 	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \

@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "hosts": {"experiment"},
     "experiment": set[str](),
 }
-SHARED = {"errors", "clock", "strict_json"}
+SHARED = {"errors", "clock", "disk", "strict_json"}
 
 LIGHT_SERVICES = {
     "services.harness.spec",

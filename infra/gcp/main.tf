@@ -12,8 +12,8 @@ terraform {
 }
 
 provider "google" {
-  project                 = var.project
-  compute_custom_endpoint = var.compute_endpoint
+  project                 = local.project
+  compute_custom_endpoint = local.compute_endpoint
 }
 
 locals {
@@ -125,11 +125,13 @@ resource "google_compute_instance" "host" {
     enable_integrity_monitoring = true
   }
 
-  # The cloud itself deletes the instance when its time is over, whether or not anybody remembers it.
+  # The cloud itself deletes the instance when its time is over, whether or not anybody remembers it. The timer runs only
+  # while the instance does: one that maintenance or a failing host has merely stopped would stay for ever. So it moves
+  # (E2 machines can do nothing else), and is started again; a restart starts the timer anew.
   scheduling {
     provisioning_model          = "STANDARD"
-    automatic_restart           = false
-    on_host_maintenance         = "TERMINATE"
+    automatic_restart           = true
+    on_host_maintenance         = "MIGRATE"
     instance_termination_action = "DELETE"
     max_run_duration {
       seconds = var.ttl_seconds

@@ -1,42 +1,40 @@
-"""The program of provider gcp: `python3 provider.py VERB`; see infra/README.md. Python standard library only.
+"""The program of provider gcp: `python3 provider.py VERB`; see infra/README.md.
 
-It asks the Compute API itself, by name and label, so that it answers also where Terraform's state is lost.
+Python's standard library is enough; with google-auth it finds every kind of credentials that Google has.
+
+It asks the Compute API itself, so that it answers also where Terraform's state is lost. What is ours says `ownership`;
+how it is removed, and what a receipt may say of it, `sweeping`.
 """
 
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
 import os
-import re
-import shutil
-import subprocess
 import sys
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from credentials import NoCredentialsError, Token, find_token, project_hint, project_variable
+from errors import GcpError, NotThere, Unreachable
+from ownership import Owned
+from retrying import fetched
+from survey import survey
+from sweeping import Listing, all_of_ours, sweep
+
 _GOOGLE = "https://compute.googleapis.com/compute/v1/"
-_OURS = re.compile(r"orch-(?P<run>[a-z0-9]{1,20})(?:-(?P<rest>[a-z0-9-]+))?")
 _REQUEST_S = 180.0  # an operation's `wait` answers after two minutes at the latest
 _WAITS = 5
 _INCOMPLETE = 6
-# What a run consists of, in the order in which it can be deleted: collection, and whether it is asked for everywhere.
-_KINDS = (("instances", "zones"), ("firewalls", "global"), ("subnetworks", "regions"), ("networks", "global"))
-
-
-class GcpError(Exception):
-    """Shown as `error: message` and `hint: ...`; the program then ends with `exit_code`."""
-
-    def __init__(self, message: str, *, hint: str | None = None, exit_code: int = 4) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
-        self.exit_code = exit_code
+_GLOBAL = ("firewalls", "networks")
+_HAS_TIMER = ("PROVISIONING", "STAGING", "RUNNING", "REPAIRING")
+_NO_RESULTS = "NO_RESULTS_ON_PAGE"  # the warning of every zone and region in which there is nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,65 +43,77 @@ class Api:
 
     endpoint: str
     project: str
-    token: str
+    token: Token
 
     def call(self, method: str, path: str, **query: str) -> dict[str, Any]:
-        """One request below the project; its JSON. GcpError says what the API said; `{}` for what is not there."""
+        """One request below the project; its JSON. GcpError says what the API said, NotThere that it knows no such thing."""
         url = urllib.parse.urljoin(self.endpoint, f"projects/{self.project}/{path}")
         if query:
             url += "?" + urllib.parse.urlencode(query)
-        request = urllib.request.Request(url, method=method, headers={"Authorization": f"Bearer {self.token}"})  # noqa: S310
+        request = urllib.request.Request(url, method=method, headers=self.token.headers())  # noqa: S310
         try:
-            with urllib.request.urlopen(request, timeout=_REQUEST_S) as answer:  # noqa: S310  (https, or a test's own)
-                document: dict[str, Any] = json.load(answer)
+            document = json.loads(fetched(request, timeout_s=_REQUEST_S))
         except urllib.error.HTTPError as error:
-            if error.code == 404:
-                return {}
-            raise GcpError(f"{method} {path}: {_words(error)}", hint=_hint(error.code)) from error
-        except OSError as error:
-            raise GcpError(f"cannot reach {self.endpoint}: {error}", hint="check this machine's network") from error
+            kind = NotThere if error.code == 404 else GcpError
+            raise kind(f"{method} {path}: {_words(error)}", hint=_hint(error.code)) from error
+        except (OSError, http.client.HTTPException) as error:
+            raise Unreachable(f"cannot reach {self.endpoint}: {error}", hint="check this machine's network") from error
+        except ValueError as error:
+            raise Unreachable(f"{method} {path}: the answer is not JSON: {error}") from error
+        if not isinstance(document, dict):
+            raise Unreachable(f"{method} {path}: the answer is no JSON object")
         return document
 
-    def items(self, kind: str, where: str) -> Iterator[dict[str, Any]]:
-        """Everything of ours of one kind, in every zone or region, page by page."""
-        path = f"global/{kind}" if where == "global" else f"aggregated/{kind}"
+    def items(self, kind: str) -> Listing:
+        """Everything of one kind whose name may be ours, in every zone or region, page by page.
+
+        GcpError when it cannot be asked: a project that is not there or not visible is no empty project.
+        """
+        path = f"global/{kind}" if kind in _GLOBAL else f"aggregated/{kind}"
+        found: list[dict[str, Any]] = []
+        unseen: list[str] = []
         page: str | None = ""
         while page is not None:
-            answer = self.call("GET", path, filter="name eq orch-.*", **({"pageToken": page} if page else {}))
-            groups = [answer] if where == "global" else list(answer.get("items", {}).values())
-            for group in groups:
-                for item in group.get("items" if where == "global" else kind, []):
-                    if _OURS.fullmatch(item["name"]):
-                        yield item
+            try:
+                answer = self.call("GET", path, filter="name eq orch-.*", **({"pageToken": page} if page else {}))
+            except NotThere as error:
+                hint = "name the project that the hosts were made in, and an account that may see it"
+                text = f"project {self.project} is not there, or not visible to this account: {error.message}"
+                raise GcpError(text, hint=hint) from error
+            groups = {"global": answer} if kind in _GLOBAL else answer.get("items", {})
+            for scope, group in groups.items():
+                found += group.get("items" if kind in _GLOBAL else kind, [])
+                warning = group.get("warning") or {}
+                if warning.get("code", _NO_RESULTS) != _NO_RESULTS:
+                    unseen.append(f"{kind} in {scope}: {warning.get('message') or warning['code']}")
+            unseen += [f"{kind} in {scope}: it was not reached" for scope in answer.get("unreachables", [])]
             page = answer.get("nextPageToken")
+        return Listing(items=tuple(found), unseen=tuple(dict.fromkeys(unseen)))
 
-    def delete(self, kind: str, item: Mapping[str, Any]) -> None:
-        """Delete one thing and wait until it is gone. GcpError when the API refuses, or is not done in ten minutes."""
-        place = _place(item)
-        operation = self.call("DELETE", f"{place}/{kind}/{item['name']}")
-        for _ in range(_WAITS):
-            if not operation or operation.get("status") == "DONE":
-                break
-            operation = self.call("POST", f"{place}/operations/{operation['name']}/wait")
-        else:
-            raise GcpError(f"{kind}/{item['name']} is still being deleted", hint="sweep again in some minutes")
-        errors = (operation or {}).get("error", {}).get("errors", [])
+    def delete(self, thing: Owned) -> None:
+        """Delete one thing and wait until that is done. GcpError when the API refuses, or needs more than ten minutes.
+
+        What the API does not know any more counts as deleted; whether it is gone, a list must say.
+        """
+        try:
+            operation = self.call("DELETE", thing.path)
+            for _ in range(_WAITS):
+                if operation.get("status") == "DONE" or "name" not in operation:
+                    break
+                operation = self.call("POST", f"{thing.place}/operations/{operation['name']}/wait")
+            else:
+                raise GcpError(f"{thing.name} is still being deleted", hint="sweep again in some minutes")
+        except NotThere:
+            return
+        errors = operation.get("error", {}).get("errors", [])
         if errors:
             raise GcpError("; ".join(error.get("message", error.get("code", "unknown")) for error in errors))
-
-
-def _place(item: Mapping[str, Any]) -> str:
-    """Where a thing is, as the API's paths say it."""
-    for key, word in (("zone", "zones"), ("region", "regions")):
-        if key in item:
-            return f"{word}/{str(item[key]).rpartition('/')[2]}"
-    return "global"
 
 
 def _words(error: urllib.error.HTTPError) -> str:
     try:
         return str(json.load(error)["error"]["message"])
-    except (ValueError, KeyError, TypeError):
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
         return f"HTTP status {error.code}"
 
 
@@ -115,56 +125,61 @@ def _hint(status: int) -> str | None:
 
 
 def project(environment: Mapping[str, str]) -> str | None:
-    """The project as Terraform would find it, or as gcloud is set to; None when nobody says."""
-    for name in ("TF_VAR_project", "GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"):
-        if environment.get(name):
-            return environment[name]
-    return _gcloud("config", "get-value", "project")
+    """The project as Terraform's provider finds it; None when nobody says."""
+    variable = project_variable(environment)
+    return None if variable is None else environment[variable]
 
 
-def token(environment: Mapping[str, str]) -> str | None:
-    """An access token from the environment or from gcloud; None without either."""
-    given = environment.get("GOOGLE_OAUTH_ACCESS_TOKEN")
-    return (
-        given or _gcloud("auth", "application-default", "print-access-token") or _gcloud("auth", "print-access-token")
-    )
+def target(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Where hosts are made and looked for with this environment, and what to set for another place. Asks no API."""
+    set_by = {"project": project_variable(environment) or "GOOGLE_PROJECT", "endpoint": "TF_VAR_compute_endpoint"}
+    return {"target": {"project": project(environment), "endpoint": endpoint(environment)}, "set_by": set_by}
 
 
-def _gcloud(*arguments: str) -> str | None:
-    if shutil.which("gcloud") is None:
-        return None
-    done = subprocess.run(["gcloud", *arguments], capture_output=True, text=True, timeout=60, check=False)
-    return done.stdout.strip() or None if done.returncode == 0 else None
+def endpoint(environment: Mapping[str, str]) -> str:
+    """The address of the Compute API: Google's, unless a test names another."""
+    return (environment.get("TF_VAR_compute_endpoint") or _GOOGLE).rstrip("/") + "/"
 
 
 def missing(environment: Mapping[str, str]) -> list[dict[str, str]]:
     """What this machine lacks to talk to the project; empty when nothing."""
     lacks = []
     if project(environment) is None:
-        lacks.append({"what": "no project is named", "hint": "export GOOGLE_PROJECT=..."})
-    if token(environment) is None:
-        hint = "gcloud auth application-default login, or export GOOGLE_OAUTH_ACCESS_TOKEN"
-        lacks.append({"what": "there are no credentials that give an access token", "hint": hint})
+        lacks.append({"what": "no project is named", "hint": project_hint(environment)})
+    try:
+        find_token(environment)
+    except NoCredentialsError as error:
+        lacks.append({"what": str(error), "hint": error.hint})
     return lacks
+
+
+def check(environment: Mapping[str, str], hosts: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """What is missing; for hosts of these zones and machine types also what the cloud says of them."""
+    if not hosts:
+        lacks = missing(environment)
+        return {"ok": not lacks, "missing": lacks}
+    findings = list(survey(environment, endpoint(environment), hosts))
+    lacks = [{"what": f"{f.name}: {f.what}", "hint": f.hint} for f in findings if not f.ok]
+    return {"ok": not lacks, "missing": lacks, "findings": [asdict(finding) for finding in findings]}
 
 
 def connect(environment: Mapping[str, str]) -> Api:
     """The API as the environment says. GcpError names what is missing."""
-    named, secret = project(environment), token(environment)
-    if named is None or secret is None:
-        lacks = missing(environment)
-        raise GcpError(
-            "; ".join(lack["what"] for lack in lacks), hint="; ".join(lack["hint"] for lack in lacks), exit_code=3
-        )
-    endpoint = environment.get("TF_VAR_compute_endpoint") or _GOOGLE
-    return Api(endpoint=endpoint.rstrip("/") + "/", project=named, token=secret)
+    named = project(environment)
+    try:
+        token = find_token(environment)
+    except NoCredentialsError as error:
+        raise GcpError(str(error), hint=error.hint, exit_code=3) from error
+    if named is None:
+        raise GcpError("no project is named", hint=project_hint(environment), exit_code=3)
+    return Api(endpoint=endpoint(environment), project=named, token=token)
 
 
 def expiry(instance: Mapping[str, Any]) -> int | None:
-    """When the cloud deletes an instance, in Unix seconds; None when it does not."""
+    """When the cloud deletes an instance, in Unix seconds; None when it does not: a stopped one has no timer."""
     seconds = instance.get("scheduling", {}).get("maxRunDuration", {}).get("seconds")
     started = instance.get("lastStartTimestamp") or instance.get("creationTimestamp")
-    if seconds is None or started is None:
+    if seconds is None or started is None or instance.get("status") not in _HAS_TIMER:
         return None
     return round(datetime.fromisoformat(started.replace("Z", "+00:00")).timestamp()) + int(seconds)
 
@@ -172,12 +187,13 @@ def expiry(instance: Mapping[str, Any]) -> int | None:
 def status(api: Api, run_id: str) -> dict[str, Any]:
     """The health of a deployment. The network is Google's, so its link is alive."""
     hosts = {}
-    for instance in api.items("instances", "zones"):
-        match = _OURS.fullmatch(instance["name"])
-        if match and match["run"] == run_id and match["rest"]:
-            alive = instance["status"] == "RUNNING"
-            why = None if alive else f"Compute Engine says {instance['status']}"
-            hosts[match["rest"]] = {"alive": alive, "why": why, "expires_at": expiry(instance)}
+    for thing in all_of_ours(api):
+        if thing.kind == "instances" and thing.run == run_id:
+            state = thing.item["status"]
+            why = None if state == "RUNNING" else f"Compute Engine says {state}"
+            if state not in _HAS_TIMER:
+                why = f"{why}; while it is stopped, nothing deletes it by itself"
+            hosts[thing.host] = {"alive": why is None, "why": why, "expires_at": expiry(thing.item)}
     # What the cloud has deleted, `terraform plan` sees by itself; what it merely stopped must be replaced.
     replace = [f'google_compute_instance.host["{name}"]' for name, host in hosts.items() if not host["alive"]]
     link = {"kind": "network", "alive": True, "why": None}
@@ -187,47 +203,33 @@ def status(api: Api, run_id: str) -> dict[str, Any]:
 def listing(api: Api) -> dict[str, Any]:
     """Everything of ours in the project, by run."""
     runs: dict[str, dict[str, Any]] = {}
-    for kind, where in _KINDS:
-        for item in api.items(kind, where):
-            match = _OURS.fullmatch(item["name"])
-            if match is None:
-                continue
-            run = runs.setdefault(match["run"], {"hosts": [], "expires_at": None})
-            if kind == "instances":
-                run["hosts"].append(match["rest"])
-                run["expires_at"] = max(filter(None, [run["expires_at"], expiry(item)]), default=None)
+    for thing in all_of_ours(api):
+        run = runs.setdefault(thing.run, {"hosts": [], "expires_at": None})
+        if thing.kind == "instances":
+            run["hosts"].append(thing.host)
+            run["expires_at"] = max(filter(None, [run["expires_at"], expiry(thing.item)]), default=None)
     return {"runs": runs}
-
-
-def sweep(api: Api, run_id: str | None) -> dict[str, Any]:
-    """Delete all of a run, or of every run; what was removed, and what is left and why."""
-    removed, left = [], []
-    for kind, where in _KINDS:
-        for item in list(api.items(kind, where)):
-            match = _OURS.fullmatch(item["name"])
-            if match is None or (run_id is not None and match["run"] != run_id):
-                continue
-            what = f"{kind}/{item['name']}"
-            try:
-                api.delete(kind, item)
-                removed.append(what)
-            except GcpError as error:
-                left.append({"what": what, "why": error.message})
-    return {"removed": removed, "left": left}
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="provider.py", description="Hosts on Google Cloud.")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser("check", help="can this machine use the provider?")
+    asking = verbs.add_parser("check", help="can this machine use the provider?")
+    asking.add_argument("--host", action="append", default=[], metavar="ZONE:MACHINE", type=_host)
     verbs.add_parser("status", help="the health of a deployment").add_argument("--run-id", required=True)
+    verbs.add_parser("target", help="which project the environment names")
     verbs.add_parser("list", help="everything of ours in the project")
-    broom = verbs.add_parser("sweep", help="delete a deployment, or all, by name").add_mutually_exclusive_group(
-        required=True
-    )
-    broom.add_argument("--run-id")
-    broom.add_argument("--all", action="store_true")
+    what = verbs.add_parser("sweep", help="delete a deployment, or all").add_mutually_exclusive_group(required=True)
+    what.add_argument("--run-id")
+    what.add_argument("--all", action="store_true")
     return parser
+
+
+def _host(text: str) -> tuple[str, str]:
+    zone, colon, machine = text.partition(":")
+    if not (zone and colon and machine):
+        raise argparse.ArgumentTypeError(f"{text!r} is not ZONE:MACHINE, such as us-central1-a:e2-micro")
+    return zone, machine
 
 
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -236,16 +238,17 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     code = 0
     try:
         if arguments.verb == "check":
-            lacks = missing(environment)
-            document: dict[str, Any] = {"ok": not lacks, "missing": lacks}
-            code = 3 if lacks else 0
+            document = check(environment, arguments.host)
+            code = 0 if document["ok"] else 3
         elif arguments.verb == "status":
             document = status(connect(environment), arguments.run_id)
         elif arguments.verb == "list":
             document = listing(connect(environment))
+        elif arguments.verb == "target":
+            document = target(environment)
         else:
             document = sweep(connect(environment), arguments.run_id)
-            code = _INCOMPLETE if document["left"] else 0
+            code = _INCOMPLETE if document["left"] or document["unknown"] else 0
     except GcpError as error:
         print(f"error: {error.message}", file=sys.stderr)
         if error.hint:

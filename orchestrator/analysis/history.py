@@ -43,10 +43,10 @@ def read_summaries(folders: Iterable[RunFolder]) -> list[dict[str, Any]]:
     found = []
     for folder in folders:
         try:
-            summary = read_sealed(folder.path / "summary.json")
+            summary = read_sealed(folder.path / "summary.json") if folder.is_ours else {}
         except (OSError, ValueError):
             continue
-        if summary.get("schema_version") == SCHEMA_VERSION and folder.is_ours:
+        if summary.get("schema_version") == SCHEMA_VERSION:
             found.append(summary)
     return found
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
@@ -76,16 +77,18 @@ class Console:
 
     def progress(self, text: str) -> None:
         """A line that says what is happening; it stays on the screen."""
-        self._clear()
-        print(_guarded(text), file=self.err, flush=True)
+        with suppress(OSError):  # a terminal that is gone must not break a run, nor its teardown
+            self._clear()
+            print(_guarded(text), file=self.err, flush=True)
 
     def live(self, text: str) -> None:
         """A line that the next one replaces; nothing where there is no terminal."""
         if self.is_live:
-            width = os.get_terminal_size(self.err.fileno()).columns or 80  # a terminal may not know its width
-            self._clear()
-            self.err.write(_guarded(text[: width - 1]))
-            self.err.flush()
+            with suppress(OSError):  # the terminal may be gone by now
+                width = os.get_terminal_size(self.err.fileno()).columns or 80  # a terminal may not know its width
+                self._clear()
+                self.err.write(_guarded(text[: width - 1]))
+                self.err.flush()
 
     def warning(self, text: str) -> None:
         """Something the user should know that does not stop the work."""

@@ -41,7 +41,7 @@ def command(
     for name, is_usable in usable.items():
         console.result(f"provider {name}: {'can be used here' if is_usable else 'cannot be used here'}")
     if "gcp" not in usable:
-        console.result("provider gcp: `orch doctor --for gcp` looks for a project and credentials")
+        console.result("provider gcp: `orch doctor --for gcp` asks the cloud")
     console.emit({"findings": [asdict(finding) for finding in findings], "providers": usable})
     if provider is not None and not usable[provider]:
         missing = lacking(findings, provider)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
 import traceback
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn
 
 import typer
@@ -14,7 +16,9 @@ from typer.core import TyperGroup
 
 from orchestrator import __version__
 from orchestrator.cli.console import console
-from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
+from orchestrator.cli.streams import settle
+from orchestrator.disk import explained
+from orchestrator.errors import Interrupted, OrchError, nearest
 
 # In the order in which a person meets them. Each is orchestrator/cli/<verb>.py with a function `command`; its module is
 # imported when the verb is called, so that `orch --help` pays for none of them.
@@ -86,6 +90,10 @@ def root(
 
 def main() -> NoReturn:
     """Run the program; the only place that ends the process."""
+    settle()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:  # SIGHUP is ignored under nohup
+            signal.signal(number, _end_in_order)
     try:
         app(standalone_mode=True)
     except OrchError as error:
@@ -94,12 +102,19 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         console.error(Interrupted("interrupted"))
         sys.exit(Interrupted.exit_code)
-    except BrokenPipeError:
-        sys.exit(UsageError.exit_code)
+    except OSError as error:
+        refused = explained(error) or _report_crash(error)
+        console.error(refused)
+        sys.exit(refused.exit_code)
     except Exception as error:  # noqa: BLE001 - a fault of our own must end in one line and a traceback on disk
         console.error(_report_crash(error))
         sys.exit(OrchError.exit_code)
     raise SystemExit(0)
+
+
+def _end_in_order(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - the signal module's signature
+    """As Ctrl-C: what waits for a child ends it first. `orch run` has its own way (`measure.interrupts`)."""
+    raise Interrupted(f"ended by {signal.Signals(number).name}")
 
 
 def _report_crash(error: Exception) -> OrchError:
@@ -107,11 +122,12 @@ def _report_crash(error: Exception) -> OrchError:
     text = "".join(traceback.format_exception(error))
     name = f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.log"
     summary = f"orch itself failed: {type(error).__name__}: {error}"
-    for folder in (Path(".orch"), Path.home()):
+    for folder in (Path(".orch"), Path("~")):
         try:
+            folder = folder.expanduser()
             folder.mkdir(exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
-        except OSError:
+        except (OSError, RuntimeError):
             continue
         return OrchError(summary, hint=f"the traceback is in {folder / name}; please report it")
     return OrchError(summary, hint=f"the traceback could not be written anywhere:\n{text}")

@@ -22,11 +22,16 @@ def command(
 ) -> None:
     """Plan, save, print."""
     from orchestrator.cli.plan_text import earlier_summaries, plan_document, plan_lines
+    from orchestrator.errors import OrchError
     from orchestrator.experiment import make_plan, store
     from orchestrator.hosts.preview import preview
 
     console.as_json = as_json
-    plan = make_plan(file, overrides or ())
+    try:
+        plan = make_plan(file, overrides or ())
+    except OrchError:
+        store.forget_current()
+        raise
     path = store.save(plan)
     document = plan_document(plan, path, earlier_summaries())
     made = preview(plan)

@@ -15,6 +15,7 @@ from orchestrator.experiment.loads import describe_load
 from orchestrator.experiment.machines import PRICES_AS_OF, UNLIMITED
 from orchestrator.experiment.own_work import added, unread
 from orchestrator.experiment.plan import Cell, Placement, Plan
+from orchestrator.experiment.traffic import TRAFFIC_PRICES_AS_OF
 from orchestrator.experiment.units import format_duration, format_size
 from orchestrator.results.folder import runs
 
@@ -31,10 +32,12 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
     """Everything that `orch plan` knows of a plan, for `--json`; `history` as `earlier_summaries` gives it."""
     expected = estimate(plan, costs_from(history))
     hours = plan.limits.ttl_s / 3600
+    hosts, hosts_at_most = cost_of(plan, expected.duration_s / 3600), cost_of(plan, hours)
     cost = {
-        "usd_expected": cost_of(plan, expected.duration_s / 3600),
-        "usd_at_most": cost_of(plan, hours),
+        "usd_expected": None if hosts is None else hosts + expected.traffic.usd,
+        "usd_at_most": None if hosts_at_most is None else hosts_at_most + expected.traffic_at_most.usd,
         "prices_as_of": PRICES_AS_OF if plan.provider == "gcp" else None,
+        "traffic_prices_as_of": TRAFFIC_PRICES_AS_OF if plan.provider == "gcp" else None,
     }
     return {
         "id": plan.id,
@@ -106,11 +109,13 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield (
         f"duration   about {format_duration(expected['duration_s'])}:"
         f" trials {format_duration(expected['trials_s'])}, baselines {format_duration(expected['baselines_s'])}"
-        + (f", making hosts {format_duration(expected['hosts_s'])}" if expected["hosts_s"] else "")
+        + _around(expected)
         + f" (at most {format_duration(plan.limits.wall_s)})"
     )
     yield f"disk       about {format_size(_rounded(expected['disk_bytes']))} for {expected['requests']:,} requests"
     yield f"cost       {_cost(plan, document['cost'])}"
+    if plan.provider == "gcp":
+        yield f"traffic    {_traffic(expected, document['cost'])}"
     yield f"power      {document['power']['sentence']}"
     yield ""
     for warning in document["warnings"]:
@@ -174,8 +179,25 @@ def _cost(plan: Plan, cost: dict[str, Any]) -> str:
         return "none"
     return (
         f"about {cost['usd_expected']:.3f} USD, at most {cost['usd_at_most']:.2f} USD until the hosts end themselves"
-        f" after {format_duration(plan.limits.ttl_s)} (list prices of {cost['prices_as_of']}, without disks and traffic)"
+        f" after {format_duration(plan.limits.ttl_s)} (list prices of {cost['prices_as_of']}, with traffic, without disks)"
     )
+
+
+def _traffic(expected: dict[str, Any], cost: dict[str, Any]) -> str:
+    sizes = {way: format_size(_rounded(expected["traffic"][f"{way}_bytes"])) for way in ("between", "out")}
+    return (
+        f"about {sizes['between']} between zones and {sizes['out']} to this machine: {expected['traffic']['usd']:.3f} USD"
+        f" of the above, at most {expected['traffic_at_most']['usd']:.2f} USD (prices assumed on"
+        f" {cost['traffic_prices_as_of']}: look up your regions)"
+    )
+
+
+def _around(expected: dict[str, Any]) -> str:
+    """What is done before and after measuring, where hosts are made."""
+    if not expected["hosts_s"]:
+        return ""
+    made, down = format_duration(expected["hosts_s"]), format_duration(expected["teardown_s"])
+    return f", making hosts {made}, taking them down {down}"
 
 
 def _rounded(size: int) -> int:

@@ -41,11 +41,15 @@ def command(
     keep: Annotated[
         bool, typer.Option("--keep", help="Leave the hosts up afterwards; `orch teardown` ends them.")
     ] = False,
+    share: Annotated[
+        bool,
+        typer.Option("--share-machine", help="Measure although another run measures on this machine; both say so."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Run, then print the answer, the run folder and the report; the exit code says what went wrong on the way."""
     console.as_json = as_json
-    result = _resume(what, overrides, keep=keep) if resume else _start(what, overrides, keep=keep)
+    result = (_resume if resume else _start)(what, overrides, keep=keep, share=share)
     _tell(result)
     error = result.error()
     if error is not None:
@@ -54,15 +58,15 @@ def command(
     console.emit(result.to_dict())
 
 
-def _start(file: str | None, overrides: list[str] | None, *, keep: bool) -> Result:
+def _start(file: str | None, overrides: list[str] | None, *, keep: bool, share: bool) -> Result:
     from orchestrator.measure.run import start
 
     plan = _plan(file, overrides or [])
     _refuse_full_disk(plan)
-    return start(plan, command=_command_line(), listener=console, keep=keep)
+    return start(plan, command=_command_line(), listener=console, keep=keep, share=share)
 
 
-def _resume(run: str | None, overrides: list[str] | None, *, keep: bool) -> Result:
+def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: bool) -> Result:
     from orchestrator.measure.run import resume
     from orchestrator.results.folder import LATEST, RunFolder
 
@@ -72,7 +76,7 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool) -> Resu
         )
     folder = RunFolder.open(run or LATEST)
     _refuse_full_disk(folder.plan())
-    return resume(folder, command=_command_line(), listener=console, keep=keep)
+    return resume(folder, command=_command_line(), listener=console, keep=keep, share=share)
 
 
 def _plan(file: str | None, overrides: list[str]) -> Plan:
@@ -91,6 +95,7 @@ def _plan(file: str | None, overrides: list[str]) -> Plan:
     stale = store.is_stale(plan)
     if stale is not None:
         raise UsageError(f"the current plan is stale: {stale}", hint=f"plan again: orch plan {plan.experiment_path}")
+    console.progress(f"plan {plan.id} of {plan.experiment_path}: {plan.question}")
     return plan
 
 
@@ -112,8 +117,6 @@ def _command_line() -> list[str]:
 
 def _tell(result: Result) -> None:
     """The last lines: what a person looks for next."""
-    if result.receipt is not None:
-        console.progress(result.receipt.sentence())
     if result.kept is not None:
         until = result.kept.get("expires_at")
         when = "" if until is None else f" until {datetime.fromtimestamp(until, UTC):%Y-%m-%d %H:%M:%S} UTC"

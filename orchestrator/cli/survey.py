@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.errors import MissingError
+from orchestrator.errors import MissingError, OrchError
+from orchestrator.experiment.machines import DEFAULT_MACHINE
+from orchestrator.experiment.regions import AWAY_ZONE, HOME_ZONE
 
 PROVIDERS = ("local", "lab", "gcp")
 
@@ -30,12 +32,12 @@ class Finding:
 def survey(provider: str | None = None) -> list[Finding]:
     """Every finding about this machine; with a provider, also what that provider's own program says it lacks.
 
-    The lab's program is always asked, since that is quick; the cloud's only by name, since it looks for credentials on
-    the network.
+    The lab's program is always asked, since that is quick; the cloud only by name, since it is asked over the network.
     """
-    asked = [name for name in ("lab", "gcp") if name == (provider or "lab")]
     here = [*_python(), *_processor(), _ping(), *_tools(), *_kernel(), _browser()]
-    return [*here, *(_provider(name) for name in asked)]
+    if provider == "gcp":
+        return [*here, _controller(), *_cloud(provider)]
+    return [*here, _provider("lab")] if provider in (None, "lab") else here
 
 
 def lacking(findings: list[Finding], provider: str) -> list[Finding]:
@@ -206,3 +208,49 @@ def _provider(provider: str) -> Finding:
             hint=error.hint or "",
         )
     return Finding(name=f"provider {provider}", is_there=True, detail="ready", needed_for=(provider,))
+
+
+def _controller() -> Finding:
+    """The address from which the hosts are reached: nothing is assumed, so it must be given."""
+    named = os.environ.get("ORCH_CONTROLLER_CIDR")
+    return Finding(
+        name="controller",
+        is_there=bool(named),
+        detail=f"SSH is opened to {named}"
+        if named
+        else "ORCH_CONTROLLER_CIDR is not set: nobody could reach the hosts",
+        needed_for=("gcp",),
+        hint="export ORCH_CONTROLLER_CIDR=203.0.113.7/32, with the address from which you come",
+    )
+
+
+def _cloud(provider: str) -> list[Finding]:
+    """What the cloud says of the hosts that the current plan needs, or else of a usual pair."""
+    from orchestrator.hosts.infra import Infra
+
+    hosts = _hosts_of_current_plan(provider) or [(zone, DEFAULT_MACHINE) for zone in (HOME_ZONE, AWAY_ZONE)]
+    try:
+        found = Infra(provider).findings(hosts)
+    except OrchError as error:
+        lost = Finding(
+            name=provider, is_there=False, detail=error.message, needed_for=(provider,), hint=error.hint or ""
+        )
+        return [lost]
+    return [
+        Finding(
+            name=f"{provider} {f['name']}", is_there=f["ok"], detail=f["what"], needed_for=(provider,), hint=f["hint"]
+        )
+        for f in found
+    ]
+
+
+def _hosts_of_current_plan(provider: str) -> list[tuple[str, str]]:
+    """Zone and machine type of every host of the plan that `orch run` would take; none when it is for another provider."""
+    from orchestrator.experiment import store
+    from orchestrator.experiment.topology import topology
+
+    try:
+        plan = store.current()
+    except OrchError:
+        return []
+    return [(host.zone, host.machine) for host in topology(plan).hosts] if plan.provider == provider else []

@@ -1,9 +1,9 @@
 """End what is up: every run's hosts, or on this machine its processes. Safe at any time, any number of times.
 
 Without RUN: every deployment that this folder's `.orch` knows to be up, and what the latest run left on this machine;
-a run that another orch is measuring right now is left alone. RUN (a run's or a deployment's id) is ended in any case,
-also when its folder under results/ is gone. Hosts that carry our label but were made from another folder are named, and
-ended with --all only: they may be somebody else's.
+a run that another orch is measuring right now is left alone. RUN (a run's or a deployment's id) is ended in any case:
+the orch that measures it first, which then takes down what it made; also when its folder under results/ is gone. Hosts
+that carry our label but were made from another folder are named, and ended with --all only: they may be somebody else's.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from orchestrator.cli.console import console
 from orchestrator.errors import TeardownIncomplete, UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.measure.ending import Ending
+    from orchestrator.measure.ending import Ending, Stray
 
 
 def command(
@@ -35,17 +35,22 @@ def command(
 ) -> None:
     """Take down, then print each receipt; exit 6 when something is left."""
     from orchestrator.measure import ending
+    from orchestrator.measure.interrupts import without_terminal
 
     console.as_json = as_json
     if run is not None and everything:
         raise UsageError("name a run or say --all, not both")
-    strays = []
-    if run is not None:
-        endings = [ending.end(run)]
-    elif everything:
-        endings = ending.end_all()
-    else:
-        endings, strays = ending.end_what_is_up(), ending.strays()
+    strays: tuple[Stray, ...] = ()
+    with without_terminal():
+        if run is not None:
+            endings = [ending.end(run)]
+        elif everything:
+            endings = ending.end_all()
+        else:
+            endings, found = ending.end_what_is_up(), ending.strays()
+            strays = found.strays
+            for provider, why in found.unasked.items():
+                console.warning(f"{provider} {why}")
     for stray in strays:
         console.warning(
             f"{stray.id} ({stray.provider}: {', '.join(stray.hosts) or 'no host'}) carries our label and was not made "

@@ -17,6 +17,7 @@ from orchestrator.experiment.machines import MACHINES, cost_usd
 from orchestrator.experiment.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.regions import HOME_ZONE, profile, region_of
 from orchestrator.experiment.topology import topology
+from orchestrator.experiment.traffic import Traffic, priced, wire_bytes
 
 _INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
 _SEGMENT_BYTES = 1400  # bodies up to it share one tcp floor
@@ -24,6 +25,8 @@ _ROW_BYTES = 80  # protos/timings.md
 _PARQUET_ROW_BYTES = 12  # zstd, delta encoding; the constant columns cost next to nothing
 _PARQUET_FILE_BYTES = 12_000
 _LOOPBACK_RTT_S = 0.00005
+_OPENING = 8  # measure.floors: the exchange that opens the window of a large floor is as many times as large
+_FASTER = 2.0  # a closed loop without a count may make so many times the requests that are expected
 _UNKNOWN_RTT_S = {"same-zone": 0.0015, "cross-region": 0.1}
 
 
@@ -47,7 +50,11 @@ class Costs:
     floor_at_most_s: float = 2.5
     lab_s: float = 8.0  # elapsed: making the hosts of a lab
     gcp_s: float = 120.0  # elapsed: making instances until they answer
+    upload_bytes: float = 43e6  # to each host of a cloud: the wheels of locks/services.lock (42 MB) and the code
+    upload_mbit: float = 20.0  # of the controller's line, shared by all hosts: an assumption
     deploy_s: float = 12.0  # installing on a host, all hosts at once
+    lab_down_s: float = 4.0  # elapsed: taking the hosts of a lab down
+    gcp_down_s: float = 90.0  # elapsed: deleting instances, then their network: an assumption
     report_s: float = 5.0  # elapsed: checks and report
 
 
@@ -76,13 +83,16 @@ class Estimate:
     """What a plan will take. Seconds, bytes, and zones with one entry per host (none for provider `local`)."""
 
     duration_s: float
-    hosts_s: float  # making the hosts, and deploying to them
+    hosts_s: float  # making the hosts, uploading and installing
+    teardown_s: float
     trials_s: float
     baselines_s: float
     block_s: float
     disk_bytes: int
     requests: int
     hosts: tuple[str, ...]
+    traffic: Traffic
+    traffic_at_most: Traffic  # with every request that the plan allows
 
 
 def hosts_needed(plan: Plan) -> tuple[str, ...]:
@@ -94,34 +104,31 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
     """What a plan will take, by default with this project's own figures."""
     costs = costs or Costs()
     operations = {operation.id: operation for operation in plan.operations}
-    cells_s: dict[str, float] = {placement.id: 0.0 for placement in plan.placements}
-    floors: dict[str, set[tuple[str, int, int]]] = {placement.id: set() for placement in plan.placements}
-    placements = {placement.id: placement for placement in plan.placements}
-    rows = 0
+    parts = {p.id: _Part(plan, p, costs) for p in plan.placements}
     for cell in plan.cells:
-        operation = operations[cell.operation]
-        trial = _Trial(plan, cell, operation, placements[cell.placement], costs)
-        cells_s[cell.placement] += trial.elapsed_s
-        floors[cell.placement].add((cell.connection, *_size_class(operation)))
-        rows += trial.rows
-    looks_s = sum(
-        _look_s(plan, placements[name], len(floors[name]), costs) * (2 + int(seconds // 60))
-        for name, seconds in cells_s.items()
-    )
-    hosts = hosts_needed(plan)
-    block_s = sum(cells_s.values())
-    hosts_s = _hosts_s(plan, costs)
+        parts[cell.placement].add(cell, operations[cell.operation])
+    hosts_s, teardown_s = _hosts_s(plan, costs), _teardown_s(plan, costs)
+    block_s = sum(part.trials_s for part in parts.values())
+    looks_s = sum(part.looks_s for part in parts.values())
+    rows = sum(part.rows for part in parts.values())
     stored = rows * plan.repeats * plan.requesters
     files = len(plan.trials) * plan.requesters
     return Estimate(
-        duration_s=hosts_s + (block_s + looks_s) * plan.repeats + costs.report_s,
+        duration_s=hosts_s + (block_s + looks_s) * plan.repeats + costs.report_s + teardown_s,
         hosts_s=hosts_s,
+        teardown_s=teardown_s,
         trials_s=block_s * plan.repeats,
         baselines_s=looks_s * plan.repeats,
         block_s=block_s,
         disk_bytes=stored * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * plan.requesters * _ROW_BYTES,
         requests=stored,
-        hosts=hosts,
+        hosts=hosts_needed(plan),
+        traffic=_traffic(plan, {name: part.sent_bytes for name, part in parts.items()}, rows),
+        traffic_at_most=_traffic(
+            plan,
+            {name: part.sent_at_most_bytes for name, part in parts.items()},
+            sum(part.rows_at_most for part in parts.values()),
+        ),
     )
 
 
@@ -137,6 +144,56 @@ def short_of_room(plan: Plan, costs: Costs | None = None) -> tuple[Cell, ...]:
         * _Trial(plan, cell, operations[cell.operation], placements[cell.placement], costs or Costs()).latency_s
         > cell.load.concurrency
     )
+
+
+def _traffic(plan: Plan, block_bytes: Mapping[str, float], block_rows: float) -> Traffic:
+    """The traffic of the whole plan, from that of one block and one requester, by placement."""
+    times = plan.repeats * plan.requesters
+    return priced(plan, {name: size * times for name, size in block_bytes.items()}, block_rows * _ROW_BYTES * times)
+
+
+class _Part:
+    """What one block of one placement takes: its trials, and the looks at its floor."""
+
+    def __init__(self, plan: Plan, placement: Placement, costs: Costs) -> None:
+        self._plan, self._placement, self._costs = plan, placement, costs
+        self._floors: dict[tuple[str, int, int], Operation] = {}
+        self._trial_bytes = self._trial_at_most_bytes = 0.0
+        self.trials_s = 0.0
+        self.rows = 0
+        self.rows_at_most = 0
+
+    def add(self, cell: Cell, operation: Operation) -> None:
+        """Count a cell of the placement."""
+        trial = _Trial(self._plan, cell, operation, self._placement, self._costs)
+        self.trials_s += trial.elapsed_s
+        self.rows += trial.rows
+        self.rows_at_most += trial.rows_at_most
+        self._trial_bytes += trial.rows * wire_bytes(operation)
+        self._trial_at_most_bytes += trial.rows_at_most * wire_bytes(operation)
+        self._floors[cell.connection, *_size_class(operation)] = operation
+
+    @property
+    def _looks(self) -> int:
+        return 2 + int(self.trials_s // 60)
+
+    @property
+    def looks_s(self) -> float:
+        return _look_s(self._plan, self._placement, len(self._floors), self._costs) * self._looks
+
+    @property
+    def sent_bytes(self) -> float:
+        """Bytes on the wire from one requester and back."""
+        rtt_s, costs = _rtt_s(self._placement), self._costs
+        exchanges = min(costs.floor_requests, costs.floor_at_most_s / rtt_s)
+        return self._trial_bytes + self._floor_bytes(exchanges)
+
+    @property
+    def sent_at_most_bytes(self) -> float:
+        return self._trial_at_most_bytes + self._floor_bytes(self._costs.floor_requests)
+
+    def _floor_bytes(self, exchanges: float) -> float:
+        return self._looks * (exchanges + _OPENING) * sum(map(wire_bytes, self._floors.values()))
 
 
 def _cores(plan: Plan) -> float:
@@ -175,6 +232,11 @@ class _Trial:
         warmup_s = min(max(warmup.requests * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
         self.rows = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
         self.latency_s = self._distance_s() + self._cpu_s()
+        # A count is the most that is asked; `duration` or `at_most` may only end it earlier than we think.
+        counted = load.requests if load.requests is not None else measured_s / each_s
+        is_counted = load.requests is not None or load.rate_per_s is not None
+        warmed = max(warmup.requests, warmup.at_least_s / warmup_each_s * _FASTER)
+        self.rows_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed)
         self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s
 
     def _overhead_s(self, plan: Plan) -> float:
@@ -223,12 +285,22 @@ def _look_s(plan: Plan, placement: Placement, floors: int, costs: Costs) -> floa
 def _hosts_s(plan: Plan, costs: Costs) -> float:
     if plan.provider == "local":
         return 0.0
-    made_s = costs.lab_s if plan.provider == "lab" else costs.gcp_s
-    return made_s + costs.deploy_s / _cores(plan)
+    installed_s = costs.deploy_s / _cores(plan)
+    if plan.provider == "lab":
+        return costs.lab_s + installed_s
+    upload_s = len(hosts_needed(plan)) * costs.upload_bytes * 8 / (costs.upload_mbit * 1e6)
+    return costs.gcp_s + upload_s + installed_s
+
+
+def _teardown_s(plan: Plan, costs: Costs) -> float:
+    return {"local": 0.0, "lab": costs.lab_down_s}.get(plan.provider, costs.gcp_down_s)
 
 
 def cost_of(plan: Plan, hours: float) -> float | None:
-    """What the plan's hosts cost for so long, in US dollars: 0 where nobody sends a bill, None where no price is known."""
+    """What the plan's hosts cost for so long, in US dollars: 0 where nobody sends a bill, None where no price is known.
+
+    Their traffic is not in it: it does not depend on how long they are up (`Estimate.traffic`).
+    """
     if plan.provider != "gcp" or plan.machine is None:
         return 0.0
     return cost_usd(plan.machine, [region_of(zone) for zone in hosts_needed(plan)], hours)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
@@ -11,6 +12,8 @@ from pydantic_core import CoreSchema, core_schema
 from orchestrator.experiment import units
 
 T = TypeVar("T")
+
+MOST_ITEMS = 1000  # of a list; more than any question has
 
 
 def _text(pattern: str, description: str, *examples: str) -> WithJsonSchema:
@@ -84,9 +87,14 @@ class _OneOrMany:
             return (value,)
         if not value:
             raise ValueError("the list is empty; leave the key out for its default, or give a value")
+        if len(value) > MOST_ITEMS:
+            raise ValueError(f"the list has {len(value):,} items; it may have at most {MOST_ITEMS:,}")
+        seen = set()
         for index, item in enumerate(value):
-            if item in value[:index]:
+            key = json.dumps(item, sort_keys=True, default=repr)
+            if key in seen:
                 raise ValueError(f"item {index + 1} of the list is given twice; every value of a list is its own cell")
+            seen.add(key)
         return tuple(value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,9 +14,10 @@ from pydantic_core import ErrorDetails
 
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment import model, tree
-from orchestrator.experiment.problems import ExperimentError, Mark, Problem, Source
+from orchestrator.experiment.host_rules import ZONE_PATTERN
+from orchestrator.experiment.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, shown
 from orchestrator.experiment.tree import Key, Node
-from orchestrator.experiment.units import format_size
+from orchestrator.experiment.units import format_duration, format_size
 from services.harness.spec import MAX_PAYLOAD_BYTES
 
 Steps = tuple[Key, ...]
@@ -28,12 +30,15 @@ class Located:
     experiment: model.Experiment
     root: Node
     folder: Path  # payload files are looked for here
+    sha256: str  # of the file's bytes, as they were read
     problems: list[Problem] = field(default_factory=list)
 
     def add(self, path: Sequence[Key], message: str) -> None:
         """Note a problem at the value of `path`, or at the nearest one above it that the file has."""
         node, _ = self.root.find(path)
         self.problems.append(Problem(node.mark, message))
+        if len(self.problems) >= MOST_PROBLEMS:
+            self.raise_problems()
 
     def raise_problems(self) -> None:
         """ExperimentError with every problem noted so far, if there is one."""
@@ -43,7 +48,8 @@ class Located:
 
 def load(path: Path, overrides: Sequence[str] = ()) -> Located:
     """The experiment in a file, with `--set` overrides applied. ExperimentError names every problem with its place."""
-    root = tree.read(path)
+    data = tree.read_bytes(path)
+    root = tree.decode(path, data)
     for override in overrides:
         apply_override(root, override)
     problems = list(_nulls(root, ()))
@@ -52,12 +58,12 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Located:
     try:
         experiment = model.Experiment.model_validate(root.plain())
     except ValidationError as error:
-        found = error.errors(include_url=False)
+        found = error.errors(include_url=False)[:MOST_PROBLEMS]
         problems += [_explain(root, d) for d in found if root.find(d["loc"])[0].value is not None or d["loc"] == ()]
         raise ExperimentError(problems) from error
     if problems:
         raise ExperimentError(problems)
-    return Located(experiment=experiment, root=root, folder=path.parent)
+    return Located(experiment=experiment, root=root, folder=path.parent, sha256=hashlib.sha256(data).hexdigest())
 
 
 def apply_override(root: Node, override: str) -> None:
@@ -147,7 +153,7 @@ def _explain(root: Node, details: ErrorDetails) -> Problem:
     if kind == "missing":
         words = _model_at(path[:-1]).model_fields[name].description or ""
         return Problem(node.mark, f"'{name}' is missing. {words}".strip())
-    return Problem(node.mark, f"'{name}': {_sentence(kind, details, node)}")
+    return Problem(node.mark, f"'{name}': {_sentence(kind, details, node, str(name))}")
 
 
 _BOUNDS = {
@@ -167,22 +173,33 @@ _WANTED = {
 }
 
 
-def _bound(bound: float) -> str:
+_DURATIONS = {"wall", "ttl", "timeout", "duration", "at_most", "at_least", "rtt", "jitter"}
+
+
+def _bound(bound: float, name: str) -> str:
+    if name in _DURATIONS and bound:
+        return format_duration(bound)
+    if name == "loss":
+        return f"{bound:.0%}"
     if bound == MAX_PAYLOAD_BYTES:
         return f"{format_size(MAX_PAYLOAD_BYTES)}, the largest payload that every protocol carries"
     return f"{bound:,.0f}"
 
 
-def _sentence(kind: str, details: ErrorDetails, node: Node) -> str:
+def _sentence(kind: str, details: ErrorDetails, node: Node, name: str) -> str:
     context: dict[str, Any] = details.get("ctx", {})
-    given = f"'{node.value}'"
+    given = f"'{shown(node.value)}'"
     if isinstance(node.value, dict | list):
         given = "a mapping" if isinstance(node.value, dict) else "a list"
     if kind == "value_error":
         return f"{context['error']}."
+    if kind == "too_long":
+        return f"the list has {context['actual_length']:,} items; it may have at most {context['max_length']:,}."
     if kind == "literal_error":
         known = re.findall(r"'([^']*)'", context["expected"])
-        return f"{given} is not one of {', '.join(known)}. {did_you_mean(str(node.value), known)}"
+        return f"{given} is not one of {', '.join(known)}. {did_you_mean(shown(node.value), known)}"
+    if kind == "string_pattern_mismatch" and context["pattern"] == ZONE_PATTERN:
+        return f"{given} is not a zone: a region and a letter, such as us-central1-a."
     if kind == "string_pattern_mismatch":
         return f"{given} is not a name: up to 40 lower-case letters, digits, - and _, the first a letter or digit."
     if kind == "string_too_short":
@@ -191,7 +208,7 @@ def _sentence(kind: str, details: ErrorDetails, node: Node) -> str:
         return f"the text is longer than {context['max_length']} characters."
     if kind in _BOUNDS:
         key, words = _BOUNDS[kind]
-        return f"must be {words} {_bound(context[key])}; it is {given}."
+        return f"must be {words} {_bound(context[key], name)}; it is {given}."
     if kind in _WANTED:
         return f"must be {_WANTED[kind]}; it is {given}."
     return f"{details['msg']}."
@@ -202,10 +219,10 @@ def _unknown_key(path: Sequence[Key]) -> str:
     owner = _model_at(parents)
     known = [info.alias or name for name, info in owner.model_fields.items()]
     if owner is model.OperationSpec:
-        return f"unknown operation '{key}'. {did_you_mean(str(key), known)}"
+        return f"unknown operation '{shown(key)}'. {did_you_mean(shown(key), known)}"
     parent = next((step for step in reversed(parents) if isinstance(step, str)), None)
     where = f" in {parent}" if parent else ""
-    return f"unknown key '{key}'{where}. {did_you_mean(str(key), known)}"
+    return f"unknown key '{shown(key)}'{where}. {did_you_mean(shown(key), known)}"
 
 
 def _model_at(path: Sequence[Key]) -> type[BaseModel]:

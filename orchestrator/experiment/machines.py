@@ -3,7 +3,7 @@
 Prices are list prices in US dollars per hour, on demand, of the price list that was generated from Google's Cloud
 Billing catalogue on 2025-03-06 (Cyclenerd/google-cloud-pricing-cost-calculator, pricing.yml of that day). An
 in-use external IPv4 address costs 0.005 USD an hour (Google's network pricing page, read on 2026-10-16). Disks (a
-10 GB boot disk is a fraction of a cent an hour) and traffic are not included.
+10 GB boot disk is a fraction of a cent an hour) are not included; traffic is in `traffic`.
 """
 
 from __future__ import annotations

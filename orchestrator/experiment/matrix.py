@@ -10,7 +10,7 @@ from typing import Any
 from orchestrator.experiment.load import Located
 from orchestrator.experiment.loads import resolve_loads, resolve_warmup
 from orchestrator.experiment.model import ExcludeSpec
-from orchestrator.experiment.payloads import Asked, resolve_operations
+from orchestrator.experiment.payloads import Asked, resolve_operations, with_digest
 from orchestrator.experiment.placements import resolve_placements
 from orchestrator.experiment.plan import Cell, Operation, PayloadFile, Placement, Stack
 from orchestrator.experiment.stacks import (
@@ -22,12 +22,14 @@ from orchestrator.experiment.stacks import (
     resolve_entries,
     way_out,
 )
+from orchestrator.experiment.tree import Key
 from orchestrator.experiment.units import format_rate
 from services.harness.contract import Load, Warmup
 from services.harness.spec import Policy, Protocol
 
 CONTROLS = 2  # A/A copies of the reference stack: with itself, three entries of one thing
-MAX_CELLS = 100_000
+MAX_CELLS = 10_000
+MAX_TRIALS = 50_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,15 +60,12 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     asked = resolve_operations(located)
     placements = resolve_placements(located)
     located.raise_problems()
+    questions = [_question(located, question) for question in asked]
+    _refuse_too_many_cells(located, entries, questions, placements)
     uses: dict[str, _Use] = {}
     cells: dict[str, Cell] = {}
     excluder = _Excluder(located)
-    for question in asked:
-        spec = located.experiment.operations[question.item]
-        path = ("operations", question.item, spec.name)
-        loads = resolve_loads(located, spec.options.load, path)
-        warmup = resolve_warmup(located, spec.options.warmup, path)
-        _refuse_too_many(located, len(cells) + len(entries) * len(loads) * len(placements))
+    for question, loads, warmup in questions:
         for entry, load in product(entries, loads):
             stack = entry.stack_for(load)
             for policy, placement in product(entry.policies, placements):
@@ -93,9 +92,52 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     return _assemble(located, uses, cells, asked, placements)
 
 
-def _refuse_too_many(located: Located, count: int) -> None:
+def _question(located: Located, asked: Asked) -> tuple[Asked, tuple[Load, ...], Warmup]:
+    """An operation with the loads and the warm-up it is asked with."""
+    spec = located.experiment.operations[asked.item]
+    path = ("operations", asked.item, spec.name)
+    return (
+        asked,
+        resolve_loads(located, spec.options.load, path),
+        resolve_warmup(located, spec.options.warmup, path),
+    )
+
+
+def _refuse_too_many_cells(
+    located: Located,
+    entries: Sequence[Entry],
+    questions: Sequence[tuple[Asked, tuple[Load, ...], Warmup]],
+    placements: Sequence[Placement],
+) -> None:
+    """Count the product before it is made; what `exclude` would leave out counts too, as it is made first."""
+    located.raise_problems()
+    stacks = sum(len(entry.policies) for entry in entries)
+    asked = sum(len(loads) for _, loads, _ in questions)
+    count = stacks * asked * len(placements)
     if count > MAX_CELLS:
-        located.add(("stacks",), f"the matrix has more than {MAX_CELLS:,} cells; ask less at once.")
+        sizes: dict[tuple[Key, ...], int] = {
+            ("stacks",): stacks,
+            ("operations",): asked,
+            ("placements",): len(placements),
+        }
+        largest = max(sizes, key=sizes.__getitem__)
+        located.add(
+            largest,
+            f"{stacks:,} stacks and connections x {asked:,} operations and loads x {len(placements):,} placements are"
+            f" {count:,} cells; a plan has at most {MAX_CELLS:,}. Ask less at once.",
+        )
+        located.raise_problems()
+
+
+def refuse_too_many_trials(located: Located, cells: int) -> None:
+    """ExperimentError when the blocks of so many cells are more trials than a plan may have."""
+    repeats = located.experiment.repeats
+    if cells * repeats > MAX_TRIALS:
+        located.add(
+            ("repeats",),
+            f"{cells:,} cells x {repeats:,} repeats are {cells * repeats:,} trials; a plan has at most {MAX_TRIALS:,}."
+            " Ask less at once.",
+        )
         located.raise_problems()
 
 
@@ -153,12 +195,14 @@ def _assemble(
         ]
     used_operations = {cell.operation for cell in every}
     used_placements = {cell.placement for cell in every}
+    refuse_too_many_trials(located, len(every))
+    needed = [with_digest(a) for a in asked if a.operation.id in used_operations]
     return Matrix(
         stacks=tuple(stacks),
-        operations=tuple(a.operation for a in asked if a.operation.id in used_operations),
+        operations=tuple(a.operation for a in needed),
         placements=tuple(p for p in placements if p.id in used_placements),
         cells=tuple(every),
-        payload_files=tuple(a.file for a in asked if a.file is not None and a.operation.id in used_operations),
+        payload_files=tuple(a.file for a in needed if a.file is not None),
         reference=reference,
         resolved=resolved,
     )
@@ -189,12 +233,16 @@ def _twins(reference: str, stacks: Sequence[Stack], uses: Mapping[str, _Use]) ->
     ]
 
 
+def _wanted(item: ExcludeSpec) -> tuple[tuple[str, frozenset[object]], ...]:
+    return tuple((key, frozenset(getattr(item, key))) for key in item.model_fields_set)
+
+
 class _Excluder:
     """Decides which cells the file leaves out, and which of its items left nothing out."""
 
     def __init__(self, located: Located) -> None:
         self._located = located
-        self._items: Sequence[ExcludeSpec] = located.experiment.exclude
+        self._items = [_wanted(item) for item in located.experiment.exclude]
         self._used = [False] * len(self._items)
 
     def leaves_out(self, stack: Stack, operation: Operation, placement: Placement, policy: Policy, load: Load) -> bool:
@@ -214,7 +262,7 @@ class _Excluder:
         }
         is_left_out = False
         for index, item in enumerate(self._items):
-            if all(values[key] in getattr(item, key) for key in item.model_fields_set):
+            if all(values[key] in wanted for key, wanted in item):
                 self._used[index] = is_left_out = True
         return is_left_out
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from orchestrator.experiment.fields import BitRate, Duration, Margin, Money, OneOrMany, Rate, Share, Shorthand, Size
+from orchestrator.experiment.host_rules import MOST_RTT_S, MOST_TTL_S, ZONE_PATTERN
 from services.harness.spec import MAX_PAYLOAD_BYTES, Policy
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
 MAX_REQUESTS = 100_000_000
 MAX_CONCURRENCY = 10_000
+MOST_EXCLUDED = 200
+LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 Concurrency = Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)]
 PayloadSize = Annotated[Size, Field(ge=1, le=MAX_PAYLOAD_BYTES)]
-PositiveDuration = Annotated[Duration, Field(gt=0)]
+PositiveDuration = Annotated[Duration, Field(gt=0, le=LONGEST_S)]
+Zone = Annotated[str, Field(pattern=ZONE_PATTERN, max_length=63)]
+Short = Annotated[str, Field(min_length=1, max_length=200)]
 Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]
 
 
@@ -29,13 +34,13 @@ class Strict(BaseModel):
 class StackSpec(Strict):
     """Who answers and who asks. A protocol's name alone means its default implementation and client."""
 
-    protocol: Annotated[str, Field(description="The wire protocol; `orch services` lists them.")]
+    protocol: Annotated[Short, Field(description="The wire protocol; `orch services` lists them.")]
     responder: Annotated[
-        OneOrMany[str] | None,
+        OneOrMany[Short] | None,
         Field(description="The implementation that answers; the protocol's first one unless given."),
     ] = None
     client: Annotated[
-        OneOrMany[str] | None,
+        OneOrMany[Short] | None,
         Field(description="The client library that asks; unless given, a thin one fit for the requests in flight."),
     ] = None
     connection: Annotated[
@@ -77,7 +82,7 @@ class WarmupSpec(Strict):
     requests: Annotated[
         int | None, Field(ge=0, le=MAX_REQUESTS, description="At least so many requests; 500 unless given.")
     ] = None
-    at_least: Annotated[Duration | None, Field(description="At least so long; 2s unless given.")] = None
+    at_least: Annotated[Duration | None, Field(le=LONGEST_S, description="At least so long; 2s unless given.")] = None
     at_most: Annotated[
         PositiveDuration | None, Field(description="End after so long all the same; 60s unless given.")
     ] = None
@@ -102,7 +107,10 @@ class EchoOptions(PlainOptions):
         OneOrMany[Annotated[int, Field(ge=1, le=1_000_000)]] | None, Field(description="So many structured records.")
     ] = None
     json_file: Annotated[
-        str | None, Field(alias="json", description="Your own JSON file, beside the experiment file.")
+        str | None,
+        Field(
+            alias="json", min_length=1, max_length=1000, description="Your own JSON file, beside the experiment file."
+        ),
     ] = None
 
     @model_validator(mode="after")
@@ -160,30 +168,33 @@ class PlacementSpec(Strict):
     """Where the two ends stand. `from` is the requester's zone, `to` the responder's."""
 
     name: Annotated[Name, Field(description="local, same-zone, cross-region, or a name of your own.")]
-    from_zone: Annotated[str | None, Field(alias="from", description="The requester's zone, e.g. us-central1-a.")] = (
+    from_zone: Annotated[Zone | None, Field(alias="from", description="The requester's zone, e.g. us-central1-a.")] = (
         None
     )
-    to_zone: Annotated[str | None, Field(alias="to", description="The responder's zone, e.g. us-west1-a.")] = None
-    rtt: Annotated[PositiveDuration | None, Field(description="lab: the round trip wanted between the two zones.")] = (
-        None
-    )
-    jitter: Annotated[
-        Duration | None, Field(description="lab: the round trip varies evenly by up to so much either way.")
+    to_zone: Annotated[Zone | None, Field(alias="to", description="The responder's zone, e.g. us-west1-a.")] = None
+    rtt: Annotated[
+        Duration | None, Field(gt=0, le=MOST_RTT_S, description="lab: the round trip wanted between the two zones.")
     ] = None
-    rate: Annotated[BitRate | None, Field(description="lab: the rate of each direction.")] = None
-    loss: Annotated[Share | None, Field(description="lab: the share of packets lost in each direction.")] = None
+    jitter: Annotated[
+        Duration | None,
+        Field(le=MOST_RTT_S, description="lab: the round trip varies evenly by up to so much either way."),
+    ] = None
+    rate: Annotated[BitRate | None, Field(gt=0, le=1_000_000_000, description="lab: the rate of each direction.")] = (
+        None
+    )
+    loss: Annotated[Share | None, Field(lt=1, description="lab: the share of packets lost in each direction.")] = None
 
 
 class ExcludeSpec(Strict):
     """A part of the matrix to leave out: every cell that matches all the keys given."""
 
-    protocol: OneOrMany[str] | None = None
-    responder: OneOrMany[str] | None = None
-    client: OneOrMany[str] | None = None
-    operation: OneOrMany[str] | None = None
+    protocol: OneOrMany[Short] | None = None
+    responder: OneOrMany[Short] | None = None
+    client: OneOrMany[Short] | None = None
+    operation: OneOrMany[Short] | None = None
     bytes: OneOrMany[Size] | None = None
     records: OneOrMany[int] | None = None
-    placement: OneOrMany[str] | None = None
+    placement: OneOrMany[Short] | None = None
     connection: OneOrMany[Policy] | None = None
     concurrency: OneOrMany[int] | None = None
     rate: OneOrMany[Rate] | None = None
@@ -193,10 +204,20 @@ class LimitsSpec(Strict):
     """What a run may use."""
 
     wall: Annotated[PositiveDuration, Field(description="Wall time of the whole run.")] = 2700.0
-    cost: Annotated[Money, Field(description="US dollars that the hosts may cost.")] = 1.0
-    ttl: Annotated[PositiveDuration, Field(description="After so long the hosts end themselves, whatever happens.")] = (
-        7200.0
-    )
+    cost: Annotated[Money, Field(le=1_000_000, description="US dollars that the hosts may cost.")] = 1.0
+    ttl: Annotated[
+        Duration,
+        Field(
+            ge=1, le=MOST_TTL_S, description="After so long the hosts end themselves, whatever happens; whole seconds."
+        ),
+    ] = 7200.0
+
+    @field_validator("ttl")
+    @classmethod
+    def _whole_seconds(cls, value: float) -> float:
+        if value != int(value):
+            raise ValueError("hosts count whole seconds: write it like 90s or 2h")
+        return value
 
 
 def _stack(value: Any) -> Any:
@@ -215,11 +236,23 @@ def _placement(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
+def _one_line(text: str) -> str:
+    """A question that was written over several lines, in one."""
+    line = " ".join(text.split())
+    if not line:
+        raise ValueError("the text is empty")
+    return line
+
+
 class Experiment(Strict):
     """One question about protocols, and how to measure the answer."""
 
     name: Annotated[Name, Field(description="A short name: lower-case letters, digits, - and _.")]
-    question: Annotated[str, Field(min_length=1, max_length=500, description="The question that the report answers.")]
+    question: Annotated[
+        str,
+        AfterValidator(_one_line),
+        Field(min_length=1, max_length=500, description="The question that the report answers."),
+    ]
     provider: Annotated[
         Literal["local", "lab", "gcp"],
         Field(
@@ -227,7 +260,7 @@ class Experiment(Strict):
         ),
     ] = "local"
     machine: Annotated[
-        str | None,
+        Short | None,
         Field(
             description="lab and gcp: the machine type of every host. In the lab f1-micro by default; `lab` sets no limit."
         ),
@@ -271,7 +304,7 @@ class Experiment(Strict):
     ] = 5
     seed: Annotated[int, Field(ge=0, lt=2**63, description="Of the schedule and the payloads.")] = 1
     reference: Annotated[
-        str | None,
+        Short | None,
         Field(
             description="The stack that others are compared with: its protocol or its label in `orch plan`;"
             " the first one unless given."
@@ -287,7 +320,9 @@ class Experiment(Strict):
             description="The smallest difference that matters to you: two stacks tie when they surely differ by less."
         ),
     ] = 0.05
-    exclude: Annotated[OneOrMany[ExcludeSpec], Field(description="Parts of the matrix to leave out.")] = ()
+    exclude: Annotated[
+        OneOrMany[ExcludeSpec], Field(max_length=MOST_EXCLUDED, description="Parts of the matrix to leave out.")
+    ] = ()
     limits: Annotated[
         LimitsSpec, Field(description="The most that a run may take: wall time, money, the life of its hosts.")
     ] = LimitsSpec()

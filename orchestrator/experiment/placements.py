@@ -20,11 +20,13 @@ def resolve_placements(located: Located) -> tuple[Placement, ...]:
     experiment = located.experiment
     home = next((p.from_zone for p in experiment.placements if p.from_zone), HOME_ZONE)
     found: list[Placement] = []
+    names: set[str] = set()
     for index, spec in enumerate(experiment.placements):
         path = ("placements", index)
-        if spec.name in {p.name for p in found}:
+        if spec.name in names:
             located.add(path, f"placement '{spec.name}' is given twice.")
             continue
+        names.add(spec.name)
         if experiment.provider == "local":
             placement = _on_this_machine(located, index, spec)
         else:
@@ -87,7 +89,7 @@ def _zones(located: Located, index: int, spec: PlacementSpec, home: str) -> tupl
     if spec.name == "cross-region" and not spec.from_zone and not spec.to_zone:
         return home, AWAY_ZONE if region_of(home) != region_of(AWAY_ZONE) else HOME_ZONE
     if located.experiment.provider == "lab" and spec.rtt is not None and not spec.to_zone:
-        return spec.from_zone or home, f"lab-{spec.name}"
+        return spec.from_zone or home, f"lab-{spec.name.replace('_', '-').strip('-')}-a"
     if not spec.from_zone or not spec.to_zone:
         missing = "from" if not spec.from_zone else "to"
         near = "" if spec.name in _BUILT_IN else f" {did_you_mean(spec.name, _BUILT_IN)}"

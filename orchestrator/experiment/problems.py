@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from orchestrator.errors import UsageError
 
-_SHOWN = 20  # problems in one message; more than that is one mistake repeated
+MOST_PROBLEMS = 200  # that are looked for; more than that is one mistake repeated
+_SHOWN = 20  # problems in one message
+_SHOWN_CHARACTERS = 80
+
+
+def shown(text: object) -> str:
+    """A value as a message quotes it: its beginning, where it is long."""
+    whole = str(text)
+    return whole if len(whole) <= _SHOWN_CHARACTERS else f"{whole[:_SHOWN_CHARACTERS]}..."
 
 
 @dataclass(frozen=True)
@@ -17,16 +26,20 @@ class Source:
     name: str
     text: str = field(repr=False)
 
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.text.splitlines()
+
     def excerpt(self, line: int, column: int) -> str:
         """The line (from 1) with a caret under the column (from 1); empty where the text has no such line."""
-        lines = self.text.splitlines()
+        lines = self._lines
         if not 1 <= line <= len(lines):
             return ""
-        shown = lines[line - 1].replace("\t", " ")
+        text = lines[line - 1].replace("\t", " ")
         start = max(0, column - 80)
         gutter = f"{line:>5} | "
         caret = " " * (column - 1 - start)
-        return f"{gutter}{shown[start : start + 120]}\n{' ' * (len(gutter) - 2)}| {caret}^"
+        return f"{gutter}{text[start : start + 120]}\n{' ' * (len(gutter) - 2)}| {caret}^"
 
 
 @dataclass(frozen=True)

@@ -60,10 +60,10 @@ def _rows(count: int, source: random.Random) -> Iterator[tuple[int, ...]]:
     first = _zigzag(count)
     while True:
         items = source.sample(range(count), count)
-        rows = [tuple(items[(place + shift) % count] for place in first) for shift in _shifts(count, source)]
-        yield from rows
-        if count % 2:
-            yield from (row[::-1] for row in rows)
+        shifts = _shifts(count, source)
+        # Each row as it is asked for: a square of a thousand cells would be a million numbers.
+        for order in (first, first[::-1])[: 1 + count % 2]:
+            yield from (tuple(items[(place + shift) % count] for place in order) for shift in shifts)
 
 
 def _zigzag(count: int) -> list[int]:

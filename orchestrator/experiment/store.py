@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+import re
+from contextlib import suppress
 from pathlib import Path
 
+from orchestrator.disk import writing
 from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.experiment.files import UnreadableFile, read_file, sha256_of_file
 from orchestrator.experiment.payloads import GENERATED, payload_path
 from orchestrator.experiment.plan import Plan
+from services.harness.spec import MAX_PAYLOAD_BYTES
 
 FOLDER = Path(".orch") / "plans"
 _CURRENT = "current"
+MOST_BYTES = 64 * 2**20  # several times what the largest plan takes
 
 
 def save(plan: Plan, folder: Path = FOLDER) -> Path:
-    """Write a plan and make it the current one; its path. A plan that is there already is left as it is."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write a plan and make it the current one; its path. A plan that is there already is left as it is.
+
+    MissingError when the disk is full, or the folder cannot be written to.
+    """
     identity = plan.id
     target = folder / f"{identity}.json"
-    if not target.exists():
-        _write_whole(target, json.dumps(plan.to_dict(), indent=1, ensure_ascii=False) + "\n")
-    _write_whole(folder / _CURRENT, identity + "\n")
+    with writing(target, "plan again"):
+        folder.mkdir(parents=True, exist_ok=True)
+        if not target.exists():
+            _write_whole(target, json.dumps(plan.to_dict(), separators=(",", ":"), ensure_ascii=False) + "\n")
+        _write_whole(folder / _CURRENT, identity + "\n")
     return target
 
 
@@ -29,12 +38,12 @@ def load(identity: str, folder: Path = FOLDER) -> Plan:
     """The plan of that id. UsageError when there is none, or when its content is not what its name says."""
     path = folder / f"{identity}.json"
     try:
-        plan = Plan.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        plan = Plan.from_dict(json.loads(read_file(path, MOST_BYTES)))
     except FileNotFoundError as error:
         known = [p.stem for p in folder.glob("*.json")]
         hint = did_you_mean(identity, known) if known else "make one: orch plan FILE"
         raise UsageError(f"there is no plan {identity} in {folder}", hint=hint) from error
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError, UnreadableFile) as error:
         raise UsageError(
             f"{path} is not a plan of this version of orch: {error}", hint="plan again: orch plan FILE"
         ) from error
@@ -45,12 +54,22 @@ def load(identity: str, folder: Path = FOLDER) -> Plan:
     return plan
 
 
+def forget_current(folder: Path = FOLDER) -> None:
+    """Leave no plan current: one that was asked for could not be made, and an older one is not what is wanted."""
+    with suppress(OSError):
+        (folder / _CURRENT).unlink(missing_ok=True)
+
+
 def current(folder: Path = FOLDER) -> Plan:
     """The plan that was made last. UsageError when there is none."""
     try:
-        identity = (folder / _CURRENT).read_text(encoding="utf-8").strip()
+        identity = read_file(folder / _CURRENT, 100).decode(errors="replace").strip()
     except FileNotFoundError as error:
         raise UsageError("there is no current plan", hint="make one: orch plan experiments/quickstart.yaml") from error
+    except UnreadableFile as error:
+        raise UsageError(f"{folder / _CURRENT} {error}", hint="plan again: orch plan FILE") from error
+    if not re.fullmatch("[0-9a-f]{12}", identity):
+        raise UsageError(f"{folder / _CURRENT} names no plan", hint="plan again: orch plan FILE")
     return load(identity, folder)
 
 
@@ -70,14 +89,19 @@ def is_stale(plan: Plan) -> str | None:
 
 def _difference(path: Path, sha256: str) -> str | None:
     try:
-        content = path.read_bytes()
-    except OSError as error:
+        found = sha256_of_file(path, MAX_PAYLOAD_BYTES)
+    except FileNotFoundError as error:
         return f"{path} cannot be read any more ({error.strerror})"
-    return None if hashlib.sha256(content).hexdigest() == sha256 else f"{path} has changed since the plan was made"
+    except UnreadableFile as error:
+        return f"{path} {error}"
+    return None if found == sha256 else f"{path} has changed since the plan was made"
 
 
 def _write_whole(path: Path, text: str) -> None:
     """Write a file so that it appears whole or not at all."""
     partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
+from itertools import combinations
 
+from orchestrator.experiment.host_rules import MOST_RTT_S
 from orchestrator.experiment.plan import Link, Placement, Plan
-from orchestrator.experiment.regions import HOME_ZONE
+from orchestrator.experiment.regions import HOME_ZONE, profile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,4 +89,30 @@ def topology(plan: Plan) -> Topology:
         ends[placement.id] = Ends(requesters=requesters, responder=responder)
         zones = (min(asks, answers), max(asks, answers))
         links[zones] = WantedLink(zones=zones, link=placement.link)
+    if plan.provider == "lab":
+        links |= _between_the_others({host.zone for host in hosts.values()}, links)
     return Topology(hosts=tuple(hosts.values()), links=tuple(links.values()), ends=ends)
+
+
+def _between_the_others(
+    zones: Set[str], links: Mapping[tuple[str, str], WantedLink]
+) -> dict[tuple[str, str], WantedLink]:
+    """Links between zones that no placement joins: a lab gives every two of its zones a distance.
+
+    Nothing is measured there. It is the published one, else the shortest way over a third zone, else the longest wanted.
+    """
+    wanted_ms = {pair: between.link.rtt_ms or 0.0 for pair, between in links.items()}
+    longest_ms = max(wanted_ms.values(), default=0.0)
+    found = {}
+    for pair in combinations(sorted(zones), 2):
+        if pair in links:
+            continue
+        over = [
+            wanted_ms[min(pair[0], third), max(pair[0], third)] + wanted_ms[min(pair[1], third), max(pair[1], third)]
+            for third in zones - set(pair)
+            if all((min(zone, third), max(zone, third)) in wanted_ms for zone in pair)
+        ]
+        known = profile(*pair)
+        rtt_ms = min([*over, MOST_RTT_S * 1000]) if over else longest_ms
+        found[pair] = WantedLink(zones=pair, link=known or Link(rtt_ms=rtt_ms, source="no placement measures it"))
+    return found

@@ -15,10 +15,11 @@ from pathlib import Path
 import yaml
 
 from orchestrator.errors import nearest
-from orchestrator.experiment.problems import ExperimentError, Mark, Problem, Source
+from orchestrator.experiment.files import TooLarge, UnreadableFile, read_file
+from orchestrator.experiment.problems import ExperimentError, Mark, Problem, Source, shown
 
 MAX_BYTES = 256 * 1024
-MAX_NODES = 50_000
+MAX_NODES = 20_000
 MAX_DEPTH = 20
 
 Key = str | int
@@ -75,16 +76,29 @@ class Node:
         return None
 
 
-def read(path: Path, shown: str | None = None) -> Node:
-    """The tree of a YAML file. ExperimentError with every problem found: not UTF-8, too large, not YAML, ambiguous."""
-    name = shown or str(path)
+def read(path: Path) -> Node:
+    """The tree of a YAML file. ExperimentError with every problem found; see `read_bytes` and `parse`."""
+    return decode(path, read_bytes(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of an experiment file; ExperimentError when there is none, or it is too large, or no regular file."""
+    name = str(path)
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        raise _alone(name, "the file's name is not UTF-8, so no plan can name it; rename it.")
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise _alone(name, _unreadable(path, error)) from error
-    if len(data) > MAX_BYTES:
-        raise _alone(name, f"the file is larger than {MAX_BYTES // 1024} KiB, which no experiment needs.")
+        return read_file(path, MAX_BYTES)
+    except FileNotFoundError as error:
+        raise _alone(name, _missing(path)) from error
+    except TooLarge as error:
+        raise _alone(name, f"the file is larger than {MAX_BYTES // 1024} KiB, which no experiment needs.") from error
+    except UnreadableFile as error:
+        raise _alone(name, f"the file {error}.") from error
+
+
+def decode(path: Path, data: bytes) -> Node:
+    """The tree of a YAML file's bytes. ExperimentError with every problem found: not UTF-8, not YAML, ambiguous."""
+    name = str(path)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -115,13 +129,11 @@ def parse(source: Source) -> Node:
     return root
 
 
-def _unreadable(path: Path, error: OSError) -> str:
-    if isinstance(error, FileNotFoundError):
-        siblings = [p.name for p in path.parent.glob("*.yaml")] if path.parent.is_dir() else []
-        near = nearest(path.name, siblings)
-        hint = f"Did you mean {path.parent / near[0]}?" if near else "`orch init FILE` writes one to start from."
-        return f"there is no such file. {hint}"
-    return f"the file cannot be read: {error.strerror}."
+def _missing(path: Path) -> str:
+    siblings = [p.name for p in path.parent.glob("*.yaml")] if path.parent.is_dir() else []
+    near = nearest(path.name, siblings)
+    hint = f"Did you mean {path.parent / near[0]}?" if near else "`orch init FILE` writes one to start from."
+    return f"there is no such file. {hint}"
 
 
 def _alone(name: str, message: str) -> ExperimentError:
@@ -207,7 +219,9 @@ class _Builder:
     def _set(self, mapping: Node, values: dict[str, Node], key: str, key_mark: Mark, value: Node) -> None:
         if key in values:
             first = mapping.key_marks[key]
-            self.problems.append(Problem(key_mark, f"key '{key}' is given twice; the first is in line {first.line}."))
+            self.problems.append(
+                Problem(key_mark, f"key '{shown(key)}' is given twice; the first is in line {first.line}.")
+            )
             return
         values[key] = value
         mapping.key_marks[key] = key_mark
@@ -217,7 +231,7 @@ class _Builder:
         target = self._anchors.get(name)
         if target is None:
             what = "stands inside the value it names" if name in self._anchors else "was never defined"
-            self._stop(mark, f"alias '*{name}' {what}.")
+            self._stop(mark, f"alias '*{shown(name)}' {what}.")
         assert target is not None  # noqa: S101 - narrows the type: _stop raised
         self._grow(target.size, mark)
         self._check_depth(len(self._open) + target.depth, mark)
@@ -235,15 +249,15 @@ class _Builder:
         too_long = event.style is None and _INTEGER.fullmatch(event.value) and isinstance(node.value, str)
         if too_long or node.value in (math.inf, -math.inf):
             self.problems.append(Problem(mark, "this number is too large; in quotes it is text."))
-        elif isinstance(node.value, str) and _SURROGATE.search(node.value):
-            self.problems.append(Problem(mark, "this text holds half of a surrogate pair, which is no character."))
+        elif isinstance(node.value, str) and (reason := unfit(node.value)):
+            self.problems.append(Problem(mark, reason))
         if event.anchor:
             self._anchors[event.anchor] = node
         return node
 
     def _check_tag(self, tag: str | None, mark: Mark) -> None:
         if tag is not None:
-            self.problems.append(Problem(mark, f"tag '{tag}' is not used in experiments; leave it out."))
+            self.problems.append(Problem(mark, f"tag '{shown(tag)}' is not used in experiments; leave it out."))
 
     def _check_depth(self, depth: int, mark: Mark) -> None:
         if depth > MAX_DEPTH:
@@ -258,7 +272,9 @@ class _Builder:
         raise ExperimentError([*self.problems, Problem(mark, message)])
 
 
+# Half a character; what a terminal acts on instead of showing it; marks that reorder the text around them.
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)\.[0-9]+")
@@ -294,11 +310,20 @@ _AMBIGUOUS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
+def unfit(text: str) -> str | None:
+    """Why a text is refused wherever it stands: it holds what is no character, or controls a terminal. None when fit."""
+    if _SURROGATE.search(text):
+        return "this text holds half of a surrogate pair, which is no character."
+    if found := _CONTROL.search(text):
+        return f"this text holds the control character U+{ord(found.group()):04X}, which nothing here needs."
+    return None
+
+
 def ambiguity(text: str) -> str | None:
     """Why an unquoted scalar is refused: YAML readers disagree on what it is. None when it is clear."""
     for pattern, reason in _AMBIGUOUS:
         if pattern.fullmatch(text):
-            return f"'{text}' {reason.format(text)}."
+            return f"'{shown(text)}' {reason.format(shown(text))}."
     return None
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from orchestrator.experiment.problems import shown
+
 _SIZE_UNITS = {
     "B": 1,
     "kB": 10**3,
@@ -25,6 +27,8 @@ RATE_PATTERN = r"^[0-9]+(\.[0-9]+)? ?/(s|min|h)$"
 BIT_RATE_PATTERN = r"^[0-9]+(\.[0-9]+)? ?(k|M|G)bit/s$"
 MONEY_PATTERN = r"^[0-9]+(\.[0-9]+)? ?USD$"
 SHARE_PATTERN = r"^[0-9]+(\.[0-9]+)? ?%$"
+
+_MOST_DIGITS = 30  # of a quantity: more than any needs, few enough for exact arithmetic
 
 _QUANTITY = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?) ?([^0-9\s.].*)")
 
@@ -52,7 +56,7 @@ def parse_rate(text: object) -> float:
     try:
         number, unit = _split(stripped, "a rate", "500/s or 30/min", _RATE_UNITS)
     except ValueError as error:
-        raise ValueError(str(error).replace(f"'{stripped}'", f"'{text}'")) from None
+        raise ValueError(str(error).replace(_quote(stripped), _quote(text))) from None
     return float(number / _RATE_UNITS[unit])
 
 
@@ -95,16 +99,20 @@ def _split(text: object, what: str, like: str, units: object) -> tuple[Decimal, 
     match = _QUANTITY.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
         raise ValueError(f"{_quote(text)} is not {what}: write it with its unit, like {like}")
+    if len(match[1]) > _MOST_DIGITS:
+        raise ValueError(f"{_quote(text)} has more than {_MOST_DIGITS} digits, which no quantity needs")
     number, unit = Decimal(match[1]), match[2]
     if unit not in units:
-        raise ValueError(f"'{text}' has no unit of {what.split(' ', 1)[1]}: known are {', '.join(units)}, as in {like}")
+        raise ValueError(
+            f"{_quote(text)} has no unit of {what.split(' ', 1)[1]}: known are {', '.join(units)}, as in {like}"
+        )
     if number < 0:
         raise ValueError(f"'{text}' is negative")
     return number, unit
 
 
 def _quote(value: object) -> str:
-    return f"'{value}'" if isinstance(value, str | int | float) else "this"
+    return f"'{shown(value)}'" if isinstance(value, str | int | float) else "this"
 
 
 def format_size(size: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterable
@@ -44,7 +45,7 @@ def inventory(
         for group in GROUPS[host["role"]]:
             groups[group]["hosts"][name] = {}
     variables = {
-        "ansible_ssh_common_args": f"-F {ssh_config.resolve()}",
+        "ansible_ssh_common_args": f"-F {shlex.quote(str(ssh_config.resolve()))}",
         "orch_wheelhouse": str(wheelhouse.path.resolve()),
         "orch_wheelhouse_digest": wheelhouse.digest,
         "orch_code": str(code.path.resolve()),

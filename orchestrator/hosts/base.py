@@ -24,14 +24,21 @@ class HostLost(Exception):
     """The host, or the way to it, is gone; what it still runs is unknown."""
 
 
+class ContractBroken(ValueError):
+    """A process printed what none of the contract prints (a line without end, say); it was ended, or will be at once."""
+
+
 class Process(Protocol):
     """A process of the contract: lines in, lines out, its last words kept."""
 
     def send(self, line: str) -> None:
-        """One line to its stdin; BrokenPipeError when it is gone."""
+        """One line to its stdin; BrokenPipeError when it is gone, or does not read."""
 
     def read(self, timeout_s: float) -> str | None:
-        """The next line of its stdout without the line end; None at end of output; TimeoutError after `timeout_s`."""
+        """The next line of its stdout without the line end; None at end of output.
+
+        TimeoutError after `timeout_s`, also while data arrives; ContractBroken when it prints more than it may.
+        """
 
     def close_stdin(self) -> None:
         """End of input: a responder ends, a requester starts none."""

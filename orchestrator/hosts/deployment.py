@@ -84,6 +84,7 @@ class TerraformDeployment:
         self._close()
         cloud = self._plan.provider if output["link"]["kind"] == "network" else None
         members = self._members = {name: self._host(name, host, cloud) for name, host in hosts.items()}
+        _at_once(lambda host: host.session, members.values())  # each has booted, or says why not
         cache = cache_folder()
         wheels = wheelhouse(ROOT / "locks" / "services.lock", _target(next(iter(members.values()))), cache)
         workspace = str(next(iter(members.values())).workspace)
@@ -132,8 +133,10 @@ class TerraformDeployment:
     def _declare(self, stood: Intent | None) -> Intent:
         """The intent of this run: the one that stands, or a new one, written down."""
         now = SYSTEM.wall_ns() / 1e9
-        if stood is not None and stood.state != "down" and now < stood.expires_at:
-            return stood
+        if stood is not None and stood.state != "down":
+            self._infra.require_target(stood.target)  # else there would be two sets of hosts under one id
+            if now < stood.expires_at:
+                return stood
         intent = Intent(
             id=self.id,
             run_id=self._ledger.path.name,
@@ -143,6 +146,7 @@ class TerraformDeployment:
             expires_at=now + self._plan.limits.ttl_s,
             cost_usd_per_h=cost_of(self._plan, 1.0),
             state="intended",
+            target=self._infra.target(),
         )
         registry.write(intent)
         self._ledger.append({"event": "deployment", "deployment": self.id, "provider": intent.provider})
@@ -166,9 +170,9 @@ class TerraformDeployment:
             blocks.append("\n".join(lines))
         common = [
             "Host *",
-            f'  IdentityFile "{self._identity.resolve()}"',
+            f"  IdentityFile {_quoted(self._identity)}",
             "  IdentitiesOnly yes",
-            f'  UserKnownHostsFile "{known.resolve()}"',
+            f"  UserKnownHostsFile {_quoted(known)}",
             "  GlobalKnownHostsFile none",
             "  StrictHostKeyChecking yes",
             "  BatchMode yes",
@@ -222,10 +226,16 @@ def variables(plan: Plan, identity: str, keys: Path) -> str:
         "ssh_public_key": ensure_key(keys / _USER, "orch"),
         "host_keys": host_keys,
         "links": [_link(between) for between in wanted.links if between.link.rtt_ms is not None],
-        "controller_cidr": os.environ.get("ORCH_CONTROLLER_CIDR"),
+        "controller_cidr": os.environ.get("ORCH_CONTROLLER_CIDR") or None,  # JSON's null, never a word
         "labels": {"experiment": _label(plan.name)},
     }
     return json.dumps(document, indent=2)
+
+
+def _quoted(path: Path) -> str:
+    """A path as ssh_config(5) takes it: in quotes, and without the meaning that % has there."""
+    text = str(path.resolve()).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{text}"'
 
 
 def _at_once(ask: Callable[[RemoteHost], T], hosts: Iterable[RemoteHost]) -> list[T]:

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
 import shutil
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, TextIO
+from typing import Any
 
 import services
-from orchestrator.errors import MissingError, ProvisionError
+from orchestrator.errors import ProvisionError
 from orchestrator.experiment.plan import Plan
-from orchestrator.hosts.base import Completed, Pair, facts_of
-from orchestrator.hosts.local_process import LocalProcess, started_at
+from orchestrator.hosts import processes
+from orchestrator.hosts.base import Completed, ContractBroken, Pair, facts_of
+from orchestrator.hosts.capture import capture
+from orchestrator.hosts.local_process import LocalProcess
 from orchestrator.hosts.pinning import Pinning, on_this_machine
+from orchestrator.hosts.processes import RUN_MARK, Known, marked, started_at
 from orchestrator.hosts.provider import Ledger, Receipt
 
 ADDRESS = "127.0.0.1"
-LOCK = Path(".orch") / "local.lock"
 _FACTS_TIMEOUT_S = 60.0
 _GRACE_S = 5.0
+_NOTE = "processes on this machine; no host was made"
 
 
 class LocalHost:
-    """The machine that orch runs on; `note` is told of every process, so that a later teardown finds it."""
+    """The machine that orch runs on; `note` takes every process down, so that a later teardown finds it.
 
-    def __init__(self, workspace: Path, *, name: str = "local", note: Callable[[dict[str, Any]], None]) -> None:
+    All that is started carries the run's id as a mark (`hosts.processes`).
+    """
+
+    def __init__(
+        self, workspace: Path, *, name: str = "local", run: str = "", note: Callable[[dict[str, Any]], None]
+    ) -> None:
         self.name = name
         self.address = ADDRESS
         self.zone: str | None = None
@@ -39,6 +42,7 @@ class LocalHost:
         self._folder.mkdir(parents=True, exist_ok=True)
         self.workspace = PurePosixPath(self._folder)
         self._note = note
+        self._environment = {**_environment(), RUN_MARK: run}
         self._started: list[LocalProcess] = []
 
     def python(self) -> Sequence[str]:
@@ -48,7 +52,7 @@ class LocalHost:
     def start(self, argv: Sequence[str], *, cpus: str | None = None) -> LocalProcess:
         """Start a process of the contract, on those CPUs only where taskset is to be had."""
         pinned = ["taskset", "-c", cpus, *argv] if cpus is not None and shutil.which("taskset") else list(argv)
-        process = LocalProcess(pinned, env=_environment(), cwd=self._folder)
+        process = LocalProcess(pinned, env=self._environment, cwd=self._folder)
         self._started = [p for p in self._started if p.is_running()]
         self._started.append(process)
         self._note({"event": "process", "host": self.name, "pid": process.pid, "started": started_at(process.pid)})
@@ -56,21 +60,7 @@ class LocalHost:
 
     def run(self, argv: Sequence[str], *, timeout_s: float) -> Completed:
         """Run a short command to its end; TimeoutError when it takes longer than `timeout_s`."""
-        try:
-            done = subprocess.run(
-                list(argv),
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=timeout_s,
-                env=_environment(),
-                cwd=self._folder,
-                stdin=subprocess.DEVNULL,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise TimeoutError(f"{argv[0]} did not end within {timeout_s:g} s") from error
-        return Completed(returncode=done.returncode, stdout=done.stdout, stderr=done.stderr)
+        return capture(argv, timeout_s=timeout_s, env=self._environment, cwd=self._folder)
 
     def put(self, local: Path, name: str) -> PurePosixPath:  # noqa: ARG002 - other hosts store it by that name
         """The file where it lies: this machine sees it already."""
@@ -84,7 +74,12 @@ class LocalHost:
 
     def facts(self) -> dict[str, Any]:
         """What `services.harness.describe` says of this machine; ProvisionError when it cannot be run."""
-        done = self.run([*self.python(), "-m", "services.harness.describe"], timeout_s=_FACTS_TIMEOUT_S)
+        try:
+            done = self.run([*self.python(), "-m", "services.harness.describe"], timeout_s=_FACTS_TIMEOUT_S)
+        except (TimeoutError, ContractBroken) as error:
+            raise ProvisionError(
+                f"this machine cannot be described: {error}", hint="`orch doctor` says what is missing"
+            ) from error
         if done.returncode != 0:
             raise ProvisionError(
                 f"this machine cannot be described: services.harness.describe ended with {done.returncode}: "
@@ -135,48 +130,68 @@ class LocalFleet:
 
 
 class LocalDeployment:
-    """Makes no host. Holds the machine's lock while it measures, and leaves no process behind."""
+    """Makes no host, and leaves no process behind."""
 
     def __init__(self, plan: Plan, ledger: Ledger) -> None:
         self._plan = plan
         self._ledger = ledger
-        self._lock: TextIO | None = None
         self._hosts: list[LocalHost] = []
+        self._before: frozenset[Known] | None = None  # what this process had started before the run
 
     def provision(self) -> None:
-        """Take the lock; MissingError when another run is measuring here: the two would disturb each other."""
-        if self._lock is None:
-            self._lock = _lock(LOCK)
+        """Become the parent of what a process of the run may leave behind, so that teardown finds it."""
+        if self._before is None:
+            self._before = frozenset(processes.descendants())
+            processes.adopt_orphans()
 
     def deploy(self) -> LocalFleet:
         """One host under as many names as there are requesters."""
         names = ["local", *(f"local-{n}" for n in range(2, self._plan.requesters + 1))]
         workspace = self._ledger.path / "staging" / "host"
-        self._hosts = [LocalHost(workspace, name=name, note=self._note) for name in names]
+        self._hosts = [LocalHost(workspace, name=name, run=self._run, note=self._note) for name in names]
         return LocalFleet(self._hosts, on_this_machine(self._plan.pin))
 
     def teardown(self) -> Receipt:
-        """End what still runs of this run, also when it was started by an orch that was killed since."""
+        """End what still runs of this run, also when it was started by an orch that was killed since.
+
+        That is every process that was written down, with its group; every one that carries the run's mark; and what a
+        child of this orch has left behind.
+        """
         for host in self._hosts:
             host.end_all()
-        recorded = [e for e in self._ledger.events() if e.get("event") == "process"]
-        left = [e for e in recorded if not _end_recorded(e["pid"], e["started"])]
-        names = tuple(f"process {e['pid']}" for e in recorded)
-        gone = tuple(f"process {e['pid']}" for e in recorded if e not in left)
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        recorded = [Known(pid=e["pid"], started=e["started"]) for e in self._ledger.events() if _is_process(e)]
+        others: set[Known] = set()
+
+        def still_there() -> list[Known]:
+            orphans = set() if self._before is None else {*processes.descendants()} - self._before
+            found = {*marked(RUN_MARK, self._run), *orphans}
+            others.update(found - {*recorded})
+            return [*found, *(p for p in recorded if p not in found and p.is_alive)]
+
+        left = processes.end(still_there)
+        if self._before is not None:
+            processes.adopt_orphans(False)
+            processes.reap(others)
+            self._before = None
+        every = [*recorded, *others]
         return Receipt(
             provider="local",
-            created=names,
-            destroyed=gone,
-            left=tuple(f"process {e['pid']}" for e in left),
-            note="processes on this machine; no host was made",
+            created=tuple(f"process {p.pid}" for p in every),
+            destroyed=tuple(f"process {p.pid}" for p in every if not p.is_alive),
+            left=tuple(str(p) for p in left),
+            note=_NOTE
+            if processes.can_look()
+            else f"{_NOTE}; children in other sessions cannot be seen on this system",
+            is_sure=processes.can_look(),
         )
 
     def describe(self) -> dict[str, Any]:
         """Nothing stays up on this machine."""
         return {"provider": "local", "hosts": [host.name for host in self._hosts]}
+
+    @property
+    def _run(self) -> str:
+        return self._ledger.path.resolve().name
 
     def _note(self, event: dict[str, Any]) -> None:
         # Not synced: what a power cut would lose, it would also end.
@@ -190,33 +205,6 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{inherited}" if inherited else root}
 
 
-def _lock(path: Path) -> TextIO:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle = path.open("a+")
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        handle.seek(0)
-        owner = handle.read().strip() or "unknown"
-        handle.close()
-        raise MissingError(
-            f"another orch (process {owner}) is measuring on this machine; two at once would disturb each other",
-            hint="wait until it has ended, or end it with Ctrl-C",
-        ) from None
-    handle.truncate(0)
-    handle.write(f"{os.getpid()}\n")
-    handle.flush()
-    return handle
-
-
-def _end_recorded(pid: int, started: str | None) -> bool:
-    """End a process known by id and start time, and its group; whether it is gone. A reused id is left alone."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if started is None or started_at(pid) != started:
-            return True
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, number)
-        deadline = time.monotonic() + _GRACE_S
-        while started_at(pid) == started and time.monotonic() < deadline:
-            time.sleep(0.02)  # not our child: there is nothing to wait on
-    return started_at(pid) != started
+def _is_process(event: dict[str, Any]) -> bool:
+    """Whether an event names a process; one that ended before its start time was read cannot be told from another."""
+    return event.get("event") == "process" and event.get("started") is not None

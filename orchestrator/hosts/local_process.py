@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import select
 import shutil
 import signal
@@ -17,32 +18,42 @@ from functools import cache
 from pathlib import Path
 from typing import IO, cast
 
+from orchestrator.hosts import processes
+from orchestrator.hosts.base import ContractBroken
+from orchestrator.hosts.output_limits import LineBuffer, StderrLimit
+from orchestrator.hosts.processes import PROCESS_MARK
+
 LAST_WORDS = 4_000
 _CHUNK = 65_536
+_SEND_S = 30.0
 
 
 class LocalProcess:
     """A child in a session of its own, so that a Ctrl-C at the terminal reaches only orch, which then ends it in order.
 
     It dies with its parent three times over: its stdin closes, the kernel kills it (`setpriv --pdeathsig`, where there
-    is one), and `end` signals its whole process group.
+    is one), and `end` signals its whole process group. What it started in other sessions is found by a mark.
     """
 
     def __init__(self, argv: Sequence[str], *, env: dict[str, str] | None = None, cwd: Path | None = None) -> None:
+        self._mark = secrets.token_hex(8)
         self._popen = subprocess.Popen(
             [*dies_with_parent(), *argv],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            env=env,
+            env={**(os.environ if env is None else env), PROCESS_MARK: self._mark},
             cwd=cwd,
         )
         self._stdin, self._stdout, self._stderr = (
             cast("IO[bytes]", pipe) for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr)
         )
-        self._pending = b""
+        os.set_blocking(self._stdin.fileno(), False)
+        self._lines = LineBuffer()
+        self._broken: ContractBroken | None = None
         self._tail: deque[bytes] = deque()
+        self._stop, self._stopper = os.pipe()
         self._drain = threading.Thread(target=self._keep_tail, name=f"stderr-{self.pid}", daemon=True)
         self._drain.start()
 
@@ -56,28 +67,41 @@ class LocalProcess:
         return self._popen.poll() is None
 
     def send(self, line: str) -> None:
-        """One line to its stdin; BrokenPipeError when it is gone."""
+        """One line to its stdin; BrokenPipeError when it is gone, or has not read for half a minute."""
         if self._stdin.closed:
             raise BrokenPipeError("stdin is closed")
-        self._stdin.write(line.encode() + b"\n")
-        self._stdin.flush()
+        rest = memoryview(line.encode() + b"\n")
+        deadline = time.monotonic() + _SEND_S
+        poll = select.poll()
+        poll.register(self._stdin, select.POLLOUT)
+        while rest:
+            if not poll.poll(_left_ms(deadline)):
+                raise BrokenPipeError(f"it has read nothing for {_SEND_S:g} s")
+            with contextlib.suppress(BlockingIOError):
+                rest = rest[os.write(self._stdin.fileno(), rest) :]
 
     def read(self, timeout_s: float) -> str | None:
-        """The next line of its stdout; None at end of output; TimeoutError after `timeout_s`."""
+        """The next line of its stdout; None at end of output; TimeoutError after `timeout_s`, whatever it prints.
+
+        ContractBroken, and its end, when it prints more than it may on either stream.
+        """
         if self._stdout.closed:
             return None
         deadline = time.monotonic() + timeout_s
         poll = select.poll()
         poll.register(self._stdout, select.POLLIN | select.POLLHUP)
-        while b"\n" not in self._pending:
-            if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        is_over = False
+        while True:
+            line = self._next_line()
+            if line is not None:
+                return line
+            if is_over or not poll.poll(_left_ms(deadline)):
                 raise TimeoutError(f"no line within {timeout_s:g} s")
             chunk = os.read(self._stdout.fileno(), _CHUNK)
             if not chunk:
-                return self._rest()
-            self._pending += chunk
-        line, _, self._pending = self._pending.partition(b"\n")
-        return line.decode(errors="replace")
+                return self._at_the_end()
+            self._lines.take(chunk)
+            is_over = time.monotonic() >= deadline
 
     def close_stdin(self) -> None:
         """End of input: a responder ends, a requester starts none."""
@@ -85,20 +109,26 @@ class LocalProcess:
             self._stdin.close()
 
     def end(self, grace_s: float = 5.0) -> int:
-        """End it and whatever it started in its group; the exit status (negative: the signal). Idempotent."""
+        """End it and whatever it started, in its group and out of it; the exit status (negative: the signal). Idempotent.
+
+        What even SIGKILL does not end within `grace_s` (it may hang in the kernel) stays, and a teardown names it.
+        """
         self.close_stdin()
-        if self._popen.poll() is None:
-            self._signal(signal.SIGTERM)
-            try:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self._popen.poll() is not None:
+                break
+            self._signal(number)
+            self._signal(signal.SIGCONT)  # what is stopped does not hear SIGTERM
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 self._popen.wait(grace_s)
-            except subprocess.TimeoutExpired:
-                self._signal(signal.SIGKILL)
-                self._popen.wait()
         if not self._stdout.closed:
             self._signal(signal.SIGKILL)  # what it left behind in its group, e.g. a server's workers
+            processes.end(lambda: processes.marked(PROCESS_MARK, self._mark), processes.KILLING)
+            self._drain.join(timeout=1.0)
+            os.close(self._stopper)
             self._drain.join(timeout=1.0)
             self._stdout.close()
-        return self._popen.returncode
+        return self._popen.returncode if self._popen.returncode is not None else -signal.SIGKILL
 
     def last_words(self) -> str:
         """The tail of its stderr, at most 4,000 characters."""
@@ -106,22 +136,54 @@ class LocalProcess:
             self._drain.join(timeout=1.0)
         return b"".join(tuple(self._tail)).decode(errors="replace")[-LAST_WORDS:].strip()
 
-    def _rest(self) -> str | None:
-        line, self._pending = self._pending, b""
-        return line.decode(errors="replace") or None
+    def _next_line(self) -> str | None:
+        try:
+            if self._broken is None:
+                return self._lines.line()
+        except ContractBroken as error:
+            self._refuse(error)
+        assert self._broken is not None  # noqa: S101 - narrows the type
+        raise self._broken
+
+    def _at_the_end(self) -> str | None:
+        if self._popen.poll() is not None:
+            self._drain.join(timeout=1.0)  # which may know why it ended
+        if self._broken is not None:
+            raise self._broken
+        return self._lines.rest()
+
+    def _refuse(self, error: ContractBroken) -> None:
+        self._broken = error
+        self._signal(signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of zombies
             os.killpg(self.pid, number)
 
     def _keep_tail(self) -> None:
-        kept = 0
+        kept, limit = 0, StderrLimit()
+        poll = select.poll()
+        poll.register(self._stderr, select.POLLIN | select.POLLHUP)
+        poll.register(self._stop, select.POLLIN | select.POLLHUP)
         with self._stderr:
-            while chunk := os.read(self._stderr.fileno(), _CHUNK):
+            while (ready := dict(poll.poll())).get(self._stderr.fileno()) or self._stop not in ready:
+                chunk = os.read(self._stderr.fileno(), _CHUNK)
+                if not chunk:
+                    break
                 self._tail.append(chunk)
                 kept += len(chunk)
                 while kept - len(self._tail[0]) >= 4 * LAST_WORDS:  # UTF-8 takes at most four bytes a character
                     kept -= len(self._tail.popleft())
+                try:
+                    limit.take(chunk)
+                except ContractBroken as error:
+                    self._refuse(error)
+                    break
+        os.close(self._stop)
+
+
+def _left_ms(deadline_s: float) -> float:
+    return max(0.0, deadline_s - time.monotonic()) * 1000
 
 
 @cache
@@ -133,16 +195,3 @@ def dies_with_parent() -> tuple[str, ...]:
     prefix = (setpriv, "--pdeathsig", "KILL")
     probe = subprocess.run([*prefix, "true"], capture_output=True, check=False)  # busybox's knows no --pdeathsig
     return prefix if probe.returncode == 0 else ()
-
-
-def started_at(pid: int) -> str | None:
-    """When the process of that id started, in the system's own words, so that a reused id is told apart; None if gone."""
-    stat = Path(f"/proc/{pid}/stat")
-    if Path("/proc/self/stat").exists():
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            return None
-        return None if fields[0] in "ZX" else fields[19]
-    answer = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return answer.stdout.strip() or None

@@ -38,8 +38,10 @@ def overview() -> list[dict[str, Any]]:
 
 def _status(intent: Intent) -> dict[str, Any]:
     """What the provider finds; `otherwise` holds for a host that it does not name, also when it cannot be asked."""
+    infra = Infra(intent.provider)
     try:
-        return {**Infra(intent.provider).status(intent.id), "otherwise": {"alive": False, "why": "it is gone"}}
+        infra.require_target(intent.target)
+        return {**infra.status(intent.id), "otherwise": {"alive": False, "why": "it is gone"}}
     except OrchError as error:
         unknown = {"alive": None, "why": f"not known: {error.message}"}
         return {"hosts": {}, "link": {"kind": None, **unknown}, "otherwise": unknown}

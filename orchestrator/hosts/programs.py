@@ -1,4 +1,4 @@
-"""Runs a long program (Terraform, Ansible), its output in a log; one Ctrl-C reaches it once, and it is waited for.
+"""Runs a long program (Terraform, Ansible), its output in a log; one Ctrl-C reaches it once, and it is waited for in steps.
 
 A killed Terraform leaves its state locked, a killed Ansible half a deployment. The child therefore runs in a session of
 its own, where the terminal's Ctrl-C does not reach it besides ours. When orch itself is killed the child goes on; it
@@ -8,6 +8,7 @@ holds a lock of the deployment as long as it lives, so whoever comes next waits 
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import signal
 import subprocess
@@ -18,10 +19,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import Interrupted, ProvisionError
+from orchestrator.hosts import processes
+from orchestrator.hosts.processes import RUN_MARK, Known
 
 LOCK = "running.lock"
-PATIENCE_S = 900.0  # a cloud takes minutes to make what it was asked for
+WAIT_S = 900.0  # for a program that another orch started: a cloud takes minutes to make what it was asked for
+PATIENCE_S = 120.0  # after an interrupt, until the next step
+KILL_S = 20.0
 _LOOK_S = 0.1
+_GROWTH_S = 0.5
+_MOST_LOG_BYTES = 256 << 20
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +49,9 @@ class Ended:
 def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str], *, lock: Path) -> Ended:
     """Run it to its end, stdout in `log` and stderr beside it; an interrupt is passed on once it has ended.
 
+    It is asked to end by SIGINT, and when that does nothing by SIGTERM and SIGKILL. ProvisionError when it prints more
+    than 256 MiB.
+
     The streams are kept apart because a program may warn on stderr while it answers in JSON on stdout. One program runs
     at a time under one `lock`; one that a killed orch left there is waited for.
     """
@@ -51,25 +62,30 @@ def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str]
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
-            env={**os.environ, **environment},
+            env={**os.environ, **environment, RUN_MARK: _mark(lock)},
             start_new_session=True,
             pass_fds=(held,),
         )
-        os.pwrite(held, f"{child.pid}\n".ljust(20).encode(), 0)
+        program = processes.known(child.pid)
+        if program is not None:
+            os.pwrite(held, f"{program.pid} {program.started}\n".encode(), 0)
         try:
-            status = child.wait()
-        except (KeyboardInterrupt, Interrupted):
-            _interrupt_once_and_wait(child)
+            while child.poll() is None:
+                with suppress(subprocess.TimeoutExpired):
+                    child.wait(_GROWTH_S)
+                _refuse_flood(command, log, out.fileno(), err.fileno())
+        except BaseException as error:
+            _interrupt_and_wait(child, program, lock, 0.5 if isinstance(error, ProvisionError) else PATIENCE_S)
             raise
         out.seek(0)
         err.seek(0)
-        return Ended(status=status, out=out.read(), err=err.read())
+        return Ended(status=child.returncode, out=out.read(), err=err.read())
 
 
-def end_orphan(lock: Path, patience_s: float = PATIENCE_S) -> bool:
-    """Interrupt, once, the program that a killed orch left running under `lock`, and wait until it has ended.
+def end_orphan(lock: Path, patience_s: float = PATIENCE_S, kill_s: float = KILL_S) -> bool:
+    """End the program that a killed orch left running under `lock`: SIGINT, SIGTERM, SIGKILL, and what it started too.
 
-    False when there is none. ProvisionError when it has not ended in time.
+    Stopped ones are woken. False when there is none. ProvisionError when something holds the lock even then.
     """
     if not lock.exists():
         return False
@@ -77,12 +93,12 @@ def end_orphan(lock: Path, patience_s: float = PATIENCE_S) -> bool:
     try:
         if _try_lock(descriptor):
             return False
-        words = os.pread(descriptor, 20, 0).split()
-        if words:
-            # Who holds the lock wrote the id, or inherited the lock: it cannot be somebody else's by now.
-            with suppress(ProcessLookupError):
-                os.kill(int(words[0]), signal.SIGINT)
-        _await_lock(descriptor, lock, patience_s)
+        program = _written(descriptor)
+        if program is not None:
+            _end(program, lock, ((signal.SIGINT, patience_s), (signal.SIGTERM, kill_s)), kill_s)
+        else:
+            processes.end(lambda: _holders(lock), ((signal.SIGINT, patience_s), (signal.SIGKILL, kill_s)))
+        _await_lock(descriptor, lock, kill_s)
         return True
     finally:
         os.close(descriptor)
@@ -95,7 +111,8 @@ def _held(lock: Path) -> Iterator[int]:
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if not _try_lock(descriptor):
-            _await_lock(descriptor, lock, PATIENCE_S)
+            _LOG.info("waiting for %s, which another orch started here", _written(descriptor) or "a program")
+            _await_lock(descriptor, lock, WAIT_S)
         os.ftruncate(descriptor, 0)
         yield descriptor
     finally:
@@ -106,9 +123,10 @@ def _await_lock(descriptor: int, lock: Path, patience_s: float) -> None:
     deadline = time.monotonic() + patience_s
     while not _try_lock(descriptor):
         if time.monotonic() > deadline:
+            program = _written(descriptor) or "a program"
             raise ProvisionError(
-                f"a program that an earlier orch started is still at work after {patience_s:g} s",
-                hint=f"its process id is in {lock}",
+                f"{program}, which another orch started, is still at work after {patience_s:g} s",
+                hint=f"`orch teardown` ends it; its process id is in {lock}",
             )
         time.sleep(_LOOK_S)  # flock has no time-out
 
@@ -121,11 +139,55 @@ def _try_lock(descriptor: int) -> bool:
     return True
 
 
-def _interrupt_once_and_wait(child: subprocess.Popen[bytes]) -> None:
-    child.send_signal(signal.SIGINT)
-    while True:
+def _written(descriptor: int) -> Known | None:
+    """The program that the lock names, if it is still the one that was started then."""
+    words = os.pread(descriptor, 200, 0).decode(errors="replace").split(maxsplit=1)
+    if len(words) != 2 or not words[0].isdecimal():
+        return None
+    found = processes.known(int(words[0]))
+    return found if found is not None and found.started == words[1].strip() else None
+
+
+def _holders(lock: Path) -> list[Known]:
+    """What the program has started and what holds the lock now, in whatever session it is."""
+    wanted = str(lock.resolve())
+    return [
+        process for process in processes.marked(RUN_MARK, _mark(lock)) if wanted in processes.open_files(process.pid)
+    ]
+
+
+def _mark(lock: Path) -> str:
+    """What the environment of every program of a deployment says: the folder is named after the deployment."""
+    return lock.resolve().parent.name
+
+
+def _end(program: Known, lock: Path, steps: processes.Steps, kill_s: float) -> None:
+    """End it in steps: itself first, so that it can put things in order, then all that it has started."""
+    processes.end(lambda: [program] if program.is_alive else [], steps, group=False)
+    started = processes.descendants(of=program.pid)
+    left = processes.end(
+        lambda: [p for p in (program, *started, *_holders(lock)) if p.is_alive], ((signal.SIGKILL, kill_s),)
+    )
+    if left:
+        _LOG.warning("not even SIGKILL ended %s", ", ".join(map(str, left)))
+
+
+def _interrupt_and_wait(child: subprocess.Popen[bytes], program: Known | None, lock: Path, patience_s: float) -> None:
+    """As `end_orphan`, of a program of our own; an impatient second Ctrl-C changes nothing."""
+    first = signal.SIGINT
+    while program is not None and child.poll() is None:
         try:
-            child.wait()
-        except (KeyboardInterrupt, Interrupted):  # an impatient second Ctrl-C changes nothing
-            continue
-        return
+            _end(program, lock, ((first, patience_s), (signal.SIGTERM, KILL_S)), KILL_S)
+            break
+        except (KeyboardInterrupt, Interrupted):
+            first = signal.SIGCONT  # Terraform takes a second interrupt for an order to drop everything
+    with suppress(subprocess.TimeoutExpired):
+        child.wait(KILL_S)
+
+
+def _refuse_flood(command: Sequence[str], log: Path, *descriptors: int) -> None:
+    if any(os.fstat(descriptor).st_size > _MOST_LOG_BYTES for descriptor in descriptors):
+        raise ProvisionError(
+            f"{Path(command[0]).name} was ended: it printed more than {_MOST_LOG_BYTES >> 20} MiB",
+            hint=f"what it printed is in {log}",
+        )

@@ -36,23 +36,42 @@ class Ledger(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
-    """What was made, what of it is gone, and what is left; the last line of every teardown."""
+    """What was made, what of it is gone, and what is left; the last line of every teardown.
+
+    `unknown` says in words what could not be looked at: there, anything may be left. `is_sure`: whether all processes were
+    looked for; if not, nothing more is said than that nothing was seen.
+    """
 
     provider: str
     created: tuple[str, ...] = ()
     destroyed: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
     note: str = ""
+    is_sure: bool = True
 
     def sentence(self) -> str:
         """The receipt in one line.
 
         >>> Receipt(provider="lab", created=("a", "b"), destroyed=("a",), left=("b",)).sentence()
         'receipt (lab): 2 created, 1 destroyed, 1 left: b'
+        >>> Receipt(provider="gcp", created=("a",), unknown=("disks in project p (no permission)",)).sentence()
+        'receipt (gcp): 1 created, 0 destroyed, not known what is left: disks in project p (no permission)'
         """
-        left = f"{len(self.left)} left: {', '.join(self.left)}" if self.left else "nothing left"
-        text = f"receipt ({self.provider}): {len(self.created)} created, {len(self.destroyed)} destroyed, {left}"
+        left = [f"{len(self.left)} left: {', '.join(self.left)}"] if self.left else []
+        unknown = [f"not known what is left: {', '.join(self.unknown)}"] if self.unknown else []
+        end = ", ".join([*left, *unknown]) or self._nothing
+        text = f"receipt ({self.provider}): {len(self.created)} created, {len(self.destroyed)} destroyed, {end}"
         return f"{text} ({self.note})" if self.note else text
+
+    @property
+    def _nothing(self) -> str:
+        return "nothing left" if self.is_sure else "nothing seen that is left"
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """What keeps the teardown from being complete: what is left, and what is not known."""
+        return (*self.left, *(f"not known: {item}" for item in self.unknown))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""

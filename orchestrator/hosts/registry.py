@@ -21,7 +21,11 @@ FILE = "deployment.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Intent:
-    """What is to be made, written down first. Times are Unix seconds; `state` says how far it has come."""
+    """What is to be made, written down first. Times are Unix seconds; `state` says how far it has come.
+
+    `target` is where it is made (a cloud project, this machine), as the provider's program names it; None in what an
+    older orch wrote.
+    """
 
     id: str
     run_id: str
@@ -31,6 +35,7 @@ class Intent:
     expires_at: float
     cost_usd_per_h: float | None
     state: Literal["intended", "up", "down"]
+    target: dict[str, str | None] | None = None
 
 
 def deployment_id(run_id: str) -> str:

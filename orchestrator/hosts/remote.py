@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import queue
 import re
 import shlex
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,13 +20,17 @@ from typing import Any
 import paramiko
 
 from orchestrator.errors import MissingError, ProvisionError
-from orchestrator.hosts.base import Completed, HostLost, facts_of
+from orchestrator.hosts.base import Completed, ContractBroken, HostLost, facts_of
+from orchestrator.hosts.output_limits import LineBuffer, StderrLimit
 from orchestrator.hosts.ssh import Access, Session, await_session
 
 ROOT = PurePosixPath("/opt/orch")
 _WORDS = 4_000  # characters of stderr that are kept
 _PID = re.compile(r"^orch-pid (\d+)\n", re.MULTILINE)
 _CHUNK_BYTES = 1 << 20
+_PIECE_BYTES = 65_536
+_MOST_SAID_BYTES = 16 << 20  # by a short command
+_SEND_S = 30.0
 _OPEN_S = 60.0
 _ANSWER_S = 15.0
 _COPY_S = 120.0  # without a byte
@@ -47,47 +51,87 @@ class RemoteProcess:
     def __init__(self, channel: paramiko.Channel, command: str, host: RemoteHost) -> None:
         self._channel = channel
         self._host = host
-        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._lines = LineBuffer()
+        self._broken: ContractBroken | None = None
         self._stderr = ""
         self._pid: int | None = None
         channel.exec_command(f"echo orch-pid $$ >&2; exec {command}")
-        self._readers = [threading.Thread(target=read, daemon=True) for read in (self._read_out, self._read_err)]
-        for reader in self._readers:
-            reader.start()
-
-    def _read_out(self) -> None:
-        rest = b""
-        while data := self._channel.recv(65536):
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
-                self._lines.put(line.decode(errors="replace"))
-        self._lines.put(None)
+        # Only stderr has a thread: what is not read of stdout stays over there, as the channel's window is full then.
+        self._reader = threading.Thread(target=self._read_err, daemon=True)
+        self._reader.start()
 
     def _read_err(self) -> None:
-        while data := self._channel.recv_stderr(65536):
+        limit = StderrLimit()
+        while True:
+            try:
+                data = self._channel.recv_stderr(_PIECE_BYTES)
+            except TimeoutError:
+                continue  # the time-out is that of whoever reads stdout
+            if not data:
+                return
             text = self._stderr + data.decode(errors="replace")
             if self._pid is None and (found := _PID.search(text)):
                 self._pid = int(found[1])
                 text = text.replace(found[0], "", 1)
             self._stderr = text[-_WORDS:]
+            try:
+                limit.take(data)
+            except ContractBroken as error:
+                self._broken = error
+                self._channel.close()  # wakes whoever reads stdout
+                return
 
     def send(self, line: str) -> None:
         """See `Process.send`."""
         try:
-            self._channel.sendall(line.encode() + b"\n")
+            with self._within(_SEND_S):
+                self._channel.sendall(line.encode() + b"\n")
         except (OSError, paramiko.SSHException) as error:
-            raise BrokenPipeError(f"{self._host.name}: its process is gone") from error
+            raise BrokenPipeError(f"{self._host.name}: its process is gone, or does not read") from error
 
     def read(self, timeout_s: float) -> str | None:
         """See `Process.read`; HostLost when the output ended because the host is gone."""
+        deadline_s, is_over = time.monotonic() + timeout_s, False
+        while True:
+            line = self._next_line()
+            if line is not None:
+                return line
+            if is_over:
+                raise TimeoutError(f"{self._host.name}: no line within {timeout_s:g} s, though it prints")
+            try:
+                with self._within(deadline_s - time.monotonic()):
+                    data = self._channel.recv(_PIECE_BYTES)
+            except TimeoutError:
+                raise TimeoutError(f"{self._host.name}: nothing said for {timeout_s:g} s") from None
+            if not data:
+                return self._at_the_end()
+            self._lines.take(data)
+            is_over = time.monotonic() >= deadline_s
+
+    @contextmanager
+    def _within(self, timeout_s: float) -> Iterator[None]:
+        """A time-out of the channel for this block alone: the thread that reads stderr has none."""
+        self._channel.settimeout(max(0.0, timeout_s))
         try:
-            line = self._lines.get(timeout=timeout_s)
-        except queue.Empty:
-            raise TimeoutError(f"{self._host.name}: nothing said for {timeout_s:g} s") from None
-        if line is None:
-            self._lines.put(None)
+            yield
+        finally:
+            self._channel.settimeout(None)
+
+    def _next_line(self) -> str | None:
+        if self._broken is None:
+            try:
+                return self._lines.line()
+            except ContractBroken as error:
+                self._broken = error
+        raise self._broken
+
+    def _at_the_end(self) -> str | None:
+        if self._broken is not None:
+            raise self._broken
+        rest = self._lines.rest()
+        if rest is None:
             self._explain_end()
-        return line
+        return rest
 
     def _explain_end(self) -> None:
         """Tell a process that ended by itself from one whose host, connection or memory is gone."""
@@ -111,13 +155,17 @@ class RemoteProcess:
         """See `Process.end`; -1 where a signal or the lost connection took the status with it."""
         self.close_stdin()
         ended = self._channel.status_event
-        for name in ("TERM", "KILL"):
-            if ended.wait(grace_s) or self._pid is None or not self._host.signal(self._pid, name):
+        steps = ("KILL",) if self._broken else ("TERM", "KILL")
+        for name in steps:
+            if (
+                (not self._broken and ended.wait(grace_s))
+                or self._pid is None
+                or not self._host.signal(self._pid, name)
+            ):
                 break
         ended.wait(grace_s)
         self._channel.close()
-        for reader in self._readers:
-            reader.join(timeout=grace_s)
+        self._reader.join(timeout=grace_s)
         return int(self._channel.exit_status)
 
     def last_words(self) -> str:
@@ -176,23 +224,39 @@ class RemoteHost:
             return RemoteProcess(self.session.channel(_OPEN_S), shlex.join([*pin, *argv]), self)
 
     def run(self, argv: Sequence[str], *, timeout_s: float) -> Completed:
-        """See `Host.run`; HostLost when it is silent for `timeout_s`."""
-        chunks: list[bytes] = []
-        status, words = self._stream(argv, chunks.append, timeout_s)
-        return Completed(returncode=status, stdout=b"".join(chunks).decode(errors="replace"), stderr=words)
+        """See `Host.run`; HostLost when it takes longer than `timeout_s`, or says more than 16 MiB."""
+        said = bytearray()
+        deadline_s = time.monotonic() + timeout_s
+
+        def take(data: bytes) -> None:
+            said.extend(data)
+            if time.monotonic() > deadline_s:
+                raise HostLost(f"{self.name}: `{argv[0]}` did not end within {timeout_s:g} s")
+            if len(said) > _MOST_SAID_BYTES:
+                raise HostLost(f"{self.name}: `{argv[0]}` said more than {_MOST_SAID_BYTES >> 20} MiB")
+
+        status, words = self._stream(argv, take, timeout_s)
+        return Completed(returncode=status, stdout=said.decode(errors="replace"), stderr=words)
 
     def _stream(self, argv: Sequence[str], take: Callable[[bytes], Any], timeout_s: float) -> tuple[int, str]:
-        """Run a command, handing over its stdout as it comes; its exit status and its stderr."""
+        """Run a command, handing over its stdout as it comes; its exit status and the beginning of its stderr.
+
+        HostLost when it is silent for `timeout_s`.
+        """
         try:
             with _losing(self.name), self.session.channel(timeout_s) as channel:
                 channel.settimeout(timeout_s)
                 channel.exec_command(shlex.join(argv))
                 while data := channel.recv(_CHUNK_BYTES):
                     take(data)
-                words = channel.makefile_stderr("rb").read().decode(errors="replace")
+                words, deadline_s = b"", time.monotonic() + timeout_s
+                while len(words) < _MOST_SAID_BYTES and time.monotonic() < deadline_s:
+                    if not (said := channel.recv_stderr(_PIECE_BYTES)):
+                        break
+                    words += said
                 if not channel.status_event.wait(timeout_s):
                     raise TimeoutError
-                return int(channel.exit_status), words
+                return int(channel.exit_status), words.decode(errors="replace")
         except TimeoutError as error:
             raise HostLost(f"{self.name}: `{argv[0]}` was silent for {timeout_s:g} s") from error
 

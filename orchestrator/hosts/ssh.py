@@ -75,7 +75,7 @@ class Session:
     """An open connection to a host."""
 
     def __init__(self, access: Access) -> None:
-        """Connect; NoAnswer when nobody is there, WrongKey when somebody else is, ProvisionError when we are refused."""
+        """Connect; NoAnswer when nobody is there, WrongKey when somebody else is, NotLetIn when we are refused."""
         key = _user_key(access.identity)
         self._proxy = None if access.proxy_command is None else _proxy(access, access.proxy_command)
         self.fabric = _fabric_connection(access, key, self._proxy)
@@ -118,19 +118,50 @@ class WrongKey(ProvisionError):
     """Who answers does not hold the key that we gave the host."""
 
 
-def await_session(access: Access, patience_s: float) -> Session:
-    """Connect, and try again while the host boots: until its SSH server answers, with the key that we gave it.
+class NotLetIn(ProvisionError):
+    """The host is the right one, and does not accept our user and key, or not yet."""
 
-    An image's own SSH server may be up, with a key of its own, before the first boot has installed ours: that key is
-    refused like any other, and asked again. The last attempt's error is raised once the patience is used up.
+
+# What a boot that takes too long was still waiting for, by how the last attempt failed, and what to do.
+_UNFINISHED = {
+    NoAnswer: (
+        "its SSH server does not answer",
+        "a firewall may stand between: is ORCH_CONTROLLER_CIDR the address that you come from?",
+    ),
+    WrongKey: (
+        "its SSH server still shows another host key than the one it was given",
+        "its start-up script has not run to its end (the instance's serial port says why), or the address is another's",
+    ),
+    NotLetIn: (
+        "its guest agent has not made our account yet",
+        "the image must run the cloud's guest agent, and must not use OS Login instead of keys",
+    ),
+}
+
+
+def await_session(access: Access, patience_s: float) -> Session:
+    """Connect, and try again while the host boots: until its SSH server shows the key that we gave it, and lets us in.
+
+    An image's own SSH server may be up before the first boot has installed our host key and made our account. Until
+    then its key is refused like any other, and asked again; nothing is sent to it. Once the host has shown our key, any
+    other key is an error at once. ProvisionError says what the boot was still waiting for when the patience is used up;
+    without patience it is the first attempt's own error.
     """
     deadline = time.monotonic() + patience_s
+    was_known = False
     while True:
         try:
             return Session(access)
-        except (NoAnswer, WrongKey):
-            if time.monotonic() + _RETRY_S > deadline:
+        except (NoAnswer, WrongKey, NotLetIn) as error:
+            if patience_s == 0 or (was_known and isinstance(error, WrongKey)):
                 raise
+            was_known = was_known or isinstance(error, NotLetIn)
+            if time.monotonic() + _RETRY_S > deadline:
+                waits_for, hint = _UNFINISHED[type(error)]
+                raise ProvisionError(
+                    f"{access.name} has not finished its first boot after {patience_s:g} s: {waits_for} ({error})",
+                    hint=f"{hint}; `orch teardown`, then run again",
+                ) from error
         time.sleep(_RETRY_S)  # a booting host gives no signal that could be awaited
 
 
@@ -185,7 +216,7 @@ def _failure(access: Access, error: Exception, proxy: Proxy | None) -> Provision
             hint="was its address given to another machine? `orch teardown`, then run again",
         )
     if isinstance(error, paramiko.AuthenticationException):
-        return ProvisionError(
+        return NotLetIn(
             f"{access.name} refuses the SSH key {access.identity} of user {access.user}: {error}",
             hint="that key was made for this deployment alone; when it is damaged or lost: `orch teardown`, run again",
         )

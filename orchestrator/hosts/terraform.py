@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import MissingError, ProvisionError
+from orchestrator.hosts.archives import cache_folder, private
 from orchestrator.hosts.programs import LOCK, run_logged
 
 PROGRAMS = ("terraform", "tofu")
@@ -59,9 +63,10 @@ class Terraform:
         The state lies in the deployment's folder, unless the module's folder has a `backend_override.tf` of the user's
         (see infra/README.md): then it lies there under `orch/<id>`.
         """
-        remote = (self.module / "backend_override.tf").exists()
-        where = f"prefix=orch/{self.folder.name}" if remote else f"path={self.folder.resolve() / 'terraform.tfstate'}"
-        self._run("init", "-reconfigure", f"-backend-config={where}")
+        state = self.folder.resolve() / "terraform.tfstate"
+        where = f"prefix=orch/{self.folder.name}" if self._is_remote else f"path={state}"
+        with _installing():
+            self._run("init", "-reconfigure", f"-backend-config={where}")
 
     def plan(self) -> Changes:
         """A real plan against the state; changes nothing."""
@@ -76,16 +81,37 @@ class Terraform:
     def apply(self, replace: Sequence[str] = ()) -> None:
         """Make it so; `replace` names resource addresses that are to be made anew."""
         again = [f"-replace={address}" for address in replace]
-        self._run("apply", "-auto-approve", "-lock-timeout=30s", self._var_file(), *again)
+        self._run("apply", "-auto-approve", "-lock-timeout=30s", self._var_file(), *self._no_backup(), *again)
 
     def destroy(self) -> None:
         """Destroy what the state knows; works without a plan and any number of times."""
-        self._run("destroy", "-auto-approve", "-lock-timeout=60s", self._var_file())
+        self._run("destroy", "-auto-approve", "-lock-timeout=60s", self._var_file(), *self._no_backup())
+
+    def clear(self) -> None:
+        """Remove the working data, and the state with its copies, once nothing of the deployment is left.
+
+        The state may name private keys (infra/gcp gives each host its own); the logs and the variables stay.
+        """
+        shutil.rmtree(self._data, ignore_errors=True)
+        for copy in self.folder.glob("terraform.tfstate*"):
+            copy.unlink()
 
     def output(self) -> dict[str, Any]:
         """The module's outputs, by name."""
         raw = json.loads(self._run("output", "-json"))
         return {name: entry["value"] for name, entry in raw.items()}
+
+    @property
+    def _data(self) -> Path:
+        return self.folder / "terraform"
+
+    @property
+    def _is_remote(self) -> bool:
+        return (self.module / "backend_override.tf").exists()
+
+    def _no_backup(self) -> list[str]:
+        """No copy of the state before the last change: it outlives a destroy, with the private keys in it."""
+        return [] if self._is_remote else ["-backup=-"]
 
     def _var_file(self) -> str:
         return f"-var-file={self.variables.resolve()}"
@@ -100,7 +126,8 @@ class Terraform:
         environment = {
             "CHECKPOINT_DISABLE": "1",
             "TF_IN_AUTOMATION": "1",
-            "TF_DATA_DIR": str((self.folder / "terraform").resolve()),
+            "TF_DATA_DIR": str(self._data.resolve()),
+            "TF_PLUGIN_CACHE_DIR": str(_plugins()),
             "TF_VAR_python": sys.executable,
         }
         log = self._log(verb)
@@ -110,6 +137,25 @@ class Terraform:
                 f"terraform {verb} failed: {_essence(ended.words)}", hint=f"its whole output is in {log}"
             )
         return ended.out
+
+
+def _plugins() -> Path:
+    """Where providers are installed, once for all deployments: what TF_PLUGIN_CACHE_DIR names, else our own cache."""
+    named = os.environ.get("TF_PLUGIN_CACHE_DIR")
+    folder = Path(named) if named else cache_folder() / "terraform-plugins"
+    if not named:
+        private(folder)  # what lies there is run
+    return folder.resolve()
+
+
+@contextmanager
+def _installing() -> Iterator[None]:
+    """One `init` at a time: Terraform does not guard the cache against two that install into it."""
+    place = cache_folder()
+    private(place)
+    with (place / "terraform-plugins.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _essence(words: str) -> str:

@@ -68,8 +68,9 @@ class Baselines:
             if placement not in self._setting.pings:
                 self._setting.pings[placement] = pings_for(self._ask_ping(pair, record, _FIRST_PINGS))
             done = self._ask_ping(pair, record, self._setting.pings[placement])
-            rows = collect(host, record, self._setting.folder.raw_path(samples))
-        except (TimeoutError, ValueError, OSError) as error:
+            with self._setting.interrupts.within_limits():
+                rows = collect(host, record, self._setting.folder.raw_path(samples))
+        except (TimeoutError, ValueError, TypeError, OSError) as error:
             self._setting.refuse_to_go_on_without_hosts()
             self._setting.without_ping.add(placement)
             self._setting.warn(f"no ping from {host.name} to {pair.responder.address}: {error}; the floor is tcp alone")
@@ -110,6 +111,8 @@ class Baselines:
         finally:
             process.end()
         line = parse_json(text) if text else {}
+        if not isinstance(line, dict):
+            raise ValueError(f"it answered with {line!r:.100}")
         if line.get("type") != "done":
             raise ValueError(line.get("message") or process.last_words() or "it gave no answer")
         if not line.get("received"):
@@ -127,7 +130,8 @@ class Baselines:
             return
         part = outcome.parts[0]
         try:
-            collect(part.host, part.record, self._setting.folder.raw_path(samples))
+            with self._setting.interrupts.within_limits():
+                collect(part.host, part.record, self._setting.folder.raw_path(samples))
         except (FileNotFoundError, ValueError) as error:
             self._setting.warn(f"no tcp floor for placement {self._placement}: {error}")
             return

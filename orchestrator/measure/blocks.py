@@ -8,6 +8,7 @@ from typing import Any
 
 from orchestrator.experiment.plan import Cell, Plan, PlannedTrial
 from orchestrator.measure.baseline import Baselines
+from orchestrator.measure.interrupts import OutOfTime
 from orchestrator.measure.progress import Progress, duration
 from orchestrator.measure.records import bring
 from orchestrator.measure.setting import Setting
@@ -35,10 +36,6 @@ def blocks(plan: Plan) -> list[Block]:
         )
         for number, of_block in groupby(plan.trials, key=lambda t: t.block)
     ]
-
-
-class OutOfTime(Exception):
-    """The run's wall time is used up; not an error: what is finished is kept and reported."""
 
 
 class Measuring:
@@ -71,6 +68,11 @@ class Measuring:
         folder = self._setting.folder
         folder.append({"event": "block", "block": block.number, "attempt": attempt})
         folder.set_aside()
+        if attempt:
+            self._setting.warn(
+                f"block {block.number + 1} was cut and made again; what it had measured before is not counted "
+                "(it is kept under superseded/)"
+            )
         for placement, trials in block.groups:
             cells = [self._setting.cells[t.cell] for t in trials]
             baselines = Baselines(self._setting, placement, cells, block=block.number, attempt=attempt)
@@ -152,8 +154,9 @@ class Measuring:
         paths = [_samples(trial, attempt, number) for number in range(len(outcome.parts))]
         if failure is None:
             try:
-                for part, path in zip(outcome.parts, paths, strict=True):
-                    bring(part.host, part.record, self._setting.folder.raw_path(path))
+                with self._setting.interrupts.within_limits():
+                    for part, path in zip(outcome.parts, paths, strict=True):
+                        bring(part.host, part.record, self._setting.folder.raw_path(path))
             except (FileNotFoundError, ValueError) as error:
                 failure = {"stage": "collect", "kind": "no-record", "message": str(error), "last_words": ""}
         return tuple(

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+import signal
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from orchestrator.errors import OrchError, UsageError, did_you_mean
-from orchestrator.hosts import registry
+from orchestrator.hosts import processes, registry
 from orchestrator.hosts.infra import Infra
+from orchestrator.hosts.processes import Known
 from orchestrator.hosts.provider import PROVIDERS, Receipt, open_deployment
 from orchestrator.hosts.takedown import take_down
+from orchestrator.measure.interrupts import SESSION
 from orchestrator.results.folder import RunFolder, runs
+
+_LOG = logging.getLogger(__name__)
+# The first ends the run in order, which takes what its teardown takes; the second at once.
+_ORCH_STEPS: processes.Steps = ((signal.SIGTERM, 600.0), (signal.SIGTERM, 10.0), (signal.SIGKILL, 10.0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +35,7 @@ class Ending:
         """What still has to be ended, in words."""
         if self.trouble is not None:
             return [f"run {self.run}: {self.trouble}"]
-        return [f"{item} of run {self.run}" for item in (self.receipt.left if self.receipt else ())]
+        return [f"{item} of run {self.run}" for item in (self.receipt.open if self.receipt else ())]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,18 +47,28 @@ class Stray:
     hosts: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Strays:
+    """What was found of others; and the providers that could not be asked, with why: there, more may be up."""
+
+    strays: tuple[Stray, ...]
+    unasked: dict[str, str]
+
+
 def end(run: str) -> Ending:
     """End what is up of one run, named by run id, the beginning of one, `latest`, a path, or a deployment's id.
 
-    It is ended even while an orch measures it. UsageError when there is no such run.
+    While an orch measures it, that orch is ended, which takes down what it has made. UsageError when there is no such run.
     """
     known = {name for intent in registry.intents() for name in (intent.run_id, intent.id)}
     if run in known:
-        return _ended(next(i.run_id for i in registry.intents() if run in (i.run_id, i.id)))
+        identity = next(i.run_id for i in registry.intents() if run in (i.run_id, i.id))
+        return _ended_with_its_orch(identity, _folder(identity))
     try:
-        return _ended(RunFolder.open(run).id, RunFolder.open(run))
+        folder = RunFolder.open(run)
     except UsageError as error:
         raise UsageError(error.message, hint=did_you_mean(run, known) if known else error.hint) from error
+    return _ended_with_its_orch(folder.id, folder)
 
 
 def end_what_is_up() -> list[Ending]:
@@ -64,29 +81,29 @@ def end_what_is_up() -> list[Ending]:
 def end_all() -> list[Ending]:
     """End what every run has left, and everything else that carries our label; a run that goes on is left alone."""
     every = dict.fromkeys([*(f.id for f in runs()), *(i.run_id for i in registry.intents())])
-    return [*(_ended_unless_going_on(run) for run in every), *(_swept(stray) for stray in strays())]
+    ended = [_ended_unless_going_on(run) for run in every]
+    found = strays()
+    unasked = [Ending(run=f"(any, {provider})", trouble=why) for provider, why in found.unasked.items()]
+    return [*ended, *(_swept(stray) for stray in found.strays), *unasked]
 
 
-def strays() -> list[Stray]:
+def strays() -> Strays:
     """What carries our label and stands, of every provider that this machine can ask, but is not known here."""
     known = {intent.id for intent in registry.intents()}
-    found = []
+    found, unasked = [], {}
     for provider in PROVIDERS:
-        for identity, what in _labelled(Infra(provider)).items():
+        infra = Infra(provider)
+        if not infra.module.is_dir():
+            continue
+        try:
+            standing = infra.standing() if all(infra.target().values()) else {}  # no project is named: none to ask
+        except OrchError as error:
+            unasked[provider] = f"could not be asked what else is up: {error.message}"
+            continue
+        for identity, what in standing.items():
             if identity not in known:
                 found.append(Stray(provider=provider, id=identity, hosts=tuple(what["hosts"])))
-    return found
-
-
-def _labelled(infra: Infra) -> dict[str, Any]:
-    """What of ours the provider finds; nothing where there is no such provider, or none that can be asked from here."""
-    if not infra.module.is_dir():
-        return {}
-    try:
-        infra.check()
-        return infra.standing()
-    except OrchError:
-        return {}
+    return Strays(strays=tuple(found), unasked=unasked)
 
 
 def _deployed() -> set[str]:
@@ -94,18 +111,16 @@ def _deployed() -> set[str]:
 
 
 def _swept(stray: Stray) -> Ending:
-    try:
-        _, left = Infra(stray.provider).sweep(stray.id)
-    except OrchError as error:
-        return Ending(run=stray.id, trouble=error.message)
-    gone = () if left else stray.hosts
+    swept = Infra(stray.provider).sweep(stray.id)
+    gone = () if swept.left or swept.unknown else stray.hosts
     return Ending(
         run=stray.id,
         receipt=Receipt(
             provider=stray.provider,
             created=stray.hosts,
             destroyed=gone,
-            left=tuple(left),
+            left=swept.left,
+            unknown=swept.unknown,
             note="swept by label; nothing here knew it",
         ),
     )
@@ -123,6 +138,26 @@ def _ended_unless_going_on(run: str) -> Ending:
         return _ended(run, folder)
     finally:
         folder.release()
+
+
+def _ended_with_its_orch(run: str, folder: RunFolder | None) -> Ending:
+    if folder is not None and folder.is_ours and (orch := _holder(folder)) is not None:
+        _LOG.info("run %s goes on in another orch (process %d): ending that first", run, orch.pid)
+        if processes.end(lambda: [orch] if orch.is_alive else [], _ORCH_STEPS, group=False):
+            return Ending(run=run, trouble=f"{orch}, which measures it, cannot be ended")
+    return _ended(run, folder)
+
+
+def _holder(folder: RunFolder) -> Known | None:
+    """The orch that measures a run right now on this machine."""
+    try:
+        folder.hold()
+    except UsageError:
+        sessions = [event for event in folder.events() if event["event"] == SESSION and event["started"]]
+        orch = processes.known(sessions[-1]["pid"]) if sessions else None
+        return orch if orch is not None and orch.started == sessions[-1]["started"] else None
+    folder.release()
+    return None
 
 
 def _ended(run: str, folder: RunFolder | None = None) -> Ending:

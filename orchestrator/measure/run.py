@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from orchestrator import __version__
 from orchestrator.clock import SYSTEM, Clock
 from orchestrator.errors import (
     InvalidMeasurement,
+    MissingError,
     OrchError,
     ProvisionError,
     TeardownIncomplete,
@@ -19,17 +21,23 @@ from orchestrator.errors import (
 )
 from orchestrator.experiment.plan import Plan
 from orchestrator.hosts.base import HostLost
+from orchestrator.hosts.machine_lock import Share, machine
+from orchestrator.hosts.processes import started_at
 from orchestrator.hosts.provider import Deployment, Receipt, open_deployment
 from orchestrator.measure import stages
 from orchestrator.measure.blocks import Measuring
 from orchestrator.measure.environment import differences
-from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.interrupts import SESSION, Interrupts, OutOfTime
+from orchestrator.measure.progress import duration
 from orchestrator.measure.setting import Listener, Setting
 from orchestrator.measure.smoke import smoke
 from orchestrator.results.folder import RunFolder
 
 if TYPE_CHECKING:
     from orchestrator.analysis.answer import Answer
+
+_CLOSING = ("check", "report")
+_CLOSING_S = 900.0
 
 
 @dataclass(kw_only=True)
@@ -64,10 +72,10 @@ class Result:
 
     def error(self) -> OrchError | None:
         """What the exit code must say although the run came to its end, the costliest first; None when all is well."""
-        if self.receipt is not None and self.receipt.left:
-            return TeardownIncomplete(
-                f"still up: {', '.join(self.receipt.left)}", hint=f"orch teardown {self.folder.name}"
-            )
+        if self.receipt is not None and self.receipt.open:
+            what = f"still up: {', '.join(self.receipt.left)}" if self.receipt.left else "not known what is still up"
+            unknown = f"; not known: {', '.join(self.receipt.unknown)}" if self.receipt.unknown else ""
+            return TeardownIncomplete(f"{what}{unknown}", hint=f"orch teardown {self.folder.name}")
         if self.failed_checks:
             return InvalidMeasurement(
                 f"checks failed: {', '.join(self.failed_checks)}. {self.invalid or 'The numbers are invalid.'}",
@@ -82,19 +90,42 @@ class Result:
 
 
 def start(
-    plan: Plan, *, command: Sequence[str], listener: Listener, keep: bool = False, clock: Clock = SYSTEM
+    plan: Plan,
+    *,
+    command: Sequence[str],
+    listener: Listener,
+    keep: bool = False,
+    share: bool = False,
+    clock: Clock = SYSTEM,
 ) -> Result:
-    """Run a plan from its beginning. A stage's error is raised once samples are safe and what was made is gone."""
-    folder = RunFolder.create(plan, command=command, now=clock)
-    return _run(folder, plan, listener=listener, keep=keep, clock=clock)
+    """Run a plan from its beginning. A stage's error is raised once samples are safe and what was made is gone.
+
+    A run that is refused before anything was made leaves no folder: MissingError while another one measures on this
+    machine (unless `share`), or for what the machine lacks.
+    """
+    with machine(plan.provider, share=share) as part:
+        folder = RunFolder.create(plan, command=command, now=clock)
+        try:
+            return _run(folder, plan, part, listener=listener, keep=keep, clock=clock)
+        except (MissingError, UsageError) as error:
+            if _is_untouched(folder):
+                error.details = {}
+                folder.discard()
+            raise
 
 
 def resume(
-    folder: RunFolder, *, command: Sequence[str], listener: Listener, keep: bool = False, clock: Clock = SYSTEM
+    folder: RunFolder,
+    *,
+    command: Sequence[str],
+    listener: Listener,
+    keep: bool = False,
+    share: bool = False,
+    clock: Clock = SYSTEM,
 ) -> Result:
     """Go on with a run that was cut: same schedule, the block that was cut anew. UsageError when there is nothing to do.
 
-    What the cut block has finished is kept under superseded/.
+    What the cut block has finished is kept under superseded/. MissingError as `start`.
     """
     folder.require_ours("resume")
     story, plan = folder.story(), folder.plan()
@@ -107,29 +138,42 @@ def resume(
             f"run {folder.id} was begun with orch {story.begin['orch_version']}; this is {__version__}",
             hint="resume it with that version, or start a new run",
         )
-    folder.hold()
-    folder.convert()
-    folder.append({"event": "resume", "command": list(command), "at": clock.iso()})
-    return _run(folder, plan, listener=listener, keep=keep, clock=clock)
+    with machine(plan.provider, share=share) as part:
+        folder.hold()
+        folder.convert()
+        folder.append({"event": "resume", "command": list(command), "at": clock.iso()})
+        return _run(folder, plan, part, listener=listener, keep=keep, clock=clock)
 
 
-def _run(folder: RunFolder, plan: Plan, *, listener: Listener, keep: bool, clock: Clock) -> Result:
+def _run(folder: RunFolder, plan: Plan, part: Share, *, listener: Listener, keep: bool, clock: Clock) -> Result:
+    part.note(folder.id)
     try:
         with Interrupts() as interrupts:
+            # Whoever ends this run from outside (`orch teardown RUN`) must find the process that holds it.
+            folder.append({"event": SESSION, "pid": os.getpid(), "started": started_at(os.getpid())})
             setting = Setting(plan=plan, folder=folder, clock=clock, interrupts=interrupts, listener=listener)
-            return Run(setting, open_deployment(plan, folder), keep=keep).execute()
+            return Run(setting, open_deployment(plan, folder), keep=keep, part=part).execute()
     finally:
         folder.release()
+
+
+def _is_untouched(folder: RunFolder) -> bool:
+    """Whether the run ended before it had made or started anything."""
+    return not {event["event"] for event in folder.events()} - {"begin", SESSION, "stage", "warning", "end"}
 
 
 class Run:
     """The steps behind the stage table."""
 
-    def __init__(self, setting: Setting, deployment: Deployment, *, keep: bool = False) -> None:
+    def __init__(
+        self, setting: Setting, deployment: Deployment, *, keep: bool = False, part: Share | None = None
+    ) -> None:
         self._setting = setting
         self._folder = setting.folder
         self._deployment = deployment
         self._keep = keep
+        self._part = part or Share()
+        self._stage = stages.STAGES[0]
         self._deadline_s = setting.clock.monotonic_s() + setting.plan.limits.wall_s
         self._result = Result(folder=setting.folder.path)
         self._summary: Any = None
@@ -138,13 +182,18 @@ class Run:
         """Walk the stage table. ProvisionError when a host was lost on the way; an error's details name the run."""
         steps = {stage.name: getattr(self, f"_{stage.name}") for stage in stages.STAGES}
         self._setting.listener.progress(f"run {self._folder.path}")
+        self._setting.interrupts.allow(self._setting.plan.limits.wall_s)
+        self._warn_of_others()
         try:
             stages.walk(steps, self._begin)
         except HostLost as error:
             lost = ProvisionError(
-                f"lost: {error}; every finished trial is kept", hint=f"`orch run --resume {self._folder.id}` goes on"
+                f"lost: {error}; every finished trial is kept",
+                hint=f"`orch run --resume {self._folder.id}` goes on, where the hosts are the same or can be made the same",
             )
             raise self._explained(lost) from error
+        except OutOfTime as error:
+            raise self._explained(self._out_of_time()) from error
         except OrchError as error:
             for note in getattr(error, "__notes__", ()):
                 self._setting.listener.warning(note)
@@ -153,14 +202,35 @@ class Run:
 
     def _explained(self, error: OrchError) -> OrchError:
         """The error with the run it belongs to; what is still up comes first."""
-        left = self._result.error() if self._result.receipt and self._result.receipt.left else None
+        left = self._result.error() if self._result.receipt and self._result.receipt.open else None
         if left is not None:
             self._setting.listener.warning(error.message)
             error = left
         error.details = {**self._result.to_dict(), **error.details}
         return error
 
+    def _out_of_time(self) -> OrchError:
+        """The stage that used up the time, and what to do."""
+        doing, run = self._stage.doing, self._folder.id
+        if self._stage.name in _CLOSING:
+            return OrchError(
+                f"{doing} took more than {duration(_CLOSING_S)}", hint=f"`orch report {run}` does it again"
+            )
+        limit = duration(self._setting.plan.limits.wall_s)
+        kind = TrialsFailed if self._stage.name == "smoke" else ProvisionError
+        return kind(
+            f"limits.wall ({limit}) was used up while {doing}; nothing was measured",
+            hint=f"`orch run --resume {run}` tries again; a larger limits.wall in the experiment gives it more time",
+        )
+
+    def _warn_of_others(self) -> None:
+        for other in self._part.others():
+            self._setting.warn(f"shared the machine with another measurement, which disturbs both: {other}")
+
     def _begin(self, stage: stages.Stage) -> None:
+        self._stage = stage
+        if stage.always or stage.name in _CLOSING:  # limits.wall has ended the measuring; what follows is not held back
+            self._setting.interrupts.allow(_CLOSING_S if stage.name in _CLOSING else None)
         if not stage.always:  # what must be done in any case is not held up by a signal or a full disk
             self._setting.interrupts.checkpoint()
             self._folder.append({"event": "stage", "stage": stage.name})
@@ -208,6 +278,7 @@ class Run:
 
     def _collect(self) -> None:
         """Turn what waits into Parquet files and say how the run ended."""
+        self._warn_of_others()
         manifest = self._folder.finish(
             "complete" if self._result.is_complete else "interrupted", at=self._setting.clock.iso()
         )
@@ -220,7 +291,8 @@ class Run:
             from orchestrator.analysis.summarise import summarise
             from orchestrator.analysis.validity import sentence
 
-            self._summary = summarise(self._folder)
+            with self._setting.interrupts.waiting():
+                self._summary = summarise(self._folder)
             for name, document in self._summary.documents().items():
                 self._folder.write_json(name, document)
             failed = {check.name for check in self._summary.checks if check.verdict == "fail"}
@@ -232,7 +304,8 @@ class Run:
         if self._has_samples():
             from orchestrator.report import default_path, write_report
 
-            self._result.report = write_report(self._summary, default_path(self._summary))
+            with self._setting.interrupts.waiting():
+                self._result.report = write_report(self._summary, default_path(self._summary))
 
     def _has_samples(self) -> bool:
         return self._result.failed_trials < self._result.trials
@@ -249,4 +322,5 @@ class Run:
                 f"taking down run {self._folder.id} failed: {error.message}",
                 hint=f"call `orch teardown {self._folder.id}` again",
             ) from error
+        self._setting.listener.progress(self._result.receipt.sentence())  # also when the run itself failed
         self._folder.write_json("receipt.json", self._result.receipt.to_dict())

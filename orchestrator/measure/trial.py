@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from orchestrator.clock import Clock
-from orchestrator.hosts.base import Host, Pair, Process
+from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.patience import Patience
 from orchestrator.results import lines
@@ -149,9 +149,12 @@ class _Making:
 
     def _cause(self, error: TrialFailed) -> TrialFailed:
         """The failure; where the responder has died, that, and how: what the requester saw only follows from it."""
-        is_told = error.stage == "start" and error.kind != "responder-died"
-        if is_told or self.responder is None or self._has_line_or_lives(self.responder):
-            return error
+        is_told = error.kind == "protocol" or (error.stage == "start" and error.kind != "responder-died")
+        try:
+            if is_told or self.responder is None or self._has_line_or_lives(self.responder):
+                return error
+        except ContractBroken as broken:
+            return TrialFailed(error.stage, "protocol", f"the responder was ended: {broken}")
         how = _ending(self.responder.end())
         seen = "" if error.kind == "responder-died" else f"; {error.message}"
         return TrialFailed(error.stage, "responder-died", f"the responder died ({how}){seen}")
@@ -210,6 +213,8 @@ class _Making:
                 line = self.responder.read(timeout_s)
         except TimeoutError:
             raise TrialFailed(stage, "responder-hung", f"{complaint} within {timeout_s:g} s") from None
+        except ContractBroken as error:
+            raise TrialFailed(stage, "protocol", f"the responder was ended: {error}") from None
         if line is None:
             raise TrialFailed(stage, "responder-died", "the responder died")
         return _parsed(line, "responder", stage)
@@ -268,9 +273,9 @@ class _Making:
 
     def _listen(self, requester: Process, on_progress: OnProgress) -> tuple[dict[str, Any], dict[str, Any], float]:
         """Read a requester's lines until `done`: its `checked` line, its `done` line, and when it had checked."""
-        patience = Patience(ask=self.ask, ready_s=READY_S)
         checked: dict[str, Any] = {}
         checked_at_s = self.bench.clock.monotonic_s()
+        patience = Patience(ask=self.ask, ready_s=READY_S, since_s=checked_at_s)
         while True:
             try:
                 text = requester.read(patience.next_line_s)
@@ -278,6 +283,8 @@ class _Making:
                 raise TrialFailed(
                     patience.stage, "hung", f"no word from the requester in {patience.next_line_s:g} s"
                 ) from None
+            except ContractBroken as error:
+                raise TrialFailed(patience.stage, "protocol", f"the requester was ended: {error}") from None
             if text is None:
                 raise TrialFailed(patience.stage, "requester-died", "the requester died")
             line, now_s = _parsed(text, "requester", patience.stage), self.bench.clock.monotonic_s()
@@ -286,15 +293,25 @@ class _Making:
                     checked, checked_at_s = line, now_s
                 case "progress":
                     on_progress(line)
+                case "done" if "requests" not in line:
+                    raise TrialFailed(
+                        patience.stage, "protocol", "the requester was done without saying what it had done"
+                    )
                 case "done":
                     return checked, _shaped(lines.Done, line, "requester", patience.stage), checked_at_s
                 case "failed":
                     message = f"the requester gave up: {line.get('message', 'without a word')}"
                     raise TrialFailed(patience.stage, str(line.get("kind", "failed")), message)
+                case "start":
+                    pass
+                case other:
+                    raise TrialFailed(patience.stage, "protocol", f"the requester printed a line of type {other!r:.50}")
             if not patience.heard(line, now_s):
                 raise TrialFailed(
                     patience.stage, "hung", f"not done after {patience.at_most_s:g} s, though its load ends sooner"
                 )
+            if patience.hears_too_much(now_s):
+                raise TrialFailed(patience.stage, "protocol", "the requester prints many lines a second, not one")
 
     def _refuse_if_nothing_succeeded(self) -> None:
         for part in self.parts:

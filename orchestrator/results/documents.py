@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -16,6 +15,7 @@ from typing import Any, get_args, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from orchestrator.disk import is_full
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.results.manifest import SCHEMA_VERSION, Manifest
 from orchestrator.strict_json import read_json
@@ -28,9 +28,9 @@ def whole_file(path: Path, staging: Path | None = None) -> Iterator[Path]:
     `staging` is a folder of the same file system. MissingError when the disk is full.
     """
     folder = staging or path.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
     with disk_full_is_an_error(path):
+        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=folder)
         os.close(handle)
         partial = Path(name)
@@ -50,7 +50,7 @@ def disk_full_is_an_error(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if not is_full(error):
             raise
         raise MissingError(
             f"the disk is full: {path} could not be written; every finished trial is kept",

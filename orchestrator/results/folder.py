@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from orchestrator import __version__, clock
-from orchestrator.errors import InvalidMeasurement, UsageError, did_you_mean
+from orchestrator.disk import writing
+from orchestrator.errors import InvalidMeasurement, MissingError, UsageError, did_you_mean
 from orchestrator.experiment.plan import Plan
 from orchestrator.results import derive, ownership
 from orchestrator.results.documents import (
     decode,
+    disk_full_is_an_error,
     manifest_from_dict,
     manifest_to_dict,
     sha256_of,
@@ -62,18 +64,29 @@ class RunFolder:
         name = re.sub(r"[^a-z0-9_]+", "-", plan.name.lower()).strip("-") or "run"
         run_id = f"{now.stamp()}-{name}-{secrets.token_hex(2)}"
         folder = cls(root / run_id, root=root)
-        folder.path.mkdir(parents=True)
-        write_json(folder.path / "plan.json", plan.to_dict())
-        files = {"plan.json": sha256_of(folder.path / "plan.json")}
+        try:
+            with writing(folder.path, "start the run again"):
+                folder.path.mkdir(parents=True)
+                folder._begin(plan, {"command": list(command), "at": now.iso()})
+        except MissingError as error:  # a run that has not begun leaves no folder, and cannot be resumed
+            folder.release()
+            shutil.rmtree(folder.path, ignore_errors=True)
+            hint = (error.hint or "").replace("`orch run --resume`", "start the run again")
+            raise MissingError(error.message.removesuffix("; every finished trial is kept"), hint=hint) from error
+        return folder
+
+    def _begin(self, plan: Plan, about: Mapping[str, Any]) -> None:
+        """Write the plan and the journal's first line, and note that the folder is ours."""
+        write_json(self.path / "plan.json", plan.to_dict())
+        files = {"plan.json": sha256_of(self.path / "plan.json")}
         experiment = Path(plan.experiment_path)
         if plan.experiment_path and experiment.is_file():
-            shutil.copyfile(experiment, folder.path / "experiment.yaml")
-            files["experiment.yaml"] = sha256_of(folder.path / "experiment.yaml")
-        begin = {"event": "begin", "run_id": run_id, "plan_id": plan.id, "orch_version": __version__, "files": files}
-        folder.append({**begin, "command": list(command), "at": now.iso()})
-        folder.hold()
-        ownership.note(root, folder.path, folder._first_chain())
-        return folder
+            shutil.copyfile(experiment, self.path / "experiment.yaml")
+            files["experiment.yaml"] = sha256_of(self.path / "experiment.yaml")
+        begin = {"event": "begin", "run_id": self.id, "plan_id": plan.id, "orch_version": __version__, "files": files}
+        self.append({**begin, **about})
+        self.hold()
+        ownership.note(self._root, self.path, self._first_chain())
 
     @classmethod
     def open(cls, run: str | Path, *, root: Path = ROOT) -> RunFolder:
@@ -161,8 +174,9 @@ class RunFolder:
     def log(self, name: str, text: str) -> None:
         """Keep the last words of something that failed under logs/."""
         folder = self.path / "logs"
-        folder.mkdir(exist_ok=True)
-        (folder / name).write_text(text + "\n", encoding="utf-8")
+        with disk_full_is_an_error(folder / name):
+            folder.mkdir(exist_ok=True)
+            (folder / name).write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 
     def hold(self) -> None:
         """Make this process the run's only writer; UsageError when it has another one."""
@@ -178,6 +192,13 @@ class RunFolder:
         if self._hold is not None:
             self._hold.close()
             self._hold = None
+
+    def discard(self) -> None:
+        """Remove a folder that was made here and holds nothing yet."""
+        self.require_ours("discard")
+        self.release()
+        ownership.forget(self._root, self.path)
+        shutil.rmtree(self.path)
 
     def manifest(self) -> Manifest:
         """The run in one document, derived from plan and journal; after a kill the records left in staging count too.

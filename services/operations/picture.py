@@ -11,6 +11,7 @@ import math
 import random
 import struct
 import zlib
+from collections.abc import Iterable, Iterator
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHUNK_OVERHEAD = 12  # length, type, CRC
@@ -27,15 +28,20 @@ def picture(size: int) -> bytes:
 
     The picture is as near to square as fits.
     """
+    return b"".join(pieces(size))
+
+
+def pieces(size: int) -> Iterator[bytes]:
+    """The bytes of `picture(size)`, a small piece at a time; ValueError as there, when the first one is asked for."""
     if not SMALLEST <= size <= LARGEST:
         raise ValueError(f"a picture has {SMALLEST} to {LARGEST:,} bytes; {size:,} was asked for")
     width, height = _dimensions(size)
-    rows = _rows(width, height)
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    parts = [_SIGNATURE, _chunk(b"IHDR", header), _chunk(b"IDAT", _stored(rows)), _chunk(b"IEND", b"")]
-    padding = size - sum(map(len, parts)) - _CHUNK_OVERHEAD
-    parts.insert(2, _chunk(b"orPd", bytes(padding)))
-    return b"".join(parts)
+    padding = size - _file_size(width, height)
+    yield _SIGNATURE
+    yield from _chunk(b"IHDR", 13, [struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)])
+    yield from _chunk(b"orPd", padding, _zeros(padding))
+    yield from _chunk(b"IDAT", _stored_size(width, height), _stored(_rows(width, height), _raw_size(width, height)))
+    yield from _chunk(b"IEND", 0, [])
 
 
 def _dimensions(size: int) -> tuple[int, int]:
@@ -50,25 +56,57 @@ def _dimensions(size: int) -> tuple[int, int]:
 
 
 def _file_size(width: int, height: int) -> int:
-    raw = (1 + _BYTES_PER_PIXEL * width) * height
-    stored = 2 + raw + 5 * math.ceil(raw / _STORED_BLOCK) + 4
-    return len(_SIGNATURE) + (_CHUNK_OVERHEAD + 13) + (_CHUNK_OVERHEAD + stored) + 2 * _CHUNK_OVERHEAD
+    return (
+        len(_SIGNATURE) + (_CHUNK_OVERHEAD + 13) + (_CHUNK_OVERHEAD + _stored_size(width, height)) + 2 * _CHUNK_OVERHEAD
+    )
 
 
-def _rows(width: int, height: int) -> bytes:
+def _raw_size(width: int, height: int) -> int:
+    return (1 + _BYTES_PER_PIXEL * width) * height
+
+
+def _stored_size(width: int, height: int) -> int:
+    raw = _raw_size(width, height)
+    return 2 + raw + 5 * math.ceil(raw / _STORED_BLOCK) + 4
+
+
+def _rows(width: int, height: int) -> Iterator[bytes]:
     """Every row with filter type 0 before it."""
     source = random.Random(_SEED)  # noqa: S311 - a load, not a secret
-    return b"".join(b"\0" + source.randbytes(_BYTES_PER_PIXEL * width) for _ in range(height))
+    for _ in range(height):
+        yield b"\0" + source.randbytes(_BYTES_PER_PIXEL * width)
 
 
-def _stored(raw: bytes) -> bytes:
-    """A zlib stream of stored blocks (RFC 1950, RFC 1951)."""
-    blocks = [raw[start : start + _STORED_BLOCK] for start in range(0, len(raw), _STORED_BLOCK)]
-    stream = [b"\x78\x01"]
-    for number, block in enumerate(blocks, start=1):
-        stream += [struct.pack("<BHH", number == len(blocks), len(block), 0xFFFF ^ len(block)), block]
-    return b"".join([*stream, struct.pack(">I", zlib.adler32(raw))])
+def _zeros(count: int) -> Iterator[bytes]:
+    while count:
+        yield bytes(min(count, _STORED_BLOCK))
+        count -= min(count, _STORED_BLOCK)
 
 
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+def _stored(rows: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """A zlib stream of stored blocks (RFC 1950, RFC 1951) that holds the rows, `size` bytes together."""
+    yield b"\x78\x01"
+    checksum, waiting = 1, bytearray()
+    for row in rows:
+        checksum = zlib.adler32(row, checksum)
+        waiting += row
+        while len(waiting) >= _STORED_BLOCK:
+            size -= _STORED_BLOCK
+            yield _block(waiting[:_STORED_BLOCK], is_last=not size)
+            del waiting[:_STORED_BLOCK]
+    if waiting:
+        yield _block(waiting, is_last=True)
+    yield struct.pack(">I", checksum)
+
+
+def _block(content: bytearray, *, is_last: bool) -> bytes:
+    return struct.pack("<BHH", is_last, len(content), 0xFFFF ^ len(content)) + content
+
+
+def _chunk(kind: bytes, size: int, content: Iterable[bytes]) -> Iterator[bytes]:
+    yield struct.pack(">I", size) + kind
+    checksum = zlib.crc32(kind)
+    for part in content:
+        checksum = zlib.crc32(part, checksum)
+        yield part
+    yield struct.pack(">I", checksum)

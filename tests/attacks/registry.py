@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tests.attacks import kills, run_folders
+from tests.attacks import cloud, endings, experiments, kills, misbehaving, run_folders
 from tests.attacks.base import Attack
 
-ATTACKS: tuple[Attack, ...] = (*run_folders.ATTACKS, *kills.ATTACKS)
+ATTACKS: tuple[Attack, ...] = (
+    *run_folders.ATTACKS,
+    *experiments.ATTACKS,
+    *kills.ATTACKS,
+    *endings.ATTACKS,
+    *misbehaving.ATTACKS,
+    *cloud.ATTACKS,
+)

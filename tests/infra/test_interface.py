@@ -77,7 +77,7 @@ def test_the_readme_names_every_variable_and_output_field(infra: Path) -> None:
 def test_every_provider_has_the_program(infra: Path, provider: str) -> None:
     program = [sys.executable, "-ES", str(infra / provider / "provider.py"), "--help"]
     done = subprocess.run(program, capture_output=True, text=True, check=True)
-    for verb in ("check", "status", "list", "sweep"):
+    for verb in ("check", "target", "status", "list", "sweep"):
         assert verb in done.stdout
 
 
@@ -99,7 +99,10 @@ def test_the_cloud_itself_ends_an_instance(gcp: dict[str, str]) -> None:
     instance = gcp["google_compute_instance host"]
     assert re.search(r"max_run_duration \{\s+seconds = var\.ttl_seconds\s+\}", instance)
     assert 'instance_termination_action = "DELETE"' in instance
-    assert re.search(r"automatic_restart\s+= false", instance)
+    # A stopped instance has no timer: neither maintenance nor a failing host may leave one behind.
+    assert re.search(r"automatic_restart\s+= true", instance)
+    assert re.search(r'on_host_maintenance\s+= "MIGRATE"', instance)
+    assert re.search(r'provisioning_model\s+= "STANDARD"', instance)
 
 
 def test_an_instance_may_call_nobody_and_opens_nothing_else(gcp: dict[str, str]) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from orchlab import checking, emulator, host, layout, link, network, sweeping
@@ -25,6 +27,13 @@ def _check(_arguments: argparse.Namespace) -> int:
 
 def _status(arguments: argparse.Namespace) -> int:
     _print(sweeping.status(arguments.run_id))
+    return 0
+
+
+def _target(_arguments: argparse.Namespace) -> int:
+    identity = Path("/etc/machine-id")
+    named = identity.read_text().strip()[:8] if identity.is_file() else ""  # the whole is nobody else's to know
+    _print({"target": {"machine": named or platform.node()}, "set_by": {}})
     return 0
 
 
@@ -94,8 +103,9 @@ def _emulate(arguments: argparse.Namespace) -> int:
 _VERBS: dict[str, tuple[Callable[[argparse.Namespace], int], str, tuple[str, ...]]] = {
     "check": (_check, "can this machine be a lab?", ()),
     "status": (_status, "the health of a deployment", ("run-id",)),
+    "target": (_target, "which machine this is", ()),
     "list": (_list, "everything of ours on this machine", ()),
-    "sweep": (_sweep, "remove a deployment, or all, by name", ("run-id?", "all")),
+    "sweep": (_sweep, "remove a deployment, or all", ("run-id?", "all")),
     "network-up": (_network_up, "Terraform: claim a /24", ("run-id",)),
     "network-down": (_network_down, "Terraform: give it back", ("run-id",)),
     "host-up": (_host_up, "Terraform: make the host in ORCH_LAB_SPEC", ()),

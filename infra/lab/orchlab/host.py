@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from orchlab import cgroups, inside, layout, processes
+from orchlab import cgroups, inside, layout, ownership, processes
 from orchlab.errors import LabError
 
 PROGRAM = Path(__file__).resolve().parent.parent / "provider.py"
-NETNS = Path("/run/netns")
+NETNS = ownership.NETNS
 _READY_S = 20.0
 
 
@@ -59,12 +59,14 @@ def ip(*arguments: str) -> None:
 def up(spec: Spec) -> None:
     """Make a host, or nothing: what a failed try made is removed again. LabError says why."""
     down(spec.run_id, spec.name)
+    refuse_strangers_namespace(spec.instance)
     try:
         folder = layout.host_dir(spec.run_id, spec.name)
         layout.make_dir(folder)
         layout.write_record(folder / "spec.json", vars(spec))
         inside.prepare(folder, spec.instance, public_key=spec.ssh_public_key, host_key=Path(spec.host_key_path))
         ip("netns", "add", spec.instance)
+        ip(*ownership.marking(spec.run_id, spec.instance)[1:])
         ip("-n", spec.instance, "link", "set", "lo", "up")
         _start_keeper(spec, folder)
     except BaseException:  # also when interrupted: Terraform does not clean up after a failed create
@@ -92,7 +94,7 @@ def _start_keeper(spec: Spec, folder: Path) -> None:
     if line.strip() != b"ready":
         keeper.kill()
         keeper.wait()
-        words = log.read_text().strip().splitlines()
+        words = [line for line in log.read_text().strip().splitlines() if not line.startswith("hint: ")]
         raise LabError(f"host {spec.name} did not come up: {words[-1] if words else f'silent for {_READY_S:g} s'}")
 
 
@@ -113,6 +115,10 @@ def keep(run_id: str, name: str) -> None:
     if runs_systemd():
         tree = cgroups.delegated(tree, Path("/proc/self/cgroup").read_text())
     limits = cgroups.Limits(cpu_cores=spec.cpu_cores, memory_mib=spec.memory_mib)
+    if any(folder.is_dir() for folder in tree.group(spec.instance).folders):
+        raise LabError(f"there is a cgroup {spec.instance} that is not ours", hint="remove it by hand, or run anew")
+    # Recorded before it is made: `down` removes no group that has no record.
+    layout.write_record(folder / "host.json", record | {"cgroup": tree.group(spec.instance).to_dict()})
     group = cgroups.create(tree, spec.instance, limits)
     expires_at = time.time() + spec.ttl_seconds
     deadline = _boot_seconds() + spec.ttl_seconds
@@ -125,7 +131,7 @@ def keep(run_id: str, name: str) -> None:
     let_go_of_output()
     if _ended_before(first, deadline):
         return  # `status` says so; what is left waits for `down`
-    down(run_id, name)
+    _remove(run_id, name, group)
     _leave_if_last(run_id)
 
 
@@ -163,8 +169,30 @@ def _leave_if_last(run_id: str) -> None:
         sweeping.sweep(run_id)
 
 
+def refuse_strangers_namespace(instance: str) -> None:
+    """LabError when a namespace of that name is there; ours are removed by now, so it is somebody else's."""
+    if (NETNS / instance).exists():
+        raise LabError(
+            f"there is a network namespace {instance} that is not ours", hint=f"look at it: ip netns pids {instance}"
+        )
+
+
 def down(run_id: str, name: str) -> None:
-    """Remove a host, whatever is left of it. Idempotent; LabError when something cannot be removed."""
+    """Remove a host, whatever is left of it. Idempotent; LabError when something cannot be removed.
+
+    What only has its name and is not ours is left alone.
+    """
+    if not ownership.is_ours(run_id, name):
+        return
+    group = None
+    if layout.read_record(layout.host_dir(run_id, name) / "host.json") is None and ownership.is_marked(run_id, name):
+        with suppress(LabError):  # no cgroups on this machine, so none of ours
+            group = cgroups.find_tree(Path("/proc/mounts").read_text()).group(layout.instance_name(run_id, name))
+    _remove(run_id, name, group)
+
+
+def _remove(run_id: str, name: str, group: cgroups.Group | None) -> None:
+    """Remove a host of ours; `group` is its cgroup where no record names it."""
     instance = layout.instance_name(run_id, name)
     folder = layout.host_dir(run_id, name)
     record = layout.read_record(folder / "host.json") or {}
@@ -172,9 +200,9 @@ def down(run_id: str, name: str) -> None:
         process = processes.from_record(record.get(role))
         if process and process.pid != os.getpid():
             processes.end(process)
-    with suppress(LabError):  # no cgroups on this machine, so none of ours
-        tree = cgroups.find_tree(Path("/proc/mounts").read_text())
-        cgroups.remove(cgroups.group_from_record(record.get("cgroup")) or tree.group(instance))
+    recorded = cgroups.group_from_record(record.get("cgroup")) or group
+    if recorded is not None:
+        cgroups.remove(recorded)
     remove_namespace(instance)
     if folder.exists():
         shutil.rmtree(folder)

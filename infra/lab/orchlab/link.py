@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from orchlab import host, layout, netem, paths, processes
+from orchlab import host, layout, netem, ownership, paths, processes
 from orchlab.errors import LabError
 
 _READY_S = 15.0
@@ -63,12 +63,15 @@ class NetemLink:
     scheduler: str | None = None
 
     def __init__(self, run_id: str, ends: Sequence[paths.End]) -> None:
+        self._run_id = run_id
         self._netns = layout.instance_name(run_id, layout.LINK)
         self._ends = ends
 
     def start(self) -> None:
         """See `Link`."""
+        host.refuse_strangers_namespace(self._netns)
         netem.run(netem.cabling(self._netns, self._ends))
+        netem.run([ownership.marking(self._run_id, self._netns)])
 
     def set_ways(self, ways: Ways) -> None:
         """See `Link`."""
@@ -247,7 +250,9 @@ def summary(rtts_ms: Sequence[float]) -> dict[str, float]:
 
 
 def down(run_id: str) -> None:
-    """Remove the link of a deployment, whatever is left of it. Idempotent."""
+    """Remove the link of a deployment, whatever is left of it. Idempotent. A stranger's namespace is left alone."""
+    if not ownership.is_ours(run_id, layout.LINK):
+        return
     folder = layout.link_dir(run_id)
     record = layout.read_record(folder / "process.json") or {}
     processes.end(processes.from_record(record.get("emulator")), grace_s=0.0)

@@ -1,4 +1,4 @@
-"""What of ours is there: its health, its expiry, and the broom that needs nothing but names."""
+"""What of ours is there: its health, its expiry, and its removal without any state of Terraform's."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from orchlab import cgroups, host, layout, link, network
+from orchlab import cgroups, host, layout, link, network, ownership
 from orchlab.errors import LabError
 
 
 def names() -> dict[str, set[str]]:
-    """The hosts of each run, by everything that carries their name: folders, namespaces, cgroups."""
+    """The hosts of each run, by everything of ours that carries their name: folders, namespaces, cgroups."""
     found: dict[str, set[str]] = {}
     carriers = {path.name for path in host.NETNS.iterdir()} if host.NETNS.is_dir() else set()
-    with suppress(LabError):  # no cgroups on this machine, so none of ours
+    with suppress(LabError, FileNotFoundError):  # no cgroups on this machine, so none of ours
         carriers |= cgroups.find_tree(Path("/proc/mounts").read_text()).group_names()
     for parts in filter(None, map(layout.split_name, carriers)):
-        found.setdefault(parts[0], set()).add(parts[1])
+        if ownership.is_ours(*parts):
+            found.setdefault(parts[0], set()).add(parts[1])
     for run_id in layout.runs_on_record():
         found.setdefault(run_id, set()).update(layout.hosts_on_record(run_id))
         if layout.link_dir(run_id).is_dir():

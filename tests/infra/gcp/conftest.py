@@ -24,7 +24,15 @@ def compute() -> Iterator[FakeCompute]:
 def cloud(compute: FakeCompute) -> dict[str, str]:
     """What a user would export, with the fake in Google's place."""
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TF_PLUGIN_CACHE_DIR")}
-    given = {"GOOGLE_PROJECT": "demo", "GOOGLE_OAUTH_ACCESS_TOKEN": "secret", "TF_VAR_compute_endpoint": compute.url}
+    given = {
+        "GOOGLE_PROJECT": "demo",
+        "GOOGLE_OAUTH_ACCESS_TOKEN": "secret",
+        "TF_VAR_compute_endpoint": compute.url,
+        "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT": compute.url.replace("/compute/v1/", "/v1/"),
+        # Nobody's own login is looked at, and no metadata service asked for one.
+        "CLOUDSDK_CONFIG": "/nowhere",
+        "NO_GCE_CHECK": "true",
+    }
     return {**kept, **given}
 
 
@@ -33,12 +41,12 @@ Ask = Callable[..., tuple[int, Any, str]]
 
 @pytest.fixture
 def ask(infra: Path, cloud: dict[str, str]) -> Ask:
-    """Run provider.py: its exit status, its JSON (or None), its words on stderr."""
+    """Run provider.py: its exit status, its JSON (or None), its words on stderr. With `python=()`, google-auth is there."""
 
-    def run(*arguments: str, **changes: str | None) -> tuple[int, Any, str]:
+    def run(*arguments: str, python: tuple[str, ...] = ("-ES",), **changes: str | None) -> tuple[int, Any, str]:
         environment = {name: value for name, value in (cloud | changes).items() if value is not None}
         done = subprocess.run(
-            [sys.executable, "-ES", str(infra / "gcp" / "provider.py"), *arguments],
+            [sys.executable, *python, str(infra / "gcp" / "provider.py"), *arguments],
             env=environment,
             capture_output=True,
             text=True,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import urllib.error
 import urllib.request
 from typing import Any
 
 import pytest
-from fake_compute import FakeCompute
+from fake_compute import LINK, FakeCompute
 
 ZONE = "projects/demo/zones/us-west1-a"
 
@@ -95,3 +96,67 @@ def test_lists_come_in_pages(compute: FakeCompute) -> None:
     second = call(compute, "GET", f"projects/demo/global/networks?pageToken={first['nextPageToken']}")
     assert [item["name"] for page in (first, second) for item in page["items"]] == ["a", "b", "c"]
     assert "nextPageToken" not in second
+
+
+FAMILY = "projects/debian-cloud/global/images/family/debian-12"
+NEWEST = "projects/debian-cloud/global/images/debian-12-bookworm-v20260110"
+# How Terraform's google provider recognises the image of a disk that it reads back: an instance whose disk names its
+# image in another way is replaced by the next plan (resolveImageLink in its image.go).
+RECOGNISED = re.compile(
+    r"https://www\.googleapis\.com/compute/[a-z0-9]+/projects/([^/]+)/global/images/([-_a-zA-Z0-9]*)"
+)
+
+
+def test_a_family_is_its_newest_image_and_no_image_itself(compute: FakeCompute) -> None:
+    """The provider asks for an image of that name first, and takes the family only after a 404."""
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        call(compute, "GET", "projects/debian-cloud/global/images/debian-12")
+    assert caught.value.code == 404
+    found = call(compute, "GET", FAMILY)
+    assert (found["selfLink"], found["family"]) == (LINK + NEWEST, "debian-12")
+    assert call(compute, "GET", NEWEST) == found
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        call(compute, "GET", FAMILY.replace("12", "99"))
+    assert caught.value.code == 404
+
+
+@pytest.mark.parametrize("named", [FAMILY, LINK + FAMILY, NEWEST, LINK + NEWEST])
+def test_a_disk_remembers_the_image_and_not_the_family(compute: FakeCompute, named: str) -> None:
+    body = instance("one")
+    body["disks"][0]["initializeParams"]["sourceImage"] = named
+    call(compute, "POST", f"{ZONE}/instances", body)
+    source = call(compute, "GET", f"{ZONE}/disks/one")["sourceImage"]
+    assert source == LINK + NEWEST
+    recognised = RECOGNISED.match(source)
+    assert recognised is not None
+    assert (recognised[1], "debian-12" in recognised[2]) == ("debian-cloud", True)
+
+
+def test_an_instance_of_an_unknown_family_is_refused(compute: FakeCompute) -> None:
+    body = instance("one")
+    body["disks"][0]["initializeParams"]["sourceImage"] = FAMILY.replace("12", "99")
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        call(compute, "POST", f"{ZONE}/instances", body)
+    assert (caught.value.code, compute.things) == (404, {})
+
+
+def test_whatever_is_stored_names_others_by_their_full_link(compute: FakeCompute) -> None:
+    call(compute, "POST", "projects/demo/global/networks", {"name": "net"})
+    subnet = {"name": "s", "network": "projects/demo/global/networks/net"}
+    call(compute, "POST", "projects/demo/regions/us-west1/subnetworks", subnet)
+    call(compute, "POST", f"{ZONE}/instances", instance("one"))
+    made = call(compute, "GET", f"{ZONE}/instances/one")
+    disk = call(compute, "GET", f"{ZONE}/disks/one")
+    interface = made["networkInterfaces"][0]
+    assert made["machineType"] == f"{LINK}{ZONE}/machineTypes/f1-micro"
+    assert interface["subnetwork"] == f"{LINK}projects/demo/regions/us-west1/subnetworks/s"
+    assert interface["network"] == f"{LINK}projects/demo/global/networks/net"
+    assert made["disks"][0]["source"] == disk["selfLink"] == f"{LINK}{ZONE}/disks/one"
+    assert (made["selfLink"], made["zone"]) == (f"{LINK}{ZONE}/instances/one", LINK + ZONE)
+    text = json.dumps([made, disk])
+    assert compute.url not in text
+
+
+def test_a_second_look_sees_the_same(compute: FakeCompute) -> None:
+    call(compute, "POST", f"{ZONE}/instances", instance("one"))
+    assert call(compute, "GET", f"{ZONE}/instances/one") == call(compute, "GET", f"{ZONE}/instances/one")

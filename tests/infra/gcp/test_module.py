@@ -101,8 +101,10 @@ def test_a_zone_without_capacity_leaves_nothing_after_destroy(module: Run, compu
     assert compute.things == {}
 
 
-def test_without_the_controllers_address_nothing_is_planned(module: Run, compute: FakeCompute) -> None:
-    done = module("plan", "-input=false", "-var=controller_cidr=null")
+def test_without_the_controllers_address_nothing_is_planned(module: Run, compute: FakeCompute, tmp_path: Path) -> None:
+    # As orch hands it over: null in a file of JSON. `-var=controller_cidr=null` would be the word "null".
+    (tmp_path / "null.tfvars.json").write_text('{"controller_cidr": null}')
+    done = module("plan", "-input=false", f"-var-file={tmp_path / 'null.tfvars.json'}")
     assert done.returncode != 0
     assert "controller_cidr is needed" in " ".join(done.stderr.split())
     assert [request for request in compute.requests if request[0] != "GET"] == []

@@ -1,4 +1,4 @@
-"""The provider's program against a fake Compute API: what is there, how it is, and the broom."""
+"""The provider's program against a fake Compute API: what is there, how it is, and how it is swept."""
 
 from __future__ import annotations
 
@@ -8,28 +8,9 @@ from typing import Any
 import pytest
 from fake_compute import FakeCompute
 
+from tests.infra.cloud_faults import build, build_network, build_strangers, post
+
 Ask = Callable[..., tuple[int, Any, str]]
-
-
-def build(compute: FakeCompute, run_id: str, hosts: dict[str, str]) -> None:
-    """What infra/gcp makes, as far as names and links go; `hosts` by name, with their zone."""
-
-    def post(place: str, kind: str, body: dict[str, Any]) -> None:
-        status, _ = compute.answer("POST", f"projects/demo/{place}/{kind}", {}, body)
-        assert status == 200
-
-    network = f"projects/demo/global/networks/orch-{run_id}"
-    post("global", "networks", {"name": f"orch-{run_id}"})
-    for region in sorted({zone.rpartition("-")[0] for zone in hosts.values()}):
-        post(f"regions/{region}", "subnetworks", {"name": f"orch-{run_id}-{region}", "network": network})
-    for rule in ("ssh", "internal"):
-        post("global", "firewalls", {"name": f"orch-{run_id}-{rule}", "network": network})
-    for name, zone in hosts.items():
-        region = zone.rpartition("-")[0]
-        interface = {"subnetwork": f"projects/demo/regions/{region}/subnetworks/orch-{run_id}-{region}"}
-        scheduling = {"maxRunDuration": {"seconds": "3600"}}
-        body = {"name": f"orch-{run_id}-{name}", "networkInterfaces": [interface], "scheduling": scheduling}
-        post(f"zones/{zone}", "instances", body)
 
 
 TWO = {"requester": "us-west1-a", "responder": "us-central1-a"}
@@ -74,14 +55,16 @@ def test_a_stopped_host_is_to_be_replaced(ask: Ask, compute: FakeCompute) -> Non
     build(compute, "a1", TWO)
     compute.things["zones/us-west1-a/instances/orch-a1-requester"]["status"] = "TERMINATED"
     _, answer, _ = ask("status", "--run-id", "a1")
-    assert answer["hosts"]["requester"]["why"] == "Compute Engine says TERMINATED"
+    stopped = answer["hosts"]["requester"]
+    assert stopped["why"] == "Compute Engine says TERMINATED; while it is stopped, nothing deletes it by itself"
+    assert stopped["expires_at"] is None
     assert answer["replace"] == ['google_compute_instance.host["requester"]']
 
 
 def test_everything_of_ours_is_listed_and_nothing_else(ask: Ask, compute: FakeCompute) -> None:
     build(compute, "a1", TWO)
-    compute.answer("POST", "projects/demo/global/networks", {}, {"name": "default"})
-    compute.answer("POST", "projects/demo/global/networks", {}, {"name": "orch-left"})
+    build_strangers(compute, "a1")
+    build_network(compute, "left")
     _, answer, _ = ask("list")
     assert answer["runs"] == {
         "a1": {"hosts": ["responder", "requester"], "expires_at": 1767258010},
@@ -99,15 +82,57 @@ def test_sweep_removes_one_run_in_the_order_that_works(ask: Ask, compute: FakeCo
     assert answer["removed"][-1] == "networks/orch-a1"
     assert not [path for path in compute.things if "orch-a1/" in f"{path}/" or "orch-a1-" in path]
     assert [path for path in compute.things if "instances/orch-a1b-other" in path]
-    assert ask("sweep", "--run-id", "a1")[1] == {"removed": [], "left": []}
+    assert ask("sweep", "--run-id", "a1")[1] == {"removed": [], "left": [], "unknown": []}
 
 
 def test_sweep_all_leaves_what_is_not_ours(ask: Ask, compute: FakeCompute) -> None:
     build(compute, "a1", TWO)
     build(compute, "b2", TWO)
-    compute.answer("POST", "projects/demo/global/networks", {}, {"name": "orchestra"})
-    assert ask("sweep", "--all")[0] == 0
-    assert list(compute.things) == ["global/networks/orchestra"]
+    strangers = build_strangers(compute, "a1")
+    post(compute, "global", "networks", {"name": "orchestra"})
+    code, answer, _ = ask("sweep", "--all")
+    assert code == 0
+    assert set(compute.things) == strangers | {"global/networks/orchestra"}
+    assert not [name for name in answer["removed"] if name.endswith(("prod-db", "vpc", "cache", "allow"))]
+
+
+def test_a_disk_that_was_detached_is_swept_too(ask: Ask, compute: FakeCompute) -> None:
+    labels = {"app": "orch", "orch-run": "a1"}
+    post(compute, "zones/us-west1-a", "disks", {"name": "orch-a1-requester", "labels": labels})
+    assert ask("list")[1]["runs"] == {"a1": {"hosts": [], "expires_at": None}}
+    assert ask("sweep", "--run-id", "a1")[1]["removed"] == ["disks/orch-a1-requester"]
+
+
+def test_a_network_of_ours_that_others_use_is_left_and_said_so(ask: Ask, compute: FakeCompute) -> None:
+    network = build_network(compute, "a1")
+    body = {"name": "their-vm", "networkInterfaces": [{"network": network}]}
+    post(compute, "zones/us-west1-a", "instances", body)
+    code, answer, _ = ask("sweep", "--run-id", "a1")
+    assert code == 6
+    assert [entry["what"] for entry in answer["left"]] == ["networks/orch-a1"]
+    assert "used by 'their-vm'" in answer["left"][0]["why"]
+
+
+@pytest.mark.parametrize("verb", [("status", "--run-id", "a1"), ("list",)])
+@pytest.mark.parametrize("status", [403, 404, 500])
+def test_a_list_that_fails_is_not_an_empty_list(ask: Ask, compute: FakeCompute, verb: Any, status: int) -> None:
+    build(compute, "a1", TWO)
+    compute.refused["GET instances"] = (status, "no such thing here")
+    code, answer, words = ask(*verb)
+    assert (code, answer) == (4, None)
+    assert "no such thing here" in words
+    code, answer, _ = ask("sweep", "--run-id", "a1")
+    assert code == 6
+    assert [entry["what"] for entry in answer["unknown"]] == ["instances in project demo"]
+
+
+def test_the_target_is_what_the_environment_names(ask: Ask, compute: FakeCompute) -> None:
+    assert ask("target")[1]["target"] == {"project": "demo", "endpoint": compute.url}
+    other = ask("target", TF_VAR_project="other")[1]
+    assert other["target"]["project"] == "other"
+    assert other["set_by"]["project"] == "TF_VAR_project"
+    assert ask("target", GOOGLE_PROJECT=None, PATH="/nowhere")[1]["target"]["project"] is None
+    assert compute.requests == []
 
 
 def test_sweep_sees_every_page(ask: Ask, compute: FakeCompute) -> None:

@@ -65,17 +65,13 @@ def test_a_file_is_needed():
 HOSTILE = "\\e[2J\\e]0;owned\\a\\u202egnp\\x9b31m"
 
 
-@pytest.mark.parametrize("as_json", [False, True])
-def test_no_control_sequence_of_a_file_reaches_the_terminal(tmp_path, out, as_json):
+def test_control_sequences_in_a_file_are_refused_where_they_stand(tmp_path):
     file = tmp_path / "hostile.yaml"
     row = f'{{name: "{HOSTILE}", mean: 5, max: 1, missing: "{HOSTILE}"}}'
     file.write_text(f'title: "{HOSTILE}"\nresults: [{row}]\nclaims: [{{text: "{HOSTILE}"}}]\n')
-    audit.command(file, figures=True, as_json=as_json)
-    assert [c for c in out.getvalue() if not c.isprintable() and c != "\n"] == []
-    if as_json:
-        assert json.loads(out.getvalue())["title"].startswith("\x1b[2J")
-    else:
-        assert r"\x1b[2J\x1b]0;owned\x07\u202egnp\x9b31m" in out.getvalue()
+    with pytest.raises(UsageError, match=r"(?s)1:8: .* U\+001B.*2:18: .*2:81: .*3:17: ") as error:
+        audit.command(file, figures=True)
+    assert [c for c in error.value.message if not c.isprintable() and c != "\n"] == []
 
 
 @pytest.mark.parametrize("text", ["title: \x1b]0;owned\x07\n", 'title: t\n"\\e[2J": 1\n', 'title: "\\ud800"\n'])

@@ -36,6 +36,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_a_plan_that_cannot_be_made_leaves_no_older_one_to_be_run_by_mistake(folder: Path) -> None:
+    assert orch("plan", "example.yaml", cwd=folder).returncode == 0
+    (folder / "other.yaml").write_text(EXPERIMENT.replace("operations", "operatoins"))
+    assert orch("plan", "other.yaml", cwd=folder).returncode == 2
+    done = orch("run", cwd=folder)
+    assert (done.returncode, "there is no current plan" in done.stderr) == (2, True)
+
+
 def test_plan_prints_the_matrix_and_saves_the_plan(folder: Path) -> None:
     done = orch("plan", "example.yaml", "--set", "load.requests=100", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -196,7 +204,7 @@ def test_help_is_cheap() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.stderr == "[] ['orchestrator.cli.console', 'orchestrator.cli.main']\n"
+    assert done.stderr == "[] ['orchestrator.cli.console', 'orchestrator.cli.streams', 'orchestrator.cli.main']\n"
     assert "Verbs:" in done.stdout
 
 

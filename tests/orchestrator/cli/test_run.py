@@ -11,7 +11,7 @@ import pytest
 from orchestrator import errors
 from orchestrator.cli import run, teardown
 from orchestrator.cli.console import console
-from orchestrator.hosts.infra import Infra
+from orchestrator.hosts.infra import Infra, Swept
 from orchestrator.hosts.provider import Receipt
 from orchestrator.measure.run import Result
 from orchestrator.results.folder import RunFolder
@@ -92,7 +92,7 @@ def test_the_exit_code_says_the_worst_that_happened(result, exit_code):
 
 def test_a_run_with_failed_trials_prints_one_json_document_that_names_it(monkeypatch, capsys):
     result = Result(folder=Path("results/x"), trials=2, failed_trials=1, receipt=receipt())
-    monkeypatch.setattr(run, "_start", lambda file, overrides, keep: result)
+    monkeypatch.setattr(run, "_start", lambda file, overrides, **options: result)
     monkeypatch.setattr(console, "out", sys.stdout)
     with pytest.raises(errors.TrialsFailed) as caught:
         run.command("x.yaml", as_json=True)
@@ -103,7 +103,7 @@ def test_a_run_with_failed_trials_prints_one_json_document_that_names_it(monkeyp
 
 def test_the_last_lines_name_the_run_folder_and_the_report(monkeypatch, capsys):
     result = Result(folder=Path("results/x"), report=Path("reports/x.html"), receipt=receipt())
-    monkeypatch.setattr(run, "_start", lambda file, overrides, keep: result)
+    monkeypatch.setattr(run, "_start", lambda file, overrides, **options: result)
     monkeypatch.setattr(console, "out", sys.stdout)
     run.command("x.yaml")
     assert capsys.readouterr().out.splitlines() == ["run     results/x", "report  reports/x.html"]
@@ -154,7 +154,7 @@ def test_what_was_made_elsewhere_is_named_and_ended_only_with_all(monkeypatch, c
     monkeypatch.setattr(
         Infra, "standing", lambda self: {"o1": {"hosts": ["a"]}} if self.provider == "lab" and not swept else {}
     )
-    monkeypatch.setattr(Infra, "sweep", lambda self, identity: (swept.append(identity) or ["orch-o1-a"], []))
+    monkeypatch.setattr(Infra, "sweep", lambda self, identity: swept.append(identity) or Swept(removed=("orch-o1-a",)))
     teardown.command(None)
     told = capsys.readouterr()
     assert told.out == "nothing is up\n"
@@ -163,6 +163,22 @@ def test_what_was_made_elsewhere_is_named_and_ended_only_with_all(monkeypatch, c
     teardown.command(None, everything=True)
     assert "o1  receipt (lab): 1 created, 1 destroyed, nothing left" in capsys.readouterr().out
     assert swept == ["o1"]
+
+
+def test_a_provider_that_cannot_be_asked_is_no_provider_without_hosts(monkeypatch, capsys):
+    def standing(self):
+        if self.provider == "gcp":
+            raise errors.ProvisionError("gcp: list failed: 403")
+        return {}
+
+    monkeypatch.setattr(console, "out", sys.stdout)
+    monkeypatch.setattr(console, "err", sys.stderr)
+    monkeypatch.setattr(Infra, "target", lambda self: {"project": "demo"})
+    monkeypatch.setattr(Infra, "standing", standing)
+    teardown.command(None)
+    assert "gcp could not be asked what else is up: gcp: list failed: 403" in capsys.readouterr().err
+    with pytest.raises(errors.TeardownIncomplete, match="could not be asked what else is up"):
+        teardown.command(None, everything=True)
 
 
 def test_teardown_of_a_run_that_never_was_says_so():

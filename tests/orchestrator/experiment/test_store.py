@@ -50,7 +50,7 @@ def test_an_unknown_plan_is_refused(plan: Plan, tmp_path: Path) -> None:
 
 def test_a_plan_that_was_changed_by_hand_is_refused(plan: Plan, tmp_path: Path) -> None:
     path = store.save(plan, tmp_path)
-    path.write_text(path.read_text().replace('"repeats": 5', '"repeats": 6'))
+    path.write_text(path.read_text().replace('"repeats":5', '"repeats":6'))
     with pytest.raises(UsageError, match="was changed after it was written"):
         store.load(plan.id, tmp_path)
 

@@ -16,7 +16,7 @@ import pytest
 
 from orchestrator.errors import ProvisionError
 from orchestrator.hosts import registry
-from orchestrator.hosts.base import HostLost
+from orchestrator.hosts.base import ContractBroken, HostLost
 from orchestrator.hosts.deployment import TerraformDeployment, variables
 from orchestrator.hosts.fleet import RemoteFleet, measure_distance
 from orchestrator.hosts.infra import Infra
@@ -63,7 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def standing(folder: Path) -> Iterator[Standing]:
-    diary = Diary(Path("results/standing"))
+    diary = Diary(Path(f"results/standing-{os.getpid()}"))  # not the one of another checkout
     deployment = TerraformDeployment(lab_plan(), diary)
     deployment.provision()
     fleet = deployment.deploy()
@@ -74,7 +74,7 @@ def standing(folder: Path) -> Iterator[Standing]:
 @pytest.fixture
 def made(folder: Path, request: pytest.FixtureRequest) -> TerraformDeployment:
     """A deployment of the test's own that is up, but not deployed to."""
-    deployment = TerraformDeployment(lab_plan(), Diary(Path("results") / request.node.name))
+    deployment = TerraformDeployment(lab_plan(), Diary(Path("results") / f"{request.node.name}-{os.getpid()}"))
     deployment.provision()
     return deployment
 
@@ -200,6 +200,28 @@ def test_a_process_that_will_not_end_is_killed_with_all_it_started(standing: Sta
     child = int(process.read(WAIT_S) or 0)
     assert process.end(grace_s=0.5) == -1
     await_end(standing.requester, child)
+
+
+@pytest.mark.parametrize("what", ["head -c 3000000 /dev/zero; sleep 600", "yes | tr -d '\\n'", "cat /dev/zero >&2"])
+def test_a_process_that_prints_more_than_it_may_is_ended(standing: Standing, what: str) -> None:
+    process = standing.requester.start(["sh", "-c", f"echo $$; {what}"])
+    pid = int(process.read(WAIT_S) or 0)
+    with pytest.raises(ContractBroken, match="longer than 1 MiB"):
+        process.read(WAIT_S)
+    process.end(grace_s=0.5)
+    await_end(standing.requester, pid)
+
+
+def test_a_deadline_holds_while_data_arrives(standing: Standing) -> None:
+    process = standing.requester.start(["sh", "-c", "while :; do printf x; done"])
+    with pytest.raises(TimeoutError, match=r"0\.5 s"):
+        process.read(0.5)
+    process.end(grace_s=0.5)
+
+
+def test_a_short_command_that_prints_without_end_is_ended(standing: Standing) -> None:
+    with pytest.raises(HostLost, match="more than 16 MiB"):
+        standing.requester.run(["cat", "/dev/zero"], timeout_s=60)
 
 
 def test_a_killed_process_says_what_kills_on_a_small_host(standing: Standing) -> None:
@@ -331,16 +353,21 @@ def test_a_lost_state_is_swept_by_label(made: TerraformDeployment) -> None:
     assert carriers(made.id) == []
 
 
-def test_a_state_that_cannot_be_read_is_swept_by_label(made: TerraformDeployment) -> None:
-    (registry.folder_of(made.id) / "terraform.tfstate").write_text("{")
+def test_a_state_that_cannot_be_read_is_swept_by_label_and_not_forgotten(made: TerraformDeployment) -> None:
+    state = registry.folder_of(made.id) / "terraform.tfstate"
+    state.write_text("{")
     receipt = made.teardown()
     assert receipt.left == ()
-    assert "terraform could not destroy" in receipt.note
+    assert "terraform could not destroy" in receipt.unknown[0]
     assert carriers(made.id) == []
+    assert made.id in [intent.id for intent in registry.standing()]
+    state.unlink()  # whoever has seen that it knows nothing more
+    assert made.teardown().open == ()
+    assert made.id not in [intent.id for intent in registry.standing()]
 
 
 def test_a_half_applied_plan_is_taken_down(folder: Path) -> None:
-    deployment = TerraformDeployment(lab_plan(), Diary(Path("results/half")))
+    deployment = TerraformDeployment(lab_plan(), Diary(Path(f"results/half-{os.getpid()}")))
     intent = deployment._declare(None)
     deployment._terraform.variables.write_text(variables(lab_plan(), deployment.id, deployment.folder / "keys"))
     deployment._terraform.init()

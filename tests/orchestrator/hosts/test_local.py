@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.errors import MissingError
 from orchestrator.hosts.local import LocalDeployment, LocalHost
-from orchestrator.hosts.local_process import started_at
+from orchestrator.hosts.processes import started_at
 from orchestrator.hosts.provider import PROVIDERS, open_deployment
 from orchestrator.results.folder import RunFolder
 from tests.support.plans import plan
@@ -97,17 +97,6 @@ def test_teardown_ends_what_a_killed_orch_left_and_spares_a_reused_process_id(fo
         assert ours.wait(10) == -15
         assert other.poll() is None
         other.kill()
-
-
-def test_two_runs_at_once_are_refused_and_the_lock_goes_with_the_run(folder):
-    first, second = LocalDeployment(plan(), folder), LocalDeployment(plan(), folder)
-    first.provision()
-    first.provision()
-    with pytest.raises(MissingError, match=f"process {os.getpid()}"):
-        second.provision()
-    first.teardown()
-    second.provision()
-    second.teardown()
 
 
 def test_every_provider_has_a_deployment(folder):

@@ -6,7 +6,11 @@ import time
 
 import pytest
 
-from orchestrator.hosts.local_process import LAST_WORDS, LocalProcess, dies_with_parent, started_at
+from orchestrator.hosts import local_process, processes
+from orchestrator.hosts.base import ContractBroken
+from orchestrator.hosts.local_process import LAST_WORDS, LocalProcess, dies_with_parent
+from orchestrator.hosts.output_limits import LONGEST_LINE
+from orchestrator.hosts.processes import started_at
 
 
 @pytest.fixture
@@ -130,3 +134,62 @@ def test_a_process_id_is_told_apart_by_when_it_started():
         assert first == started_at(process.pid) is not None
         process.kill()
     assert started_at(process.pid) is None
+
+
+@pytest.mark.parametrize("pause", ["", "; time.sleep(0.002)"], ids=["fast", "slowly"])
+def test_a_deadline_holds_while_data_arrives(python, pause):
+    process = python(f"import os, time\nwhile True: os.write(1, b'x'){pause}")
+    with pytest.raises(TimeoutError):
+        process.read(0.3)
+
+
+def test_a_line_beyond_the_limit_ends_the_process_and_is_not_kept(python):
+    process = python("import os\nwhile True: os.write(1, b'x' * 65536)")
+    with pytest.raises(ContractBroken, match="longer than 1 MiB on stdout"):
+        process.read(60.0)
+    with pytest.raises(ContractBroken):
+        process.read(60.0)
+    assert process.end() == -9
+
+
+def test_a_line_of_the_greatest_length_passes(python):
+    assert len(python(f"print('x' * {LONGEST_LINE})").read(60.0) or "") == LONGEST_LINE
+
+
+@pytest.mark.parametrize(
+    "code", ["os.write(2, b'x' * 65536)", "os.write(2, b'line\\n' * 10000)"], ids=["line", "lines"]
+)
+def test_too_much_on_stderr_ends_the_process_too(python, code):
+    process = python(f"import os\nwhile True: {code}")
+    with pytest.raises(ContractBroken, match="on stderr"):
+        process.read(60.0)
+    assert process.end() == -9
+
+
+def test_who_does_not_read_its_input_does_not_hold_the_sender(python, monkeypatch):
+    monkeypatch.setattr(local_process, "_SEND_S", 0.2)
+    process = python("import time; time.sleep(600)")
+    with pytest.raises(BrokenPipeError, match="has read nothing"):
+        process.send("x" * 1_000_000)
+
+
+def test_a_stopped_process_is_woken_so_that_it_can_end(python):
+    process = python(
+        "import os, signal, sys\nsignal.signal(15, lambda *_: sys.exit(9))\nprint('up', flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGSTOP)\nsignal.pause()"
+    )
+    process.read(30.0)
+    assert process.end() == 9
+
+
+@pytest.mark.skipif(not processes.can_look(), reason="this system does not show the environment of processes")
+def test_what_a_process_left_in_a_session_of_its_own_ends_with_it(python):
+    process = python(
+        "import subprocess\n"
+        "child = subprocess.Popen(['sleep', '600'], start_new_session=True)\nprint(child.pid, flush=True)"
+    )
+    child = int(process.read(30.0) or "")
+    start = started_at(child)
+    assert start is not None
+    process.end()
+    assert started_at(child) != start

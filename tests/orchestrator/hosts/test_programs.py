@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import ProvisionError
+from orchestrator.hosts import programs
+from orchestrator.hosts.processes import started_at
 from orchestrator.hosts.programs import LOCK, end_orphan, run_logged
 
 CHILD = """
@@ -35,24 +37,28 @@ def command(folder: Path, what: str) -> list[str]:
     return [sys.executable, "-c", CHILD, str(folder / "seen"), what]
 
 
-@pytest.fixture
-def orphan(tmp_path: Path) -> Path:
-    """The lock of a deployment whose orch was killed while a program ran."""
-    lock = tmp_path / LOCK
+def start_orphan(folder: Path, command: list[str]) -> Path:
+    """The lock of a deployment whose orch was killed while `command` ran, once that has written its file."""
+    lock, seen = folder / LOCK, folder / "seen"
     program = f"""
         import sys
         from pathlib import Path
         sys.path.insert(0, {str(Path.cwd())!r})
         from orchestrator.hosts.programs import run_logged
-        run_logged({command(tmp_path, "wait")!r}, Path({str(tmp_path / "log")!r}), {{}}, lock=Path({str(lock)!r}))
+        run_logged({command!r}, Path({str(folder / "log")!r}), {{}}, lock=Path({str(lock)!r}))
     """
     parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)])
-    seen = tmp_path / "seen"
     while not (seen.exists() and seen.read_text() and lock.read_text().strip()):
         assert parent.poll() is None
-    parent.send_signal(signal.SIGKILL)
+    parent.kill()
     parent.wait()
     return lock
+
+
+@pytest.fixture
+def orphan(tmp_path: Path) -> Path:
+    """The lock of a deployment whose orch was killed while a program ran."""
+    return start_orphan(tmp_path, command(tmp_path, "wait"))
 
 
 def test_both_streams_are_kept_apart_and_in_the_log(tmp_path: Path) -> None:
@@ -75,7 +81,7 @@ def test_without_an_orphan_nobody_is_interrupted(tmp_path: Path) -> None:
 
 
 def test_the_next_program_waits_for_an_orphan(orphan: Path) -> None:
-    pid = int(orphan.read_text())
+    pid = int(orphan.read_text().split()[0])
     ender = threading.Timer(0.5, os.kill, (pid, signal.SIGINT))
     ender.start()
     ended = run_logged(command(orphan.parent, "end"), orphan.parent / "next.log", {}, lock=orphan)
@@ -88,5 +94,72 @@ def test_an_orphan_that_will_not_end_is_an_error_that_names_it(tmp_path: Path) -
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(ProvisionError, match="still at work") as caught:
-            end_orphan(lock, patience_s=0.2)
+            end_orphan(lock, patience_s=0.2, kill_s=0.2)
     assert str(lock) in (caught.value.hint or "")
+
+
+STUBBORN = """
+import pathlib, signal, subprocess, sys
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, signal.SIG_IGN)
+other = subprocess.Popen(["sleep", "600"], start_new_session=True)
+pathlib.Path(sys.argv[1]).write_text(str(other.pid))
+signal.pause()
+"""
+
+
+def test_a_stopped_orphan_is_woken_and_ends_in_order(orphan: Path) -> None:
+    os.kill(int(orphan.read_text().split()[0]), signal.SIGSTOP)
+    assert end_orphan(orphan, patience_s=60.0)
+    assert (orphan.parent / "seen").read_text() == "interrupted"
+
+
+def test_an_orphan_that_hears_nothing_is_killed_with_what_it_started_in_another_session(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "orchestrator")
+    lock = start_orphan(tmp_path, [sys.executable, "-c", STUBBORN, str(tmp_path / "seen")])
+    other = int((tmp_path / "seen").read_text())
+    start = started_at(other)
+    assert start is not None
+    assert end_orphan(lock, patience_s=0.4, kill_s=2.0)
+    assert started_at(other) != start
+    assert not end_orphan(lock)
+    assert "SIGINT sent; SIGTERM follows" in caplog.text
+
+
+def test_a_process_that_got_the_number_of_an_orphan_is_spared(tmp_path: Path) -> None:
+    lock = tmp_path / LOCK
+    with subprocess.Popen(["sleep", "600"], start_new_session=True) as other, lock.open("w") as held:
+        held.write(f"{other.pid} 12345@before\n")
+        held.flush()
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(ProvisionError):
+            end_orphan(lock, patience_s=0.1, kill_s=0.1)
+        assert other.poll() is None
+        other.kill()
+
+
+def test_an_interrupt_ends_a_program_that_ignores_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(programs, "KILL_S", 2.0)
+    stubborn = [sys.executable, "-c", STUBBORN, str(tmp_path / "seen")]
+
+    def interrupt() -> None:
+        while not ((tmp_path / "seen").exists() and (tmp_path / "seen").read_text()):
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        run_logged(stubborn, tmp_path / "log", {}, lock=tmp_path / LOCK)
+    other = int((tmp_path / "seen").read_text())
+    assert started_at(other) is None
+
+
+def test_a_program_that_prints_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "_MOST_LOG_BYTES", 1 << 20)
+    monkeypatch.setattr(programs, "KILL_S", 2.0)
+    with pytest.raises(ProvisionError, match="more than 1 MiB"):
+        run_logged(["yes"], tmp_path / "log", {}, lock=tmp_path / LOCK)
+    assert not end_orphan(tmp_path / LOCK)

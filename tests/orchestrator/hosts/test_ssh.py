@@ -15,7 +15,7 @@ import pytest
 from orchestrator.errors import ProvisionError
 from orchestrator.hosts import ssh
 from orchestrator.hosts.keys import ensure_key
-from orchestrator.hosts.ssh import Access, NoAnswer, Proxy, Session, WrongKey, await_session
+from orchestrator.hosts.ssh import Access, NoAnswer, NotLetIn, Proxy, Session, WrongKey, await_session
 
 
 class Server(paramiko.ServerInterface):
@@ -125,10 +125,70 @@ def test_a_booting_host_is_asked_again_until_it_shows_our_key(
     assert len(waits) == 1
 
 
-def test_patience_ends_with_the_last_attempts_words(access: Access, tmp_path: Path) -> None:
+def test_a_booting_host_that_has_not_made_our_account_yet_is_asked_again(
+    access: Access, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ensure_key(tmp_path / "other", "other")
+    waits = []
+
+    def boot(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            (tmp_path / "other").write_bytes((tmp_path / "user").read_bytes())
+
+    monkeypatch.setattr(ssh.time, "sleep", boot)
+    await_session(replace(access, identity=tmp_path / "other"), patience_s=60.0).close()
+    assert len(waits) == 3
+
+
+def test_another_host_key_after_ours_was_shown_is_an_error_at_once(
+    access: Access, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ensure_key(tmp_path / "other", "other")
+    waits = []
+
+    def another_answers(seconds: float) -> None:
+        waits.append(seconds)
+        public = " ".join(ensure_key(tmp_path / "impostor", "x").split()[:2])
+        (tmp_path / "known_hosts").write_text(f"orch-o1-a {public}\n")
+
+    monkeypatch.setattr(ssh.time, "sleep", another_answers)
+    with pytest.raises(WrongKey):
+        await_session(replace(access, identity=tmp_path / "other"), patience_s=3600.0)
+    assert len(waits) == 1
+
+
+def test_without_a_boot_to_wait_for_the_first_failure_is_the_end(access: Access, tmp_path: Path) -> None:
+    ensure_key(tmp_path / "other", "other")
+    with pytest.raises(NotLetIn):
+        await_session(replace(access, identity=tmp_path / "other"), patience_s=0.0)
     (tmp_path / "known_hosts").write_text("")
     with pytest.raises(WrongKey):
         await_session(access, patience_s=0.0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words", "hint"),
+    [
+        ("account", "has not made our account yet", "guest agent"),
+        ("key", "still shows another host key", "serial port"),
+        ("server", "does not answer", "ORCH_CONTROLLER_CIDR"),
+    ],
+)
+def test_a_boot_that_takes_too_long_says_what_it_was_waiting_for(
+    access: Access, tmp_path: Path, fault: str, words: str, hint: str
+) -> None:
+    if fault == "account":
+        ensure_key(tmp_path / "other", "other")
+        access = replace(access, identity=tmp_path / "other")
+    elif fault == "key":
+        (tmp_path / "known_hosts").write_text("")
+    else:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            access = replace(access, port=free.getsockname()[1])
+    with pytest.raises(ProvisionError, match=rf"a has not finished its first boot after 0\.1 s: .*{words}") as caught:
+        await_session(access, patience_s=0.1)
+    assert hint in (caught.value.hint or "")
 
 
 def test_a_proxy_that_ends_is_the_end_of_the_connection_and_its_words_are_kept(access: Access) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,13 @@ from orchestrator.hosts.terraform import PROGRAMS, Terraform, find_program
 needs_terraform = pytest.mark.skipif(
     not any(map(shutil.which, PROGRAMS)), reason="neither terraform nor tofu is on the PATH"
 )
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ORCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("TF_PLUGIN_CACHE_DIR", raising=False)
+    return tmp_path / "cache"
 
 
 def module(folder: Path, text: str) -> Terraform:
@@ -64,6 +72,76 @@ def test_plan_apply_output_and_destroy_go_round(tmp_path: Path) -> None:
     terraform.destroy()
     assert terraform.output() == {}
     assert [p.name for p in terraform.module.iterdir()] == ["main.tf"]
+
+
+def holding(folder: Path, text: str) -> list[str]:
+    return [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and text in path.read_text()]
+
+
+@needs_terraform
+@pytest.mark.terraform
+def test_a_secret_in_the_state_ends_with_the_deployment(tmp_path: Path) -> None:
+    """infra/gcp hands each host its private key, so the state knows them: no copy of it may outlive the hosts."""
+    terraform = module(tmp_path, 'resource "terraform_data" "x" {\n  triggers_replace = sensitive("PRIVATE-KEY")\n}\n')
+    terraform.init()
+    terraform.apply()
+    assert holding(terraform.folder, "PRIVATE-KEY") == ["terraform.tfstate"]
+    terraform.apply(replace=["terraform_data.x"])
+    terraform.destroy()
+    assert holding(tmp_path / "work", "PRIVATE-KEY") == []
+    (terraform.folder / "terraform.tfstate.backup").write_text("PRIVATE-KEY, of an earlier orch")
+    terraform.clear()
+    terraform.clear()
+    assert holding(tmp_path, "PRIVATE-KEY") == ["module/main.tf"]
+    assert {path.name for path in terraform.folder.iterdir()} == {"logs", "running.lock", "variables.tfvars.json"}
+
+
+def mirror_of_a_provider(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A packed provider that Terraform can install without a network; the module text that asks for it."""
+    system = f"{sys.platform}_{'arm64' if os.uname().machine == 'aarch64' else 'amd64'}"
+    place = folder / "mirror" / "registry.example" / "tests" / "large"
+    place.mkdir(parents=True)
+    with zipfile.ZipFile(place / f"terraform-provider-large_1.0.0_{system}.zip", "w") as packed:
+        packed.writestr("terraform-provider-large_v1.0.0", b"\0" * 3_000_000)
+    config = folder / "terraform.rc"
+    config.write_text(f'provider_installation {{\n  filesystem_mirror {{ path = "{folder / "mirror"}" }}\n}}\n')
+    monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(config))
+    wanted = 'source = "registry.example/tests/large"\n version = "1.0.0"'
+    return f"terraform {{\n required_providers {{\n large = {{\n {wanted}\n }}\n }}\n}}\n"
+
+
+@needs_terraform
+@pytest.mark.terraform
+def test_a_provider_is_installed_once_for_all_deployments(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = mirror_of_a_provider(tmp_path, monkeypatch)
+    first = module(tmp_path, text)
+    first.init()
+    (tmp_path / "other").mkdir()
+    second = Terraform(module=first.module, folder=tmp_path / "other", variables=first.variables)
+    second.init()
+    for terraform in (first, second):
+        kept = [path for path in terraform.folder.rglob("*") if path.is_file() and path.stat().st_size > 1_000_000]
+        assert all(cache in path.resolve().parents for path in kept), kept
+    installed = [path for path in cache.rglob("terraform-provider-large*") if path.is_file()]
+    assert len(installed) == 1
+    first.clear()
+    assert sum(path.stat().st_size for path in first.folder.rglob("*") if path.is_file()) < 100_000
+    assert installed[0].stat().st_size == 3_000_000
+
+
+@needs_terraform
+@pytest.mark.terraform
+def test_the_users_own_plugin_cache_is_left_in_charge(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    monkeypatch.setenv("TF_PLUGIN_CACHE_DIR", str(own))
+    module(tmp_path, mirror_of_a_provider(tmp_path, monkeypatch)).init()
+    assert [path for path in own.rglob("terraform-provider-large*") if path.is_file()]
+    assert not [path for path in cache.rglob("terraform-provider-large*") if path.is_file()]
 
 
 @needs_terraform

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from orchestrator.measure.environment import differences, versions
 
 FACTS = {"kernel": "6.1", "uptime_s": 5.0, "clock": {"wall_ns": 1}, "cgroup": {"cpu_max": "20000 100000"}, "zone": None}
@@ -19,6 +21,46 @@ def test_what_changed_is_named_with_both_values():
 def test_what_appeared_or_went_is_a_difference():
     assert differences({}, {"python": "3.12"}) == ["python: not there, now 3.12"]
     assert differences({"python": "3.12"}, {}) == ["python: 3.12, now not there"]
+
+
+CLOUD = {
+    "kernel": "6.1.0-28-cloud-amd64",
+    "memory_bytes": 605_839_360,
+    "sysctl": {"net.ipv4.tcp_rmem": "4096 131072 4734336", "net.core.rmem_max": "212992"},
+    "machine_type": "f1-micro",
+    "zone": "us-west1-a",
+    "cloud": {
+        "id": "8731",
+        "machine": "f1-micro",
+        "zone": "us-west1-a",
+        "cpu_platform": "Intel Broadwell",
+        "image": "debian-12-bookworm-v20261110",
+        "preemptible": "FALSE",
+    },
+}
+
+
+def test_a_host_made_anew_under_the_same_conditions_is_the_same():
+    anew = {**CLOUD, "cloud": {**CLOUD["cloud"], "id": "9944"}, "memory_bytes": 605_814_784}
+    anew["sysctl"] = {**CLOUD["sysctl"], "net.ipv4.tcp_rmem": "4096 131072 4734144"}
+    assert differences(CLOUD, anew) == []
+
+
+@pytest.mark.parametrize("fact", ["machine", "zone", "cpu_platform", "image", "preemptible"])
+def test_each_condition_of_a_cloud_host_is_compared(fact):
+    anew = {**CLOUD, "cloud": {**CLOUD["cloud"], "id": "9944", fact: "other"}}
+    assert differences(CLOUD, anew) == [f"cloud.{fact}: {CLOUD['cloud'][fact]}, now other"]
+
+
+def test_another_size_is_a_difference_though_some_pages_are_not():
+    assert differences(CLOUD, {**CLOUD, "memory_bytes": 1_027_000_000})
+    assert differences(CLOUD, {**CLOUD, "sysctl": {**CLOUD["sysctl"], "net.ipv4.tcp_rmem": "4096 131072 6291456"}})
+    assert differences(CLOUD, {**CLOUD, "sysctl": {**CLOUD["sysctl"], "net.core.rmem_max": "212991"}})
+    assert differences(CLOUD, {**CLOUD, "memory_bytes": None})
+
+
+def test_an_id_elsewhere_is_no_instances_id():
+    assert differences({"id": 1}, {"id": 2}) == ["id: 1, now 2"]
 
 
 def test_versions_of_both_ends_are_taken_together():

@@ -1,14 +1,26 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from orchestrator.errors import Interrupted
-from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.interrupts import Interrupts, OutOfTime, without_terminal
+
+_PROGRAM = "import os, signal\nfrom orchestrator.measure.interrupts import Interrupts\nwith Interrupts() as i:\n"
+
+
+def ended(*lines: str) -> subprocess.CompletedProcess[str]:
+    """How a program ends that does this under Interrupts, its handlers being those of a new process."""
+    code = _PROGRAM + "".join(f"    {line}\n" for line in lines)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
 
 def test_a_signal_while_waiting_raises_at_once():
@@ -55,3 +67,65 @@ def test_the_second_signal_ends_the_process_whatever_it_does():
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (130, "")
+
+
+def test_a_closed_terminal_is_an_interrupt():
+    with Interrupts() as interrupts:
+        os.kill(os.getpid(), signal.SIGHUP)
+        with pytest.raises(Interrupted, match="terminal was closed"):
+            interrupts.checkpoint()
+
+
+@pytest.mark.parametrize(
+    "numbers", [(1, 1), (1, 1, 15), (2, 1), (15, 1, 1)], ids=["twice", "then SIGTERM", "after Ctrl-C", "after SIGTERM"]
+)
+def test_a_closed_terminal_never_cuts_a_run_that_ends_in_order(numbers):
+    sent = [f"os.kill(os.getpid(), {number})" for number in numbers]
+    assert ended(*sent, "print('took it down')").stdout == "took it down\n"
+
+
+def test_under_nohup_a_closed_terminal_is_nothing():
+    code = f"import signal\nsignal.signal(1, signal.SIG_IGN)\n{_PROGRAM}    os.kill(os.getpid(), 1); print(i.received)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "None\n"
+
+
+@contextmanager
+def allowed(interrupts: Interrupts, seconds: float) -> Iterator[None]:
+    interrupts.allow(seconds)
+    with interrupts.waiting():
+        yield
+
+
+def test_the_end_of_the_time_interrupts_what_only_waits():
+    near, far = os.pipe()
+    with Interrupts() as interrupts, pytest.raises(OutOfTime), allowed(interrupts, 0.05):
+        select.select([near], [], [], 60.0)
+    os.close(near)
+    os.close(far)
+
+
+def test_the_end_of_the_time_waits_for_what_must_not_be_cut():
+    with Interrupts() as interrupts:
+        interrupts.allow(0.0)
+        time.sleep(0.2)
+        with pytest.raises(OutOfTime), interrupts.within_limits():
+            pytest.fail("it began although the time was over")
+        interrupts.allow(None)
+        with interrupts.waiting():
+            pass
+
+
+def test_signals_do_not_cut_what_is_only_limited_in_time():
+    with Interrupts() as interrupts:
+        with interrupts.within_limits():
+            os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(Interrupted):
+            interrupts.checkpoint()
+
+
+def test_a_teardown_goes_on_without_its_terminal():
+    before = signal.getsignal(signal.SIGHUP)
+    with without_terminal():
+        os.kill(os.getpid(), signal.SIGHUP)
+    assert signal.getsignal(signal.SIGHUP) == before

@@ -16,8 +16,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from orchestrator.errors import InvalidMeasurement, TrialsFailed
-from orchestrator.hosts.local_process import started_at
+from orchestrator.errors import InvalidMeasurement, MissingError, ProvisionError, TrialsFailed
+from orchestrator.hosts.local import LocalDeployment
+from orchestrator.hosts.processes import RUN_MARK, can_look, started_at
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
 from services.harness.contract import Load
@@ -161,7 +162,7 @@ def test_after_kill_9_finished_trials_are_kept_nothing_runs_and_resume_completes
     assert "nothing to resume" in err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_one_signal_ends_the_run_in_order(folder, orch, number):
     process = orch("run", "tiny.yaml", duration="60s")
     wait_for(folder, lambda events: is_measuring(events, trials=0))
@@ -190,6 +191,108 @@ def test_a_second_run_on_the_same_machine_is_refused(folder, orch):
     _, err = second.communicate(timeout=PATIENCE_S)
     assert second.returncode == 3
     assert f"process {first.pid}" in err
+    assert [path.name for path in (folder / "results").iterdir()] == [only_run(folder).id]
+    assert only_run(folder).id in err
+
+
+def test_a_run_that_shares_the_machine_says_so_and_so_does_the_other(folder, orch):
+    first = orch("run", "tiny.yaml", duration="3s")
+    wait_for(folder, lambda events: is_measuring(events, trials=0))
+    one = only_run(folder)
+    second = orch("run", "tiny.yaml", "--share-machine", duration="300ms")
+    for process in (second, first):
+        _, err = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode in COMPLETED, err
+    (two,) = {path.name for path in (folder / "results").iterdir()} - {one.id}
+    for run, other in ((one.id, second.pid), (two, first.pid)):
+        warnings = RunFolder(folder / "results" / run).manifest().warnings
+        assert [f"process {other}" in text for text in warnings if "shared the machine" in text] == [True]
+
+
+def test_teardown_of_a_run_in_progress_ends_that_run(folder, orch):
+    first = orch("run", "tiny.yaml", duration="60s")
+    wait_for(folder, lambda events: is_measuring(events, trials=0))
+    run = only_run(folder)
+    ending = orch("teardown", run.id)
+    out, err = ending.communicate(timeout=PATIENCE_S)
+    assert ending.returncode == 0, err
+    assert "nothing left" in out.splitlines()[-1]
+    assert f"process {first.pid}" in err
+    assert first.wait(PATIENCE_S) == 130
+    assert run.manifest().state == "interrupted"
+    assert_nothing_left(folder)
+
+
+def test_teardown_of_a_run_whose_orch_is_stopped_ends_it_too(folder, orch):
+    first = orch("run", "tiny.yaml", duration="60s")
+    wait_for(folder, lambda events: is_measuring(events, trials=0))
+    first.send_signal(signal.SIGSTOP)
+    ending = orch("teardown", only_run(folder).id)
+    _, err = ending.communicate(timeout=PATIENCE_S)
+    assert ending.returncode == 0, err
+    assert first.wait(PATIENCE_S) == 130
+    assert_nothing_left(folder)
+
+
+@pytest.mark.skipif(not can_look(), reason="this system does not show the environment of processes")
+def test_teardown_after_a_kill_finds_a_child_in_a_session_of_its_own_and_spares_another_runs(folder, orch):
+    process = orch("run", "tiny.yaml", duration="60s")
+    wait_for(folder, lambda events: is_measuring(events, trials=0))
+    process.kill()
+    process.wait()
+    run = only_run(folder).id
+    sleep = ["sleep", "600"]
+    with (
+        subprocess.Popen(sleep, env={**os.environ, RUN_MARK: run}, start_new_session=True) as ours,
+        subprocess.Popen(sleep, env={**os.environ, RUN_MARK: f"{run}0"}, start_new_session=True) as other,
+    ):
+        ending = orch("teardown")
+        out, err = ending.communicate(timeout=PATIENCE_S)
+        assert ending.returncode == 0, err
+        assert "nothing left" in out.splitlines()[-1]
+        assert ours.wait(10) == -signal.SIGTERM
+        assert other.poll() is None
+        other.kill()
+
+
+def test_the_wall_time_ends_a_trial_that_would_go_on_and_on(folder, monkeypatch):
+    """This trial alone would take ten minutes."""
+    monkeypatch.chdir(folder)
+    planned = plan("tcp", repeats=2)
+    cell = replace(planned.cells[0], load=Load(duration_s=600.0))
+    planned = replace(planned, cells=(cell,), limits=replace(planned.limits, wall_s=6.0))
+    told = Told()
+    result = measure.start(planned, command=["orch", "run"], listener=told)
+    assert not result.is_complete
+    assert any("limits.wall is used up" in text for text in told.warnings)
+    assert RunFolder(result.folder).manifest().state == "interrupted"
+    assert result.receipt is not None
+    assert result.receipt.left == ()
+
+
+@pytest.mark.parametrize("stage", ["provision", "deploy"])
+def test_the_wall_time_ends_a_stage_in_which_nothing_is_read(folder, monkeypatch, stage):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(LocalDeployment, stage, lambda self: time.sleep(600))
+    planned = plan("tcp")
+    planned = replace(planned, limits=replace(planned.limits, wall_s=0.5))
+    with pytest.raises(ProvisionError, match=r"limits\.wall \(0 s\) was used up while") as caught:
+        measure.start(planned, command=["orch", "run"], listener=Told())
+    assert caught.value.details["receipt"]["left"] == ()
+
+
+def test_a_machine_that_lacks_something_leaves_no_run(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+    def lacking(self: object) -> None:
+        raise MissingError("no such thing here")
+
+    monkeypatch.setattr(LocalDeployment, "provision", lacking)
+    with pytest.raises(MissingError) as caught:
+        measure.start(plan("tcp"), command=["orch", "run"], listener=Told())
+    assert caught.value.details == {}
+    assert list((folder / "results").iterdir()) == []
+    assert list((folder / ".orch" / "made").iterdir()) == []
 
 
 def test_a_plan_whose_file_has_changed_is_refused(folder, orch):

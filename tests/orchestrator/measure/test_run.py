@@ -252,6 +252,7 @@ def test_a_run_goes_on_where_it_was_cut_and_repeats_the_cut_block_whole(lab):
     result = lab.run(planned)
     manifest = lab.runs.manifest()
     assert [(t.index, t.attempt) for t in manifest.trials] == [(0, 0), (1, 0), (2, 1), (3, 1)]
+    assert any("block 2 was cut and made again" in warning for warning in manifest.warnings)
     assert manifest.state == "complete"
     assert result.trials == 4
     assert len(pd.read_parquet(lab.runs.path / "samples")) == 40
@@ -306,7 +307,7 @@ def test_the_wall_time_ends_a_run_between_trials_and_says_so(lab):
 def test_a_line_is_told_per_finished_trial(lab):
     lab.run(plan("tcp", repeats=2))
     assert lab.told.lines[0] == f"run {lab.runs.path}"
-    assert [line.split(":")[0] for line in lab.told.lines[1:]] == ["[1/2] tcp · echo 64 B", "[2/2] tcp · echo 64 B"]
+    assert [line.split(":")[0] for line in lab.told.lines[1:-1]] == ["[1/2] tcp · echo 64 B", "[2/2] tcp · echo 64 B"]
 
 
 def test_a_full_disk_keeps_nobody_from_tearing_down(lab, monkeypatch):
@@ -339,3 +340,18 @@ def test_a_full_disk_ends_the_run_and_keeps_finished_trials(lab, monkeypatch):
     result = lab.run(plan("tcp", repeats=2))
     assert (result.is_complete, result.trials) == (True, 2)
     assert len(pd.read_parquet(lab.runs.path / "samples")) == 20
+
+
+@pytest.mark.parametrize("step", ["provision", "deploy"])
+def test_a_run_that_fails_prints_its_receipt(lab, step):
+    lab.deployment.fails = {step: errors.ProvisionError("no capacity in this zone")}
+    with pytest.raises(errors.ProvisionError):
+        lab.run(plan("tcp", repeats=1))
+    assert lab.told.lines[-1] == "receipt (fake): 1 created, 1 destroyed, nothing left"
+
+
+def test_a_run_that_ends_well_prints_its_receipt_once(lab):
+    lab.run(plan("tcp", repeats=1))
+    assert [line for line in lab.told.lines if line.startswith("receipt")] == [
+        "receipt (fake): 1 created, 1 destroyed, nothing left"
+    ]

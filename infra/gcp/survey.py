@@ -1,0 +1,237 @@
+"""Asks the cloud, before anything is made, whether it can be: token, project, API, permissions, quota, image, machines.
+
+One request for each, and one finding: what the API answered, and what to do about it.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from credentials import PROJECT_VARIABLES, NoCredentialsError, Token, find_token, project_hint, project_variable
+from retrying import fetched
+
+_RESOURCE_MANAGER = "https://cloudresourcemanager.googleapis.com/v1/"
+_IMAGE = "debian-cloud/debian-12"  # settings.tf
+_REQUEST_S = 30.0
+_DISK_GB = 10.0
+
+# What the module and provider.py do, and nothing else.
+PERMISSIONS = (
+    *(
+        f"compute.instances.{verb}"
+        for verb in ("create", "delete", "get", "list", "setLabels", "setMetadata", "setTags")
+    ),
+    *(f"compute.disks.{verb}" for verb in ("create", "get", "setLabels")),
+    *(f"compute.networks.{verb}" for verb in ("create", "delete", "get", "list", "updatePolicy")),
+    *(f"compute.subnetworks.{verb}" for verb in ("create", "delete", "get", "list", "use", "useExternalIp")),
+    *(f"compute.firewalls.{verb}" for verb in ("create", "delete", "get", "list")),
+    "compute.globalOperations.get",
+    "compute.regionOperations.get",
+    "compute.zoneOperations.get",
+    "compute.machineTypes.get",
+    "compute.projects.get",
+    "compute.regions.get",
+    "compute.zones.get",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One question to the cloud: was the answer good, what was it, what to do about it."""
+
+    name: str
+    ok: bool
+    what: str
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Refusal(Exception):
+    """The API answered with an error: its status (0: it gave no answer), its words, and its reasons."""
+
+    status: int
+    words: str
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def is_disabled(self) -> bool:
+        """Whether the API is switched off in the project."""
+        return bool({"SERVICE_DISABLED", "accessNotConfigured"} & set(self.reasons))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cloud:
+    """The APIs, the project, and a token."""
+
+    compute: str
+    manager: str
+    project: str
+    token: Token
+
+    def get(self, path: str) -> dict[str, Any]:
+        """One thing of the Compute API; Refusal."""
+        return self._ask(self.compute + path)
+
+    def permitted(self, permissions: Sequence[str]) -> set[str]:
+        """Which of these the account has in the project; Refusal."""
+        answer = self._ask(
+            f"{self.manager}projects/{self.project}:testIamPermissions", {"permissions": list(permissions)}
+        )
+        return set(answer.get("permissions", ()))
+
+    def _ask(self, url: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        data = None if body is None else json.dumps(body).encode()
+        own = self.token.headers() if data is None else self.token.headers_with_quota()
+        headers = {**own, "Content-Type": "application/json"}
+        request = urllib.request.Request(url, data=data, headers=headers)  # noqa: S310  (https, or a test's own)
+        try:
+            document: dict[str, Any] = json.loads(fetched(request, timeout_s=_REQUEST_S))
+        except urllib.error.HTTPError as error:
+            raise _refusal(error) from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise Refusal(0, f"no answer from {url.split('/')[2]}: {error}") from error
+        return document
+
+
+def _refusal(error: urllib.error.HTTPError) -> Refusal:
+    try:
+        fault = json.load(error)["error"]
+        details = [*fault.get("errors", ()), *fault.get("details", ())]
+        return Refusal(error.code, str(fault["message"]), tuple(str(d["reason"]) for d in details if "reason" in d))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Refusal(error.code, f"HTTP status {error.code}")
+
+
+def survey(environment: Mapping[str, str], compute: str, hosts: Sequence[tuple[str, str]]) -> Iterator[Finding]:
+    """Every finding for hosts of these zones and machine types, in an order in which the first that fails is the cause."""
+    token = _token(environment)
+    yield token if isinstance(token, Finding) else Finding(name="token", ok=True, what=f"from {token.source}")
+    variable = project_variable(environment)
+    if variable is None:
+        words = f"no project is named in {', '.join(PROJECT_VARIABLES)}"
+        yield Finding(name="project", ok=False, what=words, hint=project_hint(environment))
+    if isinstance(token, Finding) or variable is None:
+        return
+    manager = environment.get("GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT") or _RESOURCE_MANAGER
+    cloud = Cloud(compute=compute, manager=manager.rstrip("/") + "/", project=environment[variable], token=token)
+    try:
+        project = cloud.get(f"projects/{cloud.project}")
+    except Refusal as refusal:
+        yield _unanswered(cloud.project, refusal)
+        return
+    yield Finding(name="project", ok=True, what=f"{cloud.project}, named by {variable}; the Compute Engine API answers")
+    yield _permissions(cloud)
+    yield _image(cloud, environment.get("TF_VAR_image") or _IMAGE)
+    cpus: dict[str, float] = {}
+    for zone, machine in sorted(set(hosts)):
+        yield _machine(cloud, zone, machine, cpus)
+    yield from _quotas(cloud, project, hosts, cpus)
+
+
+def _token(environment: Mapping[str, str]) -> Token | Finding:
+    try:
+        return find_token(environment)
+    except NoCredentialsError as error:
+        return Finding(name="token", ok=False, what=str(error), hint=error.hint)
+
+
+def _unanswered(project: str, refusal: Refusal) -> Finding:
+    """Why the project does not answer: the token, the API, the account or the name."""
+    if refusal.status == 401:
+        hint = "sign in again: gcloud auth application-default login, or a fresh GOOGLE_OAUTH_ACCESS_TOKEN"
+        return Finding(name="token", ok=False, what=f"the API refuses the token: {refusal.words}", hint=hint)
+    if refusal.is_disabled:
+        hint = f"gcloud services enable compute.googleapis.com --project {project}"
+        what = f"the Compute Engine API is not enabled in {project}: {refusal.words}"
+        return Finding(name="API", ok=False, what=what, hint=hint)
+    if refusal.status in (403, 404):
+        hint = "check the project's id, and that this account has roles/compute.admin in it"
+        what = f"{project} is not there, or this account may not see it: {refusal.words}"
+        return Finding(name="project", ok=False, what=what, hint=hint)
+    return Finding(name="API", ok=False, what=refusal.words, hint="check this machine's network, and try again")
+
+
+def _permissions(cloud: Cloud) -> Finding:
+    try:
+        lacking = sorted(set(PERMISSIONS) - cloud.permitted(PERMISSIONS))
+    except Refusal as refusal:
+        hint = f"gcloud services enable cloudresourcemanager.googleapis.com --project {cloud.project}"
+        words = f"could not be asked: {refusal.words}"
+        return Finding(name="permissions", ok=False, what=words, hint=hint if refusal.is_disabled else "try again")
+    if lacking:
+        hint = f"gcloud projects add-iam-policy-binding {cloud.project} --role roles/compute.admin --member ..."
+        return Finding(name="permissions", ok=False, what=f"this account lacks {', '.join(lacking)}", hint=hint)
+    return Finding(name="permissions", ok=True, what=f"all {len(PERMISSIONS)} that making and deleting hosts needs")
+
+
+def _image(cloud: Cloud, image: str) -> Finding:
+    """`project/name` names the newest image of a family, or one image (settings.tf)."""
+    given = re.fullmatch(r"(?:(?:.*/)?projects/)?([^/]+)/(?:global/images/)?(family/)?([^/]+)", image)
+    if given is None:
+        hint = "export TF_VAR_image=project/family, such as debian-cloud/debian-12"
+        return Finding(name="image", ok=False, what=f"{image} is not project/family or project/image", hint=hint)
+    project, is_family, name = given.groups()
+    paths = [f"family/{name}"] if is_family else [f"family/{name}", name]
+    words = ""
+    for path in paths:
+        try:
+            found = cloud.get(f"projects/{project}/global/images/{path}")
+        except Refusal as refusal:
+            words = refusal.words
+            continue
+        return Finding(name="image", ok=True, what=f"{image} is {found['name']}")
+    return Finding(name="image", ok=False, what=f"{image}: {words}", hint="export TF_VAR_image=project/family")
+
+
+def _machine(cloud: Cloud, zone: str, machine: str, cpus: dict[str, float]) -> Finding:
+    name = f"{machine} in {zone}"
+    try:
+        found = cloud.get(f"projects/{cloud.project}/zones/{zone}/machineTypes/{machine}")
+    except Refusal as refusal:
+        hint = f"gcloud compute machine-types list --filter name={machine} lists the zones that have it"
+        return Finding(name=name, ok=False, what=refusal.words, hint=hint)
+    cpus[machine] = float(found.get("guestCpus", 1))
+    return Finding(name=name, ok=True, what=f"{found.get('guestCpus')} CPUs, {found.get('memoryMb')} MB")
+
+
+def _quotas(
+    cloud: Cloud, project: dict[str, Any], hosts: Sequence[tuple[str, str]], cpus: Mapping[str, float]
+) -> Iterator[Finding]:
+    """What the hosts need of the project's quota, and of each region's."""
+    by_region: dict[str, Counter[str]] = {}
+    for zone, machine in hosts:
+        needs = by_region.setdefault(zone.rpartition("-")[0], Counter())
+        needs.update({"CPUS": int(cpus.get(machine, 1)), "INSTANCES": 1, "IN_USE_ADDRESSES": 1})
+        needs.update({"DISKS_TOTAL_GB": int(_DISK_GB)})
+    everywhere = Counter({"NETWORKS": 1, "FIREWALLS": 2, "SUBNETWORKS": len(by_region)})
+    everywhere["CPUS_ALL_REGIONS"] = sum(needs["CPUS"] for needs in by_region.values())
+    yield _quota(f"quota of {cloud.project}", everywhere, project)
+    for region, needs in sorted(by_region.items()):
+        try:
+            yield _quota(f"quota in {region}", needs, cloud.get(f"projects/{cloud.project}/regions/{region}"))
+        except Refusal as refusal:
+            hint = "gcloud compute regions list shows the regions of the project"
+            yield Finding(name=f"quota in {region}", ok=False, what=refusal.words, hint=hint)
+
+
+def _quota(name: str, needs: Mapping[str, int], place: dict[str, Any]) -> Finding:
+    free = {q["metric"]: float(q["limit"]) - float(q["usage"]) for q in place.get("quotas", ())}
+    told = {metric: need for metric, need in needs.items() if metric in free}
+    short = [
+        f"{need} {metric}, of which {free[metric]:g} are free" for metric, need in told.items() if need > free[metric]
+    ]
+    if short:
+        hint = "delete what is not needed any more, take another region, or ask for more quota in the console"
+        return Finding(name=name, ok=False, what=f"the hosts need {'; '.join(short)}", hint=hint)
+    if not told:
+        return Finding(name=name, ok=False, what="the API names no quota", hint="look it up in the console")
+    enough = ", ".join(f"{need} {metric} (free: {free[metric]:g})" for metric, need in told.items())
+    return Finding(name=name, ok=True, what=f"enough for {enough}")

@@ -1,0 +1,74 @@
+"""What a disk refuses, in our words: it is full, read-only, somebody else's, or a file stands where a folder should."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from orchestrator.errors import MissingError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_REFUSED = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.EEXIST,
+    errno.ENAMETOOLONG,
+    errno.ELOOP,
+    errno.EFBIG,
+    errno.EIO,
+    errno.EMFILE,
+    errno.ENFILE,
+}
+
+
+@contextmanager
+def writing(path: Path, then: str, *, kept: str = "") -> Iterator[None]:
+    """Turn what the disk refuses within the block into a MissingError about `path`.
+
+    `then` is what to do once the disk allows it, such as "`orch run --resume`"; `kept` says what is safe all the same.
+    """
+    try:
+        yield
+    except OSError as error:
+        known = explained(error, path, then, kept)
+        if known is None:
+            raise
+        raise known from error
+
+
+def explained(error: OSError, path: Path | None = None, then: str = "try again", kept: str = "") -> MissingError | None:
+    """The error for what the disk refused; None for an OSError of another kind."""
+    where = path if path is not None else error.filename or "a file"
+    safe = f"; {kept}" if kept else ""
+    if is_full(error):
+        return MissingError(
+            f"the disk is full: {where} could not be written{safe}", hint=f"free some space, then {then}"
+        )
+    if error.errno in _REFUSED:
+        at = "" if error.filename in (None, str(where)) else f" ({error.filename})"
+        return MissingError(
+            f"{where} cannot be used: {error.strerror}{at}{safe}",
+            hint=f"make it a place that this user can write to, then {then}",
+        )
+    if error.errno == errno.ENOENT and _is_working_folder_gone():
+        return MissingError("the working folder is gone", hint="change into one that is there")
+    return None
+
+
+def is_full(error: OSError) -> bool:
+    """Whether there is no space left, or the user's share of it is used up."""
+    return error.errno in _FULL
+
+
+def _is_working_folder_gone() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109 - the question is whether it fails
+    except FileNotFoundError:
+        return True
+    return False

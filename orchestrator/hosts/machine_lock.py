@@ -1,0 +1,154 @@
+"""One run at a time measures on a machine, whichever checkout and whichever user started it.
+
+The lock is on one file of the machine, in a folder that every user may write to. Nothing in that file is trusted: another
+user may have put it there, and may write to it. It says who measures, for people to read, and who shares the machine on
+purpose. `ORCH_MACHINE_LOCK` names another file, for containers that share a machine but not its /tmp.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import getpass
+import json
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orchestrator.errors import MissingError
+from orchestrator.strict_json import parse_json
+
+VARIABLE = "ORCH_MACHINE_LOCK"
+MEASURE_HERE = ("local", "lab")  # the providers whose hosts are this machine
+_PLACE = Path("/tmp/orch-measuring.lock")  # noqa: S108 - one place for all users; opened with care
+_MOST_BYTES = 65_536
+_OVERRIDE = "`--share-machine` measures all the same, and the run says that it did"
+
+
+@dataclass(kw_only=True)
+class Share:
+    """The part that a run has of the machine: all of it, unless others share it."""
+
+    _descriptor: int | None = None
+
+    def note(self, run: str) -> None:
+        """Tell others which run it is that measures."""
+        if self._descriptor is not None:
+            _write(self._descriptor, run)
+
+    def others(self) -> list[str]:
+        """Who else measured on this machine since this run began, or was at it already: in words, one each."""
+        return (
+            [] if self._descriptor is None else [words for pid, words in _said(self._descriptor) if pid != os.getpid()]
+        )
+
+
+@contextmanager
+def machine(provider: str, *, share: bool = False) -> Iterator[Share]:
+    """Hold the machine while this block lasts, where the provider measures on it.
+
+    MissingError that names the run which measures already, unless `share`; or when the file is not an ordinary one.
+    """
+    if provider not in MEASURE_HERE:
+        yield Share()
+        return
+    descriptor = _open(Path(os.environ.get(VARIABLE) or _PLACE))
+    try:
+        if _is_locked(descriptor):
+            _empty(descriptor)
+        elif not share:
+            by = "; ".join(words for _, words in _said(descriptor)) or "a run that does not say its name"
+            raise MissingError(
+                f"{by} is measuring on this machine; two at once would disturb each other",
+                hint=f"wait until it has ended, or end it with `orch teardown RUN` in its folder; {_OVERRIDE}",
+            )
+        _write(descriptor, "")
+        yield Share(_descriptor=descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    """The file, made when it is not there; never another one through a link, never a pipe or a device."""
+    for _ in range(10):
+        try:
+            descriptor = _open_or_make(path)
+        except OSError as error:
+            if error.errno == errno.EEXIST:
+                continue  # another orch made it just now
+            raise _unusable(
+                path, "it is a link" if error.errno == errno.ELOOP else os.strerror(error.errno or 0)
+            ) from error
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+            os.close(descriptor)
+            raise _unusable(path, "it is not an ordinary file with one name")
+        return descriptor
+    raise _unusable(path, "it comes and goes")
+
+
+def _open_or_make(path: Path) -> int:
+    flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        return os.open(path, os.O_RDWR | os.O_APPEND | flags)
+    except FileNotFoundError:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | flags, 0o666)
+        os.fchmod(descriptor, 0o666)  # for every user, whatever the umask
+        return descriptor
+    except PermissionError:
+        return os.open(path, os.O_RDONLY | flags)  # enough to take the lock
+
+
+def _unusable(path: Path, why: str) -> MissingError:
+    return MissingError(
+        f"the machine's lock {path} cannot be used: {why}",
+        hint=f"remove it, or name another file in {VARIABLE}, the same for all who measure on this machine",
+    )
+
+
+def _is_locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _empty(descriptor: int) -> None:
+    try:
+        os.ftruncate(descriptor, 0)
+    except OSError:
+        return  # another user's file that we may only read: the lock holds all the same
+
+
+def _write(descriptor: int, run: str) -> None:
+    entry = {"pid": os.getpid(), "run": run, "user": _user(), "folder": str(Path.cwd())}
+    try:
+        os.write(descriptor, (json.dumps(entry) + "\n").encode())
+    except OSError:
+        return  # as above, or a full disk: it is only for people to read
+
+
+def _said(descriptor: int) -> list[tuple[int, str]]:
+    """Who wrote into the file, by process id, the last word of each."""
+    found: dict[int, str] = {}
+    for line in os.pread(descriptor, _MOST_BYTES, 0).splitlines():
+        try:
+            entry: Any = parse_json(line)
+            pid = int(entry["pid"])
+            run = f"run {entry['run']}" if entry["run"] else "a run"
+            found[pid] = f"{run!s:.200} (process {pid}, user {entry['user']!s:.40}, in {entry['folder']!s:.200})"
+        except (ValueError, TypeError, KeyError):
+            continue  # whoever wrote it, it was not us
+    return list(found.items())
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())

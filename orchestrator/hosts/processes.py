@@ -1,0 +1,225 @@
+"""Processes known by id and start time: found by the mark of their run, ended in steps, and never somebody else's.
+
+Every process that a run starts on this machine carries the run's id in its environment, and what it starts inherits that:
+so a child in a session of its own is found too, also by a teardown after orch was killed. Only Linux shows environments;
+elsewhere `can_look` is False.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+RUN_MARK = "ORCH_RUN"
+PROCESS_MARK = "ORCH_PROCESS"
+_PROC = Path("/proc")
+_PR_SET_CHILD_SUBREAPER = 36
+_LOOK_S = 0.05
+_SILENT_S = 1.0  # nobody needs to know of a wait that is shorter
+_LOG = logging.getLogger(__name__)
+
+Steps = Sequence[tuple[signal.Signals, float]]
+ENDING: Steps = ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0))
+KILLING: Steps = ((signal.SIGKILL, 5.0),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """A process that cannot be mistaken for another one: a reused id has another start time."""
+
+    pid: int
+    started: str
+    command: str = field(default="", compare=False)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it still runs."""
+        return started_at(self.pid) == self.started
+
+    def signal(self, number: signal.Signals, *, group: bool = True) -> None:
+        """Send a signal to it, and (if `group`) to its group where it leads one; nothing when it has ended."""
+        gone = (ProcessLookupError, PermissionError)  # macOS answers EPERM for a group of zombies
+        with contextlib.suppress(*gone), _pinned(self.pid) as descriptor:
+            if not self.is_alive:
+                return
+            if group and os.getpgid(self.pid) == self.pid != os.getpgid(0):
+                os.killpg(self.pid, number)
+            elif descriptor is None:
+                os.kill(self.pid, number)
+            else:
+                signal.pidfd_send_signal(descriptor, number)
+
+    def __str__(self) -> str:
+        return f"process {self.pid}" + (f" ({self.command})" if self.command else "")
+
+
+def can_look() -> bool:
+    """Whether this system shows the environment of processes."""
+    return (_PROC / "self" / "environ").exists()
+
+
+def started_at(pid: int) -> str | None:
+    """When the process of that id started, in the system's own words, so that a reused id is told apart; None if gone.
+
+    On Linux it is in clock ticks since the boot, and names the boot.
+    """
+    if (_PROC / "self" / "stat").exists():
+        try:
+            fields = (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            return None
+        return None if fields[0] in "ZX" else f"{fields[19]}@{_boot()}"
+    answer = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return answer.stdout.strip() or None
+
+
+def known(pid: int) -> Known | None:
+    """The process of that id as it is now; None if there is none."""
+    started = started_at(pid)
+    return None if started is None else Known(pid=pid, started=started, command=_command(pid))
+
+
+def marked(name: str, value: str) -> list[Known]:
+    """Our user's processes whose environment says `name=value`, this one and those it was started by left out."""
+    wanted, spared, found = f"{name}={value}".encode(), {os.getpid(), *_ancestors()}, []
+    for pid in _pids():
+        try:
+            is_it = wanted in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+            if not is_it or pid in spared or (_PROC / str(pid)).stat().st_uid != os.geteuid():
+                continue
+        except OSError:
+            continue  # another user's, or it has ended meanwhile
+        if (process := known(pid)) is not None:
+            found.append(process)
+    return found
+
+
+def descendants(of: int | None = None) -> list[Known]:
+    """What a process (this one) has started, directly or not; after `adopt_orphans` also what its children have left."""
+    root = os.getpid() if of is None else of
+    parents = {pid: parent for pid in _pids() if (parent := _parent(pid)) is not None}
+    found: set[int] = set()
+    while more := {pid for pid, parent in parents.items() if parent in {root, *found}} - found:
+        found |= more
+    return [process for pid in sorted(found) if (process := known(pid)) is not None]
+
+
+def open_files(pid: int) -> set[str]:
+    """The paths of the files that a process has open; none where that cannot be seen."""
+    found = set()
+    with contextlib.suppress(OSError):
+        for entry in (_PROC / str(pid) / "fd").iterdir():
+            with contextlib.suppress(OSError):
+                found.add(str(entry.readlink()))
+    return found
+
+
+def adopt_orphans(adopt: bool = True) -> None:
+    """Become the parent of whatever a descendant leaves behind (Linux: PR_SET_CHILD_SUBREAPER; elsewhere nothing)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
+
+
+def reap(processes: Iterable[Known]) -> None:
+    """Collect the exit status of adopted processes that have ended, so that no zombie of them stays."""
+    for process in processes:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(process.pid, os.WNOHANG)
+
+
+def end(find: Callable[[], Iterable[Known]], steps: Steps = ENDING, *, group: bool = True) -> list[Known]:
+    """End all that `find` finds, as often as it finds some: a signal a step, and SIGCONT for those that were stopped.
+
+    `steps` says which signal, and how long to wait after it, seconds; `group` whether groups are signalled where one of
+    them leads. Longer waits are logged. What is still alive after the last step is given back.
+    """
+    left = list(find())
+    for place, (number, patience_s) in enumerate(steps):
+        signalled: set[Known] = set()
+        began_s, has_told = time.monotonic(), False
+        while left:
+            for process in set(left) - signalled:
+                process.signal(number, group=group)
+                process.signal(signal.SIGCONT, group=group)
+                signalled.add(process)
+            waited_s = time.monotonic() - began_s
+            if waited_s >= patience_s:
+                break
+            if waited_s >= min(_SILENT_S, patience_s / 2) and not has_told:
+                has_told = True
+                _LOG.info("%s", _waiting_for(left, steps, place))
+            time.sleep(_LOOK_S)  # they are not ours to wait on: their parent was killed
+            left = list(find())
+    return left
+
+
+def _waiting_for(left: Sequence[Known], steps: Steps, place: int) -> str:
+    number, patience_s = steps[place]
+    then = f"; {steps[place + 1][0].name} follows" if place + 1 < len(steps) else ""
+    return f"waiting up to {patience_s:g} s for {', '.join(map(str, left))} to end: {number.name} sent{then}"
+
+
+@contextlib.contextmanager
+def _pinned(pid: int) -> Iterator[int | None]:
+    """A descriptor that stands for the process, so that its id cannot be given to another one; None where there is none."""
+    if not hasattr(os, "pidfd_open"):
+        yield None
+        return
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        raise
+    except OSError:  # an old kernel, or a sandbox that forbids it
+        yield None
+        return
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _pids() -> list[int]:
+    return [int(entry) for entry in os.listdir(_PROC) if entry.isdecimal()] if can_look() else []  # noqa: PTH208 - names
+
+
+def _parent(pid: int) -> int | None:
+    try:
+        return int((_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+    except (OSError, IndexError):
+        return None
+
+
+def _ancestors() -> list[int]:
+    found: list[int] = []
+    pid = _parent(os.getpid())
+    while pid:
+        found.append(pid)
+        pid = _parent(pid)
+    return found
+
+
+def _command(pid: int) -> str:
+    try:
+        words = (_PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").split()
+    except OSError:
+        return ""
+    text = " ".join([Path(words[0]).name, *words[1:]]) if words else ""
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+@cache
+def _boot() -> str:
+    try:
+        return (_PROC / "sys" / "kernel" / "random" / "boot_id").read_text()[:8]
+    except OSError:
+        return "unknown"

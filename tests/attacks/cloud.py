@@ -1,0 +1,295 @@
+"""Faults of the cloud: `orch teardown` against a fake Compute API that fails, lies, or belongs to others as well.
+
+The truth is known here: what the fake still holds. A receipt is honest when it claims that nothing is left only where
+that is so, when the exit code is 6 otherwise, and when nothing of a stranger's was touched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from orchestrator.hosts.registry import FOLDER, deployment_id
+from tests.attacks.base import Attack, Tally
+from tests.infra.cloud_faults import (
+    Fault,
+    FaultyCompute,
+    build,
+    build_network,
+    build_strangers,
+    done_but_lost,
+    failed_operation,
+    lost,
+    never_done,
+    ours,
+    post,
+    refused,
+    unreached,
+)
+from tests.infra.fake_compute import FakeCompute, serving
+
+ROOT = Path(__file__).parents[2]
+RUN = "the-run"
+ID = deployment_id(RUN)
+OTHER = "o9another"
+HOSTS = {"requester-1": "us-west1-a", "responder-1": "us-central1-a"}
+INSTANCE = rf"instances/orch-{ID}-responder-1"
+_COMPLETE, _INCOMPLETE = 0, 6
+# Without the lab: `teardown --all` would take down what other checkouts have standing on this machine.
+ORCH = (
+    "from orchestrator.cli.main import main; from orchestrator.hosts.provider import PROVIDERS; "
+    "del PROVIDERS['lab']; main()"
+)
+
+
+@dataclass
+class Scene:
+    """A project with the run's things in it, a place to call orch from, and what may be changed before it is called."""
+
+    fake: FaultyCompute
+    place: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    words: list[str] = field(default_factory=lambda: ["teardown", RUN])
+    state: str = "up"  # of the written intent; "" is none
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fault: what it changes, the exit code that is honest, and what the output must name."""
+
+    name: str
+    change: Callable[[Scene], None]
+    code: int
+    names: str = ""
+
+
+def _with(*faults: Fault) -> Callable[[Scene], None]:
+    """Each case has faults of its own: their counts change."""
+    return lambda scene: scene.fake.faults.extend(Fault(f.pattern, f.effect, f.times) for f in faults)
+
+
+def _another_project(scene: Scene) -> None:
+    scene.fake.empty.add("other")
+    scene.environment["GOOGLE_PROJECT"] = "other"
+
+
+def _no_project(scene: Scene) -> None:
+    scene.environment |= {"GOOGLE_PROJECT": "", "PATH": "/nowhere"}
+
+
+def _no_credentials(scene: Scene) -> None:
+    scene.environment |= {"GOOGLE_OAUTH_ACCESS_TOKEN": "", "PATH": "/nowhere"}
+
+
+def _project_out_of_sight(scene: Scene) -> None:
+    scene.fake.visible.clear()
+
+
+def _half_made(scene: Scene) -> None:
+    scene.fake.things.clear()
+    scene.state = "intended"
+    network = build_network(scene.fake, ID)
+    rule = {"name": f"orch-{ID}-ssh", "network": network, "description": f"app=orch orch-run={ID}: ssh"}
+    post(scene.fake, "global", "firewalls", rule)
+
+
+def _nothing_made(scene: Scene) -> None:
+    scene.fake.things.clear()
+    scene.state = "intended"
+
+
+def _reappears(scene: Scene) -> None:
+    """Something makes the instance again as soon as it is deleted."""
+
+    def effect(proceed: Callable[[], tuple[int, dict[str, Any]]]) -> tuple[int, dict[str, Any]]:
+        kept = dict(scene.fake.things)
+        answer = proceed()
+        scene.fake.things.update({path: thing for path, thing in kept.items() if path not in scene.fake.things})
+        return answer
+
+    scene.fake.faults.append(Fault(rf"DELETE .*{INSTANCE}", effect))
+
+
+def _hidden_zone(scene: Scene) -> None:
+    """A zone is not reached: what stands in it is missing from the list."""
+    scene.fake.faults.append(Fault("GET .*aggregated/instances", unreached("zones/us-central1-a")))
+
+
+def _second_page_fails(scene: Scene) -> None:
+    scene.fake.page_size = 1
+    scene.fake.faults.append(Fault("GET .*instances pageToken", refused(500, "no second page")))
+
+
+def _strangers_vm_in_our_network(scene: Scene) -> None:
+    network = f"projects/demo/global/networks/orch-{ID}"
+    post(scene.fake, "zones/us-west1-a", "instances", {"name": "theirs", "networkInterfaces": [{"network": network}]})
+
+
+def _detached_disk(scene: Scene) -> None:
+    labels = {"app": "orch", "orch-run": ID}
+    post(scene.fake, "zones/us-west1-a", "disks", {"name": f"orch-{ID}-left", "labels": labels})
+
+
+def _labels_lost(scene: Scene) -> None:
+    """Somebody has removed the labels of an instance, and Terraform, which still knows it, cannot destroy."""
+    scene.fake.things[f"zones/us-central1-a/instances/orch-{ID}-responder-1"]["labels"] = {}
+    _failing_terraform(scene)
+
+
+def _failing_terraform(scene: Scene) -> None:
+    programs = scene.place / "bin"
+    programs.mkdir()
+    (programs / "terraform").write_text("#!/bin/sh\necho 'Error: 503 from the backend' >&2\nexit 1\n")
+    (programs / "terraform").chmod(0o755)
+    (scene.place / FOLDER / ID / "variables.tfvars.json").write_text("{}")
+    scene.environment["PATH"] = f"{programs}:{os.environ['PATH']}"
+
+
+def _everything_of_everybody(scene: Scene) -> None:
+    scene.words = ["teardown", "--all"]
+
+
+def _all_but_lists_fail(scene: Scene) -> None:
+    """Nothing is written down here, and the project cannot be listed: that is not an empty project."""
+    scene.state = ""
+    scene.fake.faults.append(Fault("GET", refused(403, "no permission to list")))
+    scene.words = ["teardown", "--all"]
+
+
+CASES = (
+    Case("no fault", _with(), _COMPLETE),
+    Case("strangers' things with our names, teardown --all", _everything_of_everybody, _COMPLETE),
+    Case("the list of instances fails", _with(Fault("GET .*instances", refused(500))), _INCOMPLETE, "instances"),
+    Case("403 on everything", _with(Fault("", refused(403, "forbidden"))), _INCOMPLETE, "forbidden"),
+    Case("401 on everything", _with(Fault("", refused(401, "expired"))), _INCOMPLETE, "expired"),
+    Case("the project is not visible any more", _project_out_of_sight, _INCOMPLETE, "not visible"),
+    Case("another project is set", _another_project, _INCOMPLETE, "project demo"),
+    Case("no project is set", _no_project, _INCOMPLETE, "project demo"),
+    Case("no credentials", _no_credentials, _INCOMPLETE, "credentials"),
+    Case("429 on every list", _with(Fault("GET", refused(429, "rate limit"))), _INCOMPLETE, "rate limit"),
+    Case("503 on every deletion", _with(Fault("DELETE", refused(503, "unavailable"))), _INCOMPLETE, "unavailable"),
+    Case(
+        "an operation ends with an error", _with(Fault(f"DELETE .*{INSTANCE}", failed_operation("locked"))), 6, "locked"
+    ),
+    Case(
+        "an operation never ends",
+        _with(Fault(f"DELETE .*{INSTANCE}", never_done), Fault("POST .*operation-slow/wait", never_done)),
+        _INCOMPLETE,
+        "still being deleted",
+    ),
+    Case("connections drop before a deletion", _with(Fault("DELETE", lost)), _INCOMPLETE, "cannot reach"),
+    Case("connections drop after a deletion", _with(Fault(f"DELETE .*{INSTANCE}", done_but_lost)), _COMPLETE),
+    Case("connections drop in a list", _with(Fault("GET .*networks", lost)), _INCOMPLETE, "networks"),
+    Case("the second page of a list fails", _second_page_fails, _INCOMPLETE, "second page"),
+    Case("a zone is not reached", _hidden_zone, _INCOMPLETE, "us-central1-a is not reachable"),
+    Case("an instance reappears", _reappears, _INCOMPLETE, "still make hosts"),
+    Case("a half-made network", _half_made, _COMPLETE),
+    Case("nothing was made", _nothing_made, _COMPLETE),
+    Case("a stranger's machine in our network", _strangers_vm_in_our_network, _INCOMPLETE, "used by 'theirs'"),
+    Case("a disk without its instance", _detached_disk, _COMPLETE),
+    Case("Terraform cannot destroy", _failing_terraform, _INCOMPLETE, "terraform could not destroy"),
+    Case("an instance without labels that Terraform cannot destroy", _labels_lost, _INCOMPLETE, "terraform could not"),
+    Case("teardown --all where no list can be had", _all_but_lists_fail, _INCOMPLETE, "could not be asked"),
+)
+
+
+def cloud_faults(count: int, seed: int, folder: Path) -> Tally:
+    """So many of the faults, in an order of chance, each in a project of its own."""
+    tally = Tally()
+    source = random.Random(seed)
+    order = source.sample(CASES, k=len(CASES))
+    for number in range(count):
+        case = order[number % len(CASES)]
+        place = folder / f"cloud-{number}"
+        place.mkdir()
+        try:
+            code = attempt(case, place)
+            tally.note("refused" if code else "harmless", case.name)
+        except AssertionError as error:
+            tally.note(str(error), case.name)
+    return tally
+
+
+def attempt(case: Case, place: Path) -> int:
+    """Build the project, apply the fault, call orch; its exit code. AssertionError says what was not honest."""
+    fake = FaultyCompute()
+    with serving(fake):
+        build(fake, ID, HOSTS)
+        scene = Scene(fake=fake, place=place, environment=_environment(fake))
+        (place / FOLDER / ID).mkdir(parents=True)
+        case.change(scene)
+        _write_intent(scene)
+        strangers = build_strangers(fake, ID) | {path for path in fake.things if path.endswith("/theirs")}
+        if "--all" not in scene.words:
+            build(fake, OTHER, HOSTS)
+            strangers |= {path for path in fake.things if OTHER in path}
+        done = subprocess.run(
+            [sys.executable, "-c", ORCH, *scene.words],
+            cwd=place,
+            env=scene.environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    _judge(case, scene, strangers, done)
+    return done.returncode
+
+
+def _judge(case: Case, scene: Scene, strangers: set[str], done: subprocess.CompletedProcess[str]) -> None:
+    said = " ".join(f"{done.stdout} {done.stderr}".split())
+    left = ours(scene.fake, ID, strangers)
+    gone = strangers - set(scene.fake.things)
+    assert not gone, f"a stranger's things were deleted: {sorted(gone)}"
+    touched = [path for method, path in scene.fake.requests if method != "GET" and "projects/other/" in path]
+    assert not touched, f"another project was touched: {touched}"
+    assert "Traceback" not in said, said[-800:]
+    assert done.returncode == case.code, f"exit {done.returncode}, not {case.code}: {said[-800:]}"
+    assert done.returncode or not left, f"exit 0 with {left}"
+    assert not left or "nothing left" not in said, f"nothing left, it says, with {left}: {said[-800:]}"
+    assert case.names in said, f"{case.names!r} is not named: {said[-800:]}"
+    path = scene.place / FOLDER / ID / "deployment.json"
+    if path.exists():
+        state = json.loads(path.read_text())["state"]
+        assert (state == "down") == (done.returncode == _COMPLETE), f"exit {done.returncode}, and written down: {state}"
+
+
+def _environment(fake: FakeCompute) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
+    return {
+        **kept,
+        "PYTHONPATH": str(ROOT),
+        "COLUMNS": "10000",
+        "GOOGLE_PROJECT": "demo",
+        "GOOGLE_OAUTH_ACCESS_TOKEN": "secret",
+        "TF_VAR_compute_endpoint": fake.url,
+        "CLOUDSDK_CONFIG": "/nowhere",  # no login of whoever runs this
+        "NO_GCE_CHECK": "true",
+    }
+
+
+def _write_intent(scene: Scene) -> None:
+    if not scene.state:
+        return
+    document = {
+        "id": ID,
+        "run_id": RUN,
+        "provider": "gcp",
+        "hosts": list(HOSTS),
+        "created_at": 1.0,
+        "expires_at": 3601.0,
+        "cost_usd_per_h": None,
+        "state": scene.state,
+        "target": {"project": "demo", "endpoint": scene.fake.url},
+    }
+    (scene.place / FOLDER / ID / "deployment.json").write_text(json.dumps(document))
+
+
+ATTACKS = (Attack(name="faults of the cloud, then teardown", many=len(CASES), few=len(CASES), run=cloud_faults),)

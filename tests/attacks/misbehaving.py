@@ -1,0 +1,192 @@
+"""Responders and requesters that do not keep to the contract: each ends its trial in time, in little memory, and is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from unittest.mock import patch
+
+from orchestrator.clock import SYSTEM
+from orchestrator.hosts import processes
+from orchestrator.hosts.base import Pair
+from orchestrator.hosts.local import LocalHost
+from orchestrator.hosts.processes import RUN_MARK, marked
+from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.trial import Ask, Bench, Outcome
+from services.harness.contract import Load, Warmup
+from tests.attacks.base import Attack, Tally
+
+LONGEST_S = 45.0  # the trial is given 3 s to be ready, 2 s for an answer, and 1 s to end before it is killed
+_MOST_GROWTH_MB = 60.0
+_READY_S, _STATS_S = 3.0, 2.0
+
+# What comes before every script: the words of the contract, to say some of them and then misbehave.
+_PRELUDE = """\
+import json, os, signal, subprocess, sys, time
+out = sys.stdout.buffer
+def say(line): out.write((json.dumps(line) if not isinstance(line, bytes) else line.decode()).encode() + b"\\n"); out.flush()
+def raw(data): out.write(data); out.flush()
+def option(name): return sys.argv[sys.argv.index(name) + 1]
+def ready(): say({"ready": True, "port": 9, "implementation": "x", "versions": {}, "identity": option("--identity")})
+def trial(): return json.loads(sys.stdin.readline())
+def begin(): trial(); say({"type": "checked", "body_bytes": [1, 1]}); say({"type": "start", "anchor": {}})
+def rest(): time.sleep(600)
+"""
+
+# Of a responder: what it does instead of what `services.harness.respond` does.
+RESPONDERS = {
+    "prints without end and without a newline": "while True: raw(b'x' * 65536)",
+    "prints slowly, without end and without a newline": "while True: raw(b'x'); time.sleep(0.01)",
+    "prints a line of 3 MiB": "raw(b'x' * (3 << 20) + b'\\n'); rest()",
+    "prints binary garbage": "raw(os.urandom(4096) + b'\\n'); rest()",
+    "prints NUL without end": "while True: raw(bytes(65536))",
+    "prints lines without end": "while True: raw(b'{}\\n' * 1000)",
+    "prints empty lines without end": "while True: raw(b'\\n' * 65536)",
+    "is never ready": "rest()",
+    "ends at once": "sys.exit(0)",
+    "closes stdout and lives on": "os.close(1); rest()",
+    "closes every stream and lives on": "os.closerange(0, 3); rest()",
+    "ignores SIGTERM and the end of stdin": "signal.signal(15, signal.SIG_IGN); rest()",
+    "stops itself": "os.kill(os.getpid(), signal.SIGSTOP)",
+    "leaves a child in a session of its own": (
+        "subprocess.Popen(['sleep', '600'], start_new_session=True); sys.exit(1)"
+    ),
+    "leaves a child that holds its streams and prints": (
+        "subprocess.Popen(['sh', '-c', 'trap \"\" TERM HUP; while :; do echo y; echo n >&2; done'], "
+        "start_new_session=True); sys.exit(1)"
+    ),
+    "forks twice, each in a session of its own": (
+        "subprocess.Popen(['setsid', 'setsid', 'sleep', '600']); time.sleep(0.3); sys.exit(1)"
+    ),
+    "fills stderr without a newline": "while True: os.write(2, b'x' * 65536)",
+    "fills stderr with lines": "while True: os.write(2, b'word\\n' * 10000)",
+    "is ready on a port that cannot be": (
+        "say({'ready': True, 'port': 10**6, 'implementation': 'x', 'versions': {}, 'identity': option('--identity')});"
+        "say({'stats': {'answered': 0, 'peers': 0, 'cpu_s': 0.0, 'host': {}}}); rest()"
+    ),
+    "answers as somebody else": (
+        "say({'ready': True, 'port': 9, 'implementation': 'x', 'versions': {}, 'identity': 'me'}); rest()"
+    ),
+    "is ready with values of other types": (
+        "say({'ready': True, 'port': 9, 'implementation': [1], 'versions': 7, 'identity': option('--identity')}); rest()"
+    ),
+    "answers stats with nonsense": "ready(); say({'stats': {'answered': 'many', 'cpu_s': []}}); rest()",
+    "answers stats with a list": "ready(); say([1, 2, 3]); rest()",
+    "answers stats with no number that JSON has": 'ready(); raw(b\'{"stats": {"cpu_s": NaN}}\\n\'); rest()',
+    "answers stats with a nesting of 100,000": "ready(); raw(b'[' * 100000 + b'\\n'); rest()",
+    "answers stats without end": "ready()\nwhile True: raw(b'[' * 65536)",
+    "does not answer stats": "ready(); rest()",
+}
+
+# Of a requester, its responder being an honest one.
+REQUESTERS = {
+    "prints without end and without a newline": "while True: raw(b'x' * 65536)",
+    "prints a line of 3 MiB": "begin(); raw(b'x' * (3 << 20) + b'\\n'); rest()",
+    "prints valid progress without end": (
+        "begin()\nwhile True: say({'type': 'progress', 'phase': 'measured', 'requests': 1, 'elapsed_s': 1.0})"
+    ),
+    "prints lines of an unknown type without end": "trial()\nwhile True: say({'type': 'hello'})",
+    "begins again and again": "trial()\nwhile True: say({'type': 'start', 'anchor': {}}); time.sleep(0.001)",
+    "checks again and again": "trial()\nwhile True: say({'type': 'checked', 'body_bytes': [1, 1]}); time.sleep(0.001)",
+    "says nothing": "trial(); rest()",
+    "does not read its trial": "rest()",
+    "says no more once it has begun": "begin(); rest()",
+    "is done with nonsense": "begin(); say({'type': 'done', 'rows': 'all', 'requests': {}, 'errors': 3}); rest()",
+    "is done before it has begun, with nothing": "trial(); say({'type': 'done'}); rest()",
+    "ends amid the measuring": "begin(); sys.exit(3)",
+    "fills stderr without a newline": "begin()\nwhile True: os.write(2, b'x' * 65536)",
+    "is killed amid the measuring": "begin(); os.kill(os.getpid(), 9)",
+    "leaves a child in a session of its own": (
+        "begin(); subprocess.Popen(['sleep', '600'], start_new_session=True); sys.exit(1)"
+    ),
+    "closes stdout and lives on": "begin(); os.close(1); rest()",
+}
+
+_HONEST = (
+    "ready(); sys.stdin.readline()\n"
+    "while True: say({'stats': {'answered': 1, 'peers': 1, 'cpu_s': 0.1, 'host': {}}}); sys.stdin.readline() or sys.exit()"
+)
+KINDS = (*(("responder", name) for name in RESPONDERS), *(("requester", name) for name in REQUESTERS))
+
+
+class _Host(LocalHost):
+    """This machine, but that one end's program is another one."""
+
+    def __init__(self, workspace: Path, run: str, end: str, code: str) -> None:
+        super().__init__(workspace, run=run, note=lambda event: None)
+        self._end, self._code = end, code
+
+    def start(self, argv: Sequence[str], *, cpus: str | None = None):
+        end = "responder" if "services.harness.respond" in argv else "requester"
+        code = self._code if end == self._end else _HONEST if end == "responder" else "begin(); rest()"
+        options = argv[argv.index(f"services.harness.{'respond' if end == 'responder' else 'request'}") + 1 :]
+        return super().start([sys.executable, "-c", _PRELUDE + code, *options])
+
+
+def misbehaving(count: int, seed: int, folder: Path) -> Tally:
+    """Every kind in turn, from a random one on: the trial fails, in bounded time and memory, and nobody is left."""
+    tally = Tally()
+    source = random.Random(seed)
+    kinds = list(KINDS)
+    source.shuffle(kinds)
+    for number in range(count):
+        end, name = kinds[number % len(kinds)]
+        tally.note(attempt(end, name, folder / f"host-{number}"), f"a {end} that {name}")
+    return tally
+
+
+def attempt(end: str, name: str, folder: Path) -> str:
+    """One trial with one end that misbehaves: "refused" when it failed as it must, or what was wrong."""
+    code = (RESPONDERS if end == "responder" else REQUESTERS)[name]
+    run = f"attack-{os.getpid()}-{folder.name}"
+    host = _Host(folder, run, end, code)
+    ask = Ask(
+        protocol="tcp",
+        responder="threads",
+        client="socket",
+        operation="echo",
+        load=Load(duration_s=1.0),
+        warmup=Warmup(requests=1, at_most_s=0.5),
+        timeout_s=1.0,
+    )
+    bench = Bench(clock=SYSTEM, interrupts=Interrupts(), on_progress=lambda line: None)
+    memory_mb, began_s, outcomes = _peak_mb(), time.monotonic(), list[Outcome]()
+    with (
+        patch("orchestrator.measure.trial.READY_S", _READY_S),
+        patch("orchestrator.measure.trial.STATS_S", _STATS_S),
+        patch("orchestrator.measure.patience._SPARE_S", 1.0),
+    ):
+        # In a thread, so that what never ends is seen as that.
+        trial = threading.Thread(target=lambda: outcomes.append(bench.make(ask, Pair((host,), host), "t")), daemon=True)
+        trial.start()
+        trial.join(LONGEST_S)
+    is_stuck = trial.is_alive()
+    left = processes.end(lambda: marked(RUN_MARK, run), ()) if not is_stuck else []
+    host.end_all()
+    processes.end(lambda: marked(RUN_MARK, run), processes.KILLING)
+    if is_stuck:
+        return f"the trial was not over after {LONGEST_S:g} s"
+    if left:
+        return f"left behind: {', '.join(map(str, left))}"
+    if (grown_mb := _peak_mb() - memory_mb) > _MOST_GROWTH_MB:
+        return f"orch grew by {grown_mb:.0f} MB in {time.monotonic() - began_s:.0f} s"
+    failure = outcomes[0].failure if outcomes else None
+    if failure is None:
+        return "the trial did not fail"
+    json.dumps(failure, allow_nan=False).encode()
+    return "refused"
+
+
+def _peak_mb() -> float:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+ATTACKS = (Attack(name="an end that misbehaves", many=len(KINDS), few=8, run=misbehaving),)

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from orchestrator.hosts.machine_lock import VARIABLE
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_machine_lock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests measure beside each other, and beside whatever else goes on here; no figure of theirs is kept."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = str(tmp_path_factory.mktemp("machine") / "lock")
+    yield
+    if before is None:
+        del os.environ[VARIABLE]
+    else:
+        os.environ[VARIABLE] = before

@@ -1,0 +1,187 @@
+"""What the cloud itself answers before anything is made: one finding per question, and a hint for each that fails."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_compute import NO_ANSWER, FakeCompute
+
+Ask = Callable[..., tuple[int, Any, str]]
+HOSTS = ("--host", "us-central1-a:e2-micro", "--host", "us-central1-a:e2-micro", "--host", "us-west1-a:f1-micro")
+
+
+def failing(answer: Any) -> dict[str, dict[str, str]]:
+    return {finding["name"]: finding for finding in answer["findings"] if not finding["ok"]}
+
+
+def test_where_all_is_well_every_question_was_asked_once(ask: Ask, compute: FakeCompute) -> None:
+    code, answer, words = ask("check", *HOSTS)
+    assert (code, failing(answer), words) == (0, {}, "")
+    assert {f["name"]: f["what"] for f in answer["findings"]} == {
+        "token": "from GOOGLE_OAUTH_ACCESS_TOKEN",
+        "project": "demo, named by GOOGLE_PROJECT; the Compute Engine API answers",
+        "permissions": "all 32 that making and deleting hosts needs",
+        "image": "debian-cloud/debian-12 is debian-12-bookworm-v20260110",
+        "e2-micro in us-central1-a": "2 CPUs, 1024 MB",
+        "f1-micro in us-west1-a": "1 CPUs, 1024 MB",
+        "quota of demo": "enough for 1 NETWORKS (free: 5), 2 FIREWALLS (free: 100), 2 SUBNETWORKS (free: 100),"
+        " 5 CPUS_ALL_REGIONS (free: 32)",
+        "quota in us-central1": "enough for 4 CPUS (free: 24), 2 INSTANCES (free: 24), 2 IN_USE_ADDRESSES (free: 8),"
+        " 20 DISKS_TOTAL_GB (free: 4096)",
+        "quota in us-west1": "enough for 1 CPUS (free: 24), 1 INSTANCES (free: 24), 1 IN_USE_ADDRESSES (free: 8),"
+        " 10 DISKS_TOTAL_GB (free: 4096)",
+    }
+    assert sorted(compute.requests) == sorted(set(compute.requests))
+    assert len(compute.requests) == 7
+    assert [path for method, path in compute.requests if method != "GET"] == ["projects/demo:testIamPermissions"]
+    assert compute.things == {}
+
+
+def test_a_token_that_is_refused(ask: Ask, compute: FakeCompute) -> None:
+    compute.valid = {"Bearer another"}
+    code, answer, _ = ask("check", *HOSTS)
+    assert code == 3
+    assert failing(answer)["token"]["what"].startswith("the API refuses the token: Request had invalid")
+    assert "sign in again" in failing(answer)["token"]["hint"]
+
+
+def test_an_api_that_is_switched_off(ask: Ask, compute: FakeCompute) -> None:
+    compute.is_enabled = False
+    _, answer, _ = ask("check", *HOSTS)
+    assert failing(answer)["API"]["hint"] == "gcloud services enable compute.googleapis.com --project demo"
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_a_project_that_is_not_there_or_not_ours(ask: Ask, compute: FakeCompute, status: int) -> None:
+    compute.refused["GET projects"] = (status, "no such project")
+    _, answer, _ = ask("check", *HOSTS)
+    assert failing(answer)["project"]["what"] == "demo is not there, or this account may not see it: no such project"
+
+
+def test_no_token_and_no_project_are_both_said(ask: Ask, compute: FakeCompute) -> None:
+    code, answer, _ = ask("check", *HOSTS, GOOGLE_PROJECT=None, GOOGLE_OAUTH_ACCESS_TOKEN=None, PATH="/nowhere")
+    assert (code, list(failing(answer)), compute.requests) == (3, ["token", "project"], [])
+
+
+def test_permissions_that_are_lacking_are_named(ask: Ask, compute: FakeCompute) -> None:
+    _, whole, _ = ask("check", *HOSTS)
+    assert not failing(whole)
+    compute.granted = {"compute.projects.get"}
+    _, answer, _ = ask("check", *HOSTS)
+    assert list(failing(answer)) == ["permissions"]
+    assert "compute.instances.create" in failing(answer)["permissions"]["what"]
+    assert "compute.projects.get" not in failing(answer)["permissions"]["what"]
+    assert "roles/compute.admin" in failing(answer)["permissions"]["hint"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "name", "said"),
+    [
+        ("CPUS", "quota in us-central1", "4 CPUS, of which 1 are free"),
+        ("INSTANCES", "quota in us-central1", "2 INSTANCES, of which 1 are free"),
+        ("IN_USE_ADDRESSES", "quota in us-central1", "2 IN_USE_ADDRESSES, of which 1 are free"),
+        ("CPUS_ALL_REGIONS", "quota of demo", "5 CPUS_ALL_REGIONS, of which 1 are free"),
+        ("SUBNETWORKS", "quota of demo", "2 SUBNETWORKS, of which 1 are free"),
+    ],
+)
+def test_quota_that_is_short(ask: Ask, compute: FakeCompute, metric: str, name: str, said: str) -> None:
+    compute.quota.used[metric] = compute.quota.limits[metric] - 1
+    _, answer, _ = ask("check", *HOSTS)
+    assert list(failing(answer)) == [name]
+    assert failing(answer)[name]["what"] == f"the hosts need {said}"
+
+
+def test_no_room_for_one_more_network(ask: Ask, compute: FakeCompute) -> None:
+    compute.quota.used["NETWORKS"] = 5
+    _, answer, _ = ask("check", *HOSTS)
+    assert "1 NETWORKS, of which 0 are free" in failing(answer)["quota of demo"]["what"]
+
+
+def test_a_machine_type_that_a_zone_lacks(ask: Ask) -> None:
+    _, answer, _ = ask("check", "--host", "us-central1-a:n9-huge")
+    assert "was not found" in failing(answer)["n9-huge in us-central1-a"]["what"]
+
+
+@pytest.mark.parametrize(
+    ("image", "found"),
+    [
+        ("debian-cloud/debian-11", "debian-11-bullseye-v20260110"),
+        ("debian-cloud/debian-12-bookworm-v20251209", "debian-12-bookworm-v20251209"),
+        ("projects/debian-cloud/global/images/family/debian-12", "debian-12-bookworm-v20260110"),
+        ("debian-cloud/debian-99", None),
+        ("debian-12", None),
+    ],
+)
+def test_the_image_that_would_be_booted(ask: Ask, image: str, found: str | None) -> None:
+    _, answer, _ = ask("check", *HOSTS, TF_VAR_image=image)
+    finding = next(f for f in answer["findings"] if f["name"] == "image")
+    assert finding["ok"] == (found is not None)
+    assert (found or image) in finding["what"]
+
+
+@pytest.mark.parametrize("trouble", [(429, "0"), (503, "0"), (NO_ANSWER, None)])
+def test_a_moment_of_trouble_is_no_finding(ask: Ask, compute: FakeCompute, trouble: tuple[int, str | None]) -> None:
+    compute.troubles = [trouble]
+    assert not failing(ask("check", *HOSTS)[1])
+
+
+def test_a_wrong_host_is_a_wrong_call(ask: Ask) -> None:
+    code, _, words = ask("check", "--host", "us-central1-a")
+    assert (code, "is not ZONE:MACHINE" in words) == (2, True)
+
+
+def doctor(cloud: dict[str, str], place: Path, *words: str, **changes: str) -> subprocess.CompletedProcess[str]:
+    root = str(Path(__file__).resolve().parents[3])
+    return subprocess.run(
+        [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "doctor", "--for", "gcp", *words],
+        cwd=place,
+        env={**cloud, "PYTHONPATH": root, "ORCH_CONTROLLER_CIDR": "203.0.113.7/32", "COLUMNS": "1000", **changes},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+def test_doctor_says_what_the_cloud_says(cloud: dict[str, str], compute: FakeCompute, tmp_path: Path) -> None:
+    compute.quota.used["IN_USE_ADDRESSES"] = 8
+    done = doctor(cloud, tmp_path)
+    assert done.returncode == 3
+    assert "gcp quota in us-west1" in done.stdout
+    assert "1 IN_USE_ADDRESSES, of which 0 are free" in done.stderr
+    assert "gcp f1-micro in us-central1-a" in done.stdout
+    found = {f["name"]: f for f in json.loads(doctor(cloud, tmp_path, "--json").stdout)["findings"]}
+    assert found["gcp permissions"]["is_there"]
+    assert not found["gcp quota in us-central1"]["is_there"]
+    assert found["controller"]["is_there"]
+
+
+def test_doctor_asks_for_the_hosts_of_the_current_plan(cloud: dict[str, str], tmp_path: Path) -> None:
+    orch = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
+    text = "name: x\nquestion: Which is faster?\nprovider: gcp\nmachine: e2-small\nstacks: [rest, grpc]\n"
+    text += "operations: timestamp\nplacements: {name: far, from: europe-west1-b, to: asia-east1-b}\n"
+    (tmp_path / "x.yaml").write_text(text)
+    root = str(Path(__file__).resolve().parents[3])
+    planned = subprocess.run(
+        [*orch, "plan", "x.yaml"],
+        cwd=tmp_path,
+        env={**cloud, "PYTHONPATH": root, "PATH": "/nowhere"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert planned.returncode == 0, planned.stderr
+    found = json.loads(doctor(cloud, tmp_path, "--json").stdout)["findings"]
+    assert {f["name"] for f in found} >= {"gcp e2-small in europe-west1-b", "gcp e2-small in asia-east1-b"}
+
+
+def test_doctor_without_the_controllers_address(cloud: dict[str, str], tmp_path: Path) -> None:
+    done = doctor(cloud, tmp_path, ORCH_CONTROLLER_CIDR="")
+    assert done.returncode == 3
+    assert "ORCH_CONTROLLER_CIDR is not set" in done.stderr

@@ -1,0 +1,88 @@
+"""What Terraform makes of the module's variables, null and empty ones above all: without the provider, so always."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.terraform
+
+Evaluate = Callable[..., subprocess.CompletedProcess[str]]
+OUTPUTS = """
+output "seen" {
+  value = {
+    controller = var.controller_cidr == null ? "null" : "text ${var.controller_cidr}"
+    project    = local.project == null ? "null" : "text ${local.project}"
+    endpoint   = local.compute_endpoint == null ? "null" : "text ${local.compute_endpoint}"
+  }
+}
+"""
+KEY = "ssh-ed25519 AAAA test"
+
+
+@pytest.fixture
+def evaluate(infra: Path, terraform: str, environment: dict[str, str], tmp_path: Path) -> Evaluate:
+    """Terraform on the module's variables alone, which need no provider, with what they are as output."""
+    folder = tmp_path / "variables"
+    folder.mkdir()
+    for name in ("variables.tf", "settings.tf"):
+        shutil.copy(infra / "gcp" / name, folder)
+    (folder / "outputs.tf").write_text(OUTPUTS)
+
+    def run(*arguments: str, file: dict[str, Any] | None = None, **changes: str) -> subprocess.CompletedProcess[str]:
+        variables = {"run_id": "t", "ttl_seconds": 60, "ssh_public_key": KEY, "host_keys": {}}
+        variables["hosts"] = {"a": {"role": "both", "zone": "us-west1-a", "machine": "e2-micro"}}
+        (folder / "t.auto.tfvars.json").write_text(json.dumps({**variables, **(file or {})}))
+        command = [terraform, f"-chdir={folder}"]
+        own = {**environment, **changes}
+        subprocess.run([*command, "init", "-input=false"], env=own, capture_output=True, check=True)
+        return subprocess.run(
+            [*command, "plan", "-input=false", "-no-color", *arguments],
+            env=own,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+def seen(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
+    assert done.returncode == 0, done.stderr
+    lines = [line.split("=", 1) for line in done.stdout.splitlines() if "=" in line and "seen" not in line]
+    return {name.strip("+ "): value.strip().strip('"') for name, value in lines}
+
+
+def test_null_in_the_file_is_null(evaluate: Evaluate) -> None:
+    found = seen(evaluate(file={"controller_cidr": None}))
+    assert found == {"controller": "null", "project": "null", "endpoint": "null"}
+
+
+def test_the_word_null_is_refused_wherever_it_comes_from(evaluate: Evaluate) -> None:
+    done = evaluate("-var=controller_cidr=null")
+    assert done.returncode != 0
+    assert "controller_cidr is an address with its prefix length" in " ".join(done.stderr.split())
+    for variable, words in (("TF_VAR_project", "project is a project's id"), ("TF_VAR_compute_endpoint", "an address")):
+        done = evaluate(**{variable: "null"})
+        assert done.returncode != 0, variable
+        assert words in " ".join(done.stderr.split())
+
+
+def test_an_empty_variable_of_the_environment_counts_as_null(evaluate: Evaluate) -> None:
+    found = seen(evaluate(file={"controller_cidr": None}, TF_VAR_project="", TF_VAR_compute_endpoint=""))
+    assert found == {"controller": "null", "project": "null", "endpoint": "null"}
+
+
+def test_values_arrive_as_they_are(evaluate: Evaluate) -> None:
+    given = {"TF_VAR_project": "example.com:my-project-1", "TF_VAR_compute_endpoint": "http://127.0.0.1:1/compute/v1/"}
+    assert seen(evaluate(file={"controller_cidr": "203.0.113.7/32"}, **given)) == {
+        "controller": "text 203.0.113.7/32",
+        "project": "text example.com:my-project-1",
+        "endpoint": "text http://127.0.0.1:1/compute/v1/",
+    }

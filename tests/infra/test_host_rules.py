@@ -1,0 +1,224 @@
+"""`orch plan` and the modules' own validation give the same answer to the same values, at every bound."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.experiment.host_rules import (
+    CONTROLLER_PATTERNS,
+    MOST_HOSTS,
+    MOST_RTT_S,
+    MOST_TTL_S,
+    ZONE_PATTERN,
+    controller_refusal,
+)
+from orchestrator.experiment.planning import make_plan
+from orchestrator.experiment.problems import ExperimentError
+from orchestrator.hosts.deployment import variables
+
+BASE = "name: x\nquestion: q\nstacks: rest\noperations: timestamp\nprovider: lab\n"
+KEY = "ssh-ed25519 AAAA made for a test"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """A line of an experiment, and the same value as a module's input: `path` into the document, and what is put there."""
+
+    line: str
+    path: tuple[str | int, ...]
+    value: object
+    is_fit: bool
+
+
+def far(**keys: str) -> str:
+    return f"placements: {{{', '.join(f'{key}: {value}' for key, value in {'name': 'far', **keys}.items())}}}\n"
+
+
+def _bounds() -> list[Bound]:
+    rtt = [("10ms", 10), ("10s", 10_000), ("10.001s", 10_001), ("11s", 11_000)]
+    found = [Bound(line=far(rtt=text), path=("links", 0, "rtt_ms"), value=ms, is_fit=ms <= 10_000) for text, ms in rtt]
+    ttl = [
+        ("1s", 1),
+        ("0.5s", 0.5),
+        ("90.5s", 90.5),
+        ("0s", 0),
+        ("168h", 604_800),
+        ("604801s", 604_801),
+        ("2000h", 7_200_000),
+    ]
+    found += [
+        Bound(
+            line=f"limits: {{wall: 1s, ttl: {text}}}\n",
+            path=("ttl_seconds",),
+            value=seconds,
+            is_fit=1 <= seconds <= 604_800 and seconds == int(seconds),
+        )
+        for text, seconds in ttl
+    ]
+    jitter = [("9ms", 9, True), ("10ms", 10, True), ("11ms", 11, False)]
+    found += [
+        Bound(line=far(rtt="10ms", jitter=text), path=("links", 0, "jitter_ms"), value=ms, is_fit=fit)
+        for text, ms, fit in jitter
+    ]
+    loss = [("0 %", 0, True), ("99.9 %", 0.999, True), ("100 %", 1, False)]
+    found += [
+        Bound(line=far(rtt="10ms", loss=text), path=("links", 0, "loss"), value=share, is_fit=fit)
+        for text, share, fit in loss
+    ]
+    rate = [("0 Mbit/s", 0, False), ("1 kbit/s", 0.001, True)]
+    found += [
+        Bound(line=far(rtt="10ms", rate=text), path=("links", 0, "rate_mbit"), value=mbit, is_fit=fit)
+        for text, mbit, fit in rate
+    ]
+    zones = {
+        "us-central1-a": True, "us-central1-b": True, "A": False, "a": False, "us-central1": False, "us-central1-A": False,
+        "us_central1-a": False, "-a": False, "1-a": False, "us-central1-ab": False, "us-central1-1": False, "ü-a": False,
+    }  # fmt: skip
+    found += [
+        Bound(
+            line=f"placements: {{name: same-zone, from: {zone}}}\n",
+            path=("hosts", "requester-1", "zone"),
+            value=zone,
+            is_fit=fit,
+        )
+        for zone, fit in zones.items()
+    ]
+    hosts = {f"h{n}": {"role": "requester", "zone": "a-b", "machine": "lab"} for n in range(65)}
+    found += [
+        Bound(
+            line=f"placements: same-zone\nrequesters: {count - 1}\n",
+            path=("hosts",),
+            value=dict(list(hosts.items())[:count]),
+            is_fit=count <= 64,
+        )
+        for count in (64, 65)
+    ]
+    return found
+
+
+BOUNDS = _bounds()
+CIDRS = {
+    "203.0.113.7/32": True, "203.0.113.7/24": True, "10.0.0.0/8": True, "10.0.0.0/7": False, "0.0.0.0/1": False,
+    "128.0.0.0/1": False, "0.0.0.0/0": False, "0.0.0.0/00": False, "0.0.0.0/01": False, "0.0.0.0/": False, "1.2.3.4": False,
+    "0.0.0.0/1,128.0.0.0/1": False, "203.0.113.7/33": False, "203.0.113.7/032": False, "256.0.0.0/8": False,
+    "::/0": False, "::/1": False, "8000::/1": False, "2000::/3": False, "2001:db8::/32": True, "2001:db8::/31": False,
+    "2001:db8::1/128": True, "2001:db8::1/129": False, "::ffff:0.0.0.0/96": False, "::ffff:0:0/96": False,
+    "64:ff9b::/96": False, "fd00:1::/48": True, "": False, "x/32": False, " 10.0.0.1/32": False, "10.0.0.1/32\n": False,
+}  # fmt: skip
+
+
+def allowed(folder: Path, line: str) -> bool:
+    """Whether a plan can be made of the experiment with this line."""
+    path = folder / "x.yaml"
+    path.write_text(BASE + line)
+    try:
+        make_plan(path)
+    except ExperimentError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: bound.line.strip())
+def test_a_plan_is_refused_on_the_far_side_of_each_bound(tmp_path: Path, bound: Bound) -> None:
+    assert allowed(tmp_path, bound.line) is bound.is_fit
+
+
+@pytest.mark.parametrize(("cidr", "is_fit"), CIDRS.items())
+def test_a_controller_is_not_much_of_the_internet(cidr: str, is_fit: bool) -> None:
+    assert (controller_refusal(cidr) is None) is is_fit
+
+
+def test_the_modules_state_the_same_numbers_and_patterns(infra: Path) -> None:
+    text = (infra / "lab" / "variables.tf").read_text()
+    for pattern in (ZONE_PATTERN, *CONTROLLER_PATTERNS):
+        assert f'regex("{pattern}"' in text
+    assert f"var.ttl_seconds <= {MOST_TTL_S} " in text
+    assert f"link.rtt_ms <= {MOST_RTT_S * 1000:g}]" in text
+    assert f"length(var.hosts) <= {MOST_HOSTS}\n" in text
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        far(rtt="10ms"),
+        "placements: {name: my_far, rtt: 10s, jitter: 10s, loss: 99 %, rate: 1 kbit/s}\nlimits: {ttl: 168h}\n",
+        "placements: [{name: near, rtt: 1ms}, {name: far_, rtt: 50ms}, {name: 2-far, rtt: 9s}, same-zone, local]\n",
+        "placements: [{name: a, from: a-1-a, to: b-1-a, rtt: 5ms}, {name: c, from: c-1-a, to: d-1-a, rtt: 7ms}]\n",
+    ],
+)
+@pytest.mark.terraform
+def test_terraform_plans_what_orch_plans(
+    infra: Path, terraform: str, environment: dict[str, str], tmp_path: Path, lines: str
+) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(BASE + lines)
+    document = variables(make_plan(path), "rules", tmp_path / "keys")
+    (tmp_path / "given.tfvars.json").write_text(document)
+    own = {**environment, "TF_DATA_DIR": str(tmp_path / "terraform")}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [terraform, f"-chdir={infra / 'lab'}", *words]
+        return subprocess.run(command, env=own, capture_output=True, text=True, timeout=100, check=False)
+
+    assert run("init", f"-backend-config=path={tmp_path / 'state'}", "-input=false").returncode == 0
+    done = run("plan", "-input=false", "-no-color", f"-var-file={tmp_path / 'given.tfvars.json'}")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.terraform
+def test_the_modules_give_the_same_answers(
+    infra: Path, terraform: str, environment: dict[str, str], tmp_path: Path
+) -> None:
+    cases = [(_document(bound.path, bound.value), bound.path[0], bound.is_fit) for bound in BOUNDS]
+    cases += [(_document(("controller_cidr",), cidr), "controller_cidr", is_fit) for cidr, is_fit in CIDRS.items()]
+    shutil.copy(infra / "lab" / "variables.tf", tmp_path)
+    (tmp_path / "tests").mkdir()
+    runs = [_run_block(number, *case) for number, case in enumerate(cases)]
+    (tmp_path / "tests" / "bounds.tftest.hcl").write_text("\n".join(runs))
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [terraform, f"-chdir={tmp_path}", *words]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+
+    assert run("init", "-input=false").returncode == 0
+    done = run("test", "-no-color")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{len(cases)} passed, 0 failed" in done.stdout
+
+
+def _document(path: tuple[str | int, ...], value: object) -> dict[str, Any]:
+    """A module's input that is right but for the value at `path`."""
+    document: dict[str, Any] = {
+        "run_id": "bounds",
+        "ttl_seconds": 60,
+        "ssh_public_key": KEY,
+        "hosts": {"requester-1": {"role": "requester", "zone": "us-west1-a", "machine": "lab"}},
+        "host_keys": {},
+        "links": [{"from_zone": "us-central1-a", "to_zone": "us-west1-a", "rtt_ms": 10}],
+        "controller_cidr": "203.0.113.7/32",
+    }
+    *way, last = path
+    holder: Any = document
+    for step in way:
+        holder = holder[step]
+    holder[last] = value
+    return document
+
+
+def _run_block(number: int, document: Mapping[str, Any], variable: object, is_fit: bool) -> str:
+    """One `run` of Terraform's own test language; JSON's values are HCL's."""
+    values = "\n".join(f"    {name} = {_hcl(value)}" for name, value in document.items())
+    fails = "" if is_fit else f"\n  expect_failures = [var.{variable}]"
+    return f'run "case_{number}" {{\n  command = plan\n  variables {{\n{values}\n  }}{fails}\n}}\n'
+
+
+def _hcl(value: object) -> str:
+    return json.dumps(value).replace(": ", " = ") if isinstance(value, dict | list) else json.dumps(value)

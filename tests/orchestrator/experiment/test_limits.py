@@ -1,0 +1,167 @@
+"""What an experiment may cost to read and to multiply out, and what files are read at all."""
+
+import hashlib
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestrator.experiment import files, payloads
+from orchestrator.experiment.planning import make_plan
+from orchestrator.experiment.schedule import balanced_orders
+from orchestrator.experiment.topology import topology
+from services.harness.spec import Protocol
+from services.operations.picture import pieces
+from tests.support.experiments import MINIMAL, problems
+
+Write = Callable[[str], Path]
+Known = dict[str, Protocol]
+
+
+def test_a_thousand_loads_a_thousand_times_are_refused_by_their_product(write: Write, known: Known) -> None:
+    loads = f"load: {{concurrency: {list(range(1, 1001))}}}\n"
+    assert problems(write(f"{MINIMAL}{loads}repeats: 1000\n"), known)[0] == (
+        "6:10: 2,000 cells x 1,000 repeats are 2,000,000 trials; a plan has at most 50,000. Ask less at once."
+    )
+    sizes = ", ".join(f"{size} B" for size in range(1, 11))
+    text = MINIMAL.replace("timestamp", f"{{echo: {{bytes: [{sizes}]}}}}") + loads
+    assert problems(write(text), known)[0].endswith(
+        "2 stacks and connections x 10,000 operations and loads x 1 placements are 20,000 cells;"
+        " a plan has at most 10,000. Ask less at once."
+    )
+
+
+def test_more_rows_than_a_run_may_store_are_refused(write: Write, known: Known) -> None:
+    (problem,) = problems(write(MINIMAL + "load: {requests: 100000000}\nrepeats: 50\n"), known)
+    assert problem.startswith("5:7: 100 trials x 100,00")
+    assert "a run stores at most 1,000,000,000" in problem
+
+
+def test_a_list_of_forty_thousand_is_refused_with_its_place(write: Write, known: Known) -> None:
+    path = write(MINIMAL + f"load: {{concurrency: [{','.join(map(str, range(19_000)))}]}}\n")
+    assert problems(path, known) == [
+        "5:21: 'concurrency': the list has 19,000 items; it may have at most 1,000.",
+    ]
+    path = write(MINIMAL + f"load: {{concurrency: [{','.join(map(str, range(40_000)))}]}}\n")
+    assert "expands to more than 20,000 values" in problems(path, known)[0]
+
+
+def test_a_row_of_the_schedule_does_not_take_the_whole_square() -> None:
+    (row,) = balanced_orders(200_001, 1, random.Random(1))
+    assert sorted(row) == list(range(200_001))
+
+
+def test_pictures_are_made_only_for_a_plan_that_holds_and_once(
+    write: Write, known: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    def counted(size: int) -> object:
+        made.append(size)
+        return pieces(size)
+
+    monkeypatch.setattr(payloads, "pieces", counted)
+    payloads._picture_digest.cache_clear()
+    text = MINIMAL.replace("[rest, grpc]", "rest")
+    wanted = text.replace("timestamp", "[{image: {bytes: 2001 B}}, {image: {bytes: 2001 B, decode: full}}]")
+    problems(write(wanted + "reference: nobody\n"), known)
+    assert made == []
+    make_plan(write(wanted), known=known)
+    assert made == [2001]
+
+
+def test_pictures_are_what_they_always_were() -> None:
+    for size, digest in (
+        (117, "3198b47d1c6c5254f4c98812c3ac0a88e61883c27a9f691416007af50940b05d"),
+        (65_600, "eab35ef7c73fb8e53003eddc390d7f8360344be32764cb1abfcefc6e137e7925"),
+        (1_580_000, "4ae5854db92fd6d47d95228d39830b38f08bfd4cad4d1dc0eae0bbc64d71366b"),
+    ):
+        assert hashlib.sha256(b"".join(pieces(size))).hexdigest() == digest
+
+
+def test_payload_files_have_a_limit_together(write: Write, known: Known) -> None:
+    text = MINIMAL.replace("[rest, grpc]", "rest").replace("timestamp", "{image: {bytes: [64 MiB, 63 MiB, 62 MiB]}}")
+    assert "at most 128 MiB together" in problems(write(text), known)[0]
+
+
+def test_a_payload_of_countless_values_is_refused_before_it_is_parsed(
+    write: Write, known: Known, tmp_path: Path
+) -> None:
+    (tmp_path / "body.json").write_text("[" + "[]," * 300_000 + "[]]")
+    path = write(MINIMAL.replace("timestamp", "{echo: {json: body.json}}"))
+    assert "may hold more than 500,000 values" in problems(path, known)[0]
+
+
+@pytest.mark.parametrize("name", ["/etc/hostname", "../outside.json", "link.json"])
+def test_a_payload_lies_in_the_experiments_folder(write: Write, known: Known, tmp_path: Path, name: str) -> None:
+    (tmp_path / "link.json").symlink_to("/etc/hostname")
+    path = write(MINIMAL.replace("timestamp", f"{{echo: {{json: {name}}}}}"))
+    assert "lies outside the experiment's folder" in problems(path, known)[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("limits: {wall: " + "9" * 400 + "s}", "has more than 30 digits"),
+        ("limits: {wall: 169h}", "'wall': must be at most 168 h; it is '169h'"),
+        ('question: "a\\eb"', "holds the control character U+001B"),
+        ('reference: "a\\u202eb"', "holds the control character U+202E"),
+        ('reference: "a\\0b"', "holds the control character U+0000"),
+        (f"reference: '{'x' * 201}'", "longer than 200 characters"),
+    ],
+)
+def test_values_that_no_experiment_needs_are_refused(write: Write, known: Known, value: str, words: str) -> None:
+    text = MINIMAL.replace("question: Which is quicker?\n", "") if value.startswith("question") else MINIMAL
+    found = problems(write(f"{text}{value}\n"), known)
+    assert any(words in problem for problem in found), found
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link to a pipe", "/dev/zero", "/proc/kmsg", "/proc/self/environ", "folder"])
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path, kind: str, known: Known) -> None:
+    path = tmp_path / "x.yaml"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "link to a pipe":
+        os.mkfifo(tmp_path / "pipe")
+        path.symlink_to(tmp_path / "pipe")
+    else:
+        if not Path(kind).exists():
+            pytest.skip(f"this system has no {kind}")
+        path.symlink_to(kind)
+    (problem,) = problems(path, known)
+    assert problem.startswith("1:1: the file ")
+    with pytest.raises(files.UnreadableFile):
+        files.read_file(path, 100)
+
+
+def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_bytes(b"a: 1\n")
+    real = os.fstat
+
+    def fstat_then_grow(descriptor: int) -> os.stat_result:
+        status = real(descriptor)
+        with path.open("ab") as file:
+            file.write(b"b: 2\n")
+        return status
+
+    monkeypatch.setattr(os, "fstat", fstat_then_grow)
+    with pytest.raises(files.UnreadableFile, match="changes while it is read"):
+        files.read_file(path, 1000)
+
+
+def test_a_file_whose_name_is_not_utf_8_is_refused(tmp_path: Path, known: Known) -> None:
+    path = tmp_path / "x\udcff.yaml"
+    path.write_text(MINIMAL)
+    assert "name is not UTF-8" in problems(path, known)[0]
+
+
+def test_every_two_zones_of_a_lab_have_a_distance(write: Write, known: Known) -> None:
+    text = MINIMAL + "provider: lab\nplacements: [{name: far, rtt: 10ms}, {name: farther, rtt: 50ms}]\n"
+    links = {between.zones: between.link.rtt_ms for between in topology(make_plan(write(text), known=known)).links}
+    assert links[("lab-far-a", "lab-farther-a")] == 60
+    assert len(links) == 3

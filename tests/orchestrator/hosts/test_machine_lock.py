@@ -1,0 +1,123 @@
+"""One run at a time measures on a machine; the lock's file may be anybody's."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import MissingError
+from orchestrator.hosts.machine_lock import VARIABLE, machine
+
+OTHER = """
+import sys
+from orchestrator.hosts.machine_lock import machine
+with machine(sys.argv[1], share=len(sys.argv) > 2) as part:
+    part.note("20260101-000000-other-abcd")
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "lock"
+    monkeypatch.setenv(VARIABLE, str(path))
+    return path
+
+
+@contextmanager
+def another(*words: str, folder: Path | None = None) -> Iterator[subprocess.Popen[str]]:
+    """Another orch, of another folder, that measures here."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", OTHER, *words],
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(Path.cwd())},
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("provider", ["local", "lab"])
+def test_a_run_of_another_checkout_is_named_and_refused(tmp_path, provider):
+    with another(provider, folder=tmp_path) as other:
+        with pytest.raises(MissingError, match="run 20260101-000000-other-abcd") as caught, machine("local"):
+            pytest.fail("both measure")
+        assert f"process {other.pid}, user" in caught.value.message
+        assert f"in {tmp_path}" in caught.value.message
+        assert "--share-machine" in (caught.value.hint or "")
+
+
+def test_the_lock_goes_with_its_process():
+    with another("local"):
+        pass
+    with machine("lab") as part:
+        assert part.others() == []
+
+
+def test_both_know_that_the_machine_was_shared():
+    with machine("local") as part, another("lab", "share") as other:
+        assert [f"process {other.pid}" in words for words in part.others()] == [True]
+    with another("local") as other, machine("local", share=True) as part:
+        assert [f"process {other.pid}" in words for words in part.others()] == [True]
+
+
+def test_hosts_elsewhere_need_no_lock(lock):
+    with another("local"), machine("gcp") as part:
+        assert part.others() == []
+
+
+def test_every_user_may_take_the_lock(lock):
+    with machine("local"):
+        assert lock.stat().st_mode & 0o777 == 0o666
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "hard link", "pipe", "folder"])
+def test_what_is_no_ordinary_file_is_not_followed(lock, tmp_path, kind):
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    {
+        "link": lambda: lock.symlink_to(victim),
+        "dangling link": lambda: lock.symlink_to(tmp_path / "new"),
+        "hard link": lambda: lock.hardlink_to(victim),
+        "pipe": lambda: os.mkfifo(lock),
+        "folder": lock.mkdir,
+    }[kind]()
+    with pytest.raises(MissingError, match="cannot be used"), machine("local"):
+        pytest.fail("it was taken")
+    assert victim.read_text() == "precious"
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\x00" * 50_000, b"[]\n1\nnull\n{}\n", b'{"pid": [], "run": 1}\n', b"[" * 9999]
+)
+def test_what_others_wrote_into_it_is_not_trusted(lock, content):
+    lock.write_bytes(content)
+    with machine("local"), another("local", "share"):
+        lock.write_bytes(content)
+        with pytest.raises(MissingError), machine("lab"):
+            pytest.fail("both measure")
+
+
+def test_what_it_says_is_short_however_long_it_is(lock):
+    with another("local"):
+        with lock.open("a") as file:
+            file.write(json.dumps({"pid": 1, "run": "x" * 9000, "user": "y" * 9000, "folder": "z" * 9000}) + "\n")
+        with pytest.raises(MissingError) as caught, machine("lab"):
+            pytest.fail("both measure")
+    assert len(caught.value.message) < 2000
