@@ -96,8 +96,8 @@ def distance(row: Row, file: AuditFile) -> Finding | None:
         return None
     least = 2 * km * FIBRE_INDEX / LIGHT_KM_PER_MS
     known = {n: b for n in ("min", *_TYPICAL) if n not in blanks(row) and (b := bounds(row, file, n))}
-    words = {n: f"{n} {row.value(n):g} ms" for n in known}
-    highest = {n: b.high * (row.batch or 1) for n, b in known.items()}
+    words: dict[str, str] = {n: f"{n} {row.value(n):g} ms" for n in known}
+    highest: dict[str, float] = {n: b.high * (row.batch or 1) for n, b in known.items()}
     if place and place.ping_ms:
         words["ping"], highest["ping"] = f"ping {place.ping_ms:g} ms", place.ping_ms + half_digit(place.ping_ms)
     if not highest:
