@@ -29,6 +29,7 @@ LIGHT_SERVICES = {
     "services.harness.spec",
     "services.harness.contract",
     "services.harness.phases",
+    "services.harness.source",
     "services.operations.picture",
 }
 

@@ -97,17 +97,22 @@ class _Compared:
     new: CellSummary
     old: CellSummary
     means: tuple[RunMean | None, RunMean | None]
+    known: int  # runs of the history that have a value of this cell's statistic
     spread: Spread
     floors: tuple[FloorMove, ...]
     difference: Difference | None
 
 
 def compare_runs(
-    new: RunSummary, old: RunSummary, statistic: Statistic, history: Sequence[EqualRun] = ()
+    new: RunSummary,
+    old: RunSummary,
+    statistic: Statistic,
+    history: Sequence[EqualRun] = (),
+    passed_over: Sequence[str] = (),
 ) -> RunComparison:
     """`new` against `old`; UsageError with every reason when the two cannot be compared.
 
-    `history`: runs equal to `old`, from `history.equal_runs`.
+    `history`: runs equal to `old`, from `history.equal_runs`; `passed_over`: why others could not be read, as sentences.
     """
     if new.run_id == old.run_id:
         raise UsageError(f"{new.run_id} is both runs: there is nothing to compare", hint="name two different runs")
@@ -130,7 +135,7 @@ def compare_runs(
         margin=margin,
         rows=_rows(new, old, found, statistic, margin, changes),
         differences=(*environments.confounders(new, old), *changes, *matched.differences),
-        model=_model(found, statistic, history),
+        model="; ".join((_model(found, statistic, history), *passed_over)),
         equal_runs=tuple(run.run_id for run in history),
     )
 
@@ -186,6 +191,7 @@ def _compare(
         new=pair[0],
         old=pair[1],
         means=(mine, theirs),
+        known=len(known),
         spread=spread,
         floors=floors,
         difference=between_runs.difference(mine, theirs, spread, floors) if mine and theirs else None,
@@ -211,7 +217,7 @@ def _rows(
         warnings = (*_warnings(new, one.new), *_warnings(old, one.old))
         notes = (*_errors(one), *_floor_notes(one), *warnings, *_in_passing(changes))
         interval = one.difference.interval(next(levels)) if one.difference else None
-        verdict, why = _judge(one, interval, margin, doubts, statistic)
+        verdict, why = _judge(one, interval, margin, doubts, statistic, (new.run_id, old.run_id))
         rows.append(
             Row(
                 cell=one.new.id,
@@ -228,7 +234,7 @@ def _rows(
                 why=why,
                 doubts=doubts,
                 notes=notes,
-                overhead=_overhead(new, old, one, statistic, margin),
+                overhead=_overhead(new, old, one, statistic, margin, doubts),
                 floors=one.floors,
                 spread=one.spread,
             )
@@ -237,10 +243,16 @@ def _rows(
 
 
 def _judge(
-    one: _Compared, interval: Interval | None, margin: float, doubts: Sequence[str], statistic: Statistic
+    one: _Compared,
+    interval: Interval | None,
+    margin: float,
+    doubts: Sequence[str],
+    statistic: Statistic,
+    runs: tuple[str, str],
 ) -> tuple[Change, str]:
     if interval is None or one.difference is None:
-        failed = [text for cell in (one.new, one.old) if (text := beyond(cell, statistic))]
+        sides = zip(runs, (one.new, one.old), strict=True)
+        failed = [f"in {run} {text}" for run, cell in sides if (text := beyond(cell, statistic))]
         if failed:
             return "cannot tell", "; ".join(failed)
         counts = " and ".join(str(len(by_block(cell.trials, statistic))) for cell in (one.new, one.old))
@@ -291,8 +303,10 @@ def _floor_moves(new: RunSummary, old: RunSummary, pair: tuple[CellSummary, Cell
             yield move
 
 
-def _overhead(new: RunSummary, old: RunSummary, one: _Compared, statistic: Statistic, margin: float) -> Overhead | None:
-    """Of latencies only: a rate has no floor to be taken off."""
+def _overhead(
+    new: RunSummary, old: RunSummary, one: _Compared, statistic: Statistic, margin: float, doubts: Sequence[str]
+) -> Overhead | None:
+    """Of latencies only: a rate has no floor to be taken off. What forbids a verdict on the whole forbids one here."""
     mine, theirs = one.means
     floors = _floor(new, "tcp", one.new), _floor(old, "tcp", one.old)
     if statistic == "throughput" or not (mine and theirs and floors[0] and floors[1]):
@@ -303,7 +317,9 @@ def _overhead(new: RunSummary, old: RunSummary, one: _Compared, statistic: Stati
     found = between_runs.overhead(mine, theirs, one.spread, (looks[0], looks[1]))
     if found is None:
         return None
-    return Overhead(ratio=found[0], interval=found[1], verdict=CHANGES[equivalence.standing(found[1], margin)])
+    change = CHANGES[equivalence.standing(found[1], margin)]
+    verdict: Change = "cannot tell" if doubts and change in DECIDED else change
+    return Overhead(ratio=found[0], interval=found[1], verdict=verdict)
 
 
 def _failed_checks(run: RunSummary, cell: CellSummary) -> Iterator[str]:
@@ -370,8 +386,14 @@ def _model(compared: Sequence[_Compared], statistic: Statistic, history: Sequenc
     if not assumed:
         return f"the spread between runs is estimated from {len(history)} other runs equal to the reference"
     of = "" if assumed == len(compared) else f" for {assumed} of {len(compared)} cells"
+    lacking = min((one for one in compared if one.spread.source == "assumption"), key=lambda one: one.known)
+    but = ""
+    if len(history) >= between_runs.FEWEST_RUNS:
+        but = (
+            f"; of {lacking.new.id} only {lacking.known} of them have a {statistic} (three trials with one are needed)"
+        )
     return (
         f"the spread between runs is assumed{of}: {between_runs.EXCESS:g} times what trials imply, plus "
         f"{words.percent(between_runs.ASSUMED_SD[statistic])} of what lies above the ping; {len(history)} other runs "
-        f"equal to the reference were found, and {between_runs.FEWEST_RUNS} are needed to estimate it"
+        f"equal to the reference were found, and {between_runs.FEWEST_RUNS} are needed to estimate it{but}"
     )

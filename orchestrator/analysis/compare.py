@@ -91,6 +91,8 @@ def beyond(cell: CellSummary, statistic: Statistic) -> str:
 
     A block whose p99 is a time-out is not left out: what stays would be the blocks in which less failed.
     """
+    if not cell.trials and cell.failed_trials:
+        return f"{cell.stack_label}: no trial gave a sample, {words.count(cell.failed_trials, 'trial')} failed"
     blocks = censored_blocks(cell.trials, statistic)
     if not blocks:
         return ""

@@ -20,6 +20,7 @@ _FACTS = (
     ("zone", "Zone"),
     ("python", "Python"),
     ("clock_source", "Clock source"),
+    ("services_sha256", "Services"),
 )
 
 
@@ -61,6 +62,8 @@ def _told_once(key: str, values: Mapping[str, Any]) -> str:
 def _text(key: str, value: Any) -> str:
     if key == "memory_bytes":
         return f"{value / 2**30:.1f} GiB"
+    if key == "services_sha256":
+        return f"SHA-256 {str(value)[:12]}"
     if isinstance(value, Mapping):
         return ", ".join(f"{k} {v}" for k, v in value.items())
     if isinstance(value, Iterable) and not isinstance(value, str):

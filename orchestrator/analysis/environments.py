@@ -18,6 +18,7 @@ from orchestrator.analysis.summary import RunSummary
 MUST_AGREE = ("Provider", "CPU", "CPUs", "Machine type", "Machine", "CPU pinning")
 CONFOUND = ("CPU governor", "Virtualisation", "Clock source", "Memory")
 NAMED = ("Kernel", "System", "Python", "orch")
+CODE = "Services"  # the digest of what answered and asked
 
 # What the check `noise` counts, and by how much more of a core or of the time makes two runs unlike one another.
 DISTURBANCES = {
@@ -44,7 +45,8 @@ def confounders(new: RunSummary, old: RunSummary) -> list[str]:
 
 def changes(new: RunSummary, old: RunSummary) -> list[str]:
     """Conditions and versions that differ and may be what is being compared."""
-    return [*_conditions(new, old, NAMED), *_versions(new, old)]
+    code = [f"the code of both ends differs ({text})" for text in _conditions(new, old, (CODE,))]
+    return [*code, *_conditions(new, old, NAMED), *_versions(new, old)]
 
 
 def noises(new: tuple[RunSummary, str], old: tuple[RunSummary, str]) -> list[str]:
@@ -72,7 +74,7 @@ def _noise_of(run: RunSummary, cell: str) -> dict[str, float]:
 
 def are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether two runs (summaries as plain data) differ in no condition, library version or setting that we know of."""
-    names = (*MUST_AGREE, *CONFOUND, *NAMED)
+    names = (*MUST_AGREE, *CONFOUND, *NAMED, CODE)
     mine, theirs = ({k: v for k, v in run.get("conditions", ()) if k in names} for run in (one, other))
     return mine == theirs and one.get("settings") == other.get("settings")
 
@@ -91,6 +93,6 @@ def _versions(new: RunSummary, old: RunSummary) -> list[str]:
             found += [
                 f"{stack}: {package} {then.get(package, 'absent')} -> {now.get(package, 'absent')}"
                 for package in sorted(now.keys() | then.keys())
-                if theirs and now.get(package) != then.get(package)
+                if now and then and now.get(package) != then.get(package)
             ]
     return sorted(set(found))

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from orchestrator.analysis import words
 from orchestrator.analysis.between_runs import run_mean
 from orchestrator.analysis.cells import by_block, censored_blocks
 from orchestrator.analysis.compare import STATISTICS
@@ -35,20 +36,55 @@ class EqualRun:
     means: Mapping[tuple[str, str], float]
 
 
-def read_summaries(folders: Iterable[RunFolder]) -> list[dict[str, Any]]:
-    """What analysis left in run folders.
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """What analysis left in run folders, and how many of them were passed over though they have a summary."""
 
-    Passed over are those without a summary of this version, with one that was changed, and folders from elsewhere.
-    """
-    found = []
+    summaries: list[dict[str, Any]]
+    foreign: int = 0  # not made here: copied, moved or unpacked
+    changed: int = 0  # not as it was written, or not readable
+    outdated: int = 0  # of another version of orch
+
+    def passed_over(self) -> tuple[str, ...]:
+        """A clause for each reason that occurred."""
+        reasons = (
+            (self.foreign, "not made here (copied or moved)"),
+            (self.changed, "passed over because summary.json was changed or damaged"),
+            (self.outdated, "passed over because another version of orch wrote summary.json"),
+        )
+        return tuple(
+            f"{words.count(n, 'run')} in the folder {'was' if n == 1 else 'were'} {why} and {'is' if n == 1 else 'are'} "
+            "not used"
+            for n, why in reasons
+            if n
+        )
+
+
+def read_summaries(folders: Iterable[RunFolder]) -> list[dict[str, Any]]:
+    """The summaries of `read_stored`."""
+    return read_stored(folders).summaries
+
+
+def read_stored(folders: Iterable[RunFolder]) -> Stored:
+    """What analysis left in run folders; those without a summary are not counted."""
+    found: list[dict[str, Any]] = []
+    foreign = changed = outdated = 0
     for folder in folders:
         try:
-            summary = read_sealed(folder.path / "summary.json") if folder.is_ours else {}
-        except (OSError, ValueError):
+            is_ours = folder.is_ours
+            summary = read_sealed(folder.path / "summary.json") if is_ours else {}
+        except OSError:
             continue
-        if summary.get("schema_version") == SCHEMA_VERSION:
+        except ValueError:
+            changed += 1
+            continue
+        if not is_ours:
+            foreign += (folder.path / "summary.json").is_file()
+        elif summary.get("schema_version") != SCHEMA_VERSION:
+            outdated += 1
+        else:
             found.append(summary)
-    return found
+    return Stored(summaries=found, foreign=foreign, changed=changed, outdated=outdated)
 
 
 def equal_runs(to: RunSummary, summaries: Sequence[Mapping[str, Any]], *, without: Iterable[str]) -> list[EqualRun]:

@@ -64,7 +64,8 @@ def command(
     else:
         other = RunFolder.open(reference)
         old = summarise(other)
-        comparison = compare_runs(new, old, statistic, _history(new, old, folder, other))
+        history, passed_over = _history(new, old, folder, other)
+        comparison = compare_runs(new, old, statistic, history, passed_over)
     console.emit(comparison.to_dict())
     _print(comparison)
     if limit is not None:
@@ -72,14 +73,16 @@ def command(
         require_not_slower(comparison, limit)
 
 
-def _history(new: RunSummary, old: RunSummary, *folders: RunFolder) -> list[EqualRun]:
-    """Other runs equal to the reference, from the folders that the two runs lie in."""
-    from orchestrator.analysis.history import equal_runs, read_summaries
+def _history(new: RunSummary, old: RunSummary, *folders: RunFolder) -> tuple[list[EqualRun], tuple[str, ...]]:
+    """Other runs equal to the reference, from the folders that the two runs lie in, and what was passed over there."""
+    from orchestrator.analysis.history import equal_runs, read_stored
     from orchestrator.results.folder import runs
 
-    roots = dict.fromkeys(folder.path.resolve().parent for folder in folders)
+    compared = {folder.path.resolve() for folder in folders}
+    roots = dict.fromkeys(path.parent for path in compared)
     found = [folder for root in roots for folder in runs(root)[-_RUNS_READ:]]
-    return equal_runs(old, read_summaries(found), without=[new.run_id])
+    stored = read_stored(folder for folder in found if folder.path.resolve() not in compared)
+    return equal_runs(old, stored.summaries, without=[new.run_id]), stored.passed_over()
 
 
 def _print(comparison: RunComparison) -> None:
@@ -131,7 +134,7 @@ def _values(row: Row) -> str:
 
 
 def _share(text: str) -> float:
-    """`5%` or `0.05` as 0.05; UsageError for anything else."""
+    """`5%` or `0.05` as 0.05; UsageError for anything else, and for a bare 5, which is hardly meant as 500 %."""
     from orchestrator.errors import UsageError
 
     number, percent = text.strip().removesuffix("%").strip(), text.strip().endswith("%")
@@ -139,6 +142,11 @@ def _share(text: str) -> float:
         share = float(number) / (100 if percent else 1)
     except ValueError:
         share = -1.0
+    if share >= 1 and not percent:
+        raise UsageError(
+            f"--fail-if-slower {text!r} would be {share * 100:g} %: a share of 1 or more needs a percent sign",
+            hint=f"write {number}%",
+        )
     if not 0 <= share < 100:
         raise UsageError(f"--fail-if-slower {text!r} is not a share", hint="write 5% or 0.05")
     return share

@@ -24,8 +24,11 @@ from packaging.requirements import Requirement
 
 from orchestrator.errors import ProvisionError
 from orchestrator.hosts.archives import kept
+from services.harness.source import digest as digest_of
+from services.harness.source import source_digest, source_files
 
-_CACHES = {"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+_DIGITS = 12  # of a digest, in a file's name
+
 _HASH = re.compile(r"--hash=(\S+)")
 
 
@@ -170,8 +173,7 @@ def _add_bytecode(folder: Path) -> None:
 
 def code(root: Path, cache: Path) -> Bundle:
     """The tar with the source of `services`, from the checkout at `root`."""
-    files = sorted(p for p in (root / "services").rglob("*") if p.is_file() and not _CACHES.intersection(p.parts))
-    digest = _digest(part for p in files for part in (str(p.relative_to(root)).encode(), p.read_bytes()))
+    files, digest = source_files(root), source_digest(root)[:_DIGITS]
     tar = kept(
         cache / f"services-{digest}.tar",
         lambda path: _write_tar(path, files, root),
@@ -192,11 +194,7 @@ def _members(tar: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _digest(parts: Iterable[bytes]) -> str:
-    total = hashlib.sha256()
-    for part in parts:
-        total.update(len(part).to_bytes(8, "big"))
-        total.update(part)
-    return total.hexdigest()[:12]
+    return digest_of(parts)[:_DIGITS]
 
 
 def _write_tar(tar: Path, files: Iterable[Path], root: Path) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from services.harness.clock import Clock
+from services.harness.source import source_digest
 
 _SYSCTLS = (
     "net.core.rmem_default",
@@ -69,6 +70,7 @@ def describe(root: Path = Path("/"), cloud: str | None = None) -> dict[str, Any]
         **_memory(root),
         "cgroup": _cgroup(root),
         "virtualization": _virtualization(root, cpuinfo),
+        "services_sha256": source_digest(Path(__file__).resolve().parents[2]),
         "clock_source": _text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "clock": _clock(),
         "sysctl": {name: _text(root / "proc/sys" / name.replace(".", "/")) for name in _SYSCTLS},

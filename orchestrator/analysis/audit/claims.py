@@ -28,7 +28,7 @@ from orchestrator.analysis.audit.load import arrival_noise
 from orchestrator.analysis.audit.method import method_of
 from orchestrator.analysis.audit.model import AuditFile, Row
 from orchestrator.analysis.audit.network import ROUND_TRIPS, round_trips
-from orchestrator.analysis.audit.precision import bounds, half_digit
+from orchestrator.analysis.audit.precision import column_bounds, half_digit
 from orchestrator.analysis.audit.sizes import encoded_sizes, text_bytes
 
 # Claims are rounded: "ten times" is 9 to 11, but never the other way round.
@@ -103,7 +103,7 @@ def _missing(file: AuditFile, names: tuple[str, ...], statistic: Statistic) -> s
 def _ratio(file: AuditFile, left: str, right: str, statistic: Statistic) -> tuple[float, float, float] | None:
     """Least, published and largest ratio of two figures; None where either may be 0 for all that is published."""
     a, b = file.row(left), file.row(right)
-    one, two = bounds(a, file, statistic), bounds(b, file, statistic)
+    one, two = column_bounds(a, file, statistic), column_bounds(b, file, statistic)
     if one is None or two is None or not (one.low and two.low):
         return None
     return one.low / two.high, (a.value(statistic) or 0) / (b.value(statistic) or math.nan), one.high / two.low
@@ -148,8 +148,8 @@ def _extreme(test: Lowest | Highest, file: AuditFile) -> _Outcome:
     arithmetic = f"{test.statistic}: {', '.join(f'{n} {v:.3g}' for n, v in ranked)}"
     if len(values) == 1:
         return "undetermined", EXTREME, f"{arithmetic}: no other row was measured alike"
-    own = bounds(named, file, test.statistic)
-    others = [found for r in rows if r is not named and (found := bounds(r, file, test.statistic))]
+    own = column_bounds(named, file, test.statistic)
+    others = [found for r in rows if r is not named and (found := column_bounds(r, file, test.statistic))]
     best = ranked[0][1]
     if values[test.row] == best and [v for _, v in ranked].count(best) == 1:
         return "supported", EXTREME, arithmetic
@@ -185,7 +185,8 @@ def _delivers_all(test: DeliversAll, file: AuditFile) -> _Outcome:
         lost = 1 - row.delivered_per_s / row.offered_per_s
         random = method.arrivals == "poisson" or file.stated.mode == "open loop"
         noise = arrival_noise(row, file) if random else 0.0
-        text = f"{row.name}: {row.delivered_per_s:,g} of {row.offered_per_s:,g} per s, {lost:.1%} missing"
+        off = f"{lost:.1%} missing" if lost >= 0 else f"{-lost:.1%} more"
+        text = f"{row.name}: {row.delivered_per_s:,g} of {row.offered_per_s:,g} per s, {off}"
         if lost > 0.001 + noise:
             verdicts.add("contradicted")
         elif lost > 0.001:

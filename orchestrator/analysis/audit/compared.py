@@ -7,7 +7,7 @@ import math
 from orchestrator.analysis.audit.claim_forms import Faster, Slower, Statistic
 from orchestrator.analysis.audit.finding import AuditVerdict
 from orchestrator.analysis.audit.model import AuditFile, Row
-from orchestrator.analysis.audit.precision import Bounds, bounds, half_digit
+from orchestrator.analysis.audit.precision import Bounds, column_bounds, half_digit
 
 HIGHER_IS_BETTER: frozenset[Statistic] = frozenset({"throughput_per_s"})
 
@@ -39,7 +39,7 @@ def check_compared(test: Faster | Slower, file: AuditFile) -> tuple[AuditVerdict
 
 def _pair(test: Faster | Slower, left: Row, right: Row, file: AuditFile) -> tuple[AuditVerdict, str]:
     a, b = left.value(test.statistic), right.value(test.statistic)
-    around = bounds(left, file, test.statistic), bounds(right, file, test.statistic)
+    around = column_bounds(left, file, test.statistic), column_bounds(right, file, test.statistic)
     if a is None or b is None or None in around:
         lacking = [f"{r.name} ({r.missing})" if r.missing else r.name for r, v in ((left, a), (right, b)) if v is None]
         return "undetermined", f"no {test.statistic} is published for {', '.join(lacking)}"

@@ -14,6 +14,7 @@ RULES: tuple[RowRule, ...] = (
     shape.spread,
     shape.mean_in_percentiles,
     network.below_the_ping,
+    network.distance,
     network.round_trips,
     network.goodput,
     network.link_load,

@@ -65,10 +65,30 @@ def _from_words(stated: Stated) -> dict[str, Any]:
     text = _words(stated)
     found: dict[str, Any] = {}
     for pattern, facts in WORDS:
-        if pattern.search(text):
+        if _says(pattern, text):
             for name, value in facts.items():
                 found.setdefault(name, value)
     return found
+
+
+_BREAK = re.compile(r"(?i)[.;:!?()]\s|\b(?:but|however|instead|whereas|while|yet|then)\b")
+_NEGATION = re.compile(
+    r"(?i)\b(?:no|not|never|neither|nor|none|cannot|without|\w+n['’]t|disabl\w+|avoid\w*|turned off)\b(?! only)"
+)
+_NEGATED_AFTER = re.compile(
+    r"(?i)\W*(?:\w+\W+){0,3}?(?:(?:not|never|nowhere)\b|\w+n['’]t\b|disabled\b|off\b|unused\b|avoided\b)"
+)
+
+
+def _says(pattern: re.Pattern[str], text: str) -> bool:
+    """Whether a text has such words without denying them in the same clause: "not pipelined", "batches were off"."""
+    return any(not _is_denied(text, match) for match in pattern.finditer(text))
+
+
+def _is_denied(text: str, match: re.Match[str]) -> bool:
+    before = _BREAK.split(text[: match.start()])[-1]
+    after = _BREAK.split(text[match.end() :])[0]
+    return _NEGATION.search(before) is not None or _NEGATED_AFTER.match(after) is not None
 
 
 _SEVERAL_AT_ONCE = re.compile(
@@ -78,9 +98,20 @@ _SEVERAL_AT_ONCE = re.compile(
 
 def depth_unknown(row: Row, file: AuditFile) -> bool:
     """Whether the file's words speak of several requests at once on a connection, and the row does not say how many."""
-    return row.batch is None and _SEVERAL_AT_ONCE.search(_words(file.stated)) is not None
+    return row.batch is None and _says(_SEVERAL_AT_ONCE, _words(file.stated))
+
+
+_SEVERAL_RUNS = re.compile(
+    r"(?i)\b(?:(?:[2-9]|\d\d+|two|three|four|five|six|seven|eight|nine|ten|several|multiple|many|all|different|"
+    r"separate)\s+(?:\w+\s+)?(?:runs|trials|repeats|repetitions|iterations|rounds|forks)|"
+    r"(?:over|across|of|between)\s+(?:the\s+)?(?:runs|trials|repeats|repetitions|iterations|forks)|"
+    r"(?:another|separate|second|different) (?:run|trial))\b"
+)
 
 
 def of_several_runs(row: Row, file: AuditFile) -> bool:
-    """Whether figures were, or may have been, put together over runs."""
-    return method_of(row, file).spread == "runs" or (file.stated.repeats or 1) > 1 or file.stated.aggregate is not None
+    """Whether the publication says that figures were put together over runs, or come from different ones."""
+    stated = file.stated
+    if method_of(row, file).spread == "runs" or (stated.repeats or 1) > 1 or stated.aggregate is not None:
+        return True
+    return _says(_SEVERAL_RUNS, _words(stated))

@@ -96,6 +96,7 @@ class PlacementFact(Part):
     name: str
     ping_ms: Latency | None = Field(None, description="mean round-trip time of ping, as published")
     link_mbit: Positive | None = Field(None, description="what the link can carry, where known")
+    distance_km: Positive | None = Field(None, description="between the two ends, along the great circle or the cable")
 
 
 class Row(Method):
@@ -113,6 +114,7 @@ class Row(Method):
     batch: Count | None = Field(
         None, description="requests sent together before the first reply is awaited (pipeline depth), or in one call"
     )
+    distance_km: Positive | None = Field(None, description="between the two ends, where the placement does not say")
     samples: Count | None = Field(None, description="requests the figures summarise")
     request_bytes: Count | None = Field(None, description="a body as it travels: encoded, compressed if it is")
     reply_bytes: Count | None = Field(None, description="likewise")

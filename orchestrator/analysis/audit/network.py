@@ -23,6 +23,12 @@ BELOW_PING = Rule(
     "the ping was taken on another path, replies came from a nearer cache, failed calls were counted, or the figure is a "
     "batch's time divided by its size, or the reciprocal of a throughput",
 )
+DISTANCE = Rule(
+    "distance",
+    "5 %, as distances are rounded, and the figures' rounding",
+    "replies came from a nearer host (a cache, an edge), the way is not fibre (radio and lasers between satellites are up "
+    "to 1.468 times as quick), failed calls were counted, or a batch's time was divided by its size",
+)
 ROUND_TRIPS = Rule(
     "round trips",
     "10 % of a trip from 5 ms on, 75 % below it, and half of the time that the call takes on one host",
@@ -39,6 +45,10 @@ LINK_LOAD = Rule(
     "5 % above what the link, or the machine's documented cap, carries; larger of the two bodies, one direction",
     "the bodies travelled compressed, several links or hosts shared the load, or the link carries more than stated",
 )
+
+# Light in a vacuum, and the group index of single-mode fibre at 1,550 nm (Corning, SMF-28 Ultra, data sheet).
+LIGHT_KM_PER_MS = 299.792458
+FIBRE_INDEX = 1.468
 
 _TYPICAL: tuple[Statistic, ...] = ("max", "p9999", "p999", "p99", "p95", "p90", "p75", "mean", "median")
 
@@ -76,6 +86,27 @@ def below_the_ping(row: Row, file: AuditFile) -> Finding | None:
     if any(found.high < least for found in lower.values()):
         return about(row, BELOW_PING, "undetermined", f"{arithmetic}: the ping's own minimum is not published")
     return about(row, BELOW_PING, "supported", arithmetic)
+
+
+def distance(row: Row, file: AuditFile) -> Finding | None:
+    """No round trip, be it a ping or a reply, is quicker than light in fibre, there and back; not even the quickest."""
+    place = file.placement(row)
+    km = row.distance_km or (place.distance_km if place else None)
+    if km is None or row.measures == "gap":
+        return None
+    least = 2 * km * FIBRE_INDEX / LIGHT_KM_PER_MS
+    known = {n: b for n in ("min", *_TYPICAL) if n not in blanks(row) and (b := bounds(row, file, n))}
+    words: dict[str, str] = {n: f"{n} {row.value(n):g} ms" for n in known}
+    highest: dict[str, float] = {n: b.high * (row.batch or 1) for n, b in known.items()}
+    if place and place.ping_ms:
+        words["ping"], highest["ping"] = f"ping {place.ping_ms:g} ms", place.ping_ms + half_digit(place.ping_ms)
+    if not highest:
+        return None
+    arithmetic = f"2 x {km:,g} km at {LIGHT_KM_PER_MS / FIBRE_INDEX:.1f} km/ms (light in fibre) = {least:.3g} ms"
+    if under := [name for name in words if highest[name] < least * 0.95]:
+        return about(row, DISTANCE, "impossible", f"{arithmetic}; below it: {', '.join(words[n] for n in under)}")
+    quickest = min(highest, key=lambda name: highest[name])
+    return about(row, DISTANCE, "supported", f"{arithmetic}; {words[quickest]}")
 
 
 def round_trips(row: Row, file: AuditFile) -> Finding | None:

@@ -178,7 +178,7 @@ def _relative_range(values: list[float]) -> float:
 
 
 def repeated_figures(file: AuditFile) -> Iterator[Finding]:
-    """Results of different stacks, places or loads with the same figures to the last digit.
+    """Results of different stacks, operations, places or loads with the same figures to the last digit.
 
     A coarse clock's ticks, and time-outs, repeat honestly: figures on one grid, or just above a usual limit, are left out.
     """
@@ -231,7 +231,7 @@ def _long(row: Row, name: Statistic, digits: int) -> bool:
 
 
 def _setting(row: Row) -> tuple[object, ...]:
-    return (row.protocol, row.placement, row.concurrency, row.batch, row.request_bytes, row.reply_bytes)
+    return (row.protocol, row.operation, row.placement, row.concurrency, row.batch, row.request_bytes, row.reply_bytes)
 
 
 def winners(file: AuditFile) -> Iterator[Finding]:

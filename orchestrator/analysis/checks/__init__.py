@@ -62,13 +62,15 @@ _NOTHING = Finding(verdict="not applicable", explanation="There is nothing in th
 def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
     """Every check over every cell that has a finished trial, in the table's order; of each check, the worst cells first.
 
+    Completeness looks at cells without one, too.
     A check that applies to nothing in the run says so once, so that no name is ever silently missing.
     """
     results: list[CheckResult] = []
     blocks = {trial.record.index: trial.record.block for cell in run.cells for trial in cell.trials}
     for check in CHECKS:
         found: list[tuple[Finding | None, str | None]] = [(check.judge_run(run), None)] if check.judge_run else []
-        found += [(check.judge(cell), cell.cell.id) for cell in run.cells if check.judge and cell.trials]
+        judged = [cell for cell in run.cells if cell.trials or check.judges_empty]
+        found += [(check.judge(cell), cell.cell.id) for cell in judged if check.judge]
         ranked = sorted(((f, cell_id) for f, cell_id in found if f), key=lambda pair: gravity(pair[0]), reverse=True)
         of_check = [check.result(_with_block(finding, blocks), cell_id) for finding, cell_id in ranked]
         results += of_check or [check.result(_NOTHING, None)]

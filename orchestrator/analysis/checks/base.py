@@ -43,6 +43,7 @@ class Check:
     judge: Callable[[CellEvidence], Finding | None] | None = None
     judge_run: Callable[[RunEvidence], Finding | None] | None = None
     observe: Callable[[Samples], Any] | None = None
+    judges_empty: bool = False  # cells without a finished trial, too
 
     def result(self, finding: Finding, cell: str | None) -> CheckResult:
         """The finding as it is stored and shown."""

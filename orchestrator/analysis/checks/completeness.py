@@ -97,15 +97,16 @@ def _answered(trial: TrialEvidence) -> Finding:
 
 
 def _missing_trials(cell: CellEvidence) -> Finding:
+    """A failure where all that were tried failed: a cell that cannot be measured is not merely unfinished."""
+    some = f"{len(cell.trials)} of {words.count(cell.planned, 'planned trial')} gave samples"
+    none = f"No trial of this cell gave a sample: {words.count(cell.planned, 'trial')} planned"
     return Finding(
-        verdict="warn",
+        verdict="fail" if cell.failed and not cell.trials else "warn",
         evidence={"planned": cell.planned, "finished": len(cell.trials), "failed": len(cell.failed)},
-        explanation=(
-            f"{len(cell.trials)} of {words.count(cell.planned, 'planned trial')} gave samples, {len(cell.failed)} failed."
-        ),
+        explanation=f"{some if cell.trials else none}, {len(cell.failed)} failed.",
         action="`orch run --resume` makes what is missing; why trials failed is in the manifest and under logs/.",
     )
 
 
 NAME = "completeness"
-CHECK = Check(name=NAME, severity="fatal", observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="fatal", observe=observe, judge=judge, judges_empty=True)

@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.analysis.across import compare_runs, compare_within
+from orchestrator.analysis.environments import are_alike
+from orchestrator.analysis.history import EqualRun
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import CheckResult
 from orchestrator.errors import UsageError
@@ -325,3 +327,59 @@ def test_a_failed_check_is_said_of_a_runs_own_stacks_too(old):
 def test_a_single_stack_has_nothing_to_be_compared_with():
     with pytest.raises(UsageError, match="single stack"):
         compare_within(summary(stacks=("rest",)), "median")
+
+
+# What the sceptic of a comparison asks: was it the same code, did it run at all, what was left out.
+
+
+def with_code(run, digest):
+    return replace(run, conditions=(*run.conditions, ("Services", digest)))
+
+
+def test_other_code_of_both_ends_is_named_and_makes_runs_unequal(old):
+    new = summary(seed=2)
+    found = compare_runs(with_code(new, "SHA-256 aaa"), with_code(old, "SHA-256 bbb"), "median")
+    assert any(text.startswith("the code of both ends differs") for text in found.differences)
+    assert not are_alike(with_code(new, "SHA-256 aaa").to_dict(), with_code(old, "SHA-256 bbb").to_dict())
+    assert are_alike(with_code(new, "SHA-256 aaa").to_dict(), with_code(old, "SHA-256 aaa").to_dict())
+
+
+def all_failed(run, protocol):
+    cells = tuple(
+        replace(cell, trials=(), failed_trials=5, distribution=None) if cell.protocol == protocol else cell
+        for cell in run.cells
+    )
+    label = next(cell.stack_label for cell in cells if cell.protocol == protocol)
+    settings = {**run.settings, label: {}}
+    return replace(run, cells=cells, settings=settings)
+
+
+@pytest.mark.parametrize("which", ["new", "old"])
+def test_a_stack_whose_trials_all_failed_is_said_to_have_failed(old, which):
+    new, reference = summary(seed=2), old
+    new, reference = (all_failed(new, "rest"), old) if which == "new" else (new, all_failed(old, "rest"))
+    found = compare_runs(new, reference, "median")
+    row = row_of(found, "rest")
+    assert (row.verdict, row.ratio) == ("cannot tell", None)
+    assert row.why == f"in {which} rest (thin): no trial gave a sample, 5 trials failed"
+    assert not any("absent" in text for text in found.differences)
+
+
+@pytest.mark.parametrize("kind", ["ping", "tcp"])
+def test_what_forbids_a_verdict_on_the_whole_forbids_one_above_the_floor(old, kind):
+    new = moved_floors(summary(seed=2, base_us={"grpc": 900.0}), 1.6, (kind,))
+    row = row_of(compare_runs(new, old, "median"), "grpc")
+    assert row.doubts
+    assert row.overhead is not None
+    assert row.overhead.verdict == "cannot tell"
+
+
+def test_equal_runs_without_the_statistic_are_said_to_lack_it(old):
+    history = [EqualRun(run_id=f"r{i}", means={}) for i in range(5)]
+    found = compare_runs(summary(seed=2), old, "p99", history)
+    assert "only 0 of them have a p99" in found.model
+
+
+def test_what_was_passed_over_is_said_with_the_model(old):
+    found = compare_runs(summary(seed=2), old, "median", (), ("2 runs in the folder were not made here",))
+    assert found.model.endswith("; 2 runs in the folder were not made here")

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -164,3 +165,21 @@ def test_a_warning_of_every_cell_is_shown_by_its_three_worst(out):
     assert lines[start + 5].strip().startswith("-> ")
     check.command("loud", everything=True)
     assert sum("On localhost, during block " in line for line in out.getvalue().splitlines()) == 3 + 5
+
+
+@pytest.mark.parametrize("share", ["1", "5", "5.0", "20"])
+def test_a_bare_number_from_1_on_is_refused_with_the_percent_sign_it_lacks(share):
+    with pytest.raises(UsageError, match="percent sign") as refused:
+        compare.command("new", "old", fail_if_slower=share)
+    assert refused.value.hint == f"write {share}%"
+
+
+def test_a_cell_of_which_every_trial_failed_ends_with_5(out):
+    run = a_run()
+    trials = [
+        replace(t, outcome="failed", requesters=()) if t.cell.startswith("rest") else t for t in run.stored.trials
+    ]
+    write_run(replace(run, stored=replace(run.stored, trials=trials)), Path("results") / "half")
+    with pytest.raises(InvalidMeasurement, match="completeness"):
+        check.command("half")
+    assert "No trial of this cell gave a sample" in out.getvalue()

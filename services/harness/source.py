@@ -1,0 +1,29 @@
+"""Which files are the source of `services`, and their digest: what ran, whoever edited it, on either end."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+_CACHES = {"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+
+
+def source_files(root: Path) -> list[Path]:
+    """Every file of the package `services` in the folder `root`, caches left out, in order."""
+    return sorted(p for p in (root / "services").rglob("*") if p.is_file() and not _CACHES.intersection(p.parts))
+
+
+def digest(parts: Iterable[bytes]) -> str:
+    """SHA-256 over parts, each with its length before it; hexadecimal."""
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(len(part).to_bytes(8, "big"))
+        total.update(part)
+    return total.hexdigest()
+
+
+def source_digest(root: Path) -> str:
+    """The digest of names and content of `source_files`."""
+    files = source_files(root)
+    return digest(part for p in files for part in (p.relative_to(root).as_posix().encode(), p.read_bytes()))
