@@ -206,7 +206,7 @@ def test_a_plan_shows_what_terraform_would_make_and_makes_nothing(lab: Lab) -> N
     done = lab.orch("plan", "tiny.yaml")
     assert done.returncode == 0, done.stderr
     assert "terraform  4 to add: responder-1 in us-west1-a, requester-1 in us-central1-a" in done.stdout
-    assert lab.orch("status").stdout == "nothing is up\n"
+    assert lab.orch("status").stdout.startswith("nothing is up")
     assert not (lab.folder / ".orch" / "deployments").exists()
 
 
@@ -247,7 +247,7 @@ def test_a_run_makes_measures_and_takes_down_beside_a_deployment_that_is_kept(la
 
     lab.assert_teardown_leaves_nothing()
     assert lab.orch("teardown").stdout == "nothing is up\n"
-    assert lab.orch("status").stdout == "nothing is up\n"
+    assert lab.orch("status").stdout.startswith("nothing is up")
 
 
 def first_and_last_ns(run: RunFolder, part: RequesterRecord) -> tuple[int, int]:

@@ -148,7 +148,7 @@ def test_what_was_made_is_told_for_the_manifest(standing: Standing) -> None:
     assert standing.fleet.fault() is None
     told = standing.deployment.describe()
     assert told["expires_at"] > time.time()
-    assert told["end_with"] == "orch teardown standing"
+    assert told["end_with"] == f"orch teardown standing-{os.getpid()}"
 
 
 def test_a_host_key_that_is_unknown_or_another_is_refused(standing: Standing, tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_a_link_that_is_off_is_not_measured(standing: Standing) -> None:
     plan = lab_plan()
     (placement,) = plan.placements
     off = replace(plan, placements=(replace(placement, link=replace(placement.link, rtt_ms=40.0)),))
-    with pytest.raises(ProvisionError, match=r"the link of near is off: ping 4\.\d+ ms .*wanted 40 ms"):
+    with pytest.raises(ProvisionError, match=r"the link of near is off: ping [345]\.\d+ ms .*wanted 40 ms"):
         measure_distance(standing.fleet, off)
 
 
