@@ -398,7 +398,7 @@ def test_without_terraform_nothing_is_begun(lab: Lab, tmp_path: Path) -> None:
     done = lab.orch("run", "tiny.yaml", environment={"PATH": str(programs)})
     assert done.returncode == 3, done.stderr
     assert "neither terraform nor tofu" in done.stderr
-    assert carriers(lab.id) == []
+    assert lab.runs == []
 
 
 def test_without_root_the_command_to_use_is_named(lab: Lab) -> None:
