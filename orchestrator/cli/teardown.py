@@ -71,7 +71,9 @@ def _tell(endings: list[Ending]) -> None:
     """The runs that were left alone first, so that the last line is a receipt where there is one."""
     for ending in sorted(endings, key=lambda e: not e.is_going_on):
         if ending.is_going_on:
-            console.result(f"{ending.run}  goes on in another orch: left alone; `orch teardown {ending.run}` ends it")
+            console.result(
+                f"{ending.run}  is still in progress in another orch process: left alone; `orch teardown {ending.run}` ends it"
+            )
         elif ending.receipt is not None:
             console.result(f"{ending.run}  {ending.receipt.sentence()}")
     if not endings:

@@ -142,7 +142,7 @@ def _ended_unless_going_on(run: str) -> Ending:
 
 def _ended_with_its_orch(run: str, folder: RunFolder | None) -> Ending:
     if folder is not None and folder.is_ours and (orch := _holder(folder)) is not None:
-        _LOG.info("run %s goes on in another orch (process %d): ending that first", run, orch.pid)
+        _LOG.info("run %s is still in progress in another orch (process %d): ending that first", run, orch.pid)
         if processes.end(lambda: [orch] if orch.is_alive else [], _ORCH_STEPS, group=False):
             return Ending(run=run, trouble=f"{orch}, which measures it, cannot be ended")
     return _ended(run, folder)

@@ -141,7 +141,7 @@ def test_a_run_that_goes_on_is_ended_only_by_its_name(monkeypatch, capsys):
     monkeypatch.setattr(console, "out", sys.stdout)
     folder = RunFolder.create(plan(), command=["orch", "run"])
     teardown.command(None)
-    assert f"{folder.id}  goes on in another orch" in capsys.readouterr().out
+    assert f"{folder.id}  is still in progress in another orch process" in capsys.readouterr().out
     assert not (folder.path / "receipt.json").exists()
     teardown.command(folder.id)
     assert "receipt (local)" in capsys.readouterr().out
