@@ -72,7 +72,8 @@ def _tell(endings: list[Ending]) -> None:
     for ending in sorted(endings, key=lambda e: not e.is_going_on):
         if ending.is_going_on:
             console.result(
-                f"{ending.run}  is still in progress in another orch process: left alone; `orch teardown {ending.run}` ends it"
+                f"{ending.run}  is still in progress in another orch process: left alone; "
+                f"`orch teardown {ending.run}` ends it"
             )
         elif ending.receipt is not None:
             console.result(f"{ending.run}  {ending.receipt.sentence()}")
