@@ -218,6 +218,13 @@ FAULTS: tuple[Fault, ...] = (
         planned=_eight,
     ),
     Fault(
+        check="requester's own work",
+        what="{} of the time spent on verifying and recording, eight in flight",
+        sizes=(0.01, 0.03, 0.05, 0.06, 0.1, 0.2, 0.3),
+        inject=to.fill_the_requesters_time,
+        planned=_eight,
+    ),
+    Fault(
         check="noise",
         what="{} of a core used by others",
         sizes=(0.1, 0.2, 0.25, 0.3, 0.5, 1.0),

@@ -200,5 +200,10 @@ def fill_the_responders_core(draft: Draft, size: float, _rng: np.random.Generato
     draft.stats["cpu_s"] = draft.stats_before["cpu_s"] + size * elapsed_s
 
 
+def fill_the_requesters_time(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let the requester verify and record for this share of the time."""
+    draft.done["entering_s"] = size * draft.done["measured_s"]
+
+
 def nothing(_draft: Draft, _size: float, _rng: np.random.Generator) -> None:
     """The plan is the error."""

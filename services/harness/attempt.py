@@ -198,7 +198,9 @@ def _warm_up(trial: Trial, loops: Loops, ledger: Ledger, clock: Clock) -> Phase:
         loops.open()
     except CallFailed as failure:
         raise CannotTry(failure.status, f"opening {trial.load.concurrency} connections: {failure}") from failure
-    phase = Phase(number=WARM_UP, begin_ns=clock.monotonic_ns(), first_sequence=1, more=warm_up(trial.warmup))
+    phase = Phase(
+        number=WARM_UP, begin_ns=clock.monotonic_ns(), first_sequence=1, more=warm_up(trial.warmup), most=None
+    )
     ledger.begin(phase)
     try:
         loops.closed_loop(phase)
@@ -215,11 +217,11 @@ def _measured_phase(
     """The measured phase between two looks at the host, the sockets and this process's CPU time."""
     load = trial.load
     due = arrivals(load, trial.seed) if load.rate_per_s is not None else None
-    more = measured(load) if due is None else lambda taken, _elapsed_ns: taken < len(due)
+    more, most = (measured(load), load.requests) if due is None else (lambda _taken, _elapsed_ns: True, len(due))
     host_before = host_counters()
     wire.begin()
     cpu_before_s = time.process_time()
-    phase = Phase(number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=first_sequence, more=more)
+    phase = Phase(number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=first_sequence, more=more, most=most)
     ledger.begin(phase)
     try:
         if due is None:
@@ -262,6 +264,7 @@ def _tallied(tally: Tally) -> dict[str, Any]:
         "verified_in_flight": tally.verified_in_flight,
         "measured_s": tally.span_s,
         "paused_s": tally.paused_ns / NS,
+        "entering_s": tally.entering_ns / NS,
         "errors": dict(tally.errors),
         "error_examples": tally.error_examples,
         "body_bytes_sent": tally.body_bytes_sent,

@@ -62,7 +62,7 @@ class AwaitingLoops:
             return phase.take(clock()), 0
 
         self._loop.run_until_complete(self._watched(self._workers(None, take)))
-        count_pauses(self._work, self._lanes)
+        count_pauses(self._work, self._lanes, is_closed_loop=True)
 
     def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
         """See `loops.Loops.open_loop`. A worker that is free takes the longest due request."""
@@ -102,6 +102,7 @@ class AwaitingLoops:
                 await self._workers(queue.get, take)
             finally:
                 calling.cancel()
+        count_pauses(work, self._lanes, is_closed_loop=False)
         cancel_rest(work, phase, due, clock())
 
     async def _workers(self, wait: Wait | None, take: Take) -> None:
@@ -164,6 +165,7 @@ class AwaitingLoops:
             else:
                 number = ledger.connected()
                 ledger.replied(sequence, number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply)
+                lane.entering_ns += clock() - received_ns
             finally:
                 if connection is not None:
                     work.before_close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from array import array
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -36,7 +35,6 @@ class BlockingLoops:
         self._dialer = dialer
         self._work = work
         self._lanes = [Lane[Connection]() for _ in range(work.concurrency)]
-        self._lock = threading.Lock()
 
     def open(self) -> None:
         """See `loops.Loops.open`."""
@@ -46,29 +44,29 @@ class BlockingLoops:
 
     def closed_loop(self, phase: Phase) -> None:
         """See `loops.Loops.closed_loop`."""
-        clock, lock = self._work.clock.monotonic_ns, self._lock
+        clock, number = self._work.clock.monotonic_ns, phase.take
 
         def take() -> tuple[int, int]:
-            with lock:
-                return phase.take(clock()), 0
+            return number(clock()), 0
 
         self._run(phase, take)
-        count_pauses(self._work, self._lanes)
+        count_pauses(self._work, self._lanes, is_closed_loop=True)
 
     def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
         """See `loops.Loops.open_loop`. Each thread sleeps until its own request is due."""
-        work, lock = self._work, self._lock
+        work = self._work
         clock = work.clock.monotonic_ns
         # Spinning at the end is exact, but holds the interpreter: only where no other thread waits for a reply.
         spin_ns = _SPIN_NS if work.concurrency == 1 else 0
 
         def take() -> tuple[int, int]:
-            with lock:
-                now_ns = clock()
-                if phase.taken == len(due) or (close_ns is not None and now_ns >= close_ns):
-                    return 0, 0
-                due_ns = phase.begin_ns + due[phase.taken]
-                sequence = phase.take(now_ns)
+            now_ns = clock()
+            if close_ns is not None and now_ns >= close_ns:
+                return 0, 0
+            sequence = phase.take(now_ns)
+            if not sequence:
+                return 0, 0
+            due_ns = phase.begin_ns + due[sequence - phase.first_sequence]
             if due_ns - now_ns > spin_ns:
                 work.clock.sleep((due_ns - now_ns - spin_ns) / NS)
             while clock() < due_ns:
@@ -76,6 +74,7 @@ class BlockingLoops:
             return sequence, due_ns
 
         self._run(phase, take)
+        count_pauses(work, self._lanes, is_closed_loop=False)
         cancel_rest(work, phase, due, clock())
 
     def wait(self, seconds: float) -> None:
@@ -104,7 +103,7 @@ class BlockingLoops:
                 ended.result()
 
     def _reuse(self, lane: Lane[Connection], take: Take) -> None:
-        work, lock = self._work, self._lock
+        work = self._work
         clock, wall, make, ledger = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.ledger
         while True:
             sequence, due_ns = take()
@@ -124,17 +123,15 @@ class BlockingLoops:
                 number = lane.number
                 if failure.status in BREAKING:
                     self._drop(lane)
-                with lock:
-                    ledger.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
+                ledger.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
             else:
-                with lock:
-                    ledger.replied(
-                        sequence, lane.number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply
-                    )
+                ledger.replied(
+                    sequence, lane.number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply
+                )
             lane.pause_ns = clock() - received_ns
 
     def _per_request(self, lane: Lane[Connection], take: Take) -> None:
-        work, lock, dial = self._work, self._lock, self._dialer.dial
+        work, dial = self._work, self._dialer.dial
         clock, wall, make, ledger = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.ledger
         while True:
             sequence, due_ns = take()
@@ -150,15 +147,12 @@ class BlockingLoops:
                 received_ns = clock()
             except CallFailed as failure:
                 received_ns = clock()
-                with lock:
-                    number = ledger.connected() if connection else NO_CONNECTION
-                    ledger.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
+                number = ledger.connected() if connection else NO_CONNECTION
+                ledger.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
             else:
-                with lock:
-                    number = ledger.connected()
-                    ledger.replied(
-                        sequence, number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply
-                    )
+                number = ledger.connected()
+                ledger.replied(sequence, number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply)
+                lane.entering_ns += clock() - received_ns
             finally:
                 if connection is not None:
                     work.before_close()
@@ -167,8 +161,7 @@ class BlockingLoops:
 
     def _dial(self, lane: Lane[Connection]) -> Connection:
         connection = self._dialer.dial()
-        with self._lock:
-            lane.number = self._work.ledger.connected()
+        lane.number = self._work.ledger.connected()
         lane.connection = connection
         return connection
 

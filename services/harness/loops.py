@@ -6,7 +6,8 @@ uvloop. Rules of both:
 * One send stamp per sample, taken immediately before the client's call, and one when it returned; making the request,
   recording and closing stand outside. Under `per-request`, opening the connection stands inside.
 * What stands outside the window of one request stands in those of the others when several are in flight: there, replies
-  are verified after the phase (`ledger`). Making a request, storing its row and closing its connection cannot wait.
+  are verified after the phase (`ledger`). Making a request, storing its row and closing its connection cannot wait;
+  how long verifying and recording took all workers is counted (`Tally.entering_ns`).
 * Pauses of a closed loop, from a reply to the worker's being ready again (verifying, recording, looking at the socket,
   closing), are added up, so that throughput can be told without them.
 * A worker has one request in flight: at concurrency 1 there is exactly one.
@@ -40,13 +41,14 @@ Kept = TypeVar("Kept")
 
 
 class Lane(Generic[Kept]):
-    """One worker: its connection under `reuse`, and how long it paused between its requests."""
+    """One worker: its connection under `reuse`, how long it paused between its requests, and what it did there itself."""
 
     def __init__(self) -> None:
         self.connection: Kept | None = None
         self.number = NO_CONNECTION
         self.pause_ns = 0  # since the last reply
         self.paused_ns = 0  # before every request but the first
+        self.entering_ns = 0  # verifying and recording, under `per-request`; under `reuse` that is what its pauses are
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,15 +91,21 @@ def close_after(load: Load, begin_ns: int) -> int | None:
     return None if load.duration_s is None else begin_ns + int(load.duration_s * NS)
 
 
-def count_pauses(work: Work, lanes: Sequence[Lane[Any]]) -> None:
-    """Enter how long a worker paused in the phase that is over, on average; the next phase counts anew."""
-    work.ledger.tally.paused_ns = sum(lane.paused_ns for lane in lanes) // len(lanes)
+def count_pauses(work: Work, lanes: Sequence[Lane[Any]], *, is_closed_loop: bool) -> None:
+    """Enter what workers did between requests in the phase that is over; the next phase counts anew.
+
+    How long a worker of a closed loop paused, on average, and how long all together were busy verifying and recording.
+    """
+    tally = work.ledger.tally
+    paused_ns = sum(lane.paused_ns for lane in lanes)
+    if is_closed_loop:
+        tally.paused_ns = paused_ns // len(lanes)
+    tally.entering_ns = paused_ns if work.policy == "reuse" else sum(lane.entering_ns for lane in lanes)
     for lane in lanes:
-        lane.pause_ns = lane.paused_ns = 0
+        lane.pause_ns = lane.paused_ns = lane.entering_ns = 0
 
 
 def cancel_rest(work: Work, phase: Phase, due: array[int], now_ns: int) -> None:
     """Enter what was due and never sent, as such; its latency would have been longer than `received - intended`."""
-    for index in range(phase.taken, len(due)):
+    for index in phase.take_rest():
         work.ledger.not_sent(phase.first_sequence + index, phase.begin_ns + due[index], now_ns)
-    phase.taken = len(due)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from array import array
 from collections.abc import Callable
@@ -19,23 +20,43 @@ NS = 1_000_000_000
 class Phase:
     """One phase. Workers `take` a number each before they send; 0 says that the phase is over.
 
-    `more(taken, elapsed_ns)` says whether one more request belongs to it. Not thread-safe: threads take under a lock.
+    `more(taken, elapsed_ns)` says whether one more request belongs to it, and `most` is how many there are at most.
+    Threads take without a lock: one that waits for a lock gives up the interpreter, in the middle of the others'
+    requests. So `more` may see a number that is too small by as many as take at once; `most` is kept exactly, and no
+    number is left out or given twice.
     """
 
     number: int
     begin_ns: int
     first_sequence: int
     more: Callable[[int, int], bool]
-    taken: int = field(default=0, init=False)
+    most: int | None
     over: bool = field(default=False, init=False)
+    _numbers: itertools.count[int] = field(default_factory=itertools.count, init=False, repr=False)
+    _latest: int = field(default=-1, init=False, repr=False)
 
     def take(self, now_ns: int) -> int:
         """The next sequence number, or 0."""
-        if self.over or not self.more(self.taken, now_ns - self.begin_ns):
+        if self.over or not self.more(self._latest + 1, now_ns - self.begin_ns):
             return 0
-        sequence = self.first_sequence + self.taken
-        self.taken += 1
-        return sequence
+        index = next(self._numbers)  # one step of the interpreter
+        if self.most is not None and index >= self.most:
+            return 0
+        self._latest = index
+        return self.first_sequence + index
+
+    def take_rest(self) -> range:
+        """The indices, from 0, of what was never taken of `most`; from here on all of it is."""
+        assert self.most is not None  # noqa: S101 - narrows the type
+        rest = range(self.taken, self.most)
+        self._numbers = itertools.count(self.most)
+        return rest
+
+    @property
+    def taken(self) -> int:
+        """How many numbers were given. Exact when no thread is taking."""
+        drawn = int(self._numbers.__reduce__()[1][0])
+        return drawn if self.most is None else min(drawn, self.most)
 
     @property
     def next_sequence(self) -> int:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import mmap
 import os
 import struct
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -50,15 +52,16 @@ class Record:
     space is reserved on disk beforehand: a full disk is an OSError here, not a fatal signal in the middle of a trial.
     """
 
-    __slots__ = ("_capacity_bytes", "_descriptor", "_map", "_offset", "path")
+    __slots__ = ("_capacity_rows", "_descriptor", "_growing", "_map", "_next_row", "path")
 
     def __init__(self, path: str | os.PathLike[str], expected_rows: int) -> None:
         self.path = Path(path)
-        self._offset = 0
+        self._next_row = itertools.count()
+        self._growing = threading.Lock()
         self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
-        self._capacity_bytes = 0
+        self._capacity_rows = 0
         try:
-            self._map = self._extend(max(1, min(expected_rows, LARGEST_START_ROWS)))
+            self._extend(max(1, min(expected_rows, LARGEST_START_ROWS)))
         except OSError:
             os.close(self._descriptor)
             self.path.unlink()
@@ -77,11 +80,15 @@ class Record:
         bytes_received: int,
         status: int,
     ) -> int:
-        """Store one row, its sequence last: a row without a sequence was never completed. The row's place, from 0."""
-        offset = self._offset
-        if offset == self._capacity_bytes:
-            self._map = self._extend(GROW_ROWS)
+        """Store one row, its sequence last: a row without a sequence was never completed. The row's place, from 0.
+
+        Threads may store at once: taking a place is one step of the interpreter.
+        """
+        row = next(self._next_row)
+        if row >= self._capacity_rows:
+            self._grow(row)
         mapping = self._map
+        offset = row * ROW_BYTES
         _pack_rest(
             mapping,
             offset + 8,
@@ -96,8 +103,7 @@ class Record:
             status,
         )
         _pack_sequence(mapping, offset, sequence)
-        self._offset = offset + ROW_BYTES
-        return offset // ROW_BYTES
+        return row
 
     def stamps(self, row: int) -> tuple[int, int]:
         """When the `row`-th request (from 0) was sent, and when its reply was received."""
@@ -113,13 +119,13 @@ class Record:
     @property
     def rows(self) -> int:
         """How many rows are stored."""
-        return self._offset // ROW_BYTES
+        return int(self._next_row.__reduce__()[1][0])
 
     def close(self) -> None:
         """Cut the file to the rows that were stored; idempotent."""
         if self._descriptor >= 0:
             self._map.close()
-            os.ftruncate(self._descriptor, self._offset)
+            os.ftruncate(self._descriptor, self.rows * ROW_BYTES)
             os.close(self._descriptor)
             self._descriptor = -1
 
@@ -131,16 +137,21 @@ class Record:
     ) -> None:
         self.close()
 
-    def _extend(self, rows: int) -> mmap.mmap:
-        """A mapping of the file with room for so many rows more; the one before it goes when nobody holds it."""
-        wanted = self._capacity_bytes + rows * ROW_BYTES
-        _reserve(self._descriptor, self._capacity_bytes, wanted)
+    def _grow(self, row: int) -> None:
+        with self._growing:
+            if row >= self._capacity_rows:
+                self._extend(GROW_ROWS)
+
+    def _extend(self, rows: int) -> None:
+        """Map the file with room for so many rows more; the mapping before it goes when nobody holds it."""
+        before, wanted = self._capacity_rows * ROW_BYTES, (self._capacity_rows + rows) * ROW_BYTES
+        _reserve(self._descriptor, before, wanted)
         mapping = mmap.mmap(self._descriptor, wanted, flags=mmap.MAP_SHARED)
         with contextlib.suppress(OSError, ValueError, AttributeError):
             # No page fault at a store. MAP_POPULATE would not do: it maps shared pages for reading only.
-            mapping.madvise(_MADV_POPULATE_WRITE, self._capacity_bytes // mmap.PAGESIZE * mmap.PAGESIZE)
-        self._capacity_bytes = wanted
-        return mapping
+            mapping.madvise(_MADV_POPULATE_WRITE, before // mmap.PAGESIZE * mmap.PAGESIZE)
+        self._map = mapping  # first: a thread that sees the room must find it there
+        self._capacity_rows += rows
 
 
 def _reserve(descriptor: int, start: int, end: int) -> None:

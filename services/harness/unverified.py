@@ -56,7 +56,7 @@ class Unverified:
 
     def _has_room_after_all(self) -> bool:
         if not self._is_measured:
-            (_, first, _), (_, request, reply) = self._kept
+            (_, first, _), (_, request, reply) = self._kept[:_UNTIL_MEASURED]
             each_bytes = footprint(reply) + _OTHER_BYTES + (0 if request is first else footprint(request))
             self._most = self._most_bytes // each_bytes
             self._is_measured = True

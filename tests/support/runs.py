@@ -306,6 +306,7 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
         "min_rtt_us": (rtt_ns + 15 * US) / 1000,
         "connections_opened": n if cell.connection == "per-request" else 0,
         "paused_s": _paused_s(columns, measured) if cell.load.rate_per_s is None else 0.0,
+        "entering_s": span_s * 0.01,
         "cpu_s": span_s * 0.3,
         "cpu_share": 0.3,
         "loop_lag_ms": None,

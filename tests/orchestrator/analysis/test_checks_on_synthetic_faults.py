@@ -18,7 +18,7 @@ WEST = p.Placement(id="west", name="west", kind="cross-region", link=p.Link(rtt_
 def test_what_applies_to_nothing_is_not_counted_as_passed():
     found = summarise(a_run()).checks
     of = counts(found)
-    assert of["not applicable"] == 2
+    assert of["not applicable"] == 3
     assert of["pass"] == len(CHECKS) - 2
     assert in_words(of) == f"{len(CHECKS) - 2} passed, 2 do not apply"
 
@@ -104,6 +104,17 @@ def responder_saturated(draft):
     draft.stats["cpu_s"] = draft.stats_before["cpu_s"] + 0.95 * span_s
 
 
+def requester_that_works_itself(share):
+    def spoil(draft):
+        draft.done["entering_s"] = share * draft.done["measured_s"]
+
+    return spoil
+
+
+def requester_that_does_not_say_what_it_does(draft):
+    del draft.done["entering_s"]
+
+
 def responder_that_counts_nothing(draft):
     del draft.stats["cpu_s"]
 
@@ -140,10 +151,12 @@ def test_requests_that_failed_in_the_warm_up_are_not_missing():
     assert verdicts(a_run(spoil=spoil))["completeness"] == "pass"
 
 
+EIGHT = {"load": p.Load(concurrency=8, requests=4000)}
+
 FAULTS = [
     (clock_that_stops_at(0.9), "Little's law", "fail", {}),
     (clock_that_stops_at(0.75), "Little's law", "fail", {}),
-    (clock_that_stops_at(0.9), "Little's law", "fail", {"load": p.Load(concurrency=8, requests=4000)}),
+    (clock_that_stops_at(0.9), "Little's law", "fail", EIGHT),
     (clock_that_stops_at(0.9), "Little's law", "fail", {"connection": "per-request"}),
     (clock_that_stops_at(0.9), "Little's law", "fail", {"placements": [HERE, WEST]}),
     (packets_lost_by_the_requester, "lost packets", "warn", {}),
@@ -151,10 +164,15 @@ FAULTS = [
     (packets_lost_by_the_responder, "lost packets", "warn", {"placements": [HERE, WEST]}),
     (packets_lost_by_connections_that_overlap, "lost packets", "warn", {"connection": "per-request"}),
     (packets_that_nobody_counted, "lost packets", "cannot tell", {}),
-    (responder_saturated, "responder's core", "warn", {"load": p.Load(concurrency=8, requests=4000)}),
+    (responder_saturated, "responder's core", "warn", EIGHT),
     (responder_saturated, "responder's core", "warn", OPEN),
     (responder_saturated, "responder's core", "pass", {}),
     (responder_that_counts_nothing, "responder's core", "cannot tell", {}),
+    (requester_that_works_itself(0.04), "requester's own work", "pass", EIGHT),
+    (requester_that_works_itself(0.06), "requester's own work", "warn", EIGHT),
+    (requester_that_works_itself(0.25), "requester's own work", "fail", EIGHT),
+    (requester_that_works_itself(0.25), "requester's own work", "not applicable", {}),
+    (requester_that_does_not_say_what_it_does, "requester's own work", "cannot tell", EIGHT),
     (longer_by(40, 0.1), "latency modes", "warn", {}),
     (longer_by(40, 0.02), "latency modes", "warn", {}),
     (longer_by(40, 0.02), "tail shape", "pass", {}),

@@ -56,13 +56,15 @@ class Bench:
         return AwaitingLoops(self._event_loop, AwaitableDialer(self.dialer), work)
 
     def phase(self, load: Load, number: int = MEASURED, first: int = 1) -> Phase:
-        phase = Phase(number=number, begin_ns=self.time.now_ns, first_sequence=first, more=measured(load))
+        phase = Phase(
+            number=number, begin_ns=self.time.now_ns, first_sequence=first, more=measured(load), most=load.requests
+        )
         self.ledger.begin(phase)
         return phase
 
     def open_phase(self, due: array[int]) -> Phase:
         phase = Phase(
-            number=MEASURED, begin_ns=self.time.now_ns, first_sequence=1, more=lambda taken, _: taken < len(due)
+            number=MEASURED, begin_ns=self.time.now_ns, first_sequence=1, more=lambda _taken, _: True, most=len(due)
         )
         self.ledger.begin(phase)
         return phase
@@ -392,7 +394,9 @@ def test_as_many_requests_are_in_flight_as_asked_and_never_more(tmp_path: Path, 
     event_loop = asyncio.new_event_loop()
     loops: Loops = BlockingLoops(crowd, work) if style == "blocking" else AwaitingLoops(event_loop, crowd, work)
     loops.open()
-    phase = Phase(number=MEASURED, begin_ns=Clock().monotonic_ns(), first_sequence=1, more=measured(Load(requests=200)))
+    phase = Phase(
+        number=MEASURED, begin_ns=Clock().monotonic_ns(), first_sequence=1, more=measured(Load(requests=200)), most=200
+    )
     ledger.begin(phase)
     loops.closed_loop(phase)
     loops.close()

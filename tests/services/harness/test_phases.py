@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import pytest
@@ -47,13 +50,13 @@ def test_a_load_without_an_end_is_refused():
 
 
 def test_sequence_numbers_go_on_from_phase_to_phase():
-    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=8, more=measured(Load(requests=2)))
+    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=8, more=measured(Load(requests=2)), most=2)
     assert [phase.take(0) for _ in range(4)] == [8, 9, 0, 0]
     assert phase.next_sequence == 10
 
 
 def test_a_phase_that_was_ended_gives_no_more_numbers():
-    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=1, more=measured(Load(requests=9)))
+    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=1, more=measured(Load(requests=9)), most=9)
     phase.over = True
     assert phase.take(0) == 0
 
@@ -83,3 +86,27 @@ def test_poisson_arrivals_have_exponential_gaps_of_the_wanted_mean():
 def test_a_rate_must_be_above_zero(rate):
     with pytest.raises(ValueError, match="above 0"):
         arrivals(Load(rate_per_s=rate, requests=1), seed=1)
+
+
+def test_threads_that_take_at_once_leave_no_number_out_and_get_none_twice():
+    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=5, more=measured(Load(requests=40_000)), most=40_000)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            taken = [t.result() for t in [pool.submit(_all, phase) for _ in range(8)]]
+    finally:
+        sys.setswitchinterval(before)
+    assert sorted(itertools.chain(*taken)) == list(range(5, 40_005))
+    assert (phase.taken, phase.next_sequence) == (40_000, 40_005)
+
+
+def _all(phase: Phase) -> list[int]:
+    return list(iter(lambda: phase.take(0), 0))
+
+
+def test_what_was_never_taken_is_taken_at_once():
+    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=1, more=lambda _taken, _elapsed_ns: True, most=5)
+    assert [phase.take(0), phase.take(0)] == [1, 2]
+    assert list(phase.take_rest()) == [2, 3, 4]
+    assert (phase.take(0), phase.taken, phase.next_sequence) == (0, 5, 6)

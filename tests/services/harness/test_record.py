@@ -6,6 +6,7 @@ import signal
 import struct
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,7 @@ def test_a_row_is_given_its_verdict_later_also_when_the_record_has_grown_since(
 
 _WRITES_FOREVER = """
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from services.harness.record import Record
 record = Record(sys.argv[1], 1000)
 sequence = 0
@@ -131,3 +133,21 @@ def test_space_that_is_not_there_is_noticed_before_the_trial(tmp_path: Path):
     )
     assert asked.stdout.startswith("refused"), asked.stderr
     assert not (tmp_path / "r").exists()
+
+
+def test_threads_that_store_at_once_lose_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(record_module, "GROW_ROWS", 100)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with Record(tmp_path / "r", 10) as record, ThreadPoolExecutor(8) as pool:
+
+            def store(thread: int) -> list[int]:
+                return [record.append(1 + thread * 1000 + n, 1, thread, n, 0, 0, -1, 0, 0, 0) for n in range(1000)]
+
+            places = [t.result() for t in [pool.submit(store, thread) for thread in range(8)]]
+    finally:
+        sys.setswitchinterval(before)
+    rows = list(read_record(tmp_path / "r"))
+    assert sorted(row.sequence for row in rows) == list(range(1, 8001))
+    assert [rows[place].sequence for place in places[3]] == list(range(3001, 4001))

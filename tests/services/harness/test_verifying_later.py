@@ -141,7 +141,9 @@ class Trial:
             loops = AwaitingLoops(self.event_loop, self.dialer, work)
         loops.open()
         begin_ns = self.clock.monotonic_ns()
-        phase = Phase(number=MEASURED, begin_ns=begin_ns, first_sequence=1, more=measured(Load(requests=requests)))
+        phase = Phase(
+            number=MEASURED, begin_ns=begin_ns, first_sequence=1, more=measured(Load(requests=requests)), most=requests
+        )
         self.ledger.begin(phase)
         try:
             loops.closed_loop(phase)
