@@ -25,9 +25,9 @@ from typing import Any
 from benchmarks.harness.conditions import conditions, keep, told
 from benchmarks.harness.ends import pin_requester, responder
 from benchmarks.harness.pairs import Stack, pairs_of
+from services.harness.memory import room_for_replies
 from services.harness.record import Record
 from services.harness.spec import find_protocol, protocols
-from services.harness.unverified import MOST_KEPT_BYTES
 
 MOST_RATIO = 1.05
 MOST_SAMPLE_NS = 250
@@ -112,7 +112,7 @@ def main() -> None:
     )
     parser.add_argument("--pairs", type=int, default=10, help="pairs of segments of each")
     parser.add_argument("--segment-s", type=float, default=0.5, help="about how long a segment lasts")
-    parser.add_argument("--keep-bytes", type=int, default=MOST_KEPT_BYTES, help="memory for replies kept unverified")
+    parser.add_argument("--keep-bytes", type=int, default=room_for_replies(), help="memory for replies kept unverified")
     options = parser.parse_args()
     before, pinning = conditions(), pin_requester()
     print(f"before: {told(before)}\n{pinning}\n\n{_COLUMNS}", flush=True)

@@ -22,7 +22,6 @@ from services.harness.ledger import Ledger
 from services.harness.loops import Work
 from services.harness.phases import MEASURED, Phase, measured
 from services.harness.record import Record, read_record
-from services.harness.unverified import MOST_KEPT_BYTES
 
 _FIRST_REQUESTS = 200
 _LEAST_ROUNDS = 20  # requests per request in flight, so that a segment's ends do not weigh in
@@ -62,7 +61,7 @@ class Segment:
 
 
 def pairs_of(
-    stack: Stack, port: int, folder: Path, *, pairs: int, segment_s: float, most_kept_bytes: int = MOST_KEPT_BYTES
+    stack: Stack, port: int, folder: Path, *, pairs: int, segment_s: float, most_kept_bytes: int
 ) -> dict[str, Any]:
     """Both segments of each pair, and the medians of their ratios: harness over bare, of p50, duration and CPU time.
 

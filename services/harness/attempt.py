@@ -17,6 +17,7 @@ from services.harness.contract import Load, Trial
 from services.harness.counters import host_counters
 from services.harness.ledger import Ledger, Tally
 from services.harness.loops import Loops, Work, close_after
+from services.harness.memory import room_for_replies
 from services.harness.phases import MEASURED, NS, WARM_UP, Phase, arrivals, measured, warm_up
 from services.harness.record import Record
 from services.harness.spec import Client, Protocol, find_protocol
@@ -162,6 +163,7 @@ def _measure(
         timeout_s=trial.timeout_s,
         progress=print_line,
         in_flight=trial.load.concurrency,
+        most_kept_bytes=room_for_replies() if trial.load.concurrency > 1 else 0,
     )
     wire = WireMeter(trial.target.host, trial.target.port, overlap=overlap, opened=lambda: ledger.connections)
     work = Work(

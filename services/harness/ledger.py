@@ -3,7 +3,7 @@
 With one request in flight this is called while none is. With several, whatever it does stands in the latency of the
 others: then a reply is entered as `unverified` and kept, and `settle` verifies when the phase is over. Still looked at
 at once are one reply a second, those that come while the last one looked at was wrong, so that a responder that answers
-wrongly is found out in time, and those for which there is no memory left (`unverified.MOST_KEPT_BYTES`).
+wrongly is found out in time, and those for which there is no memory left (`memory.room_for_replies`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import Any, Protocol
 
 from services.harness.client_api import CallFailed, Reply, Request
 from services.harness.contract import STATUSES
+from services.harness.memory import LEAST_BYTES
 from services.harness.phases import NS, PHASE_NAMES, Phase
 from services.harness.record import Record
-from services.harness.unverified import MOST_KEPT_BYTES, Unverified
+from services.harness.unverified import Unverified
 
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
 OK = STATUS_INDEX["ok"]
@@ -28,6 +29,10 @@ UNVERIFIED = STATUS_INDEX["unverified"]
 MOST_FAILURES_IN_A_ROW = 50
 MOST_SILENT_TIMEOUTS = 3
 EXAMPLE_CHARACTERS = 300
+
+
+Verdict = tuple[int, int, "CallFailed | None"]
+"""Both bodies' sizes (-1 where the reply could not be read), and why the reply is no right one."""
 
 
 class GaveUp(Exception):
@@ -88,7 +93,7 @@ class Ledger:
         timeout_s: float,
         progress: Callable[[dict[str, Any]], None],
         in_flight: int = 1,
-        most_kept_bytes: int = MOST_KEPT_BYTES,
+        most_kept_bytes: int = LEAST_BYTES,
     ) -> None:
         self.record = record
         self.tally = Tally()
@@ -104,6 +109,7 @@ class Ledger:
         self._connections = 0
         self._verifies_later = in_flight > 1
         self._kept = Unverified(most_kept_bytes if in_flight > 1 else 0)
+        self._judged: list[tuple[int, Verdict]] = []  # in flight, and not entered yet
         self._reader: Readable | None = None
         self._keep_until_ns = 0  # replies before are kept; 0: none is
 
@@ -159,8 +165,7 @@ class Ledger:
                 self._failures_in_a_row = 0
                 self._last_success_ns = received_ns
             else:
-                with self._lock:
-                    self._verify_in_flight(row, received_ns, connection, request, reply)
+                self._verify_in_flight(row, received_ns, connection, request, reply)
             return
         sent, received, wrong = self._judge(connection, request, reply)
         if wrong is not None:
@@ -172,38 +177,51 @@ class Ledger:
         self._enter(sequence, connection_number, intended_ns, sent_ns, received_ns, sent, received, OK)
 
     def _verify_in_flight(self, row: int, received_ns: int, connection: Readable, request: Request, reply: Any) -> None:
-        self.tally.verified_in_flight += 1
-        wrong = self._settle_row(row, connection, request, reply)
+        verdict = self._judge(connection, request, reply)
+        self._enter_verdict(row, verdict)
+        self._judged.append((row, verdict))
         if received_ns >= self._next_progress_ns:
-            self._report_progress(received_ns)
+            with self._lock:
+                if received_ns >= self._next_progress_ns:
+                    self._report_progress(received_ns)
+        wrong = verdict[2]
         if wrong is None:
             self._failures_in_a_row = 0
             self._last_success_ns = received_ns
             self._keep_until_ns = self._next_progress_ns
             return
-        self._keep_until_ns = 0
-        self._failures_in_a_row += 1
-        self._despair(wrong, received_ns)
+        with self._lock:
+            self._keep_until_ns = 0
+            self._failures_in_a_row += 1
+            self._despair(wrong, received_ns)
 
-    def _settle_row(self, row: int, reader: Readable, request: Request, reply: Any) -> CallFailed | None:
-        """Verify a reply whose row is stored; why it is wrong."""
+    def _count_verdict(self, row: int, verdict: Verdict) -> CallFailed | None:
+        """Count the verdict on a reply whose row is stored; why it is wrong."""
         self._count_row(*self.record.stamps(row))
-        sent, received, wrong = self._judge(reader, request, reply)
+        sent, received, wrong = verdict
         if wrong is None:
             self._count_right(sent, received)
         else:
             self._count_failure(wrong)
-        self.record.judge(row, sent, received, OK if wrong is None else STATUS_INDEX[wrong.status])
         return wrong
+
+    def _enter_verdict(self, row: int, verdict: Verdict) -> Verdict:
+        sent, received, wrong = verdict
+        self.record.judge(row, sent, received, OK if wrong is None else STATUS_INDEX[wrong.status])
+        return verdict
 
     def settle(self) -> None:
         """Verify what was kept in the phase that is over. GaveUp when as many in a row are wrong as end a phase."""
+        judged, self._judged = self._judged, []
+        self.tally.verified_in_flight = len(judged)
+        for row, verdict in judged:
+            self._count_verdict(row, verdict)
         reader, self._reader = self._reader, None
         wrong_in_a_row = 0
         hopeless: CallFailed | None = None
         for row, request, reply in self._kept.take():
             assert reader is not None  # noqa: S101 - narrows the type
-            wrong = self._settle_row(row, reader, request, reply)
+            wrong = self._count_verdict(row, self._enter_verdict(row, self._judge(reader, request, reply)))
             wrong_in_a_row = 0 if wrong is None else wrong_in_a_row + 1
             if wrong_in_a_row >= MOST_FAILURES_IN_A_ROW:
                 hopeless = wrong
@@ -212,7 +230,7 @@ class Ledger:
                 hopeless.status, f"{MOST_FAILURES_IN_A_ROW} or more replies in a row were wrong; the last: {hopeless}"
             )
 
-    def _judge(self, reader: Readable, request: Request, reply: Any) -> tuple[int, int, CallFailed | None]:
+    def _judge(self, reader: Readable, request: Request, reply: Any) -> Verdict:
         """Both bodies' sizes (-1 where the reply could not be read), and why the reply is no right one."""
         sent, received = reader.sizes(request, reply)
         try:
@@ -309,7 +327,7 @@ class Ledger:
             {
                 "type": "progress",
                 "phase": PHASE_NAMES[self._phase_number],
-                "requests": self.tally.rows + len(self._kept),
+                "requests": self.tally.rows + len(self._kept) + len(self._judged),
                 "elapsed_s": round((now_ns - self._phase_begin_ns) / NS, 3),
             }
         )

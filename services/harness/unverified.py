@@ -10,7 +10,6 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-MOST_KEPT_BYTES = 64 << 20  # a machine with 600 MB of memory must do
 _OTHER_BYTES = 200  # of the row's number, the tuple, and its place in the list
 _LOOKED_AT = 64  # items of a list or a mapping; the others are taken to be like them
 
@@ -31,7 +30,7 @@ class Unverified:
     larger is a wrong one, and the ledger finds that out within a second.
     """
 
-    def __init__(self, most_bytes: int = MOST_KEPT_BYTES) -> None:
+    def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._most = _UNTIL_MEASURED
         self._is_measured = False

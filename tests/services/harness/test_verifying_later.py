@@ -251,9 +251,9 @@ def test_one_wrong_reply_that_was_looked_at_early_does_not_end_the_trial(tmp_pat
     verify = lambda _, reply: None if reply == RIGHT else "wrong"  # noqa: E731
     trial = Trial(tmp_path, "awaiting", verify, AwaitableDialer(dialer), clock.clock())
     trial.run(35)
+    trial.ledger.settle()
     # The tenth comes when a progress line is due; the next is looked at as the last was wrong; then one each second.
     assert trial.ledger.tally.verified_in_flight == 4
-    trial.ledger.settle()
     assert trial.ledger.tally.errors == {"wrong-reply": 1}
     assert trial.ledger.tally.verified == 34
     assert [line["requests"] for line in trial.progress] == [10, 20, 30]
@@ -306,8 +306,8 @@ def test_replies_are_kept_only_as_long_as_there_is_room_and_verified_all_the_sam
     trial = Trial(tmp_path, style, verify, given, clock.clock(), most_kept_bytes=room_bytes)
     trial.run(300, constant=True)
     assert dialer.most_alive <= room + CONCURRENCY + 1
-    assert trial.ledger.tally.verified_in_flight == 300 - room
     trial.ledger.settle()
+    assert trial.ledger.tally.verified_in_flight == 300 - room
     assert looked == trial.ledger.tally.verified == 300
     assert {row.status for row in trial.rows()} == {OK}
     trial.close()
