@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+
+AT_ONCE = 3  # runs beside each other
 
 
 @dataclass(kw_only=True)
@@ -25,6 +28,21 @@ class Tally:
             self.harmless += 1
         else:
             self.broken.append(f"{what}: {outcome}")
+
+
+def side_by_side(count: int, attempt: Callable[[int], str]) -> Tally:
+    """`attempt(number)` so often, a few at once; it says what was tried, or raises AssertionError with what went wrong.
+
+    A fault while others run beside it is one all the same: what is attacked has to hold on a busy machine.
+    """
+    tally = Tally()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for tried in [pool.submit(attempt, number) for number in range(count)]:
+            try:
+                tally.note("harmless", tried.result())
+            except AssertionError as error:
+                tally.note(str(error), f"try {tally.tried}")
+    return tally
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from orchestrator.hosts import registry
 from orchestrator.hosts.machine_lock import VARIABLE
 from orchestrator.hosts.processes import RUN_MARK, marked, started_at
 from orchestrator.results.folder import RunFolder
-from tests.attacks.base import Attack, Tally
+from tests.attacks.base import Attack, Tally, side_by_side
 from tests.support.lab import MACHINE, carriers
 
 ROOT = Path(__file__).parents[2]
@@ -77,20 +77,21 @@ def left_of_lab(run: RunFolder) -> list[str]:
 def _all(
     count: int, seed: int, folder: Path, experiment: str, longest_s: float, left: Callable[[RunFolder], list[str]]
 ) -> Tally:
-    tally = Tally()
-    source = random.Random(seed)
-    for number in range(count):
+
+    def attempt(number: int) -> str:
         place = folder / f"run-{number}"
         place.mkdir()
         (place / "ended.yaml").write_text(experiment)
+        source = random.Random(f"{seed} {number}")
         how, after_s = source.choice(SIGNALS), source.uniform(0.5, longest_s)
         what = f"{how.name} after {after_s:.1f} s"
         try:
             _one(place, how, after_s, left)
-            tally.note("harmless", what)
         except AssertionError as error:
-            tally.note(str(error), what)
-    return tally
+            raise AssertionError(f"{what}: {error}") from error
+        return what
+
+    return side_by_side(count, attempt)
 
 
 def _one(place: Path, how: signal.Signals, after_s: float, left: Callable[[RunFolder], list[str]]) -> None:
@@ -120,7 +121,7 @@ def _orch(place: Path, *words: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-c", "from orchestrator.cli.main import main; main()", *words],
         cwd=place,
-        env={**os.environ, "PYTHONPATH": str(ROOT), VARIABLE: str(place.parent / "machine.lock")},
+        env={**os.environ, "PYTHONPATH": str(ROOT), VARIABLE: str(place / "machine.lock")},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE if words[0] == "teardown" else subprocess.DEVNULL,
         stderr=(place / "stderr.txt").open("ab"),

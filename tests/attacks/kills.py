@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
+from orchestrator.hosts.machine_lock import VARIABLE
 from orchestrator.results.convert import read_record
 from orchestrator.results.folder import RunFolder
-from tests.attacks.base import Attack, Tally
+from tests.attacks.base import Attack, Tally, side_by_side
 
 ROOT = Path(__file__).parents[2]
 _STAMPS = ("sequence", "sent_ns", "received_ns", "status")
@@ -33,19 +34,15 @@ repeats: 3
 
 def kills(count: int, seed: int, folder: Path) -> Tally:
     """SIGKILL at a random moment after the first trial has ended; then `--resume`."""
-    tally = Tally()
-    source = random.Random(seed)
-    for number in range(count):
+
+    def attempt(number: int) -> str:
         place = folder / f"kill-{number}"
         place.mkdir()
         (place / "killed.yaml").write_text(_EXPERIMENT)
-        what = f"kill {number}"
-        try:
-            _one(source, place)
-            tally.note("harmless", what)
-        except AssertionError as error:
-            tally.note(str(error), what)
-    return tally
+        _one(random.Random(f"{seed} {number}"), place)
+        return f"kill {number}"
+
+    return side_by_side(count, attempt)
 
 
 def _one(source: random.Random, place: Path) -> None:
@@ -99,7 +96,7 @@ def _orch(place: Path, *words: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-c", "from orchestrator.cli.main import main; main()", *words],
         cwd=place,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), VARIABLE: str(place / "machine.lock")},
         stdout=subprocess.DEVNULL,
         stderr=(place / "stderr.txt").open("ab"),
     )
