@@ -70,7 +70,7 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
                 c,
                 is_one_machine=c.placement.kind == "local" or plan.provider == "lab",
                 is_pinned=is_pinned or c.placement.kind != "local",
-                one_host_median_ms=_one_host_median(c, cells),
+                one_host=_one_host(c, cells),
             )
             for c in cells
         ),
@@ -324,7 +324,7 @@ def _floor(names: Mapping[str, str], members: list[tuple[BaselineRecord, Look, N
     )
 
 
-def _one_host_median(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | None:
+def _one_host(cell: CellEvidence, cells: Iterable[CellEvidence]) -> Distribution | None:
     if cell.placement.kind == "local":
         return None
     for other in cells:
@@ -335,5 +335,5 @@ def _one_host_median(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float
             cell.cell.connection,
             cell.cell.load,
         ):
-            return other.replies.median if other.replies else None
+            return other.replies
     return None

@@ -265,7 +265,7 @@ class CellEvidence:
     strip: Strip | None
     is_one_machine: bool = True  # both ends share its CPUs and their counters, as hosts of a lab do
     is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile
-    one_host_median_ms: float | None = None  # the same stack, operation, policy and load on placement `local`
+    one_host: Distribution | None = None  # right replies of the same stack, operation, policy and load on `local`
 
     @property
     def is_open_loop(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import os
@@ -26,6 +27,7 @@ from orchestrator.errors import OrchError
 from orchestrator.experiment import store, tree
 from orchestrator.experiment.planning import make_plan
 from orchestrator.experiment.problems import ExperimentError
+from orchestrator.hosts.machine_lock import VARIABLE
 from orchestrator.report import render
 from tests.attacks.base import Attack, Tally
 from tests.support.runs import a_run
@@ -131,11 +133,11 @@ def other_values(source: random.Random, text: str) -> str:
         holder, key = source.choice(list(_places(root)))
         action = source.random()
         if action < 0.7:
-            holder[key] = source.choice(_VALUES)
+            holder[key] = copy.deepcopy(source.choice(_VALUES))
         elif action < 0.85 and isinstance(holder, dict):
-            holder[source.choice(_KEYS)] = source.choice(_VALUES)
+            holder[source.choice(_KEYS)] = copy.deepcopy(source.choice(_VALUES))
         else:
-            holder[key] = [holder[key], source.choice(_VALUES)]
+            holder[key] = [holder[key], copy.deepcopy(source.choice(_VALUES))]
     return json.dumps(root)
 
 
@@ -341,7 +343,7 @@ def _orch(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command,
         cwd=home,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), VARIABLE: str(home.parent / "machine.lock")},
         capture_output=True,
         text=True,
         check=False,
