@@ -97,7 +97,7 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation=f"On one host, requests took {words.ms(least)} to {words.ms(here)} and more: too unlike to subtract.",
+            explanation=f"On one host requests took {words.ms(least)} to {words.ms(here)} and more: too much spread.",
             action="Measure more requests and repeats.",
         )
     if trips > high + 0.5 + slack:
