@@ -45,6 +45,9 @@ class Run(Protocol):
     def manifest(self) -> Manifest:
         """The run in one document."""
 
+    def manifest_bytes(self) -> bytes:
+        """manifest.json as it is stored; InvalidMeasurement when it is not stored, or the journal goes on after it."""
+
     def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
         """Columns of one Parquet file, verified; InvalidMeasurement when it is damaged."""
 

@@ -17,6 +17,7 @@ from orchestrator.analysis.evidence import Run
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import verdicts
+from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment import own_work
 
 
@@ -70,5 +71,8 @@ def _repeat_command(command: tuple[str, ...], experiment: str, overrides: tuple[
 
 
 def _manifest_sha256(run: Run) -> str:
-    path = run.path / "manifest.json"
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    """Of the manifest that the figures are made from; "" where no such one is stored: of a run that was cut, say."""
+    try:
+        return hashlib.sha256(run.manifest_bytes()).hexdigest()
+    except InvalidMeasurement:
+        return ""

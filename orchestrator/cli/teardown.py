@@ -1,6 +1,6 @@
 """End what is up: every run's hosts, or on this machine its processes. Safe at any time, any number of times.
 
-Without RUN: every deployment that this folder's `.orch` knows to be up, and what the latest run left on this machine;
+Without RUN: every deployment that this folder's `.orch` knows to be up, and, here, what our latest run left behind;
 a run that another orch is measuring right now is left alone. RUN (a run's or a deployment's id) is ended in any case:
 the orch that measures it first, which then takes down what it made; also when its folder under results/ is gone. Hosts
 that carry our label but were made from another folder are named, and ended with --all only: they may be somebody else's.

@@ -20,16 +20,18 @@ def command(
 ) -> None:
     """Print what was verified; exit status 5 when a file is missing or not as it was written."""
     from orchestrator.errors import UsageError
-    from orchestrator.results import signature
+    from orchestrator.results import signature, verification
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
     if (signers is None) != (by is None):
         raise UsageError("--signers and --by belong together", hint="--signers allowed_signers --by name@example.org")
     folder = RunFolder.open(run)
-    files = folder.verify()
+    files = verification.verify(folder)
     if signers is not None and by is not None:
         signature.verify(folder, signers, by)
     signed = f", signed by {by}" if by else ""
-    console.result(f"run {folder.id}: {len(files)} files as they were written{signed}")
-    console.emit({"run": folder.id, "files": list(files), "signed_by": by})
+    state = folder.manifest().state
+    unfinished = "" if state == "complete" else f" (unfinished: {state})"
+    console.result(f"run {folder.id}{unfinished}: {len(files)} files as they were written{signed}")
+    console.emit({"run": folder.id, "state": state, "files": list(files), "signed_by": by})

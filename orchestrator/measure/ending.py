@@ -14,7 +14,7 @@ from orchestrator.hosts.processes import Known
 from orchestrator.hosts.provider import PROVIDERS, Receipt, open_deployment
 from orchestrator.hosts.takedown import take_down
 from orchestrator.measure.interrupts import SESSION
-from orchestrator.results.folder import RunFolder, runs
+from orchestrator.results.folder import RunFolder, latest_of_ours, runs
 
 _LOG = logging.getLogger(__name__)
 # The first ends the run in order, which takes what its teardown takes; the second at once.
@@ -58,29 +58,40 @@ class Strays:
 def end(run: str) -> Ending:
     """End what is up of one run, named by run id, the beginning of one, `latest`, a path, or a deployment's id.
 
-    While an orch measures it, that orch is ended, which takes down what it has made. UsageError when there is no such run.
+    While an orch measures it, that orch is ended, which takes down what it has made. UsageError when there is no such run,
+    or when it is named by a folder that is not ours, whatever run that says it is of: then nothing is done.
     """
     known = {name for intent in registry.intents() for name in (intent.run_id, intent.id)}
     if run in known:
         identity = next(i.run_id for i in registry.intents() if run in (i.run_id, i.id))
-        return _ended_with_its_orch(identity, _folder(identity))
+        folder = _folder(identity)
+        if folder is None and _is_going_on(identity):
+            return Ending(run=identity, trouble="an orch measures it whose folder is not as noted here: end that first")
+        return _ended_with_its_orch(identity, folder)
     try:
         folder = RunFolder.open(run)
     except UsageError as error:
         raise UsageError(error.message, hint=did_you_mean(run, known) if known else error.hint) from error
+    if folder.id in known and not folder.is_ours:
+        raise UsageError(
+            f"cannot tear down by the folder {run}: it was not made here, or was copied, moved or changed since",
+            hint=f"a run of that name was deployed from here: `orch teardown {folder.id}` ends that one",
+        )
+    folder.require_ours("tear down")
     return _ended_with_its_orch(folder.id, folder)
 
 
 def end_what_is_up() -> list[Ending]:
     """End every deployment that is up and what the latest run left on this machine; a run that goes on is left alone."""
     up = [intent.run_id for intent in registry.standing()]
-    latest = [folder.id for folder in runs()[-1:] if folder.id not in _deployed()]
+    newest = latest_of_ours()
+    latest = [newest.id] if newest is not None and newest.id not in _deployed() else []
     return [_ended_unless_going_on(run) for run in [*latest, *up]]
 
 
 def end_all() -> list[Ending]:
     """End what every run has left, and everything else that carries our label; a run that goes on is left alone."""
-    every = dict.fromkeys([*(f.id for f in runs()), *(i.run_id for i in registry.intents())])
+    every = dict.fromkeys([*(f.id for f in runs() if f.is_ours), *(i.run_id for i in registry.intents())])
     ended = [_ended_unless_going_on(run) for run in every]
     found = strays()
     unasked = [Ending(run=f"(any, {provider})", trouble=why) for provider, why in found.unasked.items()]
@@ -129,7 +140,7 @@ def _swept(stray: Stray) -> Ending:
 def _ended_unless_going_on(run: str) -> Ending:
     folder = _folder(run)
     if folder is None:
-        return _ended(run)
+        return Ending(run=run, is_going_on=True) if _is_going_on(run) else _ended(run)
     try:
         folder.hold()
     except UsageError:
@@ -141,7 +152,7 @@ def _ended_unless_going_on(run: str) -> Ending:
 
 
 def _ended_with_its_orch(run: str, folder: RunFolder | None) -> Ending:
-    if folder is not None and folder.is_ours and (orch := _holder(folder)) is not None:
+    if folder is not None and (orch := _holder(folder)) is not None:
         _LOG.info("run %s is still in progress in another orch (process %d): ending that first", run, orch.pid)
         if processes.end(lambda: [orch] if orch.is_alive else [], _ORCH_STEPS, group=False):
             return Ending(run=run, trouble=f"{orch}, which measures it, cannot be ended")
@@ -168,7 +179,6 @@ def _ended(run: str, folder: RunFolder | None = None) -> Ending:
         if intent is not None:
             receipt = take_down(intent)
         elif folder is not None:
-            folder.require_ours("tear down")
             receipt = open_deployment(folder.plan(), folder).teardown()
         else:
             return Ending(run=run, trouble="neither its folder nor its deployment is written down here")
@@ -179,6 +189,12 @@ def _ended(run: str, folder: RunFolder | None = None) -> Ending:
     return Ending(run=run, receipt=receipt)
 
 
+def _is_going_on(run: str) -> bool:
+    """Whether a process of this machine writes a folder of that name, be it ours or not."""
+    return any(folder.is_in_progress for folder in runs() if folder.id == run)
+
+
 def _folder(run: str) -> RunFolder | None:
-    found: Iterable[RunFolder] = (folder for folder in runs() if folder.id == run)
+    """The run's own folder: one of that name from elsewhere is neither read nor written."""
+    found: Iterable[RunFolder] = (folder for folder in runs() if folder.id == run and folder.is_ours)
     return next(iter(found), None)

@@ -233,7 +233,8 @@ class Run:
             self._setting.interrupts.allow(_CLOSING_S if stage.name in _CLOSING else None)
         if not stage.always:  # what must be done in any case is not held up by a signal or a full disk
             self._setting.interrupts.checkpoint()
-            self._folder.append({"event": "stage", "stage": stage.name})
+            if "collect" not in stage.needs:  # which ends the journal: the manifest is bound to its last line
+                self._folder.append({"event": "stage", "stage": stage.name})
         self._setting.listener.live(f"{stage.doing} ...")
 
     def _provision(self) -> None:

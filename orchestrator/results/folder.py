@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import re
 import secrets
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
@@ -28,15 +30,16 @@ from orchestrator.results.documents import (
 )
 from orchestrator.results.journal import Event, Journal
 from orchestrator.results.manifest import Manifest
-from orchestrator.results.paths import damaged, inside, samples_path
+from orchestrator.results.paths import damaged, inside, open_regular, regular, samples_path
 from orchestrator.strict_json import parse_json, read_json
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 ROOT = Path("results")
+_MOST_IDS = 1000
 _MOST_RECORD_BYTES = 4 << 30
-_ALTERED = "truncated or altered: its SHA-256 is not the one that was written down"
+ALTERED = "truncated or altered: its SHA-256 is not the one that was written down"
 LATEST = "latest"
 
 
@@ -50,7 +53,9 @@ class RunFolder:
     def __init__(self, path: Path, *, root: Path = ROOT) -> None:
         self.path = path
         self._root = root
-        self._journal = Journal(path / "journal.jsonl")
+        self._journal = Journal(path / "journal.jsonl", announce=self._note_end)
+        self._is_new = False  # made by this object
+        self._is_noted = False  # made here, as was found out before anything was written
         self._hold: BinaryIO | None = None
         self._manifest: Manifest | None = None
         self._verified: dict[str, Path] = {}
@@ -62,18 +67,34 @@ class RunFolder:
     ) -> RunFolder:
         """A new folder with the plan in it and the journal begun. Its id sorts by time: `<date>-<time>-<name>-<hex>`."""
         name = re.sub(r"[^a-z0-9_]+", "-", plan.name.lower()).strip("-") or "run"
-        run_id = f"{now.stamp()}-{name}-{secrets.token_hex(2)}"
-        folder = cls(root / run_id, root=root)
+        folder = cls._made(root, f"{now.stamp()}-{name}")
         try:
             with writing(folder.path, "start the run again"):
-                folder.path.mkdir(parents=True)
                 folder._begin(plan, {"command": list(command), "at": now.iso()})
         except MissingError as error:  # a run that has not begun leaves no folder, and cannot be resumed
             folder.release()
             shutil.rmtree(folder.path, ignore_errors=True)
+            with suppress(OSError):
+                ownership.forget(root, folder.path)
             hint = (error.hint or "").replace("`orch run --resume`", "start the run again")
             raise MissingError(error.message.removesuffix("; every finished trial is kept"), hint=hint) from error
         return folder
+
+    @classmethod
+    def _made(cls, root: Path, begin: str) -> RunFolder:
+        """A new, empty folder under `root` whose name begins so; another run's is never taken, nor touched."""
+        for attempt in range(_MOST_IDS):
+            path = root / f"{begin}-{secrets.token_hex(2)}{attempt or ''}"
+            with writing(path, "start the run again"):
+                root.mkdir(parents=True, exist_ok=True)
+                try:
+                    path.mkdir()
+                except FileExistsError:
+                    continue
+            folder = cls(path, root=root)
+            folder._is_new = True
+            return folder
+        raise MissingError(f"{root / begin}-...: {_MOST_IDS} names are taken", hint="start the run again")
 
     def _begin(self, plan: Plan, about: Mapping[str, Any]) -> None:
         """Write the plan and the journal's first line, and note that the folder is ours."""
@@ -86,7 +107,6 @@ class RunFolder:
         begin = {"event": "begin", "run_id": self.id, "plan_id": plan.id, "orch_version": __version__, "files": files}
         self.append({**begin, **about})
         self.hold()
-        ownership.note(self._root, self.path, self._first_chain())
 
     @classmethod
     def open(cls, run: str | Path, *, root: Path = ROOT) -> RunFolder:
@@ -98,7 +118,7 @@ class RunFolder:
         if not ids:
             raise UsageError(f"no run {str(run)!r}: there is none under {root}/", hint="`orch run FILE` makes one")
         if str(run) == LATEST:
-            return cls(root / ids[-1], root=root)
+            return cls(root / ownership.latest(root, ids), root=root)
         matches = [name for name in ids if name == str(run)] or [name for name in ids if name.startswith(str(run))]
         if len(matches) == 1:
             return cls(root / matches[0], root=root)
@@ -121,9 +141,9 @@ class RunFolder:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this very folder was made here; any other one is only read."""
+        """Whether this very folder was made here and is as this orch left it; any other one is only read."""
         try:
-            return ownership.is_ours(self._root, self.path, self._first_chain())
+            return ownership.is_ours(self._root, self.path, self._journal.end)
         except InvalidMeasurement:
             return False
 
@@ -131,7 +151,7 @@ class RunFolder:
         """UsageError when the folder was not made here: `what` ("resume", say) acts on what it says."""
         if not self.is_ours:
             raise UsageError(
-                f"cannot {what} run {self.id}: its folder was not made here, or was copied or moved since",
+                f"cannot {what} run {self.id}: its folder was not made here, or was copied, moved or changed since",
                 hint="`orch report` and `orch check` read it; start a new run of its experiment.yaml with `orch run FILE`",
             )
 
@@ -146,12 +166,22 @@ class RunFolder:
                 f"{path}: cannot be read: {error}",
                 hint="bring it back from a copy; without it the run cannot be judged",
             ) from error
-        self._require_as_written("plan.json", self.story().begin)
+        self.require_as_written("plan.json", self.story().begin)
         return plan
 
     def append(self, event: dict[str, Any], *, sync: bool = True) -> None:
-        """One line to the journal, on the disk when this returns; MissingError when the disk is full."""
+        """One line to the journal, on the disk when this returns; MissingError when the disk is full.
+
+        UsageError for a folder that was not made here.
+        """
+        if not self._is_noted:
+            if not self._is_new:
+                self.require_ours("write to")
+            self._is_noted = True
         self._journal.append(event, sync=sync)
+
+    def _note_end(self, before: str, after: str) -> None:
+        ownership.note(self._root, self.path, (before, after))
 
     def events(self) -> Iterator[dict[str, Any]]:
         """The journal, oldest first."""
@@ -208,7 +238,7 @@ class RunFolder:
         """
         if self._manifest is None:
             stored = self._stored_manifest()
-            is_current = stored is not None and stored.journal == self._last_chain()
+            is_current = stored is not None and stored.journal == self._journal.end()
             self._manifest = stored if stored and is_current and stored.state != "running" else self._recovered()
         return self._manifest
 
@@ -219,7 +249,7 @@ class RunFolder:
         """
         from orchestrator.results.columns import read_columns
 
-        return read_columns(self._verify(relative_path), columns)
+        return read_columns(self.verified_path(relative_path), columns)
 
     def raw_path(self, samples: str) -> Path:
         """Where the raw record waits that will become `samples`."""
@@ -268,29 +298,29 @@ class RunFolder:
         self.convert()
         self.set_aside()
         self.append({"event": "end", "state": state, "at": at})
+        ownership.note(self._root, self.path, (self._journal.end(),))
         manifest = self.write_manifest()
         if state == "complete":
             shutil.rmtree(self.staging, ignore_errors=True)
         return manifest
 
-    def verify(self) -> tuple[str, ...]:
-        """Read everything that a figure rests on, and hold it against what was written down; the files' paths.
+    def manifest_bytes(self) -> bytes:
+        """The content of manifest.json, where that is what figures are made from.
 
-        InvalidMeasurement names the first file that is missing or not as it was written.
+        InvalidMeasurement when there is none, or the journal goes on after it.
         """
-        manifest = self.manifest()
-        superseded = sorted(self.story().files.keys() - manifest.files.keys())
-        for samples in manifest.files:
-            self._verify(samples)
-        kept = [f"superseded/{samples}" for samples in superseded]
-        for samples, path in zip(superseded, kept, strict=True):
-            samples_path(self.path, samples)
-            if sha256_of(_regular(inside(self.path, path))) != self.story().files[samples]:
-                raise damaged(self.path / path, _ALTERED)
-        begun = [name for name in self.story().begin.get("files", {}) if (self.path / name).exists()]
-        for name in begun:
-            self._require_as_written(name, self.story().begin)
-        return ("journal.jsonl", "manifest.json", *begun, *manifest.files, *kept)
+        path = self.path / "manifest.json"
+        content = regular(path).read_bytes()
+        try:
+            raw = parse_json(content)
+        except ValueError as error:
+            raise damaged(path, f"not as it was written: {error}") from error
+        stored = manifest_from_dict(raw, path)
+        if stored.journal != self._journal.end() or not self._journal.is_whole:
+            raise damaged(self._journal.path, "not as it was when manifest.json was written: it goes on after that")
+        if stored != self.manifest():
+            raise damaged(path, "not as it was written: plan.json and journal.jsonl say something else")
+        return content
 
     def _stored_manifest(self) -> Manifest | None:
         """manifest.json, once it is sure that plan and journal say the same; None where there is none yet."""
@@ -355,23 +385,17 @@ class RunFolder:
                 self._verified[samples] = target
         return replace(manifest, files=files)
 
-    def _first_chain(self) -> str:
-        return next((event.chain for event in self._journal.chain()), "")
-
-    def _last_chain(self) -> str:
-        last = ""
-        for event in self._journal.chain():
-            last = event.chain
-        return last
-
-    def _require_as_written(self, name: str, begin: Mapping[str, Any]) -> None:
+    def require_as_written(self, name: str, begin: Mapping[str, Any]) -> None:
         """InvalidMeasurement when one of the files that the run began with has changed since."""
         expected = begin.get("files", {}).get(name) if begin else None
-        if begin and sha256_of(_regular(inside(self.path, name))) != expected:
+        if begin and sha256_of(regular(inside(self.path, name))) != expected:
             raise damaged(self.path / name, "not as it was written when the run began")
 
     def _try_hold(self) -> BinaryIO | None:
-        handle = (self.path / "journal.jsonl").open("ab")
+        try:
+            handle = os.fdopen(open_regular(self._journal.path, os.O_RDWR), "rb")
+        except FileNotFoundError as error:
+            raise damaged(self._journal.path, "the file is missing") from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -383,15 +407,15 @@ class RunFolder:
     def is_in_progress(self) -> bool:
         """Whether a process of this machine writes the run right now."""
         try:
-            with self._journal.path.open("rb") as handle:
+            with os.fdopen(open_regular(self._journal.path, os.O_RDONLY), "rb") as handle:
                 fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
-        except OSError:
+        except (OSError, InvalidMeasurement):
             return False
         return False
 
-    def _verify(self, relative_path: str) -> Path:
+    def verified_path(self, relative_path: str) -> Path:
         """Where a samples file lies that is as it was written; InvalidMeasurement for any other."""
         if relative_path in self._verified:
             return self._verified[relative_path]
@@ -400,8 +424,8 @@ class RunFolder:
         if expected is None and relative_path not in self._verified:
             raise damaged(path, "the manifest does not list this file")
         if relative_path not in self._verified:  # which reading the manifest may have brought
-            if sha256_of(_regular(path)) != expected:
-                raise damaged(path, _ALTERED)
+            if sha256_of(regular(path)) != expected:
+                raise damaged(path, ALTERED)
             self._verified[relative_path] = path
         return self._verified[relative_path]
 
@@ -411,12 +435,16 @@ def runs(root: Path = ROOT) -> list[RunFolder]:
     return [RunFolder(path, root=root) for path in sorted(root.iterdir()) if _is_run(path)] if root.is_dir() else []
 
 
-def _regular(path: Path) -> Path:
-    """The path of a regular file; InvalidMeasurement when it is missing, or a pipe or device that never ends."""
-    if not path.is_file():
-        raise damaged(path, "the file is missing")
-    return path
+def latest_of_ours(root: Path = ROOT) -> RunFolder | None:
+    """The newest run that is ours; None where there is none. What sorts after it is mentioned."""
+    every = runs(root)
+    ours = next((folder for folder in reversed(every) if folder.is_ours), None)
+    ownership.mention([folder.path.name for folder in every], ours.path.name if ours else "")
+    return ours
 
 
 def _is_run(path: Path) -> bool:
-    return (path / "manifest.json").is_file() or (path / "journal.jsonl").is_file()
+    try:
+        return (path / "manifest.json").is_file() or (path / "journal.jsonl").is_file()
+    except OSError:  # a folder that this user may not look into
+        return False

@@ -10,19 +10,21 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.results.documents import disk_full_is_an_error, to_line
+from orchestrator.results.paths import open_regular
 from orchestrator.strict_json import parse_json
 
 _CHAIN = b',"chain":"'
 _END = b'"}\n'
 _CHAIN_BYTES = 64
 MOST_BYTES = 1 << 30
+_MOST_LINE_BYTES = 1 << 26
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +38,10 @@ class Event:
 class Journal:
     """Appends events, and reads them back; a line that a kill cut short is ignored, and removed before the next append."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, announce: Callable[[str, str], None] | None = None) -> None:
+        """`announce` is told the chain's value before each event is written, and the one that it will have then."""
         self.path = path
+        self._announce = announce
         self._head: str | None = None  # None: not read yet
 
     def append(self, event: dict[str, Any], *, sync: bool = True) -> None:
@@ -46,16 +50,19 @@ class Journal:
             if self._head is None:
                 self._head = self._drop_torn_line()
             line, head = chained(event, self._head)
-            size = self.path.stat().st_size if self.path.exists() else 0
-            try:
-                with self.path.open("ab", buffering=0) as handle:
+            if self._announce is not None:
+                self._announce(self._head, head)
+            descriptor = open_regular(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            with os.fdopen(descriptor, "ab", buffering=0) as handle:
+                size = os.fstat(descriptor).st_size
+                try:
                     if handle.write(line) != len(line):
                         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
                     if sync:
-                        os.fsync(handle.fileno())
-            except OSError:
-                os.truncate(self.path, size)
-                raise
+                        os.fsync(descriptor)
+                except OSError:
+                    os.ftruncate(descriptor, size)
+                    raise
         self._head = head
 
     def events(self) -> Iterator[dict[str, Any]]:
@@ -64,33 +71,58 @@ class Journal:
 
     def chain(self) -> Iterator[Event]:
         """Every whole event with the chain's value after it, oldest first; errors as `events`."""
-        return (event for event, _ in self._read())
+        for number, (body, chain, _) in enumerate(self._lines(), start=1):
+            event = _event(body, chain)
+            if event is None:
+                raise self._altered(number, "not as it was written")
+            yield event
 
-    def _read(self) -> Iterator[tuple[Event, int]]:
-        """Each whole event and the offset at which it ends."""
-        if not self.path.exists():
+    def end(self) -> str:
+        """The chain's value after the last whole line ("" where there is none), by the chain alone; errors as `events`."""
+        return self._end()[0]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing follows the last whole line; errors as `events`."""
+        return not self.path.exists() or self._end()[1] == self.path.stat().st_size
+
+    def _lines(self) -> Iterator[tuple[bytes, str, int]]:
+        """Each whole line's body, the chain's value after it, and the offset at which it ends."""
+        try:
+            descriptor = open_regular(self.path, os.O_RDONLY)
+        except FileNotFoundError:
             return
-        if self.path.stat().st_size > MOST_BYTES:
-            raise self._altered(1, "larger than any journal of orch")
-        head, offset = "", 0
-        with self.path.open("rb") as handle:
-            for number, line in enumerate(handle, start=1):
-                event = verified(line, head)
-                if event is None:
+        with os.fdopen(descriptor, "rb") as handle:
+            if os.fstat(descriptor).st_size > MOST_BYTES:
+                raise self._altered(1, "larger than any journal of orch")
+            head, offset = "", 0
+            for number, line in enumerate(iter(lambda: handle.readline(_MOST_LINE_BYTES), b""), start=1):
+                body, chain = _unchained(line, head)
+                if body is None:
                     if _is_torn(line) and not handle.read(1):
                         return  # the last line, cut by a kill or a power cut
                     raise self._altered(number, "not as it was written")
                 offset += len(line)
-                head = event.chain
-                yield event, offset
+                head = chain
+                yield body, chain, offset
+
+    def _end(self) -> tuple[str, int]:
+        """The chain's value after the last whole line, and where that ends."""
+        head, offset = "", 0
+        for _, head, offset in self._lines():  # noqa: B007 - the last ones are wanted
+            pass
+        return head, offset
 
     def _drop_torn_line(self) -> str:
         """Cut what follows the last whole line; the chain's value there."""
-        head, end = "", 0
-        for event, end in self._read():  # noqa: B007 - the last ones are wanted
-            head = event.chain
-        if self.path.exists() and end != self.path.stat().st_size:
-            os.truncate(self.path, end)
+        head, end = self._end()
+        try:
+            descriptor = open_regular(self.path, os.O_WRONLY)
+        except FileNotFoundError:
+            return head
+        with os.fdopen(descriptor, "ab") as handle:
+            if end != os.fstat(descriptor).st_size:
+                handle.truncate(end)
         return head
 
     def _altered(self, line: int, trouble: str) -> InvalidMeasurement:
@@ -107,13 +139,17 @@ def chained(event: dict[str, Any], before: str) -> tuple[bytes, str]:
     return body + _CHAIN + chain.encode() + _END, chain
 
 
-def verified(line: bytes, before: str) -> Event | None:
-    """The event of a whole line whose chain follows `before`; None for any other."""
+def _unchained(line: bytes, before: str) -> tuple[bytes | None, str]:
+    """The body of a whole line whose chain follows `before`, and that chain; None for any other line."""
     body, mark, rest = line.rpartition(_CHAIN)
     if not mark or len(rest) != _CHAIN_BYTES + len(_END) or not rest.endswith(_END):
-        return None
-    if rest[:_CHAIN_BYTES] != (chain := _digest(before, body)).encode():
-        return None
+        return None, ""
+    chain = _digest(before, body)
+    return (body, chain) if rest[:_CHAIN_BYTES] == chain.encode() else (None, "")
+
+
+def _event(body: bytes, chain: str) -> Event | None:
+    """The event of a line; None for what orch does not write."""
     try:
         content = parse_json(body + b"}")
     except ValueError:

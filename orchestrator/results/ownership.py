@@ -1,33 +1,81 @@
 """Which run folders were made here. A folder from elsewhere is only read, whatever it says of itself.
 
-`.orch/made/<run-id>`, beside `results/`, holds the device and inode of the folder and the journal's first chain value: a
-copy, an unpacked archive or a folder that was put in its place is another folder. Losing the note costs nothing but
-`--resume` and `teardown` of that run.
+`.orch/made/<run-id>.json`, beside `results/`, holds what a copy cannot have: the device, inode and, where the file system
+counts them, generation of the folder; and where the journal ends. Before each event the end that it has and the one that
+it will have are noted, so a kill between the two leaves one of them. A copy, an unpacked archive, a folder that was put in
+its place, and a journal that was cut, changed or continued by anybody else are not ours. Losing the note costs nothing
+but `--resume`, `teardown` and `sign` of that run.
 """
 
 from __future__ import annotations
 
-import json
+import array
+import fcntl
+import logging
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+from orchestrator.errors import UsageError
 from orchestrator.results.documents import write_json
-from orchestrator.strict_json import parse_json
+from orchestrator.strict_json import read_json
 
+_LOG = logging.getLogger(__name__)
 _MADE = Path(".orch") / "made"
+_FS_IOC_GETVERSION = 0x80087601 if array.array("l").itemsize == 8 else 0x80047601  # linux/fs.h
+_LOOKS = 10  # at a journal that its writer goes on with meanwhile
 
 
-def note(root: Path, folder: Path, chain: str) -> None:
-    """Note that this process made `folder` under `root`; MissingError when the disk is full."""
-    write_json(_place(root, folder), _identity(folder, chain))
+def note(root: Path, folder: Path, ends: Sequence[str]) -> None:
+    """Note that `folder` under `root` was made here and that its journal ends at one of `ends`, chain values.
+
+    MissingError when the disk is full.
+    """
+    write_json(_place(root, folder), {**_identity(folder), "ends": list(ends)})
 
 
-def is_ours(root: Path, folder: Path, chain: str) -> bool:
-    """Whether `folder` is the one that was noted, and its journal begins as it did."""
+def is_made_here(root: Path, folder: Path) -> bool:
+    """Whether `folder` stands where one was made here and was not replaced since, whatever its journal says."""
     try:
-        noted = parse_json(_place(root, folder).read_text(encoding="utf-8"))
-        return bool(noted == json.loads(json.dumps(_identity(folder, chain))))
-    except (OSError, ValueError):
+        return _noted(root, folder) is not None
+    except OSError:
         return False
+
+
+def is_ours(root: Path, folder: Path, end: Callable[[], str]) -> bool:
+    """Whether `folder` is the one that was noted, and its journal ends where it was left; `end` reads that."""
+    try:
+        for _ in range(_LOOKS):
+            noted = _noted(root, folder)
+            if noted is None:
+                return False
+            if end() in noted["ends"]:
+                return True
+            if _noted(root, folder) == noted:
+                return False
+    except OSError:
+        pass
+    return False
+
+
+def latest(root: Path, ids: Sequence[str]) -> str:
+    """The newest of `ids` that was made here, damaged or not; UsageError when none was."""
+    made = next((name for name in reversed(ids) if is_made_here(root, root / name)), None)
+    if made is None:
+        raise UsageError(
+            f"no run under {root}/ was made here, so none is the latest", hint=f"name one: {', '.join(ids[-5:])}"
+        )
+    mention(ids, made)
+    return made
+
+
+def mention(ids: Sequence[str], chosen: str) -> None:
+    """Say which runs sort after the one that was chosen as the latest of ours."""
+    passed_over = [name for name in ids if name > chosen]
+    if passed_over:
+        named = ", ".join(passed_over[-3:]) + (f" and {len(passed_over) - 3} more" if len(passed_over) > 3 else "")
+        _LOG.info("passed over as the latest run, not made here or changed since: %s", named)
 
 
 def forget(root: Path, folder: Path) -> None:
@@ -35,10 +83,34 @@ def forget(root: Path, folder: Path) -> None:
     _place(root, folder).unlink(missing_ok=True)
 
 
+def _noted(root: Path, folder: Path) -> dict[str, Any] | None:
+    """The note of this very folder; None where there is none, or it is of another folder."""
+    try:
+        noted = read_json(_place(root, folder))
+    except ValueError:
+        return None
+    if not isinstance(noted, dict) or not isinstance(noted.get("ends"), list):
+        return None
+    return noted if {key: value for key, value in noted.items() if key != "ends"} == _identity(folder) else None
+
+
 def _place(root: Path, folder: Path) -> Path:
     return root.parent / _MADE / f"{folder.resolve().name}.json"
 
 
-def _identity(folder: Path, chain: str) -> dict[str, object]:
+def _identity(folder: Path) -> dict[str, Any]:
     status = folder.stat()
-    return {"device": status.st_dev, "inode": status.st_ino, "chain": chain}
+    return {"device": status.st_dev, "inode": status.st_ino, "generation": _generation(folder)}
+
+
+def _generation(folder: Path) -> int | None:
+    """What tells a folder from a later one with the same inode; None where the file system does not count it."""
+    value = array.array("l", [0])
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.ioctl(descriptor, _FS_IOC_GETVERSION, value, True)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return value[0]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
 from pathlib import Path
 
 from orchestrator.errors import InvalidMeasurement
 
+_NOT_REGULAR = "not a regular file: a link, a pipe, a device or a folder stands in its place"
 _SAMPLES = re.compile(r"(samples/cell=[^/\0]+|baselines/(ping|tcp))/[^/\0]+\.parquet")
 
 
@@ -26,6 +30,30 @@ def inside(folder: Path, relative: str) -> Path:
     if not path.resolve().is_relative_to(folder.resolve()):
         raise _refused(folder, relative, "leads out of the run folder")
     return path
+
+
+def regular(path: Path) -> Path:
+    """The path of a regular file; InvalidMeasurement when it is missing, or a pipe or device that never ends."""
+    if not path.is_file():
+        raise damaged(path, "the file is missing")
+    return path
+
+
+def open_regular(path: Path, flags: int) -> int:
+    """A descriptor of the regular file `path` itself; InvalidMeasurement for a link, a pipe, a device or a folder.
+
+    OSError for what else the disk refuses. Opening never waits, and makes no file unless `flags` say so.
+    """
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+            raise damaged(path, _NOT_REGULAR) from error
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise damaged(path, _NOT_REGULAR)
+    return descriptor
 
 
 def damaged(path: Path, trouble: str) -> InvalidMeasurement:

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
+from orchestrator.results import verification
 from orchestrator.results.documents import whole_file
 from orchestrator.results.folder import RunFolder
 
@@ -24,12 +25,10 @@ def sign(folder: RunFolder, key: Path) -> Path:
     UsageError when the run is not finished, was not made here, or the key cannot sign.
     """
     folder.require_ours("sign")
-    if folder.manifest().state == "running":
-        raise UsageError(f"run {folder.id} is still in progress", hint="sign it when it has ended")
-    folder.verify()
+    verification.verify(folder)
     if not key.is_file():
         raise UsageError(f"there is no key {key}", hint="name a private key: --key ~/.ssh/id_ed25519")
-    content = (folder.path / "manifest.json").read_bytes()
+    content = folder.manifest_bytes()
     done = _ssh_keygen(["-Y", "sign", "-q", "-f", str(key), "-n", _NAMESPACE], content)
     if done.returncode:
         raise UsageError(f"{key} cannot sign: {_words(done)}", hint="is it a key, and is its passphrase right?")
@@ -40,7 +39,10 @@ def sign(folder: RunFolder, key: Path) -> Path:
 
 
 def verify(folder: RunFolder, signers: Path, identity: str) -> None:
-    """Hold the signature against a file of allowed signers (ssh-keygen(1)); InvalidMeasurement when it does not hold."""
+    """Hold the signature against a file of allowed signers (ssh-keygen(1)); InvalidMeasurement when it does not hold.
+
+    It does not either when the journal goes on after the manifest that was signed: figures would be made from the rest too.
+    """
     path = folder.path / SIGNATURE
     if not path.is_file():
         raise InvalidMeasurement(f"run {folder.id} carries no signature", hint="its author makes one with `orch sign`")
@@ -49,7 +51,7 @@ def verify(folder: RunFolder, signers: Path, identity: str) -> None:
             f"there is no file {signers}", hint="a line per signer: `name@example.org ssh-ed25519 AAAA...`"
         )
     arguments = ["-Y", "verify", "-f", str(signers), "-I", identity, "-n", _NAMESPACE, "-s", str(path)]
-    done = _ssh_keygen(arguments, (folder.path / "manifest.json").read_bytes())
+    done = _ssh_keygen(arguments, folder.manifest_bytes())
     if done.returncode:
         raise InvalidMeasurement(
             f"run {folder.id}: the signature is not {identity}'s over this manifest: {_words(done)}",

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from orchestrator.hosts.machine_lock import VARIABLE
 from orchestrator.results.convert import read_record
 from orchestrator.results.folder import RunFolder
+from orchestrator.results.verification import verify
 from tests.attacks.base import Attack, Tally, side_by_side
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +72,7 @@ def finished(run: Path) -> dict[str, tuple[tuple[int, ...], ...]]:
 
 def compare(run: Path, before: dict[str, tuple[tuple[int, ...], ...]]) -> None:
     """Every trial is still there, row by row, counted or superseded."""
-    RunFolder(run).verify()
+    verify(RunFolder(run))
     for path, rows in before.items():
         places = [run / path, run / "superseded" / path]
         found = [place for place in places if place.is_file()]

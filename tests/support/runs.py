@@ -58,6 +58,9 @@ class MemoryRun:
     def manifest(self) -> Manifest:
         return self.stored
 
+    def manifest_bytes(self) -> bytes:
+        raise InvalidMeasurement("it was never written")
+
     def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, np.ndarray]:
         if relative_path not in self.files:
             raise InvalidMeasurement(f"{relative_path}: the file is missing")
@@ -441,9 +444,7 @@ def write_documents(stored: Manifest, folder: Path) -> None:
     events += [{"event": "baseline", "attempt": 0, "baseline": asdict(baseline)} for baseline in stored.baselines]
     events += [{"event": "file", "path": path, "sha256": digest} for path, digest in stored.files.items()]
     events += [{"event": "warning", "text": text} for text in stored.warnings]
-    for event in events:
+    for event in [*events, {"event": "end", "state": stored.state, "at": stored.ended_at}]:
         journal.append(event, sync=False)
-    journal.append({"event": "end", "state": stored.state, "at": stored.ended_at}, sync=False)
-    made = RunFolder(folder, root=folder.parent)
-    ownership.note(folder.parent, folder, next(journal.chain()).chain)
-    made.write_manifest()
+    ownership.note(folder.parent, folder, [journal.end()])
+    RunFolder(folder, root=folder.parent).write_manifest()

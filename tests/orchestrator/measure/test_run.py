@@ -15,6 +15,7 @@ from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.run import Result, Run
 from orchestrator.measure.setting import Setting
 from orchestrator.results.folder import RunFolder
+from orchestrator.results.verification import verify
 from tests.support.hosts import (
     FakeDeployment,
     FakeFleet,
@@ -355,3 +356,12 @@ def test_a_run_that_ends_well_prints_its_receipt_once(lab):
     assert [line for line in lab.told.lines if line.startswith("receipt")] == [
         "receipt (fake): 1 created, 1 destroyed, nothing left"
     ]
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_nothing_follows_the_end_in_the_journal_so_that_the_manifest_is_bound_to_all_of_it(lab, keep):
+    lab.run(plan("tcp"), keep=keep)
+    assert [event["event"] for event in lab.runs.events()][-1] == "end"
+    written = (lab.runs.path / "manifest.json").read_bytes()
+    assert "manifest.json" in verify(RunFolder.open(lab.runs.path))
+    assert lab.runs.manifest_bytes() == written

@@ -13,44 +13,14 @@ import pytest
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.results.folder import RunFolder, runs
 from orchestrator.results.manifest import RequesterRecord, TrialRecord
-from tests.support.hosts import FakeTime, rows
-from tests.support.plans import plan
-
-PLAN = plan("tcp", repeats=2)
-CELL = PLAN.cells[0].id
+from orchestrator.results.verification import verify
+from tests.support.folders import CELL, PLAN, add_trial, begun, killed, samples
+from tests.support.hosts import rows
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return tmp_path / "results"
-
-
-def begun(root: Path, *, at_s: float = 1_795_229_802.0) -> RunFolder:
-    return RunFolder.create(PLAN, command=["orch", "run"], root=root, now=FakeTime(at_s).clock())
-
-
-def samples(index: int, attempt: int = 0) -> str:
-    return f"samples/cell={CELL}/t{index}-a{attempt}.parquet"
-
-
-def add_trial(folder: RunFolder, index: int, *, block: int, attempt: int = 0, raw: bool = True) -> None:
-    """A finished trial whose record waits in staging."""
-    path = samples(index, attempt)
-    if raw:
-        folder.raw_path(path).parent.mkdir(parents=True, exist_ok=True)
-        folder.raw_path(path).write_bytes(rows(10))
-    record = TrialRecord(
-        index=index,
-        block=block,
-        cell=CELL,
-        attempt=attempt,
-        outcome="ok",
-        started_wall_ns=0,
-        ended_wall_ns=1,
-        overhead_s=0.1,
-        requesters=(RequesterRecord(host="local", done={"requests": 10}, samples=path),),
-    )
-    folder.append({"event": "trial", "trial": asdict(record)})
 
 
 def test_a_run_id_sorts_by_time_and_names_the_experiment(root):
@@ -202,15 +172,6 @@ def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
     }
 
 
-def killed(root: Path) -> RunFolder:
-    """A run that was killed when one trial had ended, its record still waiting."""
-    folder = begun(root)
-    folder.append({"event": "block", "block": 0, "attempt": 0})
-    add_trial(folder, 0, block=0)
-    folder.release()
-    return folder
-
-
 def test_a_folder_from_elsewhere_is_read_and_not_written_to(root, tmp_path):
     copy = tmp_path / "sent" / killed(root).id
     shutil.copytree(next(root.iterdir()), copy)
@@ -324,17 +285,4 @@ def test_what_a_cut_block_had_finished_survives_its_repetition(root):
     folder.finish("complete", at="")
     kept = pd.read_parquet(folder.path / "superseded" / samples(0), columns=["sequence", "sent_ns"])
     assert kept.to_numpy().tolist() == [[row[0], row[4]] for row in Struct("<10q").iter_unpack(raw)]
-    assert f"superseded/{samples(0)}" in folder.verify()
-
-
-def test_verify_names_a_superseded_file_that_was_altered(root):
-    folder = begun(root)
-    folder.append({"event": "block", "block": 0, "attempt": 0})
-    add_trial(folder, 0, block=0)
-    folder.append({"event": "block", "block": 0, "attempt": 1})
-    add_trial(folder, 0, block=0, attempt=1)
-    folder.finish("complete", at="")
-    path = folder.path / "superseded" / samples(0)
-    path.write_bytes(path.read_bytes()[:-1] + b"X")
-    with pytest.raises(InvalidMeasurement, match="superseded"):
-        RunFolder.open(folder.path, root=root).verify()
+    assert f"superseded/{samples(0)}" in verify(folder)

@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.results import signature
+from orchestrator.results.documents import sha256_of
 from orchestrator.results.folder import RunFolder
+from orchestrator.results.journal import Journal
+from orchestrator.results.verification import verify
 from tests.support.runs import a_run, write_run
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not here")
@@ -68,3 +72,25 @@ def test_an_altered_run_is_not_signed(folder, signers):
     sample.write_bytes(sample.read_bytes()[:-1] + b"X")
     with pytest.raises(InvalidMeasurement, match="altered"):
         signature.sign(folder, signers.parent / "me")
+
+
+def test_a_journal_that_goes_on_after_what_was_signed_is_refused_and_its_hash_is_not_shown(folder, signers, tmp_path):
+    signature.sign(folder, signers.parent / "me")
+    signed = summarise(folder).manifest_sha256
+    assert signed == sha256_of(folder.path / "manifest.json")
+    copy = RunFolder.open(shutil.copytree(folder.path, tmp_path / "sent" / "a-run"))
+    signature.verify(copy, signers, "me@example.org")
+    journal = Journal(copy.path / "journal.jsonl")
+    trial = next(event for event in journal.events() if event["event"] == "trial")
+    journal.append({"event": "resume", "command": [], "at": "2023-11-14T22:30:00Z"})
+    journal.append({"event": "block", "block": 0, "attempt": 1})
+    journal.append({"event": "trial", "trial": {**trial["trial"], "attempt": 1}})
+    journal.append({"event": "end", "state": "complete", "at": "2023-11-14T22:40:00Z"})
+    for act in (lambda f: signature.verify(f, signers, "me@example.org"), verify):
+        with pytest.raises(InvalidMeasurement, match="goes on after"):
+            act(RunFolder.open(copy.path))
+    assert summarise(RunFolder.open(copy.path)).manifest_sha256 == ""
+    ours = Journal(folder.path / "journal.jsonl")
+    ours.append({"event": "resume", "command": [], "at": "2023-11-14T22:30:00Z"})
+    with pytest.raises(UsageError, match="was not made here"):
+        signature.sign(RunFolder.open(folder.path, root=tmp_path / "results"), signers.parent / "me")

@@ -1,0 +1,57 @@
+"""Everything that a stored run's figures rest on, held against what was written down: what is there, and what is not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Set
+from pathlib import Path
+
+from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.results.documents import sha256_of
+from orchestrator.results.folder import ALTERED, RunFolder
+from orchestrator.results.paths import damaged, inside, regular, samples_path
+
+
+def verify(folder: RunFolder) -> tuple[str, ...]:
+    """Read every file of a run and hold it against what was written down; the files' paths.
+
+    InvalidMeasurement names the first file that is missing, not as it was written, or no part of the run. UsageError
+    while the run is in progress.
+    """
+    story = folder.story()
+    if story.state == "running" and folder.is_in_progress:
+        raise UsageError(f"run {folder.id} is still in progress", hint="wait until it has ended")
+    if story.state != "running" or not folder.is_ours:  # or else it was killed here, and the manifest is made now
+        regular(folder.path / "manifest.json")
+    manifest = folder.manifest()
+    folder.manifest_bytes()
+    story = folder.story()
+    begun = tuple(story.begin.get("files", {}))
+    for name in dict.fromkeys(("plan.json", *begun)):
+        folder.require_as_written(name, story.begin)
+    for samples in sorted(story.samples - manifest.files.keys()):
+        raise damaged(samples_path(folder.path, samples), "no SHA-256 of it was ever written down")
+    for samples in manifest.files:
+        folder.verified_path(samples)
+    superseded = sorted(story.files.keys() - manifest.files.keys())
+    kept = [f"superseded/{samples}" for samples in superseded]
+    for samples, moved in zip(superseded, kept, strict=True):
+        samples_path(folder.path, samples)
+        if sha256_of(regular(inside(folder.path, moved))) != story.files[samples]:
+            raise damaged(folder.path / moved, ALTERED)
+    _require_nothing_else(folder.path, {*begun, *manifest.files, *kept})
+    return ("journal.jsonl", "manifest.json", *begun, *manifest.files, *kept)
+
+
+def _require_nothing_else(folder: Path, known: Set[str]) -> None:
+    """InvalidMeasurement names a file that lies where measurements lie and that the journal does not speak of."""
+    found = [folder / "experiment.yaml"]
+    for name in ("samples", "baselines", "superseded"):
+        found += (folder / name).rglob("*")
+    for path in sorted(found):
+        is_file = os.path.lexists(path) and (path.is_symlink() or not path.is_dir())
+        if is_file and path.relative_to(folder).as_posix() not in known:
+            raise InvalidMeasurement(
+                f"{path}: no part of this run: the journal does not speak of it",
+                hint="orch never leaves this there: move it away, or ask whoever sent the folder",
+            )

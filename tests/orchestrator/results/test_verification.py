@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.results.folder import RunFolder
+from orchestrator.results.journal import Journal
+from orchestrator.results.verification import verify
+from tests.support.folders import CELL, PLAN, add_trial, begun, finished, samples
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "results"
+
+
+def test_verify_names_a_superseded_file_that_was_altered(root):
+    folder = begun(root)
+    folder.append({"event": "block", "block": 0, "attempt": 0})
+    add_trial(folder, 0, block=0)
+    folder.append({"event": "block", "block": 0, "attempt": 1})
+    add_trial(folder, 0, block=0, attempt=1)
+    folder.finish("complete", at="")
+    path = folder.path / "superseded" / samples(0)
+    path.write_bytes(path.read_bytes()[:-1] + b"X")
+    with pytest.raises(InvalidMeasurement, match="superseded"):
+        verify(RunFolder.open(folder.path, root=root))
+
+
+@pytest.fixture(params=["ours", "from elsewhere"])
+def whole(request, root: Path, tmp_path: Path) -> RunFolder:
+    """A complete run that verifies, here and as a copy."""
+    folder = finished(root)
+    if request.param == "from elsewhere":
+        shutil.copytree(folder.path, tmp_path / "sent" / folder.id)
+        folder = RunFolder.open(tmp_path / "sent" / folder.id, root=root)
+    assert {"journal.jsonl", "manifest.json", "plan.json", samples(0, 1)} <= set(verify(folder))
+    return RunFolder.open(folder.path, root=root)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "plan.json", samples(0, 1), f"superseded/{samples(0)}"])
+def test_verify_names_a_file_that_was_removed(whole, name):
+    (whole.path / name).unlink()
+    with pytest.raises(InvalidMeasurement, match=re.escape(name)):
+        verify(whole)
+
+
+@pytest.mark.parametrize(
+    "name", [f"samples/cell={CELL}/extra.parquet", "baselines/ping/x.parquet", "superseded/x", "experiment.yaml"]
+)
+def test_verify_names_a_file_that_the_journal_does_not_speak_of(whole, name):
+    (whole.path / name).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(whole.path / samples(0, 1), whole.path / name)
+    with pytest.raises(InvalidMeasurement, match=f"{re.escape(name)}: no part of this run"):
+        verify(whole)
+
+
+def test_verify_names_an_experiment_that_was_removed(root, tmp_path):
+    (tmp_path / "x.yaml").write_text("name: x")
+    made = replace(PLAN, experiment_path=str(tmp_path / "x.yaml"))
+    folder = RunFolder.create(made, command=["orch"], root=root)
+    folder.finish("complete", at="")
+    folder.release()
+    assert "experiment.yaml" in verify(RunFolder(folder.path, root=root))
+    (folder.path / "experiment.yaml").unlink()
+    with pytest.raises(InvalidMeasurement, match=r"experiment\.yaml: the file is missing"):
+        verify(RunFolder(folder.path, root=root))
+
+
+def test_verify_names_samples_whose_digest_was_never_written_down(root):
+    folder = begun(root)
+    add_trial(folder, 0, block=0, raw=False)
+    folder.finish("complete", at="")
+    with pytest.raises(InvalidMeasurement, match=r"t0-a0\.parquet: no SHA-256 of it"):
+        verify(folder)
+
+
+@pytest.mark.parametrize("kept", [1, 3, 5])
+def test_a_journal_that_was_cut_is_not_verified_without_its_manifest_either(whole, kept):
+    lines = (whole.path / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    (whole.path / "journal.jsonl").write_bytes(b"".join(lines[:kept]))
+    (whole.path / "manifest.json").unlink()
+    with pytest.raises(InvalidMeasurement, match=r"manifest\.json: the file is missing"):
+        verify(whole)
+
+
+@pytest.mark.parametrize("rest", [{"event": "warning", "text": "added"}, {"event": "stage", "stage": "x"}, None])
+def test_verify_names_a_journal_that_goes_on_after_the_manifest(whole, rest):
+    if rest:
+        Journal(whole.path / "journal.jsonl").append(rest)
+    else:
+        with (whole.path / "journal.jsonl").open("ab") as journal:
+            journal.write(b'{"event":"torn')
+    with pytest.raises(InvalidMeasurement, match=r"journal\.jsonl: .*goes on after"):
+        verify(whole)
+
+
+def test_a_run_that_was_killed_is_verified_as_interrupted_and_one_in_progress_is_not(root):
+    folder = begun(root)
+    folder.append({"event": "block", "block": 0, "attempt": 0})
+    add_trial(folder, 0, block=0)
+    other = RunFolder.open(folder.path, root=root)
+    with pytest.raises(UsageError, match="still in progress"):
+        verify(other)
+    folder.release()
+    assert samples(0) in verify(other)
+    assert other.manifest().state == "interrupted"
