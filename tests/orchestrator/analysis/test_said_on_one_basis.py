@@ -9,6 +9,7 @@ import pytest
 from benchmarks.checks.injections import _stretch
 from benchmarks.checks.realistic import clean_run
 from orchestrator.analysis import words
+from orchestrator.analysis.across import compare_runs
 from orchestrator.analysis.answer import answer
 from orchestrator.analysis.summarise import summarise
 from orchestrator.cli.answer import answer_lines
@@ -178,6 +179,24 @@ def test_what_was_not_sent_decides_no_percentile_that_it_may_move(share, undecid
     if undecided:
         assert "were not sent (all connections were busy): its percentiles are of those that were." in said[0]
         assert "of what was due was not sent, which may move p99 by more than 5 %" in of(summary, "p99").why
+
+
+def test_two_runs_are_not_told_apart_by_a_percentile_that_unsent_requests_may_move():
+    """grpc takes half as long again, and its p99 is of those sent alone; the median cannot have moved by as much."""
+    old, new = (
+        replace(summarise(run), run_id=name)
+        for name, run in (
+            ("old", a_run(load=RATE, seed=1)),
+            ("new", a_run(load=RATE, seed=2, base_us={"grpc": 300.0}, spoil=left_out(0.015))),
+        )
+    )
+    by_median, by_p99 = (
+        next(row for row in compare_runs(new, old, statistic).rows if row.label.startswith("grpc"))
+        for statistic in ("median", "p99")
+    )
+    assert by_median.verdict == "regressed"
+    assert by_p99.verdict == "cannot tell"
+    assert "was not sent, which may move p99 by more than 5 %" in by_p99.why
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])
