@@ -71,6 +71,10 @@ def _eight(_size: float) -> dict[str, Any]:
     return {"load": p.Load(concurrency=8, requests=4_000)}
 
 
+def _eight_for_long(_size: float) -> dict[str, Any]:
+    return {"load": p.Load(concurrency=8, requests=16_000)}
+
+
 def _controlled(_size: float) -> dict[str, Any]:
     return {"controls": 1}
 
@@ -215,7 +219,7 @@ FAULTS: tuple[Fault, ...] = (
         what="{} of its core used, eight in flight",
         sizes=(0.75, 0.8, 0.85, 0.9, 0.95, 1.0),
         inject=to.fill_the_responders_core,
-        planned=_eight,
+        planned=_eight_for_long,
     ),
     Fault(
         check="requester's own work",

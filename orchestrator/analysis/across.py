@@ -15,7 +15,7 @@ from typing import Any, Literal
 from orchestrator.analysis import between_runs, environments, equivalence, intervals, matching, words
 from orchestrator.analysis.between_runs import Difference, FloorMove, RunMean, Spread
 from orchestrator.analysis.cells import by_block, censored_blocks
-from orchestrator.analysis.compare import Statistic, beyond
+from orchestrator.analysis.compare import Statistic, beyond, moved
 from orchestrator.analysis.history import EqualRun
 from orchestrator.analysis.summary import CellSummary, CheckVerdict, FloorSummary, Interval, RunSummary, Standing
 from orchestrator.errors import UsageError
@@ -257,6 +257,8 @@ def _judge(
             return "cannot tell", "; ".join(failed)
         counts = " and ".join(str(len(by_block(cell.trials, statistic))) for cell in (one.new, one.old))
         return "cannot tell", f"{counts} trials with a value; an interval needs {intervals.FEWEST_BLOCKS} each"
+    sides = zip(runs, (one.new, one.old), strict=True)
+    doubts = [*doubts, *(f"in {run} {text}" for run, cell in sides if (text := moved(cell, statistic, margin)))]
     change = CHANGES[equivalence.standing(interval, margin)]
     why = equivalence.reason(interval, margin)
     if change in DECIDED and doubts:

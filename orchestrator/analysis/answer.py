@@ -9,6 +9,7 @@ from typing import Any
 from orchestrator.analysis import validity, words
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary
+from orchestrator.analysis.verdicts import count_before_answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,16 +47,20 @@ class Answer:
     verdicts: tuple[str, ...]
     table: tuple[Row, ...]
     reference: str = ""  # the label of the stack that verdicts and ratios refer to
+    answer_at: int = 0  # which of the verdicts answers; before it stand invalid numbers and what failed
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         return asdict(self)
 
     def headline(self) -> tuple[str, ...]:
-        """The one sentence that answers; behind the one that says which numbers are invalid, where some are."""
-        if any(row.failed_checks for row in self.table):
-            return (*self.verdicts[:1], *(first_sentence(verdict)[0] for verdict in self.verdicts[1:2]))
-        return tuple(first_sentence(verdict)[0] for verdict in self.verdicts[:1])
+        """The one sentence that answers, behind those that say which numbers are invalid and where most failed.
+
+        Of what failed the worst is said; the table counts the errors of every cell.
+        """
+        is_invalid = any(row.failed_checks for row in self.table)
+        before = self.verdicts[: min(self.answer_at, 2 if is_invalid else 1)]
+        return (*before, *(first_sentence(verdict)[0] for verdict in self.verdicts[self.answer_at :][:1]))
 
 
 def answer(summary: RunSummary) -> Answer:
@@ -72,6 +77,7 @@ def answer(summary: RunSummary) -> Answer:
             _row(cell, against.get(cell.id), cell.id in references, invalid.get(cell.id, ())) for cell in cells
         ),
         reference=", ".join(dict.fromkeys(references.values())),
+        answer_at=count_before_answer(summary.cells, summary.checks),
     )
 
 

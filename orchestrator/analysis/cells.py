@@ -75,7 +75,7 @@ def _middle(values: Iterable[float | None]) -> float | None:
 
 
 def _throughput(trials: Iterable[TrialEvidence]) -> float | None:
-    """Right replies of all trials over the sum of their windows: pooled like the mean latency that stands beside it."""
+    """Right replies of all trials over the sum of their windows, less pauses: pooled like the mean latency beside it."""
     known = [(t.totals.ok, t.totals.window_s) for t in trials if t.summary and t.totals.window_s]
     total_s = sum(window_s for _, window_s in known)
     return sum(ok for ok, _ in known) / total_s if total_s else None

@@ -14,6 +14,7 @@ from orchestrator.analysis import statistics as st
 from orchestrator.analysis.evidence import (
     COLUMNS,
     OK,
+    SHORT_WINDOW_S,
     CellEvidence,
     Look,
     Part,
@@ -191,17 +192,33 @@ def _trial_summary(
         started_wall_ns=record.started_wall_ns,
         censored=tuple(name for name, value in (("median", median), ("p99", p99)) if value == math.inf),
         responder_cpu_share=_responder_cpu_share(record, span_ns),
+        responder_window_s=span_ns / 1e9,
         not_sent=not_sent,
+        unsent_moves=_moves(ordered, failed, not_sent) if not_sent else {},
         retransmits=_known_total([(p.done.get("wire") or {}).get("retransmits") for p in record.requesters]),
     )
 
 
+def _moves(ordered: Nanoseconds, failed: int, not_sent: int) -> dict[str, float | None]:
+    """See `TrialSummary.unsent_moves`; only of percentiles that are shown."""
+    found: dict[str, float | None] = {}
+    for name, share in (("median", 0.5), ("p99", 0.99)):
+        value = st.supported_quantile(ordered, share, failed)
+        if value is not None and 0 < value < math.inf:
+            found[name] = st.finite(st.quantile(ordered, share, failed + not_sent) / (value * st.NS_PER_MS))
+    return found
+
+
 def _responder_cpu_share(record: TrialRecord, span_ns: int) -> float | None:
-    """Its CPU time over the time in which requests were made; it has next to nothing to do outside of that."""
+    """Its CPU time over the time in which requests were made: no more than all of it where that was short.
+
+    What it did outside of that (two connections of their own, and their checks) counts, too: up to some 70 ms.
+    """
     before, after = record.stats_before.get("cpu_s"), record.stats.get("cpu_s")
     if before is None or after is None or span_ns <= 0:
         return None
-    return float(after - before) * 1e9 / span_ns
+    share = float(after - before) * 1e9 / span_ns
+    return min(share, 1.0) if span_ns < SHORT_WINDOW_S * 1e9 else share
 
 
 def _known_total(counts: list[int | None]) -> int | None:

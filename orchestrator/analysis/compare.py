@@ -26,6 +26,7 @@ class _Pair:
     group: str
     control: bool
     by_block: tuple[float, ...]
+    blocks: tuple[int, ...]
     censored: str  # why there is no ratio: requests without a right reply; empty where there are none that matter
 
     @property
@@ -46,7 +47,7 @@ def compare_stacks(plan: Plan, cells: Sequence[CellSummary]) -> tuple[Comparison
         groups: dict[str, list[_Pair]] = {}
         for cell in cells:
             if cell.stack != reference and (beside := _reference_of(cell, cells, reference)):
-                pair = _pair(cell, beside, statistic, control=cell.stack in controls)
+                pair = _pair(cell, beside, statistic, plan.matters, control=cell.stack in controls)
                 groups.setdefault(pair.group, []).append(pair)
         for pairs in groups.values():
             found += _judge(pairs, statistic, plan.matters)
@@ -67,14 +68,15 @@ def _reference_of(cell: CellSummary, cells: Iterable[CellSummary], reference: st
     return alike[0] if len(alike) == 1 else None
 
 
-def _pair(cell: CellSummary, reference: CellSummary, statistic: Statistic, *, control: bool) -> _Pair:
+def _pair(cell: CellSummary, reference: CellSummary, statistic: Statistic, margin: float, *, control: bool) -> _Pair:
     mine, theirs = by_block(cell.trials, statistic), by_block(reference.trials, statistic)
     policy = (
         cell.connection
         if cell.connection == reference.connection
         else f"{cell.connection} against {reference.connection}"
     )
-    censored = "; ".join(text for side in (cell, reference) if (text := beyond(side, statistic)))
+    sides = (cell, reference)
+    censored = "; ".join(t for side in sides if (t := beyond(side, statistic) or moved(side, statistic, margin)))
     shared = () if censored else sorted(mine.keys() & theirs.keys())
     return _Pair(
         cell=cell,
@@ -82,6 +84,7 @@ def _pair(cell: CellSummary, reference: CellSummary, statistic: Statistic, *, co
         group=", ".join((reference.operation, reference.placement, policy, reference.load)),
         control=control,
         by_block=tuple(mine[block] / theirs[block] for block in shared),
+        blocks=tuple(shared),
         censored=censored,
     )
 
@@ -108,6 +111,24 @@ def beyond(cell: CellSummary, statistic: Statistic) -> str:
     if len(blocks) < len(cell.trials):
         text += f" in {len(blocks)} of {len(cell.trials)} blocks"
     return text
+
+
+def moved(cell: CellSummary, statistic: Statistic, margin: float) -> str:
+    """Why what an open loop did not send leaves a percentile open, as a clause; empty where it matters to nobody.
+
+    How long it would have taken is not known. As the slowest of all, as a failed request counts, it may move a percentile
+    by more than the margin: then the comparison of those that were sent answers another question.
+    """
+    factors = [trial.unsent_moves[statistic] for trial in cell.trials if statistic in trial.unsent_moves]
+    blocks = sum(factor is None or factor > 1 + margin for factor in factors)
+    if not blocks:
+        return ""
+    name = statistic if statistic == "p99" else "the median"
+    text = (
+        f"{cell.stack_label}: {words.percent(cell.share_unsent)} of what was due was not sent, "
+        f"which may move {name} by more than {words.margin(margin)}"
+    )
+    return text if blocks == len(cell.trials) else f"{text} in {blocks} of {len(cell.trials)} blocks"
 
 
 def _judge(pairs: Sequence[_Pair], statistic: Statistic, margin: float) -> list[Comparison]:
@@ -153,6 +174,7 @@ def _comparison(
         interval=interval,
         p_value=p_value,
         by_block=pair.by_block,
+        blocks=pair.blocks,
         standing=equivalence.standing(interval, margin, envelope=envelope),
         why=_no_interval(pair) if interval is None else equivalence.reason(interval, margin, envelope=envelope),
         control=pair.control,

@@ -22,6 +22,7 @@ from orchestrator.experiment.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
 from services.harness.contract import STATUSES
 
+SHORT_WINDOW_S = 0.5  # below it the responder's work outside of the window counts for too much of its CPU time
 COLUMNS = (
     "sequence",
     "phase",

@@ -68,13 +68,16 @@ class TrialSummary:
     p99: float | None
     mean: float | None  # of the replies alone; None without any
     minimum: float | None
-    throughput_per_s: float  # right replies over the wall time of the window
+    throughput_per_s: float  # right replies over the window, less the requester's own pauses
     cpu_share: float | None
     started_wall_ns: int
     censored: tuple[str, ...] = ()  # which of median and p99 fall among the requests without a right reply
     responder_cpu_share: float | None = None  # of one core, while requests were made, warm-up included
+    responder_window_s: float | None = None  # how long that was
     retransmits: int | None = None  # packets that the requester's connections sent again; None where not counted
     not_sent: int = 0  # due in an open loop, and not sent before the window closed
+    # By which factor median and p99 would be larger if what was not sent had been slowest; None: beyond every reply
+    unsent_moves: dict[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +115,8 @@ class CellSummary:
     trials: tuple[TrialSummary, ...]
     failed_trials: int
     median_interval: Interval | None
-    throughput_per_s: float | None  # right replies of all trials over the sum of their windows
-    goodput_mbit_per_s: float | None
+    throughput_per_s: float | None  # right replies of all trials over the sum of their windows, less pauses
+    goodput_mbit_per_s: float | None  # of bodies, in the direction with more of them, over the whole window
     body_bytes: tuple[float, float] | None  # sent, received, per request
     wire_bytes: tuple[float, float] | None  # sent, received, per request
     packets: tuple[float, float] | None
@@ -139,7 +142,12 @@ class CellSummary:
     @property
     def is_of_those_sent(self) -> bool:
         """Whether more than 1 % of what was due was never sent: the percentiles then leave out what would have waited."""
-        return self.not_sent > MOST_UNSENT * (self.requests + self.not_sent)
+        return self.share_unsent > MOST_UNSENT
+
+    @property
+    def share_unsent(self) -> float:
+        """Of the requests that were due in an open loop, those that were not sent."""
+        return self.not_sent / (self.requests + self.not_sent) if self.not_sent else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +190,12 @@ class Comparison:
     standing: Standing
     why: str  # a clause in words: how wide the interval is, or why there is none
     control: bool = False  # the reference stack entered a second time: its true ratio is 1
+    blocks: tuple[int, ...] = ()  # which block each of `by_block` is of, from 0
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether blocks are missing between those that hold a ratio, so that places are not their numbers."""
+        return self.blocks != tuple(range(len(self.blocks)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,8 +31,24 @@ def _withheld(comparison: Comparison, invalid: Mapping[str, Sequence[str]]) -> C
     if not why or comparison.ratio is None:
         return comparison  # where there is no ratio, its own reason is nearer
     return replace(
-        comparison, standing="cannot tell", why="; ".join(why), ratio=None, interval=None, p_value=None, by_block=()
+        comparison,
+        standing="cannot tell",
+        why="; ".join(why),
+        ratio=None,
+        interval=None,
+        p_value=None,
+        by_block=(),
+        blocks=(),
     )
+
+
+def is_everywhere(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]]) -> bool:
+    """Whether no cell stands: each that was measured is invalid."""
+    return bool(invalid) and len(invalid) >= len(_measured(cells, invalid))
+
+
+def _measured(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]]) -> list[CellSummary]:
+    return [cell for cell in cells if cell.distribution or cell.id in invalid]
 
 
 def sentence(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> str:
@@ -44,8 +60,8 @@ def sentence(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> str
     names = ", ".join(dict.fromkeys(check.name for check in checks if check.verdict == "fail"))
     if not names:
         return ""
-    measured = [cell for cell in cells if cell.distribution or cell.id in invalid]
-    if not invalid or len(invalid) >= len(measured):
+    measured = _measured(cells, invalid)
+    if not invalid or is_everywhere(cells, invalid):
         return f"These numbers are invalid: {names} failed (see the checks)."
     which = [f"{_name(cell)} ({', '.join(invalid[cell.id])} failed)" for cell in cells if cell.id in invalid]
     more = [f"and {len(which) - _MOST_NAMED} more"] if len(which) > _MOST_NAMED else []

@@ -7,6 +7,7 @@ got no reply.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import sqrt
 
 from orchestrator.analysis import equivalence, validity, words
 from orchestrator.analysis.cells import by_median
@@ -35,7 +36,7 @@ def verdicts(
     for comparison in comparisons:
         if comparison.statistic == "median" and not comparison.control:
             groups.setdefault(comparison.group, []).append(comparison)
-    sentences = list(_failures(cells))
+    sentences = [*_failures(cells), *_unsent(cells)]
     in_general = overview([c for members in groups.values() for c in members], by_id)
     sentences += [in_general] if in_general else []
     sentences += [_of_group(group, members, by_id) for group, members in groups.items()]
@@ -44,6 +45,11 @@ def verdicts(
     sentences += _clients([cell for cell in cells if cell.id in compared])
     invalid = validity.sentence(cells, checks)
     return (invalid, *sentences) if invalid else tuple(sentences)
+
+
+def count_before_answer(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> int:
+    """How many of `verdicts` say what is invalid, what failed and what was not sent, ahead of any answer."""
+    return sum(1 for _ in _failures(cells)) + sum(1 for _ in _unsent(cells)) + bool(validity.sentence(cells, checks))
 
 
 # ---- what failed
@@ -57,6 +63,19 @@ def _failures(cells: Sequence[CellSummary]) -> Iterator[str]:
         yield f"{_where(cell)}: {cell.stack_label}: {'; '.join(_failure(cell))}."
     if len(worst) > _MOST_FAILURES:
         yield f"{words.count(len(worst) - _MOST_FAILURES, 'more cell')} had errors, too (see the table)."
+
+
+def _unsent(cells: Sequence[CellSummary]) -> Iterator[str]:
+    """The cells that left out more than a few of the requests that were due: their percentiles are of the others."""
+    left = sorted((cell for cell in cells if cell.is_of_those_sent), key=lambda c: c.share_unsent, reverse=True)
+    for cell in left[:_MOST_FAILURES]:
+        why = f" ({words.listed(cell.not_sent_reasons)})" if cell.not_sent_reasons else ""
+        yield (
+            f"{_where(cell)}: {cell.stack_label}: {words.percent(cell.share_unsent)} of the requests that were due were "
+            f"not sent{why}: its percentiles are of those that were."
+        )
+    if len(left) > _MOST_FAILURES:
+        yield f"{words.count(len(left) - _MOST_FAILURES, 'more cell')} left requests unsent, too (see the table)."
 
 
 def _share_failed(cell: CellSummary) -> float:
@@ -116,15 +135,17 @@ def _quickest(members: Sequence[Comparison], cells: dict[str, CellSummary]) -> s
     reference = members[0]
     ratios = {m.cell: (m.interval or (1.0, 1.0)) for m in told} | {reference.reference_cell: (1.0, 1.0)}
     standings = {m.cell: m.standing for m in told} | {reference.reference_cell: "reference"}
-    best = told[0].cell if told[0].standing == "faster" else min(ratios, key=lambda cell: by_median(cells[cell]))
+    # By the ratio, as every other clause: blocks may differ, and then pooled medians have another order.
+    values = {m.cell: _ratio(m) for m in told} | {reference.reference_cell: 1.0}
+    best = min(values, key=lambda cell: (values[cell], by_median(cells[cell])))
     ahead = [cell for cell in ratios if cell == best or not _is_ahead(best, cell, ratios, standings)]
-    ahead.sort(key=lambda cell: by_median(cells[cell]))
+    ahead.sort(key=lambda cell: (values[cell], by_median(cells[cell])))
     labels = [cells[cell].stack_label for cell in ahead]
     if len(ahead) == 1:
         return f"{labels[0]} is quickest{'' if len(told) == len(members) else ' of those that could be compared'}"
-    lowest = cells[ahead[0]].distribution
-    shown = f", {words.ms(lowest.median)}" if lowest and lowest.median is not None else ""
-    return f"which of {words.listed(labels)} is quickest is not resolved (lowest median: {labels[0]}{shown})"
+    is_reference = ahead[0] == reference.reference_cell
+    shown = "the reference" if is_reference else f"{words.factor(values[ahead[0]])}×"
+    return f"which of {words.listed(labels)} is quickest is not resolved (lowest ratio so far: {labels[0]}, {shown})"
 
 
 def _is_ahead(one: str, other: str, ratios: dict[str, Interval], standings: Mapping[str, str]) -> bool:
@@ -173,9 +194,9 @@ def _gap(comparison: Comparison, *, than: str = "") -> str:
     if than:
         text += f" {'as' if ratio >= 2 else 'than'} {than}"
     if comparison.interval:
-        low, high = comparison.interval
+        low, high = words.bounds(comparison.interval)
         again = "" if ratio >= 2 else f"ratio {words.factor(ratio)}, "  # else it was just said
-        text += f" ({again}95 % interval {words.factor(low)} to {words.factor(high)})"
+        text += f" ({again}95 % interval {low} to {high})"
     return text
 
 
@@ -225,7 +246,7 @@ def _client_shares(cells: Sequence[CellSummary]) -> str:
         + ("" if cell.client in cell.stack_label else f" ({cell.client})")
         for cell, share in known
     ]
-    return f"the client makes {words.listed(shares)}" if shares else ""
+    return f"the client accounts for {words.listed(shares)}" if shares else ""
 
 
 # ---- cells by themselves
@@ -240,11 +261,15 @@ def _alone(cell: CellSummary) -> str:
     of = cell.distribution
     if of is None or of.median is None:
         return f"{_where(cell)}: {cell.stack_label} has no median: it falls among requests without a right reply."
-    interval = ""
+    text = f"{cell.stack_label} takes {words.ms(of.median)} in the median"
     if cell.median_interval:
-        low, high = (words.ms(bound) for bound in cell.median_interval)
-        interval = f" (95 % interval {low} to {high})"
-    text = f"{cell.stack_label} takes {words.ms(of.median)} in the median{interval}"
+        low, high = cell.median_interval
+        shown = f"95 % interval {words.ms(low)} to {words.ms(high)}"
+        if low <= of.median <= high:
+            text += f" ({shown})"
+        else:  # trials that differ in number and speed: the pooled median is no estimate of what a trial has
+            middle = words.ms(sqrt(low) * sqrt(high))
+            text += f" of all requests; the geometric mean of its trials' medians is {middle} ({shown})"
     return f"{_where(cell)}: {_joined([text, *(t for t in (_floor_share(cell), _client_shares([cell])) if t)])}"
 
 

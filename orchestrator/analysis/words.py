@@ -8,6 +8,8 @@ from typing import Any
 from orchestrator.experiment.units import format_rate
 from services.harness.contract import Load
 
+_MOST_DECIMALS = 12  # of a bound beside 1
+
 
 def percent(share: float, digits: int = 1) -> str:
     """0.034 as `3.4 %`; whole numbers from ten per cent on."""
@@ -50,6 +52,13 @@ def not_sent(done: Mapping[str, Any]) -> str:
 RATIOS_AND_MEDIANS = (
     "The ratio is the geometric mean over blocks of each block's own ratio; the medians beside it pool all trials."
 )
+INTERVALS = (
+    "The 95 % interval is that of the geometric mean of the trials' medians; it need not hold the pooled median."
+)
+THROUGHPUT = (
+    "Req/s is right replies over the measured windows, less the requester's own pauses in closed loops (verifying,"
+    " recording, closing)."
+)
 
 # Of whatever number of requests in flight: each keeps a connection of its own where the client opens several.
 POLICIES = {"reuse": "connections kept open", "per-request": "a new connection per request"}
@@ -63,6 +72,20 @@ def rate(per_s: float) -> str:
 def factor(value: float, decimals: int = 2) -> str:
     """A ratio with at least two significant digits, so that a small one is never shown as zero: `12.84`, `0.0038`."""
     return f"{value:.{decimals}f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def bounds(interval: Sequence[float], decimals: int = 2) -> tuple[str, str]:
+    """Both bounds of a ratio's interval; one that excludes 1 is never rounded to 1: `0.93`, `0.997`."""
+    low, high = interval
+    return _not_one(low, decimals), _not_one(high, decimals)
+
+
+def _not_one(bound: float, decimals: int) -> str:
+    text = factor(bound, decimals)
+    while float(text) == 1 and bound != 1 and decimals < _MOST_DECIMALS:
+        decimals += 1
+        text = factor(bound, decimals)
+    return text
 
 
 def limit(beyond_ms: float | None, timeout_ms: float | None) -> str:

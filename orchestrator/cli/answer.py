@@ -25,8 +25,10 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
             tuple(head.format(reference=answer.reference or "reference") for head in _HEADS),
             [_cells(row) for row in rows],
         )
-    if any(row.ratio is not None for row in shown):
-        yield from textwrap.wrap(words.RATIOS_AND_MEDIANS, width)
+    notes = [words.INTERVALS] if any(row.median_interval_ms is not None for row in shown) else []
+    notes += [words.RATIOS_AND_MEDIANS] if any(row.ratio is not None for row in shown) else []
+    notes += [words.THROUGHPUT] if any(row.requests_per_s is not None for row in shown) else []
+    yield from textwrap.wrap(" ".join(notes), width)
     if len(answer.table) > len(shown):
         yield f"... and {len(answer.table) - len(shown):,} more rows in the report"
 
@@ -52,7 +54,7 @@ def _verdict(row: Row) -> str:
         return f"invalid: {', '.join(row.failed_checks)} failed"
     if row.ratio is None:
         return row.verdict or "-"
-    low_high = "" if row.ratio_interval is None else " ({} to {})".format(*map(words.factor, row.ratio_interval))
+    low_high = "" if row.ratio_interval is None else " ({} to {})".format(*words.bounds(row.ratio_interval))
     return f"{row.verdict}, {words.factor(row.ratio)}×{low_high}"
 
 

@@ -111,7 +111,7 @@ def _print_row(row: Row) -> None:
     from orchestrator.analysis import words
 
     ratio = "   -" if row.ratio is None else words.factor(row.ratio, 3)
-    interval = "" if row.interval is None else " to ".join(words.factor(bound, 3) for bound in row.interval)
+    interval = "" if row.interval is None else " to ".join(words.bounds(row.interval, 3))
     verdict = console.style(f"{row.verdict:<12}", _STYLES[row.verdict])
     console.result(f"  {verdict} {ratio:>6}  {interval:<16}  {row.label}{_values(row)}: {row.why}")
     indent = " " * 15

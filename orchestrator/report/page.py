@@ -88,6 +88,7 @@ def _environment() -> jinja2.Environment:
         rate=quantities.rate,
         size=quantities.size,
         ratio=quantities.ratio,
+        ratio_bounds=quantities.ratio_bounds,
         percent=quantities.percent,
         words=quantities.words,
         prose=quantities.prose,

@@ -14,8 +14,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from orchestrator.analysis.summary import Distribution
-from orchestrator.analysis.words import ms
+from orchestrator.analysis.summary import Distribution, Interval
+from orchestrator.analysis.words import bounds as bounds_in_words
+from orchestrator.analysis.words import factor, ms
 
 DASH = "—"
 THIN = "\u202f"
@@ -84,6 +85,15 @@ def ratio(value: float) -> str:
     """A factor, to two significant digits or more: `1.04×`, `0.0038×`."""
     decimals = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
     return f"{number(value, _decimals_for(value) if abs(value) < 0.1 else decimals)}×"
+
+
+def ratio_bounds(bounds: Interval) -> tuple[str, str]:
+    """Both bounds of a ratio's interval; one that excludes 1 is not shown as 1: `0.92×`, `0.997×`."""
+    low, high = (
+        exact_one if float(factor(bound)) == 1 and bound != 1 else ratio(bound)
+        for bound, exact_one in zip(bounds, (f"{text}×" for text in bounds_in_words(bounds)), strict=True)
+    )
+    return low, high
 
 
 def percent(share: float) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.analysis.validity import invalid_cells
-from orchestrator.analysis.words import RATIOS_AND_MEDIANS
+from orchestrator.analysis.validity import invalid_cells, is_everywhere
+from orchestrator.analysis.words import INTERVALS, RATIOS_AND_MEDIANS, THROUGHPUT
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
 from orchestrator.report.figures.first import first_request
@@ -49,9 +49,11 @@ def render(summary: RunSummary) -> str:
         quiet_verdicts=QUIET,
         failed_checks=failed(summary),
         invalid=invalid,
-        invalid_everywhere=len(invalid) >= len(summary.cells),
+        invalid_everywhere=is_everywhere(summary.cells, invalid),
         failed_in_words=failed_in_words(summary),
         ratios_and_medians=RATIOS_AND_MEDIANS,
+        intervals=INTERVALS,
+        throughput=THROUGHPUT,
         parts=parts,
         statistics=STATISTICS,
     )

@@ -123,6 +123,7 @@ class BlockingLoops:
                 number = lane.number
                 if failure.status in BREAKING:
                     self._drop(lane)
+                    lane.dropping_ns += clock() - received_ns
                 ledger.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
             else:
                 ledger.replied(

@@ -14,7 +14,9 @@ uvloop. Rules of both:
 * When a phase is over nothing more is sent, and what is in flight is awaited (the client's time-out bounds that): to
   throw it away would throw away the slow ones first. What an open loop had due and could not send in time is entered as
   not sent, which is no error.
-* A connection that failed under `reuse` is opened anew, outside the window of the next request.
+* A connection that failed under `reuse` is dialled anew outside the window of the next request. The
+  clients of `tcp`, `websocket` and `socketio`, and `raw`, connect there; the HTTP libraries (`pycurl`, `requests`,
+  `httpx`, `aiohttp`) and gRPC's connect at the first call, in that request's window.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ class Lane(Generic[Kept]):
         self.number = NO_CONNECTION
         self.pause_ns = 0  # since the last reply
         self.paused_ns = 0  # before every request but the first
-        self.entering_ns = 0  # verifying and recording, under `per-request`; under `reuse` that is what its pauses are
+        self.entering_ns = 0  # verifying and recording, under `per-request`
+        self.dropping_ns = 0  # under `reuse`, closing connections that broke: of its pauses the rest is entering
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,9 +103,12 @@ def count_pauses(work: Work, lanes: Sequence[Lane[Any]], *, is_closed_loop: bool
     paused_ns = sum(lane.paused_ns for lane in lanes)
     if is_closed_loop:
         tally.paused_ns = paused_ns // len(lanes)
-    tally.entering_ns = paused_ns if work.policy == "reuse" else sum(lane.entering_ns for lane in lanes)
+    if work.policy == "reuse":  # the pause after the last reply, too: it holds what that took to enter
+        tally.entering_ns = sum(lane.paused_ns + lane.pause_ns - lane.dropping_ns for lane in lanes)
+    else:
+        tally.entering_ns = sum(lane.entering_ns for lane in lanes)
     for lane in lanes:
-        lane.pause_ns = lane.paused_ns = lane.entering_ns = 0
+        lane.pause_ns = lane.paused_ns = lane.entering_ns = lane.dropping_ns = 0
 
 
 def cancel_rest(work: Work, phase: Phase, due: array[int], now_ns: int) -> None:

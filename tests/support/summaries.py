@@ -282,6 +282,7 @@ def _comparison(cell: CellSummary, reference: CellSummary, random: np.random.Gen
         interval=interval,
         p_value=0.4 if interval[0] <= 1 <= interval[1] else 0.0004,
         by_block=by_block,
+        blocks=tuple(trial.block for trial in cell.trials),
         standing=standing(interval),
         why=reason(interval),
     )

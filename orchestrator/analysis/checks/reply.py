@@ -55,7 +55,7 @@ def _missing(cell: CellEvidence) -> Finding | None:
         verdict="warn",
         evidence=evidence,
         weight=failed / n,
-        explanation=f"{text}; they count as slower than every reply, and are too few to move a percentile shown.",
+        explanation=f"{text}: too few to move a percentile shown, though each counts as slower than every reply.",
         action="Read the errors by kind in the table.",
     )
 

@@ -1,14 +1,15 @@
 """responder's core: whether the responder was the limit of what is measured.
 
 Several requests in flight, or a rate, keep a responder busy; above 85 % of its core they wait for each other there, and
-latency is as much a matter of how many there are as of the stack. With one in flight, nobody waits for anybody.
+latency is as much a matter of how many there are as of the stack. With one in flight, nobody waits for anybody. The
+CPU time includes what a trial asks before and after its requests; a short window cannot tell the two apart.
 """
 
 from __future__ import annotations
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
-from orchestrator.analysis.evidence import CellEvidence
+from orchestrator.analysis.evidence import SHORT_WINDOW_S, CellEvidence
 
 _SATURATED = 0.85
 
@@ -26,6 +27,20 @@ def judge(cell: CellEvidence) -> Finding | None:
                     verdict="cannot tell",
                     evidence=evidence,
                     explanation="The responder did not say how much CPU time it used.",
+                )
+            )
+            continue
+        window_s = trial.summary.responder_window_s if trial.summary else None
+        if several and share > _SATURATED and window_s is not None and window_s < SHORT_WINDOW_S:
+            findings.append(
+                Finding(
+                    verdict="cannot tell",
+                    evidence={**evidence, "window_s": window_s},
+                    explanation=(
+                        f"Requests were made for {words.ms(window_s * 1e3)} only: the responder's CPU time may have gone "
+                        "into starting and ending the trial."
+                    ),
+                    action=f"Measure for {SHORT_WINDOW_S:g} s or longer to have this checked.",
                 )
             )
             continue

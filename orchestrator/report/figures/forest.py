@@ -76,9 +76,9 @@ def _means(rows: Sequence[Comparison], numbers: Sequence[int]) -> go.Scatter:
 def _blocks(rows: Sequence[Comparison], numbers: Sequence[int]) -> go.Scatter:
     """One dot per block, a little below the mean's line, in the stack's colour."""
     dots = [
-        (significant(value), place + 0.24, series(number), block)
+        (significant(value), place + 0.24, series(number), block + 1)
         for place, (row, number) in enumerate(zip(rows, numbers, strict=True))
-        for block, value in enumerate(row.by_block, start=1)
+        for block, value in zip(row.blocks, row.by_block, strict=True)
     ]
     return go.Scatter(
         x=[dot[0] for dot in dots],

@@ -144,7 +144,7 @@ WARNED = {
     "a responder that works as much as it can": (
         Fault(responder="tests.support.busy_responder"),
         "responder's core",
-        {"concurrency": 4, "requests": 300},
+        {"concurrency": 4, "requests": 2_000},
     ),
     "a responder that stalls once": (Fault(way={"stalls_at": 250}), "tail shape", {}),
 }

@@ -335,7 +335,7 @@ def test_the_clients_part_is_told_of_every_stack_whose_responder_was_asked_over_
     run = a_run(stacks=("rest", "rest", "grpc"), clients=("raw", "curl", "thin"), spoil=spoil)
     verdict = summarise(run).verdicts[-1]
     share = summarise(run).cells[1].client_share
-    assert f"The client makes {share:.0%} of rest (curl).".replace("%", " %") in verdict
+    assert f"The client accounts for {share:.0%} of rest (curl).".replace("%", " %") in verdict
 
 
 def test_work_that_is_not_the_protocols_is_named_after_the_answer():

@@ -65,6 +65,7 @@ def comparison(cell, reference, interval, ratio):
         interval=interval,
         p_value=None if interval is None else 0.01,
         by_block=() if ratio is None else (ratio,) * 3,
+        blocks=() if ratio is None else (0, 1, 2),
         standing=standing(interval),
         why="2 of at least 3 blocks that an interval needs" if interval is None else reason(interval),
     )
@@ -226,10 +227,11 @@ def test_the_first_sentence_names_the_quickest_of_several():
     assert said.startswith("websocket (thin) is quickest; by the median, websocket (thin) takes 50 % less time")
 
 
-def test_where_the_quickest_are_not_apart_that_is_said_with_the_lowest_median():
+def test_where_the_quickest_are_not_apart_that_is_said_with_the_lowest_ratio():
     said = three((0.9, (0.7, 1.15)), (1.5, (1.4, 1.6)))
     assert said.startswith(
-        "which of websocket (thin) and rest (thin) is quickest is not resolved (lowest median: websocket (thin), 900 µs); "
+        "which of websocket (thin) and rest (thin) is quickest is not resolved "
+        "(lowest ratio so far: websocket (thin), 0.90×); "
     )
     said = three((0.5, (0.4, 0.62)), (0.55, (0.45, 0.67)))
     assert said.startswith("which of websocket (thin) and grpc (thin) is quickest is not resolved")

@@ -222,6 +222,7 @@ def some_failed():
         interval=None,
         p_value=None,
         by_block=(),
+        blocks=(),
         standing="cannot tell",
         why=why,
     )

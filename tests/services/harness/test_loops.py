@@ -181,6 +181,19 @@ def test_opening_a_broken_connection_again_is_no_pause(bench: Bench):
     assert bench.ledger.tally.paused_ns == 7 + (11 + 300)
 
 
+@pytest.mark.parametrize("broken", [2, 3])
+def test_closing_a_connection_that_broke_is_a_pause_but_neither_verifying_nor_recording(bench: Bench, broken: int):
+    """A close may wait a second for the other end; each right reply takes 7 ns to verify, the last one's too."""
+    bench.dialer.close_ns = 1_000_000_000
+    bench.dialer.script = {broken: CallFailed("timeout", "nothing came")}
+    loops = bench.loops()
+    loops.open()
+    loops.closed_loop(bench.phase(Load(requests=3)))
+    tally = bench.ledger.tally
+    assert tally.entering_ns == 2 * 7
+    assert tally.paused_ns == (7 + 1_000_000_011 if broken == 2 else 2 * 7)  # what follows the last reply is no pause
+
+
 def test_an_open_loop_has_no_pauses(bench: Bench):
     due = array("q", [0, 0, 0])
     loops = bench.loops("per-request")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 import threading
@@ -332,6 +333,58 @@ def test_a_footprint_counts_what_a_value_refers_to() -> None:
     records = [{"name": "x" * 100, "tags": ["y" * 100]} for _ in range(1000)]
     assert 400_000 < footprint({"records": records}) < 1_000_000
     assert footprint({}) > 0
+
+
+_KEEPS_MESSAGES = """
+import json, sys
+from pathlib import Path
+from services.grpc import messages
+from services.grpc.calling import calling
+from services.grpc import PROTOCOL
+from services.harness.client_api import CallSpec
+from services.harness.unverified import footprint
+request = json.loads(sys.argv[1])
+call = CallSpec(host="127.0.0.1", port=1, operation="echo", timeout_s=1.0, example=request)
+read = calling(call, next(c for c in PROTOCOL.clients if c.name == "grpcio-parse-only")).read
+method = messages.method_for("echo", request)
+packed = method.pack_reply(request)
+data, parse = packed.SerializeToString(), type(packed).FromString
+resident = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+kept = [None] * 2000
+estimate = footprint((read(parse(data)), len(data), len(data)))
+before = resident()
+for row in range(2000):
+    kept[row] = (read(parse(data)), len(data), len(data))
+print(estimate, (resident() - before) / 2000)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {
+            "records": [{"id": 5, "name": "granite amber", "value": 1.5, "active": True, "tags": ["kelp", "amber"]}]
+            * 200
+        },
+        {"records": [{"id": 0, "name": "", "value": 0.0, "active": False, "tags": []}] * 200},
+        {"document": [True] * 500},
+        {"document": {f"key{number}": number for number in range(300)}},
+        {"document": [[[]]] * 200},
+        {"data": "bytes"},
+    ],
+    ids=("records", "empty records", "list", "map", "nested lists", "bytes"),
+)
+def test_the_footprint_of_a_parse_only_reply_is_what_it_takes_in_memory(request_: dict[str, Any]) -> None:
+    """Its message lives outside of the interpreter's objects; the kernel says how much memory 2,000 of them take."""
+    asked = json.dumps(request_)
+    keeps = (
+        _KEEPS_MESSAGES.replace("json.loads(sys.argv[1])", "{'data': bytes(10_000)}") if "data" in request_ else None
+    )
+    ran = subprocess.run([sys.executable, "-c", keeps or _KEEPS_MESSAGES, asked], capture_output=True, check=True)
+    estimate, real = map(float, ran.stdout.split())
+    assert real <= estimate * 1.1
+    assert estimate <= 3 * real
 
 
 _KEEPS_RECORDS = """
