@@ -142,11 +142,21 @@ def censored_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int
     )
 
 
+def missing_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int, ...]:
+    """The blocks whose trial has no value of the statistic, though another block's has one: too few requests for it.
+
+    They are no chance either: where time ends a trial, the slow ones have the fewest requests.
+    """
+    trials = tuple(trials)
+    without = {t.block for t in trials} - by_block(trials, statistic).keys() - set(censored_blocks(trials, statistic))
+    return tuple(sorted(without)) if len(without) < len(trials) else ()
+
+
 def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]:
     """Each block's value: the trial's median or p99 in ms, or seconds per request for `throughput`.
 
     Throughput goes in as its inverse, so that above 1 means slower in every ratio. A p99 without support is left out,
-    and so is what `censored_blocks` names: ask that first.
+    and so is what `censored_blocks` names: ask that and `missing_blocks` first.
     """
     values: dict[int, float] = {}
     for trial in trials:

@@ -8,7 +8,7 @@ from math import log
 from typing import Literal, TypeAlias
 
 from orchestrator.analysis import equivalence, intervals, words
-from orchestrator.analysis.cells import by_block, censored_blocks
+from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.intervals import ALPHA, LogMean
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval
 from orchestrator.experiment.plan import Plan
@@ -26,7 +26,9 @@ class _Pair:
     group: str
     control: bool
     by_block: tuple[float, ...]
-    censored: str  # why there is no ratio: requests without a right reply; empty where there are none that matter
+    censored: (
+        str  # why there is no ratio: blocks without a value of the statistic; empty where there are none that matter
+    )
 
     @property
     def result(self) -> LogMean | None:
@@ -89,13 +91,14 @@ def _pair(cell: CellSummary, reference: CellSummary, statistic: Statistic, *, co
 def beyond(cell: CellSummary, statistic: Statistic) -> str:
     """Why a cell has no value of the statistic that could be compared, as a clause; empty where it has one.
 
-    A block whose p99 is a time-out is not left out: what stays would be the blocks in which less failed.
+    A block whose p99 is a time-out is not left out: what stays would be the blocks in which less failed. Neither is one with
+    too few requests for a p99: where time ends a trial, those are the slow ones.
     """
     if not cell.trials and cell.failed_trials:
         return f"{cell.stack_label}: no trial gave a sample, {words.count(cell.failed_trials, 'trial')} failed"
     blocks = censored_blocks(cell.trials, statistic)
     if not blocks:
-        return ""
+        return _too_few(cell, statistic)
     text = f"{cell.stack_label}: {words.no_reply(cell.failed, cell.requests)}"
     if cell.failed == cell.requests:
         return text
@@ -108,6 +111,16 @@ def beyond(cell: CellSummary, statistic: Statistic) -> str:
     if len(blocks) < len(cell.trials):
         text += f" in {len(blocks)} of {len(cell.trials)} blocks"
     return text
+
+
+def _too_few(cell: CellSummary, statistic: Statistic) -> str:
+    missing = missing_blocks(cell.trials, statistic)
+    if not missing:
+        return ""
+    return (
+        f"{cell.stack_label}: {len(missing)} of {len(cell.trials)} blocks have no {statistic}, as their trials hold too few "
+        "requests, which may be the slow ones"
+    )
 
 
 def _judge(pairs: Sequence[_Pair], statistic: Statistic, margin: float) -> list[Comparison]:
