@@ -71,6 +71,10 @@ def _eight(_size: float) -> dict[str, Any]:
     return {"load": p.Load(concurrency=8, requests=4_000)}
 
 
+def _eight_per_request(_size: float) -> dict[str, Any]:
+    return {"load": p.Load(concurrency=8, requests=4_000), "connection": "per-request"}
+
+
 def _controlled(_size: float) -> dict[str, Any]:
     return {"controls": 1}
 
@@ -145,6 +149,21 @@ FAULTS: tuple[Fault, ...] = (
         inject=to.stop_early,
         found="fail",
         planned=_eight,
+    ),
+    Fault(
+        check="Little's law",
+        what="with eight new connections at once {} early",
+        sizes=_SHARES,
+        inject=to.stop_early,
+        found="fail",
+        planned=_eight_per_request,
+    ),
+    Fault(
+        check="Little's law",
+        what="pauses overstated by {} of the window",
+        sizes=(0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5),
+        inject=to.overstate_pauses,
+        found="fail",
     ),
     Fault(
         check="queueing ramp",

@@ -41,6 +41,11 @@ def stop_early(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     draft.columns["received_ns"] = draft.columns["received_ns"] - (latency * size).astype(np.int64)
 
 
+def overstate_pauses(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let the requester say that it paused for so much more of the window."""
+    draft.done["paused_s"] += size * draft.done["measured_s"]
+
+
 def remove_round_trips(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Take so many round trips off each call over the distance."""
     if draft.cell.placement == FAR.id:

@@ -58,9 +58,12 @@ class Samples:
     successful requests; `call_ns` counts from the real send time, of the same requests.
     """
 
-    def __init__(self, columns: Mapping[str, npt.NDArray[Any]], *, is_open_loop: bool = False) -> None:
+    def __init__(
+        self, columns: Mapping[str, npt.NDArray[Any]], *, is_open_loop: bool = False, in_flight: int = 1
+    ) -> None:
         self._columns = columns
         self.is_open_loop = is_open_loop
+        self.in_flight = in_flight  # as declared
         due = columns["phase"] == 1
         unsent = columns["status"] == NOT_SENT
         self.never_sent_ns: Nanoseconds = columns["intended_ns"][due & unsent]

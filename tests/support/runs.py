@@ -305,7 +305,7 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
         },
         "min_rtt_us": (rtt_ns + 15 * US) / 1000,
         "connections_opened": n if cell.connection == "per-request" else 0,
-        "paused_s": _paused_s(columns, measured) if cell.load.rate_per_s is None else 0.0,
+        "paused_s": _paused_s(columns, measured, cell.load.concurrency) if cell.load.rate_per_s is None else 0.0,
         "entering_s": span_s * 0.01,
         "cpu_s": span_s * 0.3,
         "cpu_share": 0.3,
@@ -321,14 +321,13 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
     }
 
 
-def _paused_s(columns: dict[str, np.ndarray], measured: np.ndarray) -> float:
-    """What the requester says that its workers spent between two requests; 2 us of a pause it does not see."""
-    order = np.lexsort((columns["sent_ns"][measured], columns["connection"][measured]))
-    sent, received, kept = (columns[name][measured][order] for name in ("sent_ns", "received_ns", "connection"))
-    pauses = (sent[1:] - received[:-1])[kept[1:] == kept[:-1]]
-    if not pauses.size:  # a connection for each request: one worker
-        pauses = np.sort(columns["sent_ns"][measured])[1:] - np.sort(columns["received_ns"][measured])[:-1]
-    return float(np.maximum(pauses - 2 * US, 0).sum()) / S
+def _paused_s(columns: dict[str, np.ndarray], measured: np.ndarray, workers: int) -> float:
+    """What the requester says that a worker spent between its requests, on average; 2 us of a pause it does not see."""
+    worker = (columns["sequence"][measured] - 1) % workers
+    order = np.lexsort((columns["sent_ns"][measured], worker))
+    sent, received, whose = columns["sent_ns"][measured][order], columns["received_ns"][measured][order], worker[order]
+    pauses = (sent[1:] - received[:-1])[whose[1:] == whose[:-1]]
+    return float(np.maximum(pauses - 2 * US, 0).sum()) / workers / S
 
 
 def _trial_record(planned: p.PlannedTrial, draft: Draft, path: str) -> TrialRecord:

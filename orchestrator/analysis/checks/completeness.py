@@ -61,7 +61,7 @@ def judge(cell: CellEvidence) -> Finding | None:
             )
         findings.append(_finding(troubles, evidence, f"{words.count(rows.rows, 'request')}, each recorded once."))
     findings += [_answered(trial) for trial in cell.trials]
-    if cell.failed or len(cell.trials) < cell.planned:
+    if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
     return worst(findings)
 
@@ -98,12 +98,15 @@ def _answered(trial: TrialEvidence) -> Finding:
 
 def _missing_trials(cell: CellEvidence) -> Finding:
     """A failure where all that were tried failed: a cell that cannot be measured is not merely unfinished."""
-    some = f"{len(cell.trials)} of {words.count(cell.planned, 'planned trial')} gave samples"
+    usable = [trial for trial in cell.trials if trial.summary]
+    empty = len(cell.trials) - len(usable)
+    some = f"{len(usable)} of {words.count(cell.planned, 'planned trial')} gave samples"
     none = f"No trial of this cell gave a sample: {words.count(cell.planned, 'trial')} planned"
+    without = f", {empty} ended without a measured request or a window that has a length" if empty else ""
     return Finding(
-        verdict="fail" if cell.failed and not cell.trials else "warn",
-        evidence={"planned": cell.planned, "finished": len(cell.trials), "failed": len(cell.failed)},
-        explanation=f"{some if cell.trials else none}, {len(cell.failed)} failed.",
+        verdict="fail" if (cell.failed or empty) and not usable else "warn",
+        evidence={"planned": cell.planned, "finished": len(usable), "failed": len(cell.failed), "empty": empty},
+        explanation=f"{some if usable else none}, {len(cell.failed)} failed{without}.",
         action="`orch run --resume` makes what is missing; why trials failed is in the manifest and under logs/.",
     )
 
