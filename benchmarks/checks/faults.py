@@ -211,6 +211,15 @@ FAULTS: tuple[Fault, ...] = (
         planned=_open_loop,
     ),
     Fault(
+        check="offered load",
+        what="a schedule entered {} µs too late",
+        sizes=(1, 5, 20, 50, 250),
+        percent=False,
+        inject=to.enter_the_schedule_late,
+        found="fail",
+        planned=_open_loop,
+    ),
+    Fault(
         check="steady state",
         what="{} more time in the first fifth",
         sizes=(0.02, 0.05, 0.08, 0.1, 0.15, 0.2, 0.5),

@@ -134,6 +134,11 @@ def send_too_slowly(draft: Draft, size: float, _rng: np.random.Generator) -> Non
     draft.columns["received_ns"] = draft.columns["sent_ns"] + latency
 
 
+def enter_the_schedule_late(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Say of every request that it was due so many microseconds later."""
+    draft.columns["intended_ns"] = draft.columns["intended_ns"] + int(size * 1_000)
+
+
 def start_slowly(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Begin to measure before the stack is warm."""
     rows = _measured(draft)

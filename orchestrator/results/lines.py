@@ -48,6 +48,7 @@ class Done:
     identity: str | None = None
     verified: Counter = None
     measured_s: Number = None
+    begin_ns: int | None = None
     paused_s: Number = None
     entering_s: Number = None
     errors: dict[str, int] | None = None

@@ -290,6 +290,7 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
         "warmup_requests": int((~measured).sum()),
         "requests": n,
         "measured_s": span_s,
+        "begin_ns": int(columns["intended_ns"][measured].min()),
         "errors": {},
         "error_examples": {},
         "identity": "nonce",
