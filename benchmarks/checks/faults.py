@@ -181,6 +181,22 @@ FAULTS: tuple[Fault, ...] = (
         found="fail",
     ),
     Fault(
+        check="completeness",
+        what="{} of 1,000 requests entered as warm-up",
+        sizes=(1, 2, 5, 10),
+        percent=False,
+        inject=to.enter_the_slowest_as_warm_up,
+        found="fail",
+    ),
+    Fault(
+        check="completeness",
+        what="{} of 1,000 requests of a closed loop entered as not sent",
+        sizes=(1, 2, 5, 10),
+        percent=False,
+        inject=to.enter_the_slowest_as_not_sent,
+        found="fail",
+    ),
+    Fault(
         check="reply",
         what="{} of 1,000 replies not verified",
         sizes=(1, 2, 5, 10),

@@ -92,11 +92,35 @@ def grow_with_place(draft: Draft, size: float, _rng: np.random.Generator) -> Non
 
 def drop_the_slowest(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Leave the slowest requests out of the record, and out of what the requester says of it."""
-    rows, count = _measured(draft), int(size)
-    slowest = rows[np.argsort(_latency(draft)[rows])[-count:]]
+    slowest = _slowest(draft, int(size))
     draft.columns = {name: np.delete(values, slowest) for name, values in draft.columns.items()}
     for name in ("rows", "requests", "verified"):
-        draft.done[name] -= count
+        draft.done[name] -= slowest.size
+
+
+def _slowest(draft: Draft, count: int) -> np.ndarray:
+    rows = _measured(draft)
+    return rows[np.argsort(_latency(draft)[rows])[-count:]]
+
+
+def enter_the_slowest_as_warm_up(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Say that the slowest requests belong to the warm-up, in the record and beside it."""
+    slowest = _slowest(draft, int(size))
+    draft.columns["phase"][slowest] = 0
+    draft.done["warmup_requests"] += slowest.size
+    for name in ("requests", "verified"):
+        draft.done[name] -= slowest.size
+
+
+def enter_the_slowest_as_not_sent(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Say that the slowest requests were never sent; they reached the responder all the same, whose count is lowered."""
+    slowest = _slowest(draft, int(size))
+    draft.columns["status"][slowest] = STATUSES.index("not-sent")
+    draft.columns["connection"][slowest] = -1
+    draft.done |= {"not_sent": int(slowest.size), "not_sent_reason": "connections-busy"}
+    for name in ("requests", "verified"):
+        draft.done[name] -= slowest.size
+    draft.stats["answered"] -= int(slowest.size)
 
 
 def leave_unverified(draft: Draft, size: float, _rng: np.random.Generator) -> None:

@@ -92,6 +92,17 @@ class Samples:
         """The sequence numbers of all rows, ascending."""
         return np.sort(self._columns["sequence"])
 
+    @property
+    def out_of_place(self) -> int:
+        """Rows of the warm-up not over before the measured phase begins, by number or time, and rows of no phase."""
+        phase, numbers = self._columns["phase"], self._columns["sequence"]
+        lost = int((~np.isin(phase, (0, 1))).sum())
+        if not self.measured:
+            return lost
+        warm, begun_ns = phase == 0, self.sent_ns[0]
+        late = (numbers > numbers[phase == 1].min()) | (self._columns["received_ns"] > begun_ns)
+        return lost + int((warm & late).sum())
+
     @cached_property
     def sent_ns(self) -> Nanoseconds:
         """Send stamps of the measured phase, ascending."""

@@ -242,13 +242,20 @@ def _stamps(
         intended = start_ns + np.concatenate([before, begin + np.asarray(due, dtype=np.int64)])
         return intended, intended + rng.integers(2_000, 40_000, size=rows)
     sent = np.empty(rows, dtype=np.int64)
-    workers = cell.load.concurrency
+    workers, warm = cell.load.concurrency, cell.warmup.requests
+    takes = latency.copy()
     for worker in range(workers):
         mine = np.arange(worker, rows, workers)
-        gaps = rng.integers(3_000, 9_000, size=mine.size)
-        ends = np.cumsum(latency[mine] + gaps)
-        begun = start_ns + worker * 7_001 + np.concatenate([[0], ends[:-1]])
-        sent[mine] = begun // workers * workers + worker  # one clock never gives two workers the same reading
+        takes[mine] += rng.integers(3_000, 9_000, size=mine.size)
+    for phase in (np.arange(warm), np.arange(warm, rows)):  # the first one is over before the second begins
+        over_ns = start_ns
+        for worker in range(workers):
+            mine = phase[phase % workers == worker]
+            ends = start_ns + worker * 7_001 + np.cumsum(takes[mine])
+            begun = np.concatenate([[start_ns + worker * 7_001], ends[:-1]])[: mine.size]
+            sent[mine] = begun // workers * workers + worker  # one clock never gives two workers the same reading
+            over_ns = max(over_ns, int(ends.max(initial=0)) + workers)
+        start_ns = over_ns if workers > 1 else over_ns - 1
     return sent, sent
 
 

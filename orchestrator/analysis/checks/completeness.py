@@ -1,4 +1,8 @@
-"""completeness: every request that was made is recorded, once."""
+"""completeness: every request that was made is recorded, once, and in the phase in which it was made.
+
+What is entered as warm-up or as not sent is in no percentile. So the warm-up is over before the measured phase begins, by
+number and by time, as protos/process.md has it; and only a schedule can have something due that is never sent.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +30,7 @@ class Rows:
     never_sent: int
     absent: int  # sequence numbers between 1 and the last that have no row
     repeated: int
+    out_of_place: int  # of the warm-up, and not over before the measured phase
     unanswered: int  # ended in a way that may have kept the request from the responder
 
 
@@ -39,6 +44,7 @@ def observe(samples: Samples) -> Rows:
         never_sent=int(samples.never_sent_ns.size),
         absent=int(numbers[-1]) - (samples.rows - repeated) if samples.rows else 0,
         repeated=repeated,
+        out_of_place=samples.out_of_place,
         unanswered=int(np.isin(samples.every_status, _UNANSWERED).sum()),
     )
 
@@ -53,6 +59,12 @@ def judge(cell: CellEvidence) -> Finding | None:
         if rows.absent or rows.repeated:
             troubles.append(
                 f"{words.count(rows.absent, 'sequence number')} without a row and {rows.repeated} with several"
+            )
+        if rows.out_of_place:
+            troubles.append(f"{words.count(rows.out_of_place, 'request')} of the warm-up lie within the measured phase")
+        if rows.never_sent and not cell.is_open_loop:
+            troubles.append(
+                f"{words.count(rows.never_sent, 'request')} entered as not sent, and in a closed loop none is due by itself"
             )
         if done.get("rows") not in (None, rows.rows) or done.get("requests") not in (None, rows.measured):
             troubles.append(

@@ -77,23 +77,19 @@ def _is_as_drawn(seen: Schedule, part: Part, load: Load) -> bool:
     return _digest(due - due[0]) == seen.first_due
 
 
-def _moved(seen: Schedule, part: Part) -> dict[str, str] | None:
-    """What to say where the whole schedule stands beside its place: latency counts from it."""
+def _moved(seen: Schedule, part: Part) -> str:
+    """What to say where the whole schedule stands beside its place; empty where it does not."""
     if seen.early:
-        return {
-            "explanation": f"{seen.early:,} of {seen.intended - seen.never_sent:,} requests were sent before they were due, "
-            f"by up to {words.ns(seen.earliest_ns)}.",
-            "action": "Latency counts from the intended time: entered too late, it hides as much of every wait.",
-        }
+        return (
+            f"{seen.early:,} of {seen.intended - seen.never_sent:,} requests were sent before they were due, "
+            f"by up to {words.ns(seen.earliest_ns)}."
+        )
     begin_ns = part.done.get("begin_ns")
     if begin_ns is None or seen.first_due_ns == begin_ns:
-        return None
+        return ""
     late_ns = seen.first_due_ns - begin_ns
-    return {
-        "explanation": f"The first request was due {words.ns(abs(late_ns))} {'after' if late_ns > 0 else 'before'} the "
-        "measured phase began, and not at once.",
-        "action": "Latency counts from the intended time: see from when on the requester counts its schedule.",
-    }
+    side = "after" if late_ns > 0 else "before"
+    return f"The first request was due {words.ns(abs(late_ns))} {side} the measured phase began, and not at once."
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -127,8 +123,13 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
             explanation="Requests were not due when the trial's seed says.",
             action="Latency counts from the intended time: when that moves with the replies, a late send goes unseen.",
         )
-    if (moved := _moved(seen, part)) is not None:
-        return Finding(verdict="fail", evidence=evidence, **moved)
+    if moved := _moved(seen, part):
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=moved,
+            action="Latency counts from the intended time: entered too late, it hides as much of every wait.",
+        )
     delivered = seen.achieved_per_s / seen.intended_per_s
     told = f"{words.percent(delivered)} of {words.rate(rate)} requests a second were sent"
     if seen.never_sent:
