@@ -276,6 +276,13 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(check="clocks", what="a clock in steps of {} of the median", sizes=_RARE[3:8], inject=to.count_coarsely),
     Fault(
+        check="clocks",
+        what="a monotonic clock {} too slow",
+        sizes=(0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.5),
+        inject=to.slow_the_clock_down,
+        found="fail",
+    ),
+    Fault(
         check="between trials",
         what="trials that spread by {}",
         sizes=(0.05, 0.1, 0.15, 0.2, 0.3, 0.5),

@@ -192,6 +192,17 @@ def count_coarsely(draft: Draft, size: float, _rng: np.random.Generator) -> None
         draft.columns[name] = draft.columns[name] // step * step
 
 
+def slow_the_clock_down(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let the clock of the stamps count so much less than it should; the wall clock is right."""
+    anchors = draft.done["anchor"], draft.done["anchor_end"]
+    begin_ns = anchors[0]["monotonic_ns"]
+    for name in ("sent_ns", "intended_ns", "received_ns"):
+        draft.columns[name] = begin_ns + ((draft.columns[name] - begin_ns) * (1 - size)).astype(np.int64)
+    anchors[1]["monotonic_ns"] = begin_ns + int((anchors[1]["monotonic_ns"] - begin_ns) * (1 - size))
+    for name in ("measured_s", "paused_s"):
+        draft.done[name] *= 1 - size
+
+
 def scatter_trials(draft: Draft, size: float, rng: np.random.Generator) -> None:
     """Make each trial quicker or slower as a whole, lognormally."""
     _stretch(draft, float(np.exp(rng.normal(0, size))))

@@ -6,18 +6,23 @@ number and by time, as protos/process.md has it; and only a schedule can have so
 
 from __future__ import annotations
 
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
-from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
+from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
 from services.harness.contract import STATUSES
 
+_TELLING = 50  # so many different latencies do not come twice
 _CHECK_REQUESTS = 2  # identity, and one of the operation, per requester, before the record begins
 # May have failed before the responder saw them; an error in the protocol's words may be that of something in between.
 _UNANSWERED = [STATUSES.index(name) for name in STATUSES if name not in ("ok", "wrong-reply", "not-sent", "unverified")]
+_COPIED = "Measure again: a trial that is a copy of another makes intervals narrower than they are."
 _ACTION = "Do not publish this cell: what is missing may be the slowest. The requester's last words are under logs/."
 
 
@@ -32,6 +37,7 @@ class Rows:
     repeated: int
     out_of_place: int  # of the warm-up, and not over before the measured phase
     unanswered: int  # ended in a way that may have kept the request from the responder
+    digest: str  # of the measured stamps
 
 
 def observe(samples: Samples) -> Rows:
@@ -46,7 +52,20 @@ def observe(samples: Samples) -> Rows:
         repeated=repeated,
         out_of_place=samples.out_of_place,
         unanswered=int(np.isin(samples.every_status, _UNANSWERED).sum()),
+        digest=_digest(samples),
     )
+
+
+def _digest(samples: Samples) -> str:
+    """Of when requests were sent and answered, counted from the first send, so that a copy moved in time is one too.
+
+    With few different latencies (a coarse clock) two trials may agree by chance: then of the clock's own stamps.
+    """
+    if not samples.measured:
+        return ""
+    many = np.unique(samples.received_ns - samples.sent_ns).size >= _TELLING
+    stamps = np.stack([samples.sent_ns, samples.received_ns]) - (samples.sent_ns[0] if many else 0)
+    return hashlib.sha256(stamps.astype("<i8").tobytes()).hexdigest()[:16]
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -73,9 +92,40 @@ def judge(cell: CellEvidence) -> Finding | None:
             )
         findings.append(_finding(troubles, evidence, f"{words.count(rows.rows, 'request')}, each recorded once."))
     findings += [_answered(trial) for trial in cell.trials]
+    findings += _repeated(cell.trials, "trials of this cell")
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
     return worst(findings)
+
+
+def judge_run(run: RunEvidence) -> Finding | None:
+    """The same samples in several cells; within one cell, `judge` finds them."""
+    return worst(_repeated([trial for cell in run.cells for trial in cell.trials], "several cells", across=True))
+
+
+def _repeated(trials: Iterable[TrialEvidence], where: str, *, across: bool = False) -> list[Finding]:
+    """Samples that were entered more than once: they are one measurement, and tell nothing of the spread between trials."""
+    found: dict[str, list[TrialEvidence]] = defaultdict(list)
+    for trial in trials:
+        keys = [requester.samples for requester in trial.record.requesters]
+        keys += [part.seen[NAME].digest for part in trial.parts if NAME in part.seen]
+        for key in filter(None, keys):
+            found[key].append(trial)
+    copies = [same for same in found.values() if len(same) > 1 and (len({t.record.cell for t in same}) > 1) is across]
+    return [
+        Finding(
+            verdict="fail",
+            evidence={"trial": same[0].record.index, "trials": [trial.record.index for trial in same]},
+            weight=len(same),
+            explanation=f"One measurement is entered {len(same)} times, in {where}: {_named(same)} hold the same samples.",
+            action=_COPIED,
+        )
+        for same in copies
+    ]
+
+
+def _named(trials: list[TrialEvidence]) -> str:
+    return ", ".join(dict.fromkeys(trial.called for trial in trials))
 
 
 def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Finding:
@@ -124,4 +174,4 @@ def _missing_trials(cell: CellEvidence) -> Finding:
 
 
 NAME = "completeness"
-CHECK = Check(name=NAME, severity="fatal", observe=observe, judge=judge, judges_empty=True)
+CHECK = Check(name=NAME, severity="fatal", observe=observe, judge=judge, judge_run=judge_run, judges_empty=True)
