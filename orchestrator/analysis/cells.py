@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import Any
@@ -128,6 +128,22 @@ def _client_share(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | 
         if alike and other.distribution and other.distribution.median is not None:
             return (mine - other.distribution.median) / mine
     return None
+
+
+def without_shares_of(cells: Sequence[CellSummary], invalid: Container[str]) -> tuple[CellSummary, ...]:
+    """The cells, without a client's share that is the distance to an invalid cell (by id) of the bare socket."""
+    return tuple(replace(c, client_share=None) if _rests_on(c, cells, invalid) else c for c in cells)
+
+
+def _rests_on(cell: CellSummary, cells: Sequence[CellSummary], invalid: Container[str]) -> bool:
+    return cell.client_share is not None and any(
+        other.id in invalid
+        and other.client == RAW_CLIENT
+        and (other.protocol, other.responder) == (cell.protocol, cell.responder)
+        and (other.operation_id, other.placement_id) == (cell.operation_id, cell.placement_id)
+        and (other.connection, other.load, other.concurrency) == (cell.connection, cell.load, cell.concurrency)
+        for other in cells
+    )
 
 
 def censored_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Literal, TypeAlias
@@ -35,11 +35,12 @@ class _Pair:
         return intervals.log_mean([log(r) for r in self.by_block]) if self.by_block else None
 
 
-def compare_stacks(plan: Plan, cells: Sequence[CellSummary]) -> tuple[Comparison, ...]:
+def compare_stacks(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
     """Every stack against the reference, per group of cells that differ in nothing else, for each statistic.
 
     A stack measured only under another connection policy than the reference is compared all the same (a development
-    server that cannot keep a connection open), and the group says so.
+    server that cannot keep a connection open), and the group says so. A pair of which a cell is `invalid` (by id) has no
+    interval and decides nothing of the others: its error is not shared, and as a control it widens nothing.
     """
     controls = {s.id for s in plan.stacks if s.control_of}
     reference = plan.reference or plan.stacks[0].id
@@ -51,7 +52,7 @@ def compare_stacks(plan: Plan, cells: Sequence[CellSummary]) -> tuple[Comparison
                 pair = _pair(cell, beside, statistic, control=cell.stack in controls)
                 groups.setdefault(pair.group, []).append(pair)
         for pairs in groups.values():
-            found += _judge(pairs, statistic, plan.matters)
+            found += _judge(pairs, statistic, plan.matters, invalid)
     return tuple(found)
 
 
@@ -123,9 +124,10 @@ def _too_few(cell: CellSummary, statistic: Statistic) -> str:
     )
 
 
-def _judge(pairs: Sequence[_Pair], statistic: Statistic, margin: float) -> list[Comparison]:
+def _judge(pairs: Sequence[_Pair], statistic: Statistic, margin: float, invalid: Container[str]) -> list[Comparison]:
     """Holm over the stacks of a group. Controls stand outside: that they are equal is known, not asked."""
-    results = list(zip(pairs, intervals.with_shared_error([p.result for p in pairs]), strict=True))
+    sound = [None if p.cell.id in invalid or p.reference.id in invalid else p.result for p in pairs]
+    results = list(zip(pairs, intervals.with_shared_error(sound), strict=True))
     envelope = max((abs(r.mean) for p, r in results if p.control and r), default=0.0)
     asked = [(p, r) for p, r in results if not p.control]
     p_values = [r.p_value for _, r in asked if r and r.p_value is not None]
