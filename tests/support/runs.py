@@ -241,21 +241,17 @@ def _stamps(
         begin = int(before[-1]) + S // 10 if warm else 0
         intended = start_ns + np.concatenate([before, begin + np.asarray(due, dtype=np.int64)])
         return intended, intended + rng.integers(2_000, 40_000, size=rows)
-    sent = np.empty(rows, dtype=np.int64)
+    sent, takes = np.empty(rows, dtype=np.int64), latency.copy()
     workers, warm = cell.load.concurrency, cell.warmup.requests
-    takes = latency.copy()
     for worker in range(workers):
-        mine = np.arange(worker, rows, workers)
-        takes[mine] += rng.integers(3_000, 9_000, size=mine.size)
+        takes[worker::workers] += rng.integers(3_000, 9_000, size=takes[worker::workers].size)
     for phase in (np.arange(warm), np.arange(warm, rows)):  # the first one is over before the second begins
-        over_ns = start_ns
+        begins_ns = start_ns
         for worker in range(workers):
             mine = phase[phase % workers == worker]
-            ends = start_ns + worker * 7_001 + np.cumsum(takes[mine])
-            begun = np.concatenate([[start_ns + worker * 7_001], ends[:-1]])[: mine.size]
-            sent[mine] = begun // workers * workers + worker  # one clock never gives two workers the same reading
-            over_ns = max(over_ns, int(ends.max(initial=0)) + workers)
-        start_ns = over_ns if workers > 1 else over_ns - 1
+            ends = np.cumsum([begins_ns + worker * 7_001, *takes[mine]])
+            sent[mine] = ends[:-1] // workers * workers + worker  # one clock never gives two workers the same reading
+            start_ns = max(start_ns, int(ends[-1]) + workers - 1)
     return sent, sent
 
 
@@ -331,10 +327,8 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
 
 def _paused_s(columns: dict[str, np.ndarray], measured: np.ndarray, workers: int) -> float:
     """What the requester says that a worker spent between its requests, on average; 2 us of a pause it does not see."""
-    worker = (columns["sequence"][measured] - 1) % workers
-    order = np.lexsort((columns["sent_ns"][measured], worker))
-    sent, received, whose = columns["sent_ns"][measured][order], columns["received_ns"][measured][order], worker[order]
-    pauses = (sent[1:] - received[:-1])[whose[1:] == whose[:-1]]
+    lanes = (np.flatnonzero(measured & ((columns["sequence"] - 1) % workers == worker)) for worker in range(workers))
+    pauses = np.concatenate([columns["sent_ns"][lane][1:] - columns["received_ns"][lane][:-1] for lane in lanes])
     return float(np.maximum(pauses - 2 * US, 0).sum()) / workers / S
 
 
