@@ -75,6 +75,10 @@ def _eight_for_long(_size: float) -> dict[str, Any]:
     return {"load": p.Load(concurrency=8, requests=16_000)}
 
 
+def _eight_per_request(_size: float) -> dict[str, Any]:
+    return {"load": p.Load(concurrency=8, requests=4_000), "connection": "per-request"}
+
+
 def _controlled(_size: float) -> dict[str, Any]:
     return {"controls": 1}
 
@@ -151,6 +155,21 @@ FAULTS: tuple[Fault, ...] = (
         planned=_eight,
     ),
     Fault(
+        check="Little's law",
+        what="with eight new connections at once {} early",
+        sizes=_SHARES,
+        inject=to.stop_early,
+        found="fail",
+        planned=_eight_per_request,
+    ),
+    Fault(
+        check="Little's law",
+        what="pauses overstated by {} of the window",
+        sizes=(0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5),
+        inject=to.overstate_pauses,
+        found="fail",
+    ),
+    Fault(
         check="queueing ramp",
         what="latency that grows {}-fold over the trial",
         sizes=(1.2, 1.5, 2.0, 2.5, 3.0, 5.0),
@@ -163,6 +182,22 @@ FAULTS: tuple[Fault, ...] = (
         sizes=(1, 2, 5, 10),
         percent=False,
         inject=to.drop_the_slowest,
+        found="fail",
+    ),
+    Fault(
+        check="completeness",
+        what="{} of 1,000 requests entered as warm-up",
+        sizes=(1, 2, 5, 10),
+        percent=False,
+        inject=to.enter_the_slowest_as_warm_up,
+        found="fail",
+    ),
+    Fault(
+        check="completeness",
+        what="{} of 1,000 requests of a closed loop entered as not sent",
+        sizes=(1, 2, 5, 10),
+        percent=False,
+        inject=to.enter_the_slowest_as_not_sent,
         found="fail",
     ),
     Fault(
@@ -193,6 +228,15 @@ FAULTS: tuple[Fault, ...] = (
         what="a rate {} too low",
         sizes=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),
         inject=to.send_too_slowly,
+        planned=_open_loop,
+    ),
+    Fault(
+        check="offered load",
+        what="a schedule entered {} µs too late",
+        sizes=(1, 5, 20, 50, 250),
+        percent=False,
+        inject=to.enter_the_schedule_late,
+        found="fail",
         planned=_open_loop,
     ),
     Fault(
@@ -235,6 +279,13 @@ FAULTS: tuple[Fault, ...] = (
         inject=to.work_beside,
     ),
     Fault(check="clocks", what="a clock in steps of {} of the median", sizes=_RARE[3:8], inject=to.count_coarsely),
+    Fault(
+        check="clocks",
+        what="a monotonic clock {} too slow",
+        sizes=(0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.5),
+        inject=to.slow_the_clock_down,
+        found="fail",
+    ),
     Fault(
         check="between trials",
         what="trials that spread by {}",

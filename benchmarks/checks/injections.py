@@ -41,6 +41,11 @@ def stop_early(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     draft.columns["received_ns"] = draft.columns["received_ns"] - (latency * size).astype(np.int64)
 
 
+def overstate_pauses(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let the requester say that it paused for so much more of the window."""
+    draft.done["paused_s"] += size * draft.done["measured_s"]
+
+
 def remove_round_trips(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Take so many round trips off each call over the distance."""
     if draft.cell.placement == FAR.id:
@@ -87,11 +92,35 @@ def grow_with_place(draft: Draft, size: float, _rng: np.random.Generator) -> Non
 
 def drop_the_slowest(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Leave the slowest requests out of the record, and out of what the requester says of it."""
-    rows, count = _measured(draft), int(size)
-    slowest = rows[np.argsort(_latency(draft)[rows])[-count:]]
+    slowest = _slowest(draft, int(size))
     draft.columns = {name: np.delete(values, slowest) for name, values in draft.columns.items()}
     for name in ("rows", "requests", "verified"):
-        draft.done[name] -= count
+        draft.done[name] -= slowest.size
+
+
+def _slowest(draft: Draft, count: int) -> np.ndarray:
+    rows = _measured(draft)
+    return rows[np.argsort(_latency(draft)[rows])[-count:]]
+
+
+def enter_the_slowest_as_warm_up(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Say that the slowest requests belong to the warm-up, in the record and beside it."""
+    slowest = _slowest(draft, int(size))
+    draft.columns["phase"][slowest] = 0
+    draft.done["warmup_requests"] += slowest.size
+    for name in ("requests", "verified"):
+        draft.done[name] -= slowest.size
+
+
+def enter_the_slowest_as_not_sent(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Say that the slowest requests were never sent; they reached the responder all the same, whose count is lowered."""
+    slowest = _slowest(draft, int(size))
+    draft.columns["status"][slowest] = STATUSES.index("not-sent")
+    draft.columns["connection"][slowest] = -1
+    draft.done |= {"not_sent": int(slowest.size), "not_sent_reason": "connections-busy"}
+    for name in ("requests", "verified"):
+        draft.done[name] -= slowest.size
+    draft.stats["answered"] -= int(slowest.size)
 
 
 def leave_unverified(draft: Draft, size: float, _rng: np.random.Generator) -> None:
@@ -129,6 +158,11 @@ def send_too_slowly(draft: Draft, size: float, _rng: np.random.Generator) -> Non
     draft.columns["received_ns"] = draft.columns["sent_ns"] + latency
 
 
+def enter_the_schedule_late(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Say of every request that it was due so many microseconds later."""
+    draft.columns["intended_ns"] = draft.columns["intended_ns"] + int(size * 1_000)
+
+
 def start_slowly(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Begin to measure before the stack is warm."""
     rows = _measured(draft)
@@ -156,6 +190,17 @@ def count_coarsely(draft: Draft, size: float, _rng: np.random.Generator) -> None
     step = max(1, int(size * float(np.median(_latency(draft)[_measured(draft)]))))
     for name in ("sent_ns", "intended_ns", "received_ns"):
         draft.columns[name] = draft.columns[name] // step * step
+
+
+def slow_the_clock_down(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let the clock of the stamps count so much less than it should; the wall clock is right."""
+    anchors = draft.done["anchor"], draft.done["anchor_end"]
+    begin_ns = anchors[0]["monotonic_ns"]
+    for name in ("sent_ns", "intended_ns", "received_ns"):
+        draft.columns[name] = begin_ns + ((draft.columns[name] - begin_ns) * (1 - size)).astype(np.int64)
+    anchors[1]["monotonic_ns"] = begin_ns + int((anchors[1]["monotonic_ns"] - begin_ns) * (1 - size))
+    for name in ("measured_s", "paused_s"):
+        draft.done[name] *= 1 - size
 
 
 def scatter_trials(draft: Draft, size: float, rng: np.random.Generator) -> None:

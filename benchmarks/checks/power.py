@@ -97,6 +97,7 @@ def judged(check: Check, run: Run) -> CheckVerdict:
     """The gravest verdict of one check, the others left out."""
     evidence = collect(run, {check.name: check.observe} if check.observe else {})
     findings = [check.judge_run(evidence)] if check.judge_run else []
+    findings += [check.judge_last(evidence, ())] if check.judge_last else []
     findings += [check.judge(cell) for cell in evidence.cells if check.judge and cell.trials]
     return max((finding.verdict for finding in findings if finding), key=rank, default="pass")
 

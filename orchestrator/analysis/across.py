@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from orchestrator.analysis import between_runs, environments, equivalence, intervals, matching, words
 from orchestrator.analysis.between_runs import Difference, FloorMove, RunMean, Spread
-from orchestrator.analysis.cells import by_block, censored_blocks
+from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.compare import Statistic, beyond, moved
 from orchestrator.analysis.history import EqualRun
 from orchestrator.analysis.summary import CellSummary, CheckVerdict, FloorSummary, Interval, RunSummary, Standing
@@ -269,8 +269,8 @@ def _judge(
 
 
 def _mean(cell: CellSummary, statistic: Statistic) -> RunMean | None:
-    """None where the statistic of a trial falls among requests without a right reply."""
-    if censored_blocks(cell.trials, statistic):
+    """None where the statistic of a trial falls among requests without a right reply, or only some trials have one."""
+    if censored_blocks(cell.trials, statistic) or missing_blocks(cell.trials, statistic):
         return None
     return between_runs.run_mean(list(by_block(cell.trials, statistic).values()))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import Any
@@ -130,6 +130,22 @@ def _client_share(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | 
     return None
 
 
+def without_shares_of(cells: Sequence[CellSummary], invalid: Container[str]) -> tuple[CellSummary, ...]:
+    """The cells, without a client's share that is the distance to an invalid cell (by id) of the bare socket."""
+    return tuple(replace(c, client_share=None) if _rests_on(c, cells, invalid) else c for c in cells)
+
+
+def _rests_on(cell: CellSummary, cells: Sequence[CellSummary], invalid: Container[str]) -> bool:
+    return cell.client_share is not None and any(
+        other.id in invalid
+        and other.client == RAW_CLIENT
+        and (other.protocol, other.responder) == (cell.protocol, cell.responder)
+        and (other.operation_id, other.placement_id) == (cell.operation_id, cell.placement_id)
+        and (other.connection, other.load, other.concurrency) == (cell.connection, cell.load, cell.concurrency)
+        for other in cells
+    )
+
+
 def censored_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int, ...]:
     """The blocks whose value falls among requests without a right reply: it is larger than any number.
 
@@ -142,11 +158,21 @@ def censored_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int
     )
 
 
+def missing_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int, ...]:
+    """The blocks whose trial has no value of the statistic, though another block's has one: too few requests for it.
+
+    They are no chance either: where time ends a trial, the slow ones have the fewest requests.
+    """
+    trials = tuple(trials)
+    without = {t.block for t in trials} - by_block(trials, statistic).keys() - set(censored_blocks(trials, statistic))
+    return tuple(sorted(without)) if len(without) < len(trials) else ()
+
+
 def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]:
     """Each block's value: the trial's median or p99 in ms, or seconds per request for `throughput`.
 
     Throughput goes in as its inverse, so that above 1 means slower in every ratio. A p99 without support is left out,
-    and so is what `censored_blocks` names: ask that first.
+    and so is what `censored_blocks` names: ask that and `missing_blocks` first.
     """
     values: dict[int, float] = {}
     for trial in trials:

@@ -105,7 +105,14 @@ def _cell(
     evidence = []
     for record in made:
         parts = [
-            (part, Samples(run.samples(part.samples, COLUMNS), is_open_loop=cell.load.rate_per_s is not None))
+            (
+                part,
+                Samples(
+                    run.samples(part.samples, COLUMNS),
+                    is_open_loop=cell.load.rate_per_s is not None,
+                    in_flight=cell.load.concurrency,
+                ),
+            )
             for part in record.requesters
             if part.samples
         ]
@@ -251,9 +258,12 @@ def _totals(cell: Cell, requesters: list[tuple[RequesterRecord, Samples]]) -> To
 def _rate_per_s(record: RequesterRecord, samples: Samples) -> float | None:
     """Replies per second of the time in which the requester's workers asked, or could have.
 
-    What a worker did between two requests for our sake (`paused_s` of protos/process.md) is no time of the stack's.
+    What a worker did between two requests for our sake (`paused_s` of protos/process.md) is no time of the stack's. Of what
+    is no part of the window nothing is taken off: the check Little's law fails, and the trial is still there to be shown.
     """
     paused_s = float(record.done.get("paused_s") or 0.0)
+    if not 0 <= paused_s < samples.span_ns / 1e9:
+        paused_s = 0.0
     return st.per_second(int(samples.ok.sum()), samples.span_ns / 1e9 - paused_s)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Literal, TypeAlias
 
 from orchestrator.analysis import equivalence, intervals, words
-from orchestrator.analysis.cells import by_block, censored_blocks
+from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.intervals import ALPHA, LogMean
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval
 from orchestrator.experiment.plan import Plan
@@ -27,18 +27,19 @@ class _Pair:
     control: bool
     by_block: tuple[float, ...]
     blocks: tuple[int, ...]
-    censored: str  # why there is no ratio: requests without a right reply; empty where there are none that matter
+    censored: str  # why there is no ratio: blocks without a value, or unsent requests; empty where none matter
 
     @property
     def result(self) -> LogMean | None:
         return intervals.log_mean([log(r) for r in self.by_block]) if self.by_block else None
 
 
-def compare_stacks(plan: Plan, cells: Sequence[CellSummary]) -> tuple[Comparison, ...]:
+def compare_stacks(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
     """Every stack against the reference, per group of cells that differ in nothing else, for each statistic.
 
     A stack measured only under another connection policy than the reference is compared all the same (a development
-    server that cannot keep a connection open), and the group says so.
+    server that cannot keep a connection open), and the group says so. A pair of which a cell is `invalid` (by id) has no
+    interval and decides nothing of the others: its error is not shared, and as a control it widens nothing.
     """
     controls = {s.id for s in plan.stacks if s.control_of}
     reference = plan.reference or plan.stacks[0].id
@@ -50,7 +51,7 @@ def compare_stacks(plan: Plan, cells: Sequence[CellSummary]) -> tuple[Comparison
                 pair = _pair(cell, beside, statistic, plan.matters, control=cell.stack in controls)
                 groups.setdefault(pair.group, []).append(pair)
         for pairs in groups.values():
-            found += _judge(pairs, statistic, plan.matters)
+            found += _judge(pairs, statistic, plan.matters, invalid)
     return tuple(found)
 
 
@@ -92,13 +93,14 @@ def _pair(cell: CellSummary, reference: CellSummary, statistic: Statistic, margi
 def beyond(cell: CellSummary, statistic: Statistic) -> str:
     """Why a cell has no value of the statistic that could be compared, as a clause; empty where it has one.
 
-    A block whose p99 is a time-out is not left out: what stays would be the blocks in which less failed.
+    A block whose p99 is a time-out is not left out: what stays would be the blocks in which less failed. Neither is one with
+    too few requests for a p99: where time ends a trial, those are the slow ones.
     """
     if not cell.trials and cell.failed_trials:
         return f"{cell.stack_label}: no trial gave a sample, {words.count(cell.failed_trials, 'trial')} failed"
     blocks = censored_blocks(cell.trials, statistic)
     if not blocks:
-        return ""
+        return _too_few(cell, statistic)
     text = f"{cell.stack_label}: {words.no_reply(cell.failed, cell.requests)}"
     if cell.failed == cell.requests:
         return text
@@ -131,9 +133,20 @@ def moved(cell: CellSummary, statistic: Statistic, margin: float) -> str:
     return text if blocks == len(cell.trials) else f"{text} in {blocks} of {len(cell.trials)} blocks"
 
 
-def _judge(pairs: Sequence[_Pair], statistic: Statistic, margin: float) -> list[Comparison]:
+def _too_few(cell: CellSummary, statistic: Statistic) -> str:
+    missing = missing_blocks(cell.trials, statistic)
+    if not missing:
+        return ""
+    return (
+        f"{cell.stack_label}: {len(missing)} of {len(cell.trials)} blocks have no {statistic}, as their trials hold too few "
+        "requests, which may be the slow ones"
+    )
+
+
+def _judge(pairs: Sequence[_Pair], statistic: Statistic, margin: float, invalid: Container[str]) -> list[Comparison]:
     """Holm over the stacks of a group. Controls stand outside: that they are equal is known, not asked."""
-    results = list(zip(pairs, intervals.with_shared_error([p.result for p in pairs]), strict=True))
+    sound = [None if p.cell.id in invalid or p.reference.id in invalid else p.result for p in pairs]
+    results = list(zip(pairs, intervals.with_shared_error(sound), strict=True))
     envelope = max((abs(r.mean) for p, r in results if p.control and r), default=0.0)
     asked = [(p, r) for p, r in results if not p.control]
     p_values = [r.p_value for _, r in asked if r and r.p_value is not None]

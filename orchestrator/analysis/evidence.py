@@ -62,9 +62,12 @@ class Samples:
     successful requests; `call_ns` counts from the real send time, of the same requests.
     """
 
-    def __init__(self, columns: Mapping[str, npt.NDArray[Any]], *, is_open_loop: bool = False) -> None:
+    def __init__(
+        self, columns: Mapping[str, npt.NDArray[Any]], *, is_open_loop: bool = False, in_flight: int = 1
+    ) -> None:
         self._columns = columns
         self.is_open_loop = is_open_loop
+        self.in_flight = in_flight  # as declared
         due = columns["phase"] == 1
         unsent = columns["status"] == NOT_SENT
         self.never_sent_ns: Nanoseconds = columns["intended_ns"][due & unsent]
@@ -92,6 +95,17 @@ class Samples:
     def sequences(self) -> Nanoseconds:
         """The sequence numbers of all rows, ascending."""
         return np.sort(self._columns["sequence"])
+
+    @property
+    def out_of_place(self) -> int:
+        """Rows of the warm-up not over before the measured phase begins, by number or time, and rows of no phase."""
+        phase, numbers = self._columns["phase"], self._columns["sequence"]
+        lost = int((~np.isin(phase, (0, 1))).sum())
+        if not self.measured:
+            return lost
+        warm, begun_ns = phase == 0, self.sent_ns[0]
+        late = (numbers > numbers[phase == 1].min()) | (self._columns["received_ns"] > begun_ns)
+        return lost + int((warm & late).sum())
 
     @cached_property
     def sent_ns(self) -> Nanoseconds:

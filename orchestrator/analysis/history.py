@@ -15,7 +15,7 @@ from typing import Any
 
 from orchestrator.analysis import words
 from orchestrator.analysis.between_runs import run_mean
-from orchestrator.analysis.cells import by_block, censored_blocks
+from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.compare import STATISTICS
 from orchestrator.analysis.environments import are_alike
 from orchestrator.analysis.summary import SCHEMA_VERSION, RunSummary, TrialSummary
@@ -119,6 +119,6 @@ def _means(run: Mapping[str, Any]) -> dict[tuple[str, str], float]:
             continue
         for statistic in STATISTICS:
             mean = run_mean(list(by_block(trials, statistic).values()))
-            if mean and not censored_blocks(trials, statistic):
+            if mean and not censored_blocks(trials, statistic) and not missing_blocks(trials, statistic):
                 found[cell["id"], statistic] = mean.mean
     return found

@@ -8,7 +8,7 @@ import shlex
 from dataclasses import asdict
 from pathlib import Path
 
-from orchestrator.analysis.cells import summarise_cells
+from orchestrator.analysis.cells import summarise_cells, without_shares_of
 from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.collect import collect, last_attempts
 from orchestrator.analysis.compare import compare_stacks
@@ -30,9 +30,11 @@ def summarise(run: Run) -> RunSummary:
     observers = {check.name: check.observe for check in CHECKS if check.observe}
     evidence = collect(run, observers)
     manifest, plan = evidence.manifest, evidence.plan
-    cells = summarise_cells(evidence)
     checks = run_checks(evidence)
-    comparisons = withhold(compare_stacks(plan, cells), invalid_cells(cells, checks))
+    cells = summarise_cells(evidence)
+    invalid = invalid_cells(cells, checks)
+    cells = without_shares_of(cells, invalid)
+    comparisons = withhold(compare_stacks(plan, cells, invalid), invalid)
     said = verdicts(cells, comparisons, checks)
     return RunSummary(
         run_id=manifest.run_id,

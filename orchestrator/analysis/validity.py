@@ -15,9 +15,14 @@ _MOST_NAMED = 3
 
 def invalid_cells(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> dict[str, tuple[str, ...]]:
     """The names of the checks that failed, by id of the cell that they invalidate, in the order of the cells."""
-    failed = [check for check in checks if check.verdict == "fail" and check.severity != "note"]
-    found = {c.id: dict.fromkeys(check.name for check in failed if check.cell in (None, c.id)) for c in cells}
-    return {cell: tuple(names) for cell, names in found.items() if names}
+    found = {cell.id: failed_in(cell.id, checks) for cell in cells}
+    return {cell: names for cell, names in found.items() if names}
+
+
+def failed_in(cell: str, checks: Sequence[CheckResult]) -> tuple[str, ...]:
+    """The names of the checks that invalidate one cell, by its id."""
+    failed = (c for c in checks if c.verdict == "fail" and c.severity != "note" and c.cell in (None, cell))
+    return tuple(dict.fromkeys(check.name for check in failed))
 
 
 def withhold(comparisons: Sequence[Comparison], invalid: Mapping[str, Sequence[str]]) -> tuple[Comparison, ...]:

@@ -48,6 +48,8 @@ class Done:
     identity: str | None = None
     verified: Counter = None
     measured_s: Number = None
+    begin_ns: int | None = None
+    paused_s: Number = None
     entering_s: Number = None
     errors: dict[str, int] | None = None
     error_examples: dict[str, str] | None = None

@@ -238,6 +238,7 @@ def _measured_phase(
     span_s = ledger.tally.span_s
     return {
         **_tallied(ledger.tally),
+        "begin_ns": phase.begin_ns,
         "not_sent_reason": _not_sent_reason(ledger.tally, load.concurrency, cpu_s),
         "wire": wire.wire(),
         "min_rtt_us": wire.min_rtt_us(),

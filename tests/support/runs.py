@@ -244,14 +244,17 @@ def _stamps(
         begin = int(before[-1]) + S // 10 if warm else 0
         intended = start_ns + np.concatenate([before, begin + np.asarray(due, dtype=np.int64)])
         return intended, intended + rng.integers(2_000, 40_000, size=rows)
-    sent = np.empty(rows, dtype=np.int64)
-    workers = cell.load.concurrency
+    sent, takes = np.empty(rows, dtype=np.int64), latency.copy()
+    workers, warm = cell.load.concurrency, cell.warmup.requests
     for worker in range(workers):
-        mine = np.arange(worker, rows, workers)
-        gaps = rng.integers(3_000, 9_000, size=mine.size)
-        ends = np.cumsum(latency[mine] + gaps)
-        begun = start_ns + worker * 7_001 + np.concatenate([[0], ends[:-1]])
-        sent[mine] = begun // workers * workers + worker  # one clock never gives two workers the same reading
+        takes[worker::workers] += rng.integers(3_000, 9_000, size=takes[worker::workers].size)
+    for phase in (np.arange(warm), np.arange(warm, rows)):  # the first one is over before the second begins
+        begins_ns = start_ns
+        for worker in range(workers):
+            mine = phase[phase % workers == worker]
+            ends = np.cumsum([begins_ns + worker * 7_001, *takes[mine]])
+            sent[mine] = ends[:-1] // workers * workers + worker  # one clock never gives two workers the same reading
+            start_ns = max(start_ns, int(ends[-1]) + workers - 1)
     return sent, sent
 
 
@@ -293,6 +296,7 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
         "warmup_requests": int((~measured).sum()),
         "requests": n,
         "measured_s": span_s,
+        "begin_ns": int(columns["intended_ns"][measured].min()),
         "errors": {},
         "error_examples": {},
         "identity": "nonce",
@@ -308,7 +312,7 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
         },
         "min_rtt_us": (rtt_ns + 15 * US) / 1000,
         "connections_opened": n if cell.connection == "per-request" else 0,
-        "paused_s": _paused_s(columns, measured) if cell.load.rate_per_s is None else 0.0,
+        "paused_s": _paused_s(columns, measured, cell.load.concurrency) if cell.load.rate_per_s is None else 0.0,
         "entering_s": span_s * 0.01,
         "cpu_s": span_s * 0.3,
         "cpu_share": 0.3,
@@ -324,14 +328,11 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
     }
 
 
-def _paused_s(columns: dict[str, np.ndarray], measured: np.ndarray) -> float:
-    """What the requester says that its workers spent between two requests; 2 us of a pause it does not see."""
-    order = np.lexsort((columns["sent_ns"][measured], columns["connection"][measured]))
-    sent, received, kept = (columns[name][measured][order] for name in ("sent_ns", "received_ns", "connection"))
-    pauses = (sent[1:] - received[:-1])[kept[1:] == kept[:-1]]
-    if not pauses.size:  # a connection for each request: one worker
-        pauses = np.sort(columns["sent_ns"][measured])[1:] - np.sort(columns["received_ns"][measured])[:-1]
-    return float(np.maximum(pauses - 2 * US, 0).sum()) / S
+def _paused_s(columns: dict[str, np.ndarray], measured: np.ndarray, workers: int) -> float:
+    """What the requester says that a worker spent between its requests, on average; 2 us of a pause it does not see."""
+    lanes = (np.flatnonzero(measured & ((columns["sequence"] - 1) % workers == worker)) for worker in range(workers))
+    pauses = np.concatenate([columns["sent_ns"][lane][1:] - columns["received_ns"][lane][:-1] for lane in lanes])
+    return float(np.maximum(pauses - 2 * US, 0).sum()) / workers / S
 
 
 def _trial_record(planned: p.PlannedTrial, draft: Draft, path: str) -> TrialRecord:

@@ -71,6 +71,7 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
     blocks = {trial.record.index: trial.record.block for cell in run.cells for trial in cell.trials}
     for check in CHECKS:
         found: list[tuple[Finding | None, str | None]] = [(check.judge_run(run), None)] if check.judge_run else []
+        found += [(check.judge_last(run, results), None)] if check.judge_last else []
         judged = [cell for cell in run.cells if cell.trials or check.judges_empty]
         found += [(check.judge(cell), cell.cell.id) for cell in judged if check.judge]
         ranked = sorted(((f, cell_id) for f, cell_id in found if f), key=lambda pair: gravity(pair[0]), reverse=True)

@@ -7,6 +7,7 @@ one-way number is shown, and no offset between hosts has to be bounded.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 
@@ -19,6 +20,8 @@ _LOOKED_AT = 2_000
 _WARN, _FAIL = 0.01, 0.1  # step of the clock, as a share of the median
 _SLEW = 500e-6  # what NTP may adjust a running clock by
 _STEP_NS = 1_000_000
+_RATE, _MOST = 0.02, 0.5  # clocks that differ by so much, in more than so many trials of a cell, run at two rates
+_FEWEST = 3  # trials: in fewer a step looks like a rate
 _ANCHOR_NS = 1_000_000
 
 
@@ -52,7 +55,34 @@ def judge(cell: CellEvidence) -> Finding | None:
     findings = [
         f for trial, part, seen in cell.parts(NAME) if seen for f in (_stamps(trial, part, seen), _wall(trial, part))
     ]
+    if (rates := _rates(cell)) is not None:
+        findings.append(rates)
     return worst(findings)
+
+
+def _rates(cell: CellEvidence) -> Finding | None:
+    """Both clocks between the anchors of every trial: a step is one trial's, a rate is that of most, by the same share."""
+    shares = []
+    for _, part, _ in cell.parts(NAME):
+        begin, end = part.done.get("anchor"), part.done.get("anchor_end")
+        if not begin or not end:
+            continue
+        elapsed_ns = end["monotonic_ns"] - begin["monotonic_ns"]
+        step_ns = end["wall_ns"] - begin["wall_ns"] - elapsed_ns
+        is_step = elapsed_ns <= 0 or abs(step_ns) <= _STEP_NS
+        shares.append(0.0 if is_step else step_ns / elapsed_ns)
+    typical = median(shares) if shares else 0.0
+    alike = [share for share in shares if abs(share) > _RATE and abs(share / typical - 1) < _MOST] if typical else []
+    if len(shares) < _FEWEST or abs(typical) <= _RATE or len(alike) <= _MOST * len(shares):
+        return None
+    return Finding(
+        verdict="fail",
+        evidence={"wall_per_monotonic": 1 + typical, "of_trials": [round(1 + share, 4) for share in shares]},
+        weight=abs(typical),
+        explanation=f"In {len(alike)} of {words.count(len(shares), 'trial')} the wall clock ran {1 + typical:.3g} times as "
+        "fast as the clock of the stamps: one of the two does not count seconds.",
+        action="See which clock the requester reads, and how the host's clock is kept: latencies may be wrong by as much.",
+    )
 
 
 def _stamps(trial: TrialEvidence, part: Part, seen: Stamps) -> Finding:

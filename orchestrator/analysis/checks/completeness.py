@@ -1,19 +1,28 @@
-"""completeness: every request that was made is recorded, once."""
+"""completeness: every request that was made is recorded, once, and in the phase in which it was made.
+
+What is entered as warm-up or as not sent is in no percentile. So the warm-up is over before the measured phase begins, by
+number and by time, as protos/process.md has it; and only a schedule can have something due that is never sent.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
-from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
+from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
 from services.harness.contract import STATUSES
 
+_TELLING = 50  # so many different latencies do not come twice
 _CHECK_REQUESTS = 2  # identity, and one of the operation, per requester, before the record begins
 # May have failed before the responder saw them; an error in the protocol's words may be that of something in between.
 _UNANSWERED = [STATUSES.index(name) for name in STATUSES if name not in ("ok", "wrong-reply", "not-sent", "unverified")]
+_COPIED = "Measure again: a trial that is a copy of another makes intervals narrower than they are."
 _ACTION = "Do not publish this cell: what is missing may be the slowest. The requester's last words are under logs/."
 
 
@@ -26,7 +35,9 @@ class Rows:
     never_sent: int
     absent: int  # sequence numbers between 1 and the last that have no row
     repeated: int
+    out_of_place: int  # of the warm-up, and not over before the measured phase
     unanswered: int  # ended in a way that may have kept the request from the responder
+    digest: str  # of the measured stamps
 
 
 def observe(samples: Samples) -> Rows:
@@ -39,8 +50,22 @@ def observe(samples: Samples) -> Rows:
         never_sent=int(samples.never_sent_ns.size),
         absent=int(numbers[-1]) - (samples.rows - repeated) if samples.rows else 0,
         repeated=repeated,
+        out_of_place=samples.out_of_place,
         unanswered=int(np.isin(samples.every_status, _UNANSWERED).sum()),
+        digest=_digest(samples),
     )
+
+
+def _digest(samples: Samples) -> str:
+    """Of when requests were sent and answered, counted from the first send, so that a copy moved in time is one too.
+
+    With few different latencies (a coarse clock) two trials may agree by chance: then of the clock's own stamps.
+    """
+    if not samples.measured:
+        return ""
+    many = np.unique(samples.received_ns - samples.sent_ns).size >= _TELLING
+    stamps = np.stack([samples.sent_ns, samples.received_ns]) - (samples.sent_ns[0] if many else 0)
+    return hashlib.sha256(stamps.astype("<i8").tobytes()).hexdigest()[:16]
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -54,6 +79,12 @@ def judge(cell: CellEvidence) -> Finding | None:
             troubles.append(
                 f"{words.count(rows.absent, 'sequence number')} without a row and {rows.repeated} with several"
             )
+        if rows.out_of_place:
+            troubles.append(f"{words.count(rows.out_of_place, 'request')} of the warm-up lie within the measured phase")
+        if rows.never_sent and not cell.is_open_loop:
+            troubles.append(
+                f"{words.count(rows.never_sent, 'request')} entered as not sent, and in a closed loop none is due by itself"
+            )
         if done.get("rows") not in (None, rows.rows) or done.get("requests") not in (None, rows.measured):
             troubles.append(
                 f"the requester said {done.get('rows')} rows and {done.get('requests')} measured ones, "
@@ -61,9 +92,40 @@ def judge(cell: CellEvidence) -> Finding | None:
             )
         findings.append(_finding(troubles, evidence, f"{words.count(rows.rows, 'request')}, each recorded once."))
     findings += [_answered(trial) for trial in cell.trials]
-    if cell.failed or len(cell.trials) < cell.planned:
+    findings += _repeated(cell.trials, "trials of this cell")
+    if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
     return worst(findings)
+
+
+def judge_run(run: RunEvidence) -> Finding | None:
+    """The same samples in several cells; within one cell, `judge` finds them."""
+    return worst(_repeated([trial for cell in run.cells for trial in cell.trials], "several cells", across=True))
+
+
+def _repeated(trials: Iterable[TrialEvidence], where: str, *, across: bool = False) -> list[Finding]:
+    """Samples that were entered more than once: they are one measurement, and tell nothing of the spread between trials."""
+    found: dict[str, list[TrialEvidence]] = defaultdict(list)
+    for trial in trials:
+        keys = [requester.samples for requester in trial.record.requesters]
+        keys += [part.seen[NAME].digest for part in trial.parts if NAME in part.seen]
+        for key in filter(None, keys):
+            found[key].append(trial)
+    copies = [same for same in found.values() if len(same) > 1 and (len({t.record.cell for t in same}) > 1) is across]
+    return [
+        Finding(
+            verdict="fail",
+            evidence={"trial": same[0].record.index, "trials": [trial.record.index for trial in same]},
+            weight=len(same),
+            explanation=f"One measurement is entered {len(same)} times, in {where}: {_named(same)} hold the same samples.",
+            action=_COPIED,
+        )
+        for same in copies
+    ]
+
+
+def _named(trials: list[TrialEvidence]) -> str:
+    return ", ".join(dict.fromkeys(trial.called for trial in trials))
 
 
 def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Finding:
@@ -98,15 +160,18 @@ def _answered(trial: TrialEvidence) -> Finding:
 
 def _missing_trials(cell: CellEvidence) -> Finding:
     """A failure where all that were tried failed: a cell that cannot be measured is not merely unfinished."""
-    some = f"{len(cell.trials)} of {words.count(cell.planned, 'planned trial')} gave samples"
+    usable = [trial for trial in cell.trials if trial.summary]
+    empty = len(cell.trials) - len(usable)
+    some = f"{len(usable)} of {words.count(cell.planned, 'planned trial')} gave samples"
     none = f"No trial of this cell gave a sample: {words.count(cell.planned, 'trial')} planned"
+    without = f", {empty} ended without a measured request or a window that has a length" if empty else ""
     return Finding(
-        verdict="fail" if cell.failed and not cell.trials else "warn",
-        evidence={"planned": cell.planned, "finished": len(cell.trials), "failed": len(cell.failed)},
-        explanation=f"{some if cell.trials else none}, {len(cell.failed)} failed.",
+        verdict="fail" if (cell.failed or empty) and not usable else "warn",
+        evidence={"planned": cell.planned, "finished": len(usable), "failed": len(cell.failed), "empty": empty},
+        explanation=f"{some if usable else none}, {len(cell.failed)} failed{without}.",
         action="`orch run --resume` makes what is missing; why trials failed is in the manifest and under logs/.",
     )
 
 
 NAME = "completeness"
-CHECK = Check(name=NAME, severity="fatal", observe=observe, judge=judge, judges_empty=True)
+CHECK = Check(name=NAME, severity="fatal", observe=observe, judge=judge, judge_run=judge_run, judges_empty=True)

@@ -1,22 +1,28 @@
-"""control: the reference stack, entered a second time, must not differ from itself."""
+"""control: the reference stack, entered a second time, must not differ from itself.
+
+A control that another check found invalid, or whose original is, tells nothing: it widens no comparison either.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import exp
 
 from orchestrator.analysis import intervals, words
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence
+from orchestrator.analysis.summary import CheckResult
+from orchestrator.analysis.validity import failed_in
 
 
-def judge(run: RunEvidence) -> Finding | None:
-    """None where the experiment has no control."""
+def judge(run: RunEvidence, found: Sequence[CheckResult]) -> Finding | None:
+    """`found`: what the other checks say. None where the experiment has no control."""
     controls = [cell for cell in run.cells if cell.stack.control_of]
     findings = []
     for control in controls:
         twin = next((c for c in run.cells if _is_twin(c, control)), None)
         if twin is not None:
-            findings.append(_finding(control, twin))
+            findings.append(_invalid(control, twin, found) or _finding(control, twin))
     return worst(findings)
 
 
@@ -24,6 +30,19 @@ def _is_twin(cell: CellEvidence, control: CellEvidence) -> bool:
     return cell.stack.id == control.stack.control_of and (
         (cell.cell.operation, cell.cell.placement, cell.cell.connection, cell.cell.load)
         == (control.cell.operation, control.cell.placement, control.cell.connection, control.cell.load)
+    )
+
+
+def _invalid(control: CellEvidence, twin: CellEvidence, found: Sequence[CheckResult]) -> Finding | None:
+    troubles = {cell.stack.label: names for cell in (control, twin) if (names := failed_in(cell.cell.id, found))}
+    if not troubles:
+        return None
+    text = "; ".join(f"{label} failed {', '.join(names)}" for label, names in troubles.items())
+    return Finding(
+        verdict="cannot tell",
+        evidence={"cell": control.cell.id, "failed": sorted({name for names in troubles.values() for name in names})},
+        explanation=f"The control is invalid: {text}. How far the reference differs from itself is not known.",
+        action="Mend what those checks found, and measure again.",
     )
 
 
@@ -43,17 +62,22 @@ def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
     result = intervals.paired([mine[b] for b in blocks], [other[b] for b in blocks])
     low, high = result.interval() or (0.0, 0.0)
     evidence = {"cell": control.cell.id, "ratio": result.ratio, "interval": [low, high], "blocks": len(blocks)}
-    differs = words.percent(abs(exp(result.mean) - 1))
+    differs = words.difference(exp(abs(result.mean)) - 1)  # as comparisons put it that it widens
+    weight = abs(result.mean)
     if not low <= 1 <= high:
         return Finding(
             verdict="warn",
             evidence=evidence,
+            weight=weight,
             explanation=f"The reference differs from itself by {differs}, beyond chance: order or place plays a part.",
             action="Differences inside that envelope are not resolved; more blocks would narrow it.",
         )
     return Finding(
-        verdict="pass", evidence=evidence, explanation=f"The reference differs from itself by {differs}: chance."
+        verdict="pass",
+        evidence=evidence,
+        weight=weight,
+        explanation=f"The reference differs from itself by {differs}: chance.",
     )
 
 
-CHECK = Check(name="control", severity="note", judge_run=judge)
+CHECK = Check(name="control", severity="note", judge_last=judge)

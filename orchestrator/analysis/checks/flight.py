@@ -11,6 +11,11 @@ it cuts off a request then stands in the pause after it, so that pauses follow l
 (1 - f) / f. An honest pause does not know how long the reply took. Changes from one request to the next are compared, as
 slow phases of a machine prolong both, and medians of the quarters with the largest and the smallest change, as single
 requests are held up by anything.
+
+Whose a request was is not known where several are in flight and each has a connection of its own. Then each reply is taken
+to free a worker for the next send that needs one: for n in flight the k-th reply for the send n places after the k-th. The
+sum of these pauses is that of the workers', and more only by what a worker began late or ended early. So no requester can
+have paused for longer than that, which is what it says of itself (`paused_s`) that Req/s rests on.
 """
 
 from __future__ import annotations
@@ -78,6 +83,8 @@ class Busy:
     """Sum of all measured requests' time, and the window they lie in.
 
     `pause_s` is the median time from a reply to the next send of the same worker; None where it is not known whose it was.
+    `gap_s` is the same from a reply to the send that it makes room for, and `gaps_s` are all of those, added up; None with
+    fewer requests than may be in flight.
     `follows` is by how much a pause grows with the latency before it (0.1: by 1 ms with each 10 ms); None where too few
     requests tell.
     """
@@ -87,28 +94,33 @@ class Busy:
     window_s: float
     pause_s: float | None
     follows: float | None
+    gap_s: float | None = None
+    gaps_s: float | None = None
 
 
 def busy(samples: Samples) -> Busy:
     """Failed requests count too: their worker waited for them."""
     latencies, pauses = _pauses(samples)
+    gaps = samples.sent_ns[samples.in_flight :] - np.sort(samples.received_ns)[: -samples.in_flight]
     return Busy(
         requests=samples.measured,
         call_s=float((samples.received_ns - samples.sent_ns).sum()) / 1e9,
         window_s=samples.span_ns / 1e9,
         pause_s=float(np.median(pauses)) / 1e9 if pauses.size else None,
         follows=_follows(latencies, pauses),
+        gap_s=float(np.median(gaps)) / 1e9 if gaps.size else None,
+        gaps_s=float(gaps.sum()) / 1e9 if gaps.size else None,
     )
 
 
 def _pauses(samples: Samples) -> tuple[Nanoseconds, Nanoseconds]:
     """Each request's time and the pause after it, until the same worker's next.
 
-    A kept connection belongs to one worker; requests that never overlap belong to one worker, too.
+    A kept connection belongs to one worker; requests that never overlap belong to one worker, too, if there is one.
     """
     sent, received, connection = samples.sent_ns, samples.received_ns, samples.connection
     following: Nanoseconds = sent[1:] - received[:-1]
-    if not following.size or following.min() >= 0:
+    if not following.size or (samples.in_flight == 1 and following.min() >= 0):
         return (received - sent)[:-1], following
     order = np.argsort(connection, kind="stable")
     kept = connection[order][1:] == connection[order][:-1]
@@ -128,17 +140,20 @@ def _follows(latencies: Nanoseconds, pauses: Nanoseconds) -> float | None:
     return float(np.median(gaps[longer]) - np.median(gaps[shorter])) / span if span > 0 else None
 
 
+_OVERSTATED, _ROUNDING_S = 0.02, 10e-6
 _OWN_PAUSE_S, _OF_LATENCY = 20e-6, 0.05  # honest clients: at most 12 us and 2 %, on a busy machine
 
 
 def judge_little(cell: CellEvidence) -> Finding | None:
     """The trial farthest from its concurrency."""
+    overstated = [f for trial, part, seen in cell.parts(LITTLE) if (f := _overstated(cell, trial, part, seen))]
     if cell.is_open_loop:
-        return Finding(
+        blind = Finding(
             verdict="cannot tell",
             explanation="In an open loop a worker rests between requests, so that a clock that stops early leaves no trace.",
             action="Measure the same stacks in a closed loop too, where it does.",
         )
+        return worst([*overstated, blind])
     findings = [_little(trial, part, seen, cell.cell.load.concurrency) for trial, part, seen in cell.parts(LITTLE)]
     findings.sort(key=lambda f: -abs(1 - f.evidence.get("ratio", 1)))
     follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
@@ -146,7 +161,37 @@ def judge_little(cell: CellEvidence) -> Finding | None:
         findings.append(_cut_short(follows, typical))
     if (constant := _constant_cut(cell)) is not None:
         findings.append(constant)
-    return worst(findings)
+    return worst([*findings, *overstated])
+
+
+def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy) -> Finding | None:
+    """Pauses that the requester says its workers made (`paused_s`, on average), and that its rows leave no room for.
+
+    They are taken off the window that Req/s is computed from.
+    """
+    paused_s = part.done.get("paused_s") or 0.0
+    shown_s = 0.0 if cell.is_open_loop else None if seen.gaps_s is None else seen.gaps_s / cell.cell.load.concurrency
+    if shown_s is None:
+        shown_s = max(0.0, seen.window_s - seen.call_s / cell.cell.load.concurrency)
+    if -_ROUNDING_S <= paused_s <= (1 + _OVERSTATED) * shown_s + _ROUNDING_S:
+        return None
+    room = (
+        "there are none in an open loop" if cell.is_open_loop else f"its rows have room for {words.ns(shown_s * 1e9)}"
+    )
+    return Finding(
+        verdict="fail",
+        evidence={
+            "trial": trial.record.index,
+            "paused_s": paused_s,
+            "shown_s": shown_s,
+            "window_s": seen.window_s,
+            "concurrency": cell.cell.load.concurrency,
+        },
+        weight=abs(paused_s),
+        explanation=f"The requester says that each of its workers paused for {words.ns(paused_s * 1e9)} of "
+        f"{words.ns(seen.window_s * 1e9)}; {room}: its requests per second are too many.",
+        action="See how `paused_s` is counted (protos/process.md): it is taken off the window of the throughput.",
+    )
 
 
 def _constant_cut(cell: CellEvidence) -> Finding | None:
@@ -156,10 +201,12 @@ def _constant_cut(cell: CellEvidence) -> Finding | None:
     """
     found = []
     for _, part, seen in cell.parts(LITTLE):
-        if part.done.get("paused_s") is None or seen.pause_s is None or not seen.requests:
+        pause_s = seen.gap_s if seen.pause_s is None else seen.pause_s
+        if part.done.get("paused_s") is None or pause_s is None or not seen.requests:
             return None
+        own_s = part.done["paused_s"] * cell.cell.load.concurrency / seen.requests  # said of one worker, on average
         latency_s = seen.call_s / seen.requests
-        found.append((seen.pause_s - part.done["paused_s"] / seen.requests, latency_s))
+        found.append((pause_s - own_s, latency_s))
     if not found:
         return None
     unknown_s, latency_s = (median(values) for values in zip(*found, strict=True))

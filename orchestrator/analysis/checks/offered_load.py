@@ -36,6 +36,9 @@ class Schedule:
     lag_p99_ns: float
     median_ns: float
     first_due: str  # digest of when the first requests were due
+    first_due_ns: int  # when the first one was, by the requester's clock
+    early: int  # sent before they were due
+    earliest_ns: int  # by how much the earliest of them
 
 
 def observe(samples: Samples) -> Schedule | None:
@@ -57,6 +60,9 @@ def observe(samples: Samples) -> Schedule | None:
         lag_p99_ns=quantile(lag, 0.99) if lag.size else 0.0,
         median_ns=quantile(samples.ordered_ns, 0.5) if samples.ordered_ns.size else 0.0,
         first_due=_digest(samples.schedule_ns(_REDRAWN)),
+        first_due_ns=int(intended.min()),
+        early=int((lag < 0).sum()),
+        earliest_ns=max(0, -int(lag[0])),
     )
 
 
@@ -69,6 +75,21 @@ def _is_as_drawn(seen: Schedule, part: Part, load: Load) -> bool:
     load = replace(load, requests=min(seen.intended, _REDRAWN), duration_s=None)
     due = np.asarray(arrivals(load, part.seed), dtype=np.int64)
     return _digest(due - due[0]) == seen.first_due
+
+
+def _moved(seen: Schedule, part: Part) -> str:
+    """What to say where the whole schedule stands beside its place; empty where it does not."""
+    if seen.early:
+        return (
+            f"{seen.early:,} of {seen.intended - seen.never_sent:,} requests were sent before they were due, "
+            f"by up to {words.ns(seen.earliest_ns)}."
+        )
+    begin_ns = part.done.get("begin_ns")
+    if begin_ns is None or seen.first_due_ns == begin_ns:
+        return ""
+    late_ns = seen.first_due_ns - begin_ns
+    side = "after" if late_ns > 0 else "before"
+    return f"The first request was due {words.ns(abs(late_ns))} {side} the measured phase began, and not at once."
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -101,6 +122,13 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
             evidence=evidence,
             explanation="Requests were not due when the trial's seed says.",
             action="Latency counts from the intended time: when that moves with the replies, a late send goes unseen.",
+        )
+    if moved := _moved(seen, part):
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=moved,
+            action="Latency counts from the intended time: entered too late, it hides as much of every wait.",
         )
     delivered = seen.achieved_per_s / seen.intended_per_s
     told = f"{words.percent(delivered)} of {words.rate(rate)} requests a second were sent"

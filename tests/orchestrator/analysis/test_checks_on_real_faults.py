@@ -81,6 +81,11 @@ FAULTS |= {
         "Little's law",
         {"connection": "per-request"},
     ),
+    "a clock that stops at 75 %, eight new connections at once": (
+        Fault(ledger=faults.clock_that_stops_at(0.75)),
+        "Little's law",
+        {"connection": "per-request", "concurrency": 8, "requests": 400},
+    ),
     "a clock that stops at 90 % over a distance": (
         Fault(ledger=faults.clock_that_stops_at(0.9), way={"rtt_ms": 6}),
         "Little's law",

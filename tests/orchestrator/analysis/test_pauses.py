@@ -1,0 +1,74 @@
+"""What a requester says of its own pauses, against those that its rows show: Req/s and Little's law rest on both."""
+
+import numpy as np
+import pytest
+
+from orchestrator.analysis.summarise import summarise
+from orchestrator.experiment import plan as p
+from tests.support.judged import of, verdicts
+from tests.support.runs import US, a_run
+
+EIGHT = p.Load(concurrency=8, requests=4_000)
+OPEN = p.Load(concurrency=64, requests=2_000, rate_per_s=500.0)
+LITTLE = "Little's law"
+
+
+def stops_at(share):
+    def spoil(draft):
+        rows = draft.columns
+        rows["received_ns"] = rows["sent_ns"] + ((rows["received_ns"] - rows["sent_ns"]) * share).astype(np.int64)
+
+    return spoil
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.75, 0.85])
+def test_a_clock_that_stops_early_is_found_though_each_request_has_a_connection_of_its_own(share):
+    found = of(a_run(load=EIGHT, connection="per-request", spoil=stops_at(share)), LITTLE)
+    assert {result.verdict for result in found} == {"fail"}
+
+
+@pytest.mark.parametrize("connection", ["reuse", "per-request"])
+def test_what_eight_workers_pause_for_on_average_is_what_each_of_them_does(connection):
+    """60 us of verifying between two requests of each worker: `paused_s` says it of one worker, not of all together."""
+
+    def verifies_in_flight(draft):
+        rows, workers = draft.columns, 8
+        lane = (rows["sequence"] - 1) % workers
+        for worker in range(workers):
+            mine = np.flatnonzero(lane == worker)
+            later = np.empty(mine.size, dtype=np.int64)
+            later[np.argsort(rows["sent_ns"][mine])] = np.arange(mine.size) * 60 * US
+            for name in ("sent_ns", "intended_ns", "received_ns"):
+                rows[name][mine] += later
+        order = np.argsort(rows["received_ns"], kind="stable")
+        draft.columns = {name: values[order] for name, values in rows.items()}
+        requests_of_each = int((rows["phase"] == 1).sum()) / workers
+        draft.done["paused_s"] += requests_of_each * 60e-6 - 60e-6
+        for clock in ("wall_ns", "monotonic_ns"):
+            draft.done["anchor_end"][clock] += int(1e9)
+
+    assert verdicts(a_run(load=EIGHT, connection=connection, spoil=verifies_in_flight))[LITTLE] == "pass"
+
+
+@pytest.mark.parametrize("planned", [{}, {"load": EIGHT}, {"load": EIGHT, "connection": "per-request"}, {"load": OPEN}])
+@pytest.mark.parametrize("share", [0.05, 0.5, 2.0])
+def test_more_pauses_than_the_rows_have_room_for_fail(planned, share):
+    def overstated(draft):
+        draft.done["paused_s"] += share * draft.done["measured_s"]
+
+    run = a_run(spoil=overstated, **planned)
+    assert {result.verdict for result in of(run, LITTLE)} == {"fail"}
+    assert all(len(cell.trials) == 5 and cell.throughput_per_s for cell in summarise(run).cells)
+
+
+def test_a_trial_that_gives_no_figure_is_not_passed_over_in_silence():
+    def nothing_measured(draft):
+        if draft.block == 2:
+            draft.columns["phase"][:] = 0
+            draft.done |= {"requests": 0, "verified": 0, "warmup_requests": draft.done["rows"]}
+            draft.stats["answered"] = 0
+
+    (first, *_) = of(a_run(spoil=nothing_measured), "completeness")
+    assert first.verdict == "warn"
+    assert first.evidence["empty"] == 1
+    assert "4 of 5 planned trials gave samples" in first.explanation

@@ -1,0 +1,42 @@
+"""The schedule of an open loop: latency counts from it, so that it must stand where it stood."""
+
+import pytest
+
+from orchestrator.experiment import plan as p
+from tests.support.judged import of, verdicts
+from tests.support.runs import MS, US, a_run
+
+OPEN = {"load": p.Load(concurrency=64, requests=2_000, rate_per_s=500.0)}
+
+
+def moved_by(shift_ns, *, without_begin=False):
+    def spoil(draft):
+        draft.columns["intended_ns"] = draft.columns["intended_ns"] + shift_ns
+        if without_begin:
+            del draft.done["begin_ns"]
+
+    return spoil
+
+
+@pytest.mark.parametrize("shift_ns", [1, 250 * US, 5 * MS, -250 * US])
+def test_a_schedule_that_does_not_begin_with_the_phase_fails(shift_ns):
+    found = of(a_run(spoil=moved_by(shift_ns), **OPEN), "offered load")
+    assert {result.verdict for result in found} == {"fail"}
+
+
+@pytest.mark.parametrize("shift_ns", [250 * US, 5 * MS])
+def test_a_request_sent_before_it_was_due_fails_though_the_beginning_is_not_known(shift_ns):
+    (first, *_) = of(a_run(spoil=moved_by(shift_ns, without_begin=True), **OPEN), "offered load")
+    assert first.verdict == "fail"
+    assert "sent before they were due" in first.explanation
+
+
+def test_one_request_sent_early_fails():
+    def spoil(draft):
+        draft.columns["sent_ns"][1_000] = draft.columns["intended_ns"][1_000] - 1
+
+    assert verdicts(a_run(spoil=spoil, **OPEN))["offered load"] == "fail"
+
+
+def test_a_record_that_does_not_say_when_its_phase_began_is_judged_by_its_send_stamps():
+    assert verdicts(a_run(spoil=moved_by(0, without_begin=True), **OPEN))["offered load"] == "pass"
