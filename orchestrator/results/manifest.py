@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from orchestrator.results.lines import DoneLine, ReadyLine, StatsLine
+from orchestrator.results.lines import AnswerLine, DoneLine, ReadyLine, StatsLine
 
 SCHEMA_VERSION = 1
 
@@ -92,7 +92,7 @@ class BaselineRecord:
     receive_bytes: int = 0
     cells: tuple[str, ...] = ()  # the cells this tcp floor stands beside
     opened: bool = False  # a larger exchange came first, so that TCP's window no longer limits it
-    done: DoneLine = field(default_factory=dict)
+    done: AnswerLine = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
