@@ -19,7 +19,6 @@ from orchestrator.errors import InvalidMeasurement, MissingError, UsageError, di
 from orchestrator.experiment.plan import Plan
 from orchestrator.results import derive, ownership
 from orchestrator.results.documents import (
-    decode,
     disk_full_is_an_error,
     manifest_from_dict,
     manifest_to_dict,
@@ -29,6 +28,7 @@ from orchestrator.results.documents import (
 from orchestrator.results.journal import Event, Journal
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.paths import damaged, inside, samples_path
+from orchestrator.results.plans import read_plan, require_of_plan
 from orchestrator.strict_json import parse_json, read_json
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class RunFolder:
         path = self.path / "plan.json"
         try:
             raw = read_json(path)
-            plan: Plan = decode(Plan, raw)
+            plan = read_plan(raw)
         except (OSError, ValueError) as error:
             raise InvalidMeasurement(
                 f"{path}: cannot be read: {error}",
@@ -319,7 +319,12 @@ class RunFolder:
                 f"{self._journal.path}: damaged: it does not say how the run began",
                 hint="the Parquet files under samples/ can still be read",
             )
-        return derive.manifest(story, self.plan().to_dict(), state=state, journal=events[-1].chain)
+        plan = self.plan()
+        try:
+            require_of_plan(plan, story.every_trial, story.every_baseline)
+        except ValueError as error:
+            raise damaged(self._journal.path, f"does not belong to plan.json: {error}") from error
+        return derive.manifest(story, plan.to_dict(), state=state, journal=events[-1].chain)
 
     def _recovered(self) -> Manifest:
         """The manifest of a run that is still in progress, or was killed; then what it left is put in order first."""

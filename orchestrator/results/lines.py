@@ -140,6 +140,27 @@ class Ready:
     identity: str | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What a host says of itself (`services/harness/describe.py`), as far as it is calculated with."""
+
+    cpus: Counter = None
+    usable_cpus: Counter = None
+    memory_bytes: Counter = None
+    swap_bytes: Counter = None
+    uptime_s: Number = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """Why a trial gave no samples."""
+
+    stage: str = ""
+    kind: str = ""
+    message: str = ""
+    last_words: str | list[str] = ""
+
+
 def require(kind: type, line: dict[str, Any]) -> dict[str, Any]:
     """The line as it is, when it has the shape of `kind`; ValueError names the key that has not."""
     try:
@@ -177,5 +198,7 @@ def _adapter(kind: type) -> TypeAdapter[Any]:
 
 AnswerLine = Annotated[dict[str, Any], AfterValidator(partial(require, Answer))]
 DoneLine = Annotated[dict[str, Any], AfterValidator(partial(require, Done))]
+FactsDocument = Annotated[dict[str, Any], AfterValidator(partial(require, Facts))]
+FailureDocument = Annotated[dict[str, Any], AfterValidator(partial(require, Failure))]
 StatsLine = Annotated[dict[str, Any], AfterValidator(partial(require, Stats))]
 ReadyLine = Annotated[dict[str, Any], AfterValidator(partial(require, Ready))]
