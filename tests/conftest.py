@@ -18,3 +18,11 @@ def own_machine_lock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         del os.environ[VARIABLE]
     else:
         os.environ[VARIABLE] = before
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The key that marks deployments is made for the tests, not taken from whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield

@@ -1,4 +1,6 @@
 # Hosts out of namespaces on this machine. Only terraform_data, which is built in: there is nothing to download.
+# A destroy may use nothing but the state; which program it runs does not stand there, but comes from the caller's
+# TF_VAR_python, as `var.python` does.
 
 terraform {
   required_version = ">= 1.5"
@@ -32,7 +34,6 @@ locals {
 resource "terraform_data" "network" {
   input = {
     run_id = var.run_id
-    python = var.python
     record = "/var/lib/orch-lab/${var.run_id}/network.json"
   }
   triggers_replace = [var.run_id, local.boot_id]
@@ -53,12 +54,12 @@ resource "terraform_data" "network" {
   }
 
   provisioner "local-exec" {
-    interpreter = [self.input.python, "-ES", "${path.module}/provider.py", "network-up", "--run-id"]
+    interpreter = [var.python, "-ES", "${path.module}/provider.py", "network-up", "--run-id"]
     command     = self.input.run_id
   }
   provisioner "local-exec" {
     when        = destroy
-    interpreter = [self.input.python, "-ES", "${path.module}/provider.py", "network-down", "--run-id"]
+    interpreter = ["/bin/sh", "-c", "exec \"$${TF_VAR_python:-python3}\" -ES \"$0\" \"$@\"", "${path.module}/provider.py", "network-down", "--run-id"]
     command     = self.input.run_id
   }
 }
@@ -68,7 +69,6 @@ resource "terraform_data" "host" {
   input = {
     run_id = var.run_id
     name   = each.key
-    python = var.python
     spec = jsonencode({
       run_id         = var.run_id
       name           = each.key
@@ -85,13 +85,13 @@ resource "terraform_data" "host" {
   triggers_replace = [terraform_data.network.id, each.value, var.ttl_seconds, var.ssh_public_key, try(var.host_keys[each.key], null)]
 
   provisioner "local-exec" {
-    interpreter = [self.input.python, "-ES", "${path.module}/provider.py"]
+    interpreter = [var.python, "-ES", "${path.module}/provider.py"]
     command     = "host-up"
     environment = { ORCH_LAB_SPEC = self.input.spec }
   }
   provisioner "local-exec" {
     when        = destroy
-    interpreter = [self.input.python, "-ES", "${path.module}/provider.py", "host-down", "--run-id", self.input.run_id, "--host"]
+    interpreter = ["/bin/sh", "-c", "exec \"$${TF_VAR_python:-python3}\" -ES \"$0\" \"$@\"", "${path.module}/provider.py", "host-down", "--run-id", self.input.run_id, "--host"]
     command     = self.input.name
   }
 }
@@ -99,7 +99,6 @@ resource "terraform_data" "host" {
 resource "terraform_data" "link" {
   input = {
     run_id = var.run_id
-    python = var.python
     record = "/var/lib/orch-lab/${var.run_id}/link/link.json"
     spec = jsonencode({
       run_id = var.run_id
@@ -111,13 +110,13 @@ resource "terraform_data" "link" {
   triggers_replace = [var.links, var.link_kind, [for name in local.names : terraform_data.host[name].id]]
 
   provisioner "local-exec" {
-    interpreter = [self.input.python, "-ES", "${path.module}/provider.py"]
+    interpreter = [var.python, "-ES", "${path.module}/provider.py"]
     command     = "link-up"
     environment = { ORCH_LAB_SPEC = self.input.spec }
   }
   provisioner "local-exec" {
     when        = destroy
-    interpreter = [self.input.python, "-ES", "${path.module}/provider.py", "link-down", "--run-id"]
+    interpreter = ["/bin/sh", "-c", "exec \"$${TF_VAR_python:-python3}\" -ES \"$0\" \"$@\"", "${path.module}/provider.py", "link-down", "--run-id"]
     command     = self.input.run_id
   }
 }

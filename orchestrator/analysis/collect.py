@@ -28,8 +28,8 @@ from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, TrialSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan import Cell, Plan
-from orchestrator.results.documents import decode
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
+from orchestrator.results.plans import read_plan
 from services.harness.contract import STATUSES
 
 Observe = Callable[[Samples], Any]
@@ -49,7 +49,7 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
             f"run {manifest.run_id} is going on in another orch: it can be judged when that has ended",
             hint="wait until it has ended, or name another run",
         )
-    plan: Plan = decode(Plan, manifest.plan)
+    plan = read_plan(manifest.plan)
     trials = last_attempts(manifest.trials)
     if not any(t.outcome == "ok" for t in trials):
         raise InvalidMeasurement(

@@ -2,7 +2,8 @@
 
 The lock is on one file of the machine, in a folder that every user may write to. Nothing in that file is trusted: another
 user may have put it there, and may write to it. It says who measures, for people to read, and who shares the machine on
-purpose. `ORCH_MACHINE_LOCK` names another file, for containers that share a machine but not its /tmp.
+purpose. `ORCH_MACHINE_LOCK` names another file, for containers that share a machine but not its /tmp. A file that holds
+something else is never emptied nor added to.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import fcntl
 import getpass
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +28,7 @@ VARIABLE = "ORCH_MACHINE_LOCK"
 MEASURE_HERE = ("local", "lab")  # the providers whose hosts are this machine
 _PLACE = Path("/tmp/orch-measuring.lock")  # noqa: S108 - one place for all users; opened with care
 _MOST_BYTES = 65_536
+_BEGINNING = re.compile(rb'\{"pid": \d+, "run": "')  # of every file that `_write` has written to
 _OVERRIDE = "`--share-machine` measures all the same, and the run says that it did"
 
 
@@ -51,16 +54,21 @@ class Share:
 def machine(provider: str, *, share: bool = False) -> Iterator[Share]:
     """Hold the machine while this block lasts, where the provider measures on it.
 
-    MissingError that names the run which measures already, unless `share`; or when the file is not an ordinary one.
+    MissingError that names the run which measures already, unless `share`; or when the file is not an ordinary one, or
+    holds something else.
     """
     if provider not in MEASURE_HERE:
         yield Share()
         return
-    descriptor = _open(Path(os.environ.get(VARIABLE) or _PLACE))
+    path = Path(os.environ.get(VARIABLE) or _PLACE)
+    descriptor = _open(path)
     try:
         if _is_locked(descriptor):
+            _require_lock(descriptor, path)
             _empty(descriptor)
-        elif not share:
+        elif share:
+            _require_lock(descriptor, path)
+        else:
             by = "; ".join(words for _, words in _said(descriptor)) or "a run that does not say its name"
             raise MissingError(
                 f"{by} is measuring on this machine; two at once would disturb each other",
@@ -108,6 +116,16 @@ def _unusable(path: Path, why: str) -> MissingError:
         f"the machine's lock {path} cannot be used: {why}",
         hint=f"remove it, or name another file in {VARIABLE}, the same for all who measure on this machine",
     )
+
+
+def _require_lock(descriptor: int, path: Path) -> None:
+    """MissingError when the file holds something that is not a lock's: it may be precious to somebody."""
+    beginning = os.pread(descriptor, _MOST_BYTES, 0)
+    if beginning and not _BEGINNING.match(beginning):
+        raise MissingError(
+            f"the machine's lock {path} cannot be used: it holds something else, which was left as it is",
+            hint=f"name another file in {VARIABLE}, the same for all who measure on this machine",
+        )
 
 
 def _is_locked(descriptor: int) -> bool:

@@ -10,6 +10,8 @@ from orchestrator.hosts.base import Host
 from orchestrator.strict_json import parse_json
 
 _ANSWER_S = 30.0
+_NUMBER = (int, float, type(None))
+_SHAPES: Mapping[str, tuple[type, ...]] = {"sent": (int,), "received": (int,), "min_ms": _NUMBER, "avg_ms": _NUMBER}
 
 
 def ping(host: Host, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -24,5 +26,9 @@ def ping(host: Host, request: Mapping[str, Any]) -> dict[str, Any]:
         process.end()
     if not isinstance(answer, dict) or answer.get("type") != "done":
         words = process.last_words().strip().splitlines()
-        raise ValueError(str(answer.get("message") or (words[-1] if words else "it ended without an answer")))
+        said = answer.get("message") if isinstance(answer, dict) else None
+        raise ValueError(str(said or (words[-1] if words else "it ended without an answer")))
+    for key, kinds in _SHAPES.items():
+        if not isinstance(answer.get(key), kinds) or isinstance(answer[key], bool):
+            raise ValueError(f"its answer has no such {key}: {answer.get(key)!r:.50}")
     return answer

@@ -1,7 +1,8 @@
 """Which deployments there are: a folder each under `.orch/deployments/`; its `deployment.json` comes first.
 
 That file and the provider's own sweep are all that teardown needs; plans, state and keys of several deployments stand
-side by side.
+side by side. What lies in such a folder says what is run and deleted, so it is only believed where this user's orch made
+it (`own_mark`).
 """
 
 from __future__ import annotations
@@ -11,12 +12,25 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, ClassVar, Literal, TypeAlias
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.hosts import own_mark
+from orchestrator.hosts.infra import MODULES
+from orchestrator.strict_json import read_json
 
 FOLDER = Path(".orch") / "deployments"
 FILE = "deployment.json"
+_PARTIAL = f"{FILE}.partial"
+_MARK = "mark"
+_BY_LABEL = "ends what it made, found by its label"
+
+_Id: TypeAlias = Annotated[str, Field(pattern=r"\Ao[0-9a-f]{9}\z")]
+_Run: TypeAlias = Annotated[str, Field(pattern=r"\A[^/\x00-\x1f\x7f-\x9f]+\z")]
+_Host: TypeAlias = Annotated[str, Field(pattern=r"\A[a-z]([a-z0-9-]{0,18}[a-z0-9])?\z")]  # as infra/*/variables.tf
+_Time: TypeAlias = Annotated[float, Field(ge=0, le=253_000_000_000)]  # the years that a calendar has
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,13 +41,15 @@ class Intent:
     older orch wrote.
     """
 
-    id: str
-    run_id: str
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    id: _Id
+    run_id: _Run
     provider: str
-    hosts: tuple[str, ...]
-    created_at: float
-    expires_at: float
-    cost_usd_per_h: float | None
+    hosts: tuple[_Host, ...]
+    created_at: _Time
+    expires_at: _Time
+    cost_usd_per_h: Annotated[float, Field(ge=0)] | None
     state: Literal["intended", "up", "down"]
     target: dict[str, str | None] | None = None
 
@@ -49,30 +65,81 @@ def folder_of(identity: str) -> Path:
 
 
 def write(intent: Intent) -> None:
-    """Put the intent on the disk, whole, before this returns."""
+    """Put the intent on the disk, whole and marked as ours, before this returns.
+
+    UsageError when its folder is there already, and is not one that this user's orch made.
+    """
     folder = folder_of(intent.id)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    partial = folder / f"{FILE}.partial"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        _require_private(folder)
+        if read(intent.id) is None and any(item.name != _PARTIAL for item in folder.iterdir()):
+            raise _foreign(folder, "it was there before, with something in it") from None
+    document = json.loads(json.dumps(asdict(intent)))
+    partial = folder / _PARTIAL
     with partial.open("w") as file:
-        json.dump(asdict(intent), file, indent=2)
+        json.dump({**document, _MARK: own_mark.mark(document, folder)}, file, indent=2)
         file.flush()
         os.fsync(file.fileno())
+    partial.chmod(0o600)
     partial.replace(folder / FILE)
 
 
 def read(identity: str) -> Intent | None:
-    """The intent of a deployment; None when there never was one, UsageError when what was written is damaged."""
-    path = folder_of(identity) / FILE
-    if not path.exists():
+    """The intent of a deployment; None when there never was one.
+
+    UsageError when it was not written here by this user's orch, and when what was written is damaged.
+    """
+    folder = folder_of(identity)
+    path = folder / FILE
+    if not os.path.lexists(path):
         return None
+    _require_private(folder)
     try:
-        raw: dict[str, Any] = json.loads(path.read_text())
-        return Intent(**{**raw, "hosts": tuple(raw["hosts"])})
-    except (ValueError, TypeError, KeyError) as error:
-        raise UsageError(
-            f"{path}: damaged: {error}",
-            hint=f"move {path.parent} away; `orch teardown --all` then ends what it made, found by its label",
-        ) from error
+        document = read_json(path)
+        if not isinstance(document, dict):
+            raise ValueError("it holds no object")
+        claimed = document.pop(_MARK, None)
+        intent: Intent = TypeAdapter(Intent).validate_json(json.dumps(document))
+        _require_its_own(intent, identity)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise _damaged(path, f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from error
+    except (OSError, ValueError) as error:
+        raise _damaged(path, str(error)) from error
+    if not own_mark.is_ours(document, claimed, folder):
+        raise _foreign(folder, f"{FILE} does not carry the mark of {own_mark.key_file()}")
+    return intent
+
+
+def _require_its_own(intent: Intent, identity: str) -> None:
+    """ValueError when the intent speaks of another folder, or of a provider that is not one of `infra/`."""
+    if identity != intent.id or intent.id != deployment_id(intent.run_id):
+        raise ValueError("id or run_id: they do not belong to each other and to this folder")
+    if intent.provider not in MODULES:
+        raise ValueError(f"provider: there is none of that name; known: {', '.join(MODULES)}")
+
+
+def _require_private(folder: Path) -> None:
+    for path in (folder, folder / FILE):
+        why = own_mark.why_not_private(path) if os.path.lexists(path) else None
+        if why is not None:
+            raise _foreign(folder, f"{path.name}: {why}")
+
+
+def _foreign(folder: Path, why: str) -> UsageError:
+    return UsageError(
+        f"{folder} was not made here by this user's orch, so nothing in it is believed: {why}",
+        hint=f"move it away; if it was yours (the checkout was moved, say), `orch teardown --all` {_BY_LABEL}",
+    )
+
+
+def _damaged(path: Path, why: str) -> UsageError:
+    return UsageError(
+        f"{path}: damaged: {why}", hint=f"move {path.parent} away; `orch teardown --all` then {_BY_LABEL}"
+    )
 
 
 def intents() -> list[Intent]:

@@ -115,9 +115,10 @@ class Baselines:
             raise ValueError(f"it answered with {line!r:.100}")
         if line.get("type") != "done":
             raise ValueError(line.get("message") or process.last_words() or "it gave no answer")
+        lines.require(lines.Answer, line)
         if not line.get("received"):
             raise ValueError("no echo was answered")
-        return lines.require(lines.Done, line)
+        return line
 
     def _exchange(self, pair: Pair, floor: floors.Floor, moment: Moment) -> None:
         samples = self._samples("tcp", moment)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from orchestrator.errors import OrchError, UsageError, did_you_mean
 from orchestrator.hosts import processes, registry
-from orchestrator.hosts.infra import Infra
+from orchestrator.hosts.infra import MODULES, Infra
 from orchestrator.hosts.processes import Known
 from orchestrator.hosts.provider import PROVIDERS, Receipt, open_deployment
 from orchestrator.hosts.takedown import take_down
@@ -103,9 +103,9 @@ def strays() -> Strays:
     known = {intent.id for intent in registry.intents()}
     found, unasked = [], {}
     for provider in PROVIDERS:
+        if provider not in MODULES:
+            continue  # local: its hosts are this machine
         infra = Infra(provider)
-        if not infra.module.is_dir():
-            continue
         try:
             standing = infra.standing() if all(infra.target().values()) else {}  # no project is named: none to ask
         except OrchError as error:

@@ -287,25 +287,17 @@ class _Making:
                 raise TrialFailed(patience.stage, "protocol", f"the requester was ended: {error}") from None
             if text is None:
                 raise TrialFailed(patience.stage, "requester-died", "the requester died")
-            line, now_s = _parsed(text, "requester", patience.stage), self.bench.clock.monotonic_s()
-            match line.get("type"):
+            line, now_s = _heard(text, patience.stage), self.bench.clock.monotonic_s()
+            match line["type"]:
                 case "checked":
                     checked, checked_at_s = line, now_s
                 case "progress":
                     on_progress(line)
-                case "done" if "requests" not in line:
-                    raise TrialFailed(
-                        patience.stage, "protocol", "the requester was done without saying what it had done"
-                    )
                 case "done":
-                    return checked, _shaped(lines.Done, line, "requester", patience.stage), checked_at_s
+                    return checked, line, checked_at_s
                 case "failed":
                     message = f"the requester gave up: {line.get('message', 'without a word')}"
-                    raise TrialFailed(patience.stage, str(line.get("kind", "failed")), message)
-                case "start":
-                    pass
-                case other:
-                    raise TrialFailed(patience.stage, "protocol", f"the requester printed a line of type {other!r:.50}")
+                    raise TrialFailed(patience.stage, line.get("kind", "failed"), message)
             if not patience.heard(line, now_s):
                 raise TrialFailed(
                     patience.stage, "hung", f"not done after {patience.at_most_s:g} s, though its load ends sooner"
@@ -340,6 +332,15 @@ def _parsed(text: str, who: str, stage: str) -> dict[str, Any]:
     if not isinstance(line, dict):
         raise TrialFailed(stage, "protocol", f"the {who} printed something that is not a JSON object: {text!r:.200}")
     return line
+
+
+def _heard(text: str, stage: str) -> dict[str, Any]:
+    """A requester's line, held against the shape that it must have, whatever is done with it."""
+    line = _parsed(text, "requester", stage)
+    try:
+        return lines.require_requesters(line)
+    except ValueError as error:
+        raise TrialFailed(stage, "protocol", f"the requester printed a line {error}") from error
 
 
 def _shaped(kind: type, line: dict[str, Any], who: str, stage: str) -> dict[str, Any]:

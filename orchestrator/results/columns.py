@@ -20,7 +20,10 @@ def read_columns(path: Path, columns: Sequence[str]) -> dict[str, npt.NDArray[An
     """Columns by name: int64, or object for text. InvalidMeasurement when the file is not one that orch writes."""
     try:
         file = pq.ParquetFile(path)
-        if not set(columns) <= set(file.schema_arrow.names) or file.metadata.num_rows > _MOST_ROWS:
+        names = file.schema_arrow.names
+        if len(set(names)) != len(names):
+            raise damaged(path, "it has two columns of one name")
+        if not set(columns) <= set(names) or file.metadata.num_rows > _MOST_ROWS:
             raise damaged(path, "not a samples file of orch")
         table = file.read(columns=list(columns))
     except (pa.ArrowException, OSError) as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from orchestrator.results.documents import decode
+from orchestrator.results.lines import FactsDocument
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
 
 State = Literal["running", "interrupted", "complete"]
@@ -113,7 +114,7 @@ class Fleet:
 
     event: str
     fleet: dict[str, Any]
-    hosts: dict[str, dict[str, Any]]
+    hosts: dict[str, FactsDocument]
 
 
 @dataclass(frozen=True, kw_only=True)

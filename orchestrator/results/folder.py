@@ -21,7 +21,6 @@ from orchestrator.errors import InvalidMeasurement, MissingError, UsageError, di
 from orchestrator.experiment.plan import Plan
 from orchestrator.results import derive, ownership
 from orchestrator.results.documents import (
-    decode,
     disk_full_is_an_error,
     manifest_from_dict,
     manifest_to_dict,
@@ -31,6 +30,7 @@ from orchestrator.results.documents import (
 from orchestrator.results.journal import Event, Journal
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.paths import damaged, inside, open_regular, regular, samples_path
+from orchestrator.results.plans import read_plan, require_of_plan
 from orchestrator.strict_json import parse_json, read_json
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class RunFolder:
         path = self.path / "plan.json"
         try:
             raw = read_json(path)
-            plan: Plan = decode(Plan, raw)
+            plan = read_plan(raw)
         except (OSError, ValueError) as error:
             raise InvalidMeasurement(
                 f"{path}: cannot be read: {error}",
@@ -345,11 +345,13 @@ class RunFolder:
                 break
         story = self._read(event.content for event in events)
         if not story.begin:
-            raise InvalidMeasurement(
-                f"{self._journal.path}: damaged: it does not say how the run began",
-                hint="the Parquet files under samples/ can still be read",
-            )
-        return derive.manifest(story, self.plan().to_dict(), state=state, journal=events[-1].chain)
+            raise damaged(self._journal.path, "it does not say how the run began")
+        plan = self.plan()
+        try:
+            require_of_plan(plan, story.every_trial, story.every_baseline)
+        except ValueError as error:
+            raise damaged(self._journal.path, f"does not belong to plan.json: {error}") from error
+        return derive.manifest(story, plan.to_dict(), state=state, journal=events[-1].chain)
 
     def _recovered(self) -> Manifest:
         """The manifest of a run that is still in progress, or was killed; then what it left is put in order first."""
@@ -409,24 +411,21 @@ class RunFolder:
         try:
             with os.fdopen(open_regular(self._journal.path, os.O_RDONLY), "rb") as handle:
                 fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except (OSError, InvalidMeasurement):
-            return False
+        except (OSError, InvalidMeasurement) as error:
+            return isinstance(error, BlockingIOError)
         return False
 
     def verified_path(self, relative_path: str) -> Path:
         """Where a samples file lies that is as it was written; InvalidMeasurement for any other."""
-        if relative_path in self._verified:
-            return self._verified[relative_path]
-        path = samples_path(self.path, relative_path)
-        expected = self.manifest().files.get(relative_path)
-        if expected is None and relative_path not in self._verified:
-            raise damaged(path, "the manifest does not list this file")
-        if relative_path not in self._verified:  # which reading the manifest may have brought
-            if sha256_of(regular(path)) != expected:
-                raise damaged(path, ALTERED)
-            self._verified[relative_path] = path
+        if relative_path not in self._verified:
+            path = samples_path(self.path, relative_path)
+            expected = self.manifest().files.get(relative_path)
+            if relative_path not in self._verified:  # which reading the manifest may have brought
+                if expected is None:
+                    raise damaged(path, "the manifest does not list this file")
+                if sha256_of(regular(path)) != expected:
+                    raise damaged(path, ALTERED)
+                self._verified[relative_path] = path
         return self._verified[relative_path]
 
 
@@ -444,7 +443,6 @@ def latest_of_ours(root: Path = ROOT) -> RunFolder | None:
 
 
 def _is_run(path: Path) -> bool:
-    try:
+    with suppress(OSError):  # a folder that this user may not look into
         return (path / "manifest.json").is_file() or (path / "journal.jsonl").is_file()
-    except OSError:  # a folder that this user may not look into
-        return False
+    return False

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from orchestrator.results.lines import DoneLine, ReadyLine, StatsLine
+from orchestrator.results.lines import AnswerLine, DoneLine, FactsDocument, FailureDocument, ReadyLine, StatsLine
 
 SCHEMA_VERSION = 1
 
@@ -72,7 +72,7 @@ class TrialRecord:
     stats: StatsLine = field(default_factory=dict)  # the responder's stats after the measured phase
     stats_before: StatsLine = field(default_factory=dict)
     requesters: tuple[RequesterRecord, ...] = ()
-    failure: dict[str, Any] | None = None  # {"stage", "kind", "message", "last_words"}
+    failure: FailureDocument | None = None  # {"stage", "kind", "message", "last_words"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,7 @@ class BaselineRecord:
     receive_bytes: int = 0
     cells: tuple[str, ...] = ()  # the cells this tcp floor stands beside
     opened: bool = False  # a larger exchange came first, so that TCP's window no longer limits it
-    done: DoneLine = field(default_factory=dict)
+    done: AnswerLine = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,7 @@ class Manifest:
     ended_at: str | None
     command: tuple[str, ...]
     fleet: dict[str, Any]
-    hosts: dict[str, dict[str, Any]]  # facts by host name
+    hosts: dict[str, FactsDocument]  # facts by host name
     trials: tuple[TrialRecord, ...]
     baselines: tuple[BaselineRecord, ...]
     files: dict[str, str]  # sha256 by path below the run folder

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from orchestrator.hosts import own_mark
 from orchestrator.hosts.registry import FOLDER, deployment_id
 from tests.attacks.base import Attack, Tally
 from tests.infra.cloud_faults import (
@@ -223,7 +224,7 @@ def attempt(case: Case, place: Path) -> int:
     with serving(fake):
         build(fake, ID, HOSTS)
         scene = Scene(fake=fake, place=place, environment=_environment(fake))
-        (place / FOLDER / ID).mkdir(parents=True)
+        (place / FOLDER / ID).mkdir(parents=True, mode=0o700)
         case.change(scene)
         _write_intent(scene)
         strangers = build_strangers(fake, ID) | {path for path in fake.things if path.endswith("/theirs")}
@@ -262,7 +263,7 @@ def _judge(case: Case, scene: Scene, strangers: set[str], done: subprocess.Compl
 
 
 def _environment(fake: FakeCompute) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")}
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "XDG_STATE_HOME")}
     return {
         **kept,
         "PYTHONPATH": str(ROOT),
@@ -278,6 +279,7 @@ def _environment(fake: FakeCompute) -> dict[str, str]:
 def _write_intent(scene: Scene) -> None:
     if not scene.state:
         return
+    folder = scene.place / FOLDER / ID
     document = {
         "id": ID,
         "run_id": RUN,
@@ -289,7 +291,7 @@ def _write_intent(scene: Scene) -> None:
         "state": scene.state,
         "target": {"project": "demo", "endpoint": scene.fake.url},
     }
-    (scene.place / FOLDER / ID / "deployment.json").write_text(json.dumps(document))
+    (folder / "deployment.json").write_text(json.dumps({**document, "mark": own_mark.mark(document, folder)}))
 
 
 ATTACKS = (Attack(name="faults of the cloud, then teardown", many=len(CASES), few=len(CASES), run=cloud_faults),)

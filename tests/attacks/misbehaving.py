@@ -19,7 +19,8 @@ from orchestrator.hosts.base import Pair
 from orchestrator.hosts.local import LocalHost
 from orchestrator.hosts.processes import RUN_MARK, marked
 from orchestrator.measure.interrupts import Interrupts
-from orchestrator.measure.trial import Ask, Bench, Outcome
+from orchestrator.measure.progress import Progress
+from orchestrator.measure.trial import Ask, Bench, Outcome, body_bytes
 from services.harness.contract import Load, Warmup
 from tests.attacks.base import Attack, Tally
 
@@ -36,7 +37,8 @@ def raw(data): out.write(data); out.flush()
 def option(name): return sys.argv[sys.argv.index(name) + 1]
 def ready(): say({"ready": True, "port": 9, "implementation": "x", "versions": {}, "identity": option("--identity")})
 def trial(): return json.loads(sys.stdin.readline())
-def begin(): trial(); say({"type": "checked", "body_bytes": [1, 1]}); say({"type": "start", "anchor": {}})
+def started(): say({"type": "start", "anchor": {"wall_ns": 1, "monotonic_ns": 1}})
+def begin(): trial(); say({"type": "checked", "body_bytes": [1, 1]}); started()
 def rest(): time.sleep(600)
 """
 
@@ -93,12 +95,28 @@ REQUESTERS = {
         "begin()\nwhile True: say({'type': 'progress', 'phase': 'measured', 'requests': 1, 'elapsed_s': 1.0})"
     ),
     "prints lines of an unknown type without end": "trial()\nwhile True: say({'type': 'hello'})",
-    "begins again and again": "trial()\nwhile True: say({'type': 'start', 'anchor': {}}); time.sleep(0.001)",
+    "begins again and again": "trial()\nwhile True: started(); time.sleep(0.001)",
     "checks again and again": "trial()\nwhile True: say({'type': 'checked', 'body_bytes': [1, 1]}); time.sleep(0.001)",
     "says nothing": "trial(); rest()",
     "does not read its trial": "rest()",
     "says no more once it has begun": "begin(); rest()",
     "is done with nonsense": "begin(); say({'type': 'done', 'rows': 'all', 'requests': {}, 'errors': 3}); rest()",
+    "is done with no number of requests": "begin(); say({'type': 'done', 'requests': None}); rest()",
+    "is done with the number of requests as text": "begin(); say({'type': 'done', 'requests': '5'}); rest()",
+    "is done with numbers below nothing": "begin(); say({'type': 'done', 'requests': -5, 'errors': {'x': -1}}); rest()",
+    "is done with a pause and anchors of other types": (
+        "begin(); say({'type': 'done', 'requests': 1, 'paused_s': 'x', 'anchor': None}); rest()"
+    ),
+    "progresses by other types": (
+        "begin(); say({'type': 'progress', 'phase': 'measured', 'requests': 'many', 'elapsed_s': 1}); rest()"
+    ),
+    "progresses in no phase": "begin(); say({'type': 'progress', 'phase': ['measured'], 'requests': 1}); rest()",
+    "checks with sizes of other types": (
+        "trial(); say({'type': 'checked', 'body_bytes': ['a', 1]}); say({'type': 'done', 'requests': 1}); rest()"
+    ),
+    "starts with anchors of other types": "trial(); say({'type': 'start', 'anchor': {'wall_ns': 'x'}}); rest()",
+    "fails in other types": "trial(); say({'type': 'failed', 'kind': ['x'], 'message': {}}); rest()",
+    "prints a line whose type is a list": "trial(); say({'type': ['done'], 'requests': 1}); rest()",
     "is done before it has begun, with nothing": "trial(); say({'type': 'done'}); rest()",
     "ends amid the measuring": "begin(); sys.exit(3)",
     "fills stderr without a newline": "begin()\nwhile True: os.write(2, b'x' * 65536)",
@@ -130,6 +148,26 @@ class _Host(LocalHost):
         return super().start([sys.executable, "-c", _PRELUDE + code, *options])
 
 
+class _Terminal:
+    """What `orch run` writes its progress to, without a terminal."""
+
+    def progress(self, text: str) -> None:
+        """A line that stays."""
+        text.encode()
+
+    def live(self, text: str) -> None:
+        """A line that the next one replaces."""
+        text.encode()
+
+    def warning(self, text: str) -> None:
+        """A line that stays."""
+        text.encode()
+
+
+def _is_of_another_shape(name: str) -> bool:
+    return any(words in name for words in ("types", "no number", "as text", "below nothing", "no phase", "is a list"))
+
+
 def misbehaving(count: int, seed: int, folder: Path) -> Tally:
     """Every kind in turn, from a random one on: the trial fails, in bounded time and memory, and nobody is left."""
     tally = Tally()
@@ -156,15 +194,26 @@ def attempt(end: str, name: str, folder: Path) -> str:
         warmup=Warmup(requests=1, at_most_s=0.5),
         timeout_s=1.0,
     )
-    bench = Bench(clock=SYSTEM, interrupts=Interrupts(), on_progress=lambda line: None)
-    memory_mb, began_s, outcomes = _peak_mb(), time.monotonic(), list[Outcome]()
+    # What a run shows of it, not a listener that hears nothing: a line must not end the run there either.
+    progress = Progress(listener=_Terminal(), clock=SYSTEM, total=1)
+    bench = Bench(clock=SYSTEM, interrupts=Interrupts(), on_progress=progress.heard)
+    memory_mb, began_s, outcomes, faults = _peak_mb(), time.monotonic(), list[Outcome](), list[Exception]()
+
+    def make() -> None:
+        try:
+            outcomes.append(bench.make(ask, Pair((host,), host), "t"))
+            if outcomes[0].failure is None:
+                body_bytes(outcomes[0].parts)
+        except Exception as error:  # noqa: BLE001 - any error is what the attack looks for
+            faults.append(error)
+
     with (
         patch("orchestrator.measure.trial.READY_S", _READY_S),
         patch("orchestrator.measure.trial.STATS_S", _STATS_S),
         patch("orchestrator.measure.patience._SPARE_S", 1.0),
     ):
         # In a thread, so that what never ends is seen as that.
-        trial = threading.Thread(target=lambda: outcomes.append(bench.make(ask, Pair((host,), host), "t")), daemon=True)
+        trial = threading.Thread(target=make, daemon=True)
         trial.start()
         trial.join(LONGEST_S)
     is_stuck = trial.is_alive()
@@ -177,9 +226,13 @@ def attempt(end: str, name: str, folder: Path) -> str:
         return f"left behind: {', '.join(map(str, left))}"
     if (grown_mb := _peak_mb() - memory_mb) > _MOST_GROWTH_MB:
         return f"orch grew by {grown_mb:.0f} MB in {time.monotonic() - began_s:.0f} s"
+    if faults:
+        return f"the run would have ended: {type(faults[0]).__name__}: {faults[0]}"
     failure = outcomes[0].failure if outcomes else None
     if failure is None:
         return "the trial did not fail"
+    if _is_of_another_shape(name) and failure["kind"] != "protocol":
+        return f"the trial failed with kind {failure['kind']}, not protocol"
     json.dumps(failure, allow_nan=False).encode()
     return "refused"
 

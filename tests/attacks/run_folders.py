@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import re
@@ -13,6 +14,7 @@ from typing import Any
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.errors import OrchError
+from orchestrator.report.render import render
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
 from tests.attacks.base import Attack, Tally
@@ -50,7 +52,7 @@ def digits(count: int, seed: int, folder: Path) -> Tally:
 
 
 def forgeries(count: int, seed: int, folder: Path) -> Tally:
-    """A value of the journal replaced by one that no part of orch writes, the chain made anew: a hostile folder."""
+    """A key of plan or journal changed, removed or added as no part of orch does, the chain made anew: a hostile folder."""
     tally = Tally()
     original = _original(folder)
     source = random.Random(seed)
@@ -62,6 +64,7 @@ def forgeries(count: int, seed: int, folder: Path) -> Tally:
         try:
             summary = summarise(RunFolder.open(run))
             json.dumps(summary.to_dict(), allow_nan=False).encode()
+            render(summary)
             tally.note("harmless", what)
         except OrchError:
             tally.note("refused", what)
@@ -83,6 +86,7 @@ _HOSTILE: tuple[Any, ...] = (
     -1,
     0,
     10**17,
+    1e308,
     1.5,
     True,
     [None],
@@ -91,19 +95,30 @@ _HOSTILE: tuple[Any, ...] = (
 
 
 def _forge(source: random.Random, run: Path) -> str:
+    """Change, remove or add one key of the plan or of an event, and make digest and chain anew."""
     events = list(Journal(run / "journal.jsonl").events())
-    places = [(number, path) for number, event in enumerate(events) for path in _paths(event)]
-    number, path = source.choice(places)
+    plan = json.loads((run / "plan.json").read_text(encoding="utf-8"))
+    number = source.choice([None, *range(len(events))]) if source.random() < 0.7 else None
+    holder = document = plan if number is None else events[number]
+    path = source.choice(_paths(document))
     value = source.choice(_HOSTILE)
-    holder = events[number]
     for key in path[:-1]:
         holder = holder[key]
-    if source.random() < 0.2:
-        what = f"event {number}, {path} removed"
+    where = f"{'plan' if number is None else f'event {number}'}, {path}"
+    chance = source.random()
+    if chance < 0.2:
+        what = f"{where} removed"
         del holder[path[-1]]
+    elif chance < 0.3 and isinstance(holder, dict):
+        what = f"{where}: a key beside it = {value!r}"
+        holder["nobody knows this"] = value
     else:
-        what = f"event {number}, {path} = {value!r}"
+        what = f"{where} = {value!r}"
         holder[path[-1]] = value
+    (run / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    for event in events:
+        if event.get("event") == "begin" and isinstance(event.get("files"), dict) and number is None:
+            event["files"]["plan.json"] = hashlib.sha256((run / "plan.json").read_bytes()).hexdigest()
     (run / "journal.jsonl").unlink()
     journal = Journal(run / "journal.jsonl")
     for event in events:

@@ -24,7 +24,7 @@ from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from services.harness.phases import arrivals
 from services.harness.spec import find_protocol
-from tests.support.shapes import Shape, narrow
+from tests.support.shapes import Shape, narrow, paused_s
 
 START_NS = 1_700_000_000_000_000_000
 BOOT_NS = 5_000_000_000_000  # the monotonic clock at the start of the run
@@ -312,7 +312,7 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
         },
         "min_rtt_us": (rtt_ns + 15 * US) / 1000,
         "connections_opened": n if cell.connection == "per-request" else 0,
-        "paused_s": _paused_s(columns, measured, cell.load.concurrency) if cell.load.rate_per_s is None else 0.0,
+        "paused_s": paused_s(columns, measured, cell.load.concurrency) if cell.load.rate_per_s is None else 0.0,
         "entering_s": span_s * 0.01,
         "cpu_s": span_s * 0.3,
         "cpu_share": 0.3,
@@ -326,13 +326,6 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
         "host_before": host_counters(0, busy=0),
         "host_after": host_counters(int(span_s * S), busy=int(span_s * 40)),
     }
-
-
-def _paused_s(columns: dict[str, np.ndarray], measured: np.ndarray, workers: int) -> float:
-    """What the requester says that a worker spent between its requests, on average; 2 us of a pause it does not see."""
-    lanes = (np.flatnonzero(measured & ((columns["sequence"] - 1) % workers == worker)) for worker in range(workers))
-    pauses = np.concatenate([columns["sent_ns"][lane][1:] - columns["received_ns"][lane][:-1] for lane in lanes])
-    return float(np.maximum(pauses - 2 * US, 0).sum()) / workers / S
 
 
 def _trial_record(planned: p.PlannedTrial, draft: Draft, path: str) -> TrialRecord:

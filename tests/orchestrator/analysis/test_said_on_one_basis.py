@@ -19,7 +19,8 @@ from orchestrator.report.quantities import ratio_bounds
 from orchestrator.report.render import render
 from services.harness.contract import STATUSES
 from tests.support.pages import Document
-from tests.support.runs import S, _paused_s, a_run
+from tests.support.runs import S, a_run
+from tests.support.shapes import paused_s
 
 RATE = p.Load(concurrency=64, requests=2000, rate_per_s=500.0)
 
@@ -67,7 +68,7 @@ def test_a_pooled_median_outside_the_interval_of_the_trials_medians_says_what_ea
         draft.done["measured_s"] = (
             float(columns["received_ns"][measured].max() - columns["sent_ns"][measured].min()) / S
         )
-        draft.done["paused_s"] = _paused_s(columns, measured)
+        draft.done["paused_s"] = paused_s(columns, measured, 1)
 
     load = p.Load(concurrency=1, requests=4000)
     summary = summarise(a_run(blocks=10, stacks=("rest",), load=load, spoil=uneven, between=0.02))

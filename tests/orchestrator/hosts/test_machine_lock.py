@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -107,11 +108,34 @@ def test_what_is_no_ordinary_file_is_not_followed(lock, tmp_path, kind):
     "content", [b"\xff\x00" * 50_000, b"[]\n1\nnull\n{}\n", b'{"pid": [], "run": 1}\n', b"[" * 9999]
 )
 def test_what_others_wrote_into_it_is_not_trusted(lock, content):
-    lock.write_bytes(content)
     with machine("local"), another("local", "share"):
         lock.write_bytes(content)
         with pytest.raises(MissingError), machine("lab"):
             pytest.fail("both measure")
+
+
+@pytest.mark.parametrize(
+    "content", [b"my notes\n", b"\0", b"{}\n", b'{"pid": 1}\n', b'[{"pid": 1, "run": "x"}]', b"\n"]
+)
+def test_a_file_that_holds_something_else_is_refused_and_left_as_it_is(lock, content):
+    lock.write_bytes(content)
+    for share in (False, True):
+        with pytest.raises(MissingError, match="holds something else"), machine("local", share=share):
+            pytest.fail("it was taken")
+    assert lock.read_bytes() == content
+    with lock.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(MissingError, match="holds something else"), machine("local", share=True):
+            pytest.fail("it was taken")
+    assert lock.read_bytes() == content
+
+
+def test_the_file_of_a_run_that_was_killed_is_taken(lock):
+    with another("local") as other:
+        other.kill()
+    assert lock.read_bytes().startswith(b'{"pid"')
+    with machine("local") as part:
+        assert part.others() == []
 
 
 def test_what_it_says_is_short_however_long_it_is(lock):

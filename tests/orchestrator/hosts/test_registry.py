@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import UsageError
-from orchestrator.hosts import registry
-from orchestrator.hosts.registry import Intent, deployment_id
+from orchestrator.errors import MissingError, UsageError
+from orchestrator.hosts import own_mark, registry
+from orchestrator.hosts.infra import Infra
+from orchestrator.hosts.overview import overview
+from orchestrator.hosts.registry import Intent, deployment_id, folder_of
+from orchestrator.measure.ending import end, end_all, end_what_is_up
 
 
 @pytest.fixture(autouse=True)
@@ -60,3 +67,163 @@ def test_an_id_fits_the_interface_of_infra() -> None:
         assert deployment_id(run).isalnum()
         assert deployment_id(run).islower()
         assert len(deployment_id(run)) <= 20
+
+
+def written(document: dict[str, object], identity: str | None = None) -> Path:
+    """What a program of somebody else could put there; with our own mark, to see that fields are looked at besides."""
+    folder = folder_of(identity or deployment_id("run"))
+    folder.mkdir(parents=True, mode=0o700)
+    path = folder / registry.FILE
+    path.write_text(json.dumps({**document, "mark": own_mark.mark(document, folder)}))
+    return path
+
+
+def plain(run_id: str = "run") -> dict[str, object]:
+    return dict(json.loads(json.dumps(asdict(intent(run_id)))))
+
+
+def test_what_carries_no_mark_of_this_user_is_refused_by_every_verb_and_nothing_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def ask(_infra: Infra, *words: str) -> None:
+        pytest.fail(f"the provider's program was run: {words}")
+
+    monkeypatch.setattr(Infra, "_ask", ask)
+    path = written(plain())
+    path.write_text(json.dumps(plain()))
+    verbs: list[Callable[[], object]] = [
+        overview,
+        end_what_is_up,
+        end_all,
+        lambda: end("run"),
+        lambda: registry.find(None),
+    ]
+    for verb in verbs:
+        with pytest.raises(UsageError, match=f"{deployment_id('run')} was not made here"):
+            verb()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("provider", "/proc/self/cwd/evil"),
+        ("provider", "../infra/lab"),
+        ("provider", "local"),
+        ("id", "../../../victim"),
+        ("id", deployment_id("other")),
+        ("run_id", "other"),
+        ("run_id", "a/../b"),
+        ("run_id", "a\nb"),
+        ("hosts", ["../a"]),
+        ("hosts", "a"),
+        ("created_at", "1"),
+        ("expires_at", 1e30),
+        ("cost_usd_per_h", -1),
+        ("state", "gone"),
+        ("target", {"project": 1}),
+        ("more", 1),
+    ],
+)
+def test_every_field_is_held_to_its_shape_though_the_mark_be_right(field: str, value: object) -> None:
+    written({**plain(), field: value})
+    with pytest.raises(UsageError, match=f"damaged: .*{field}"):
+        registry.read(deployment_id("run"))
+
+
+def test_what_is_no_object_is_refused() -> None:
+    written(plain()).write_text("[]")
+    with pytest.raises(UsageError, match="damaged"):
+        registry.standing()
+
+
+def test_a_copy_in_the_same_place_is_not_ours_and_a_change_is_seen(tmp_path: Path) -> None:
+    registry.write(intent("run"))
+    folder = folder_of(deployment_id("run"))
+    folder.rename(tmp_path / "before")
+    shutil.copytree(tmp_path / "before", folder)
+    with pytest.raises(UsageError, match="not made here"):
+        registry.standing()
+    shutil.rmtree(folder)
+    (tmp_path / "before").rename(folder)
+    assert registry.read(deployment_id("run")) == intent("run")
+    path = folder / registry.FILE
+    path.write_text(path.read_text().replace("intended", "down"))
+    with pytest.raises(UsageError, match="not made here"):
+        registry.read(deployment_id("run"))
+
+
+def test_the_same_folder_is_not_believed_by_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry.write(intent("run"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "of another"))
+    with pytest.raises(UsageError, match="not made here"):
+        registry.read(deployment_id("run"))
+    assert not own_mark.key_file().exists(), "reading makes no key"
+
+
+@pytest.mark.parametrize("name", [".", registry.FILE])
+def test_what_others_can_write_to_is_refused(name: str) -> None:
+    registry.write(intent("run"))
+    (folder_of(deployment_id("run")) / name).chmod(0o777)
+    with pytest.raises(UsageError, match="others can write to it"):
+        registry.standing()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("name", [".", registry.FILE])
+def test_what_belongs_to_another_user_is_refused(name: str) -> None:
+    registry.write(intent("run"))
+    os.chown(folder_of(deployment_id("run")) / name, 65534, 65534)
+    with pytest.raises(UsageError, match="belongs to another user"):
+        registry.standing()
+
+
+def test_a_link_in_the_place_of_the_file_or_the_folder_is_refused(tmp_path: Path) -> None:
+    registry.write(intent("run"))
+    folder = folder_of(deployment_id("run"))
+    path = folder / registry.FILE
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(UsageError, match="it is a link"):
+        registry.read(deployment_id("run"))
+    path.unlink()
+    (tmp_path / "elsewhere").rename(path)
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(tmp_path / "moved")
+    with pytest.raises(UsageError, match="it is a link"):
+        registry.read(deployment_id("run"))
+
+
+def test_hosts_are_not_made_in_a_folder_that_held_something_before() -> None:
+    folder = folder_of(deployment_id("run"))
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / f"{registry.FILE}.partial").write_text("{")  # a kill amid the first writing
+    registry.write(intent("run"))
+    assert registry.standing() == [intent("run")]
+    (folder / registry.FILE).unlink()
+    (folder / "terraform.tfstate").write_text("{}")
+    with pytest.raises(UsageError, match="with something in it"):
+        registry.write(intent("run"))
+
+
+def test_a_key_that_others_can_read_the_place_of_and_write_to_is_no_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    registry.write(intent("run"))
+    assert (own_mark.key_file().stat().st_mode & 0o777, own_mark.key_file().parent.stat().st_mode & 0o777) == (
+        0o600,
+        0o700,
+    )
+    own_mark.key_file().parent.chmod(0o777)
+    with pytest.raises(MissingError, match="others can write to it"):
+        registry.read(deployment_id("run"))
+    own_mark.key_file().parent.chmod(0o700)
+    own_mark.key_file().write_bytes(b"")
+    with pytest.raises(MissingError, match="32 bytes"):
+        registry.write(intent("another"))
+
+
+def test_a_providers_name_leads_to_nothing_but_the_folders_of_infra() -> None:
+    for name in ("/proc/self/cwd/evil", "..", "local", "lab/../gcp"):
+        with pytest.raises(UsageError, match="there is no provider"):
+            Infra(name)

@@ -104,7 +104,7 @@ def test_what_the_requester_saw_of_a_responder_that_died_is_laid_to_the_responde
 
 
 CHECKED = {"type": "checked", "body_bytes": [1, 1]}
-START = {"type": "start", "anchor": {}}
+START = {"type": "start", "anchor": {"wall_ns": 1, "monotonic_ns": 1}}
 BROKEN_REQUESTERS = {
     "dies before it checked": (script(None), "check", "requester-died"),
     "is told a wrong reply": (
@@ -119,6 +119,18 @@ BROKEN_REQUESTERS = {
         "requester-died",
     ),
     "prints no JSON": (script(CHECKED, "Traceback"), "check", "protocol"),
+    "says nothing of what it did": (script(CHECKED, START, {"type": "done"}), "warm-up", "protocol"),
+    "did null": (script(CHECKED, START, {"type": "done", "requests": None}), "warm-up", "protocol"),
+    "did text": (script(CHECKED, START, {"type": "done", "requests": "5"}), "warm-up", "protocol"),
+    "paused for text": (script(CHECKED, START, {**done_line(), "paused_s": "x"}), "warm-up", "protocol"),
+    "has no anchor": (script(CHECKED, START, {**done_line(), "anchor": None}), "warm-up", "protocol"),
+    "checked text": (script({"type": "checked", "body_bytes": ["a", 1]}), "check", "protocol"),
+    "checked one size": (script({"type": "checked", "body_bytes": [1]}), "check", "protocol"),
+    "starts at a word": (script(CHECKED, {"type": "start", "anchor": "now"}), "check", "protocol"),
+    "progresses by a word": (script(CHECKED, START, {"type": "progress", "requests": "many"}), "warm-up", "protocol"),
+    "progresses in no phase": (script(CHECKED, START, {"type": "progress", "phase": []}), "warm-up", "protocol"),
+    "fails for no reason": (script({"type": "failed", "kind": 3}), "check", "protocol"),
+    "is of no type": (script({"type": ["done"]}), "check", "protocol"),
     "never succeeds": (script(CHECKED, START, done_line(10, errors={"refused": 10})), "measure", "refused"),
 }
 
