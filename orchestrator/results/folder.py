@@ -345,7 +345,7 @@ class RunFolder:
                 break
         story = self._read(event.content for event in events)
         if not story.begin:
-            raise damaged(self._journal.path, "it does not say how the run began")
+            raise damaged(self._journal.path, "damaged: it does not say how the run began")
         plan = self.plan()
         try:
             require_of_plan(plan, story.every_trial, story.every_baseline)
