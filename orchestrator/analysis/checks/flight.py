@@ -157,7 +157,7 @@ def judge_little(cell: CellEvidence) -> Finding | None:
     findings = [_little(trial, part, seen, cell.cell.load.concurrency) for trial, part, seen in cell.parts(LITTLE)]
     findings.sort(key=lambda f: -abs(1 - f.evidence.get("ratio", 1)))
     follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
-    if follows and (typical := median(follows)) > _FOLLOWS:
+    if follows and (typical := median(follows)) > _FOLLOWS and not _is_own_work(cell, typical):
         findings.append(_cut_short(follows, typical))
     if (constant := _constant_cut(cell)) is not None:
         findings.append(constant)
@@ -220,6 +220,20 @@ def _constant_cut(cell: CellEvidence) -> Finding | None:
         f"nothing of its own, beside a latency of {words.ns(latency_s * 1e9)}: the clock stops too early.",
         action="See where the timer starts and stops: what it leaves out of a latency stands in the pause after it.",
     )
+
+
+def _is_own_work(cell: CellEvidence, typical: float) -> bool:
+    """Whether the requester itself accounts for its pauses: a slow machine makes them grow together with latencies.
+
+    A clock that stops early leaves a share of the latency in the pause that nobody accounts for.
+    """
+    unknown = []
+    for _, part, seen in cell.parts(LITTLE):
+        if part.done.get("paused_s") is None or seen.pause_s is None or seen.gaps_s is None or not seen.call_s:
+            return False
+        own_s = part.done["paused_s"] * cell.cell.load.concurrency
+        unknown.append((max(seen.gaps_s, seen.pause_s * seen.requests) - own_s) / seen.call_s)
+    return bool(unknown) and median(unknown) < typical / 2
 
 
 def _cut_short(follows: list[float], typical: float) -> Finding:

@@ -190,8 +190,8 @@ def test_a_throttled_core_is_noise(tmp_path):
     assert "the CPU quota stopped it" in noise.explanation
 
 
-def test_a_wall_clock_that_is_set_meanwhile_is_a_warning(tmp_path):
-    assert verdicts(a_real_run(tmp_path, Fault(clock=faults.wall_clock_set_meanwhile)))["clocks"] == "warn"
+def test_a_wall_clock_that_goes_ahead_in_every_trial_fails(tmp_path):
+    assert verdicts(a_real_run(tmp_path, Fault(clock=faults.wall_clock_set_meanwhile)))["clocks"] == "fail"
 
 
 def test_the_honest_harness_itself_refuses_a_responder_that_is_not_the_one(tmp_path):
