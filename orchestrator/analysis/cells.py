@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import Any
 
 from orchestrator.analysis import intervals, words
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
-from orchestrator.analysis.summary import CellSummary, FloorSummary, Interval, TrialSummary
+from orchestrator.analysis.summary import CellSummary, CheckResult, FloorSummary, Interval, TrialSummary
+from orchestrator.analysis.validity import failed_in
 
 RAW_CLIENT = "raw"
 
 
-def summarise_cells(run: RunEvidence) -> tuple[CellSummary, ...]:
-    """Every planned cell, those without a sample too."""
-    return tuple(_summarise(cell, run) for cell in run.cells)
+def summarise_cells(run: RunEvidence, checks: Sequence[CheckResult]) -> tuple[CellSummary, ...]:
+    """Every planned cell, those without a sample too; what is told beside another cell leaves out invalid ones."""
+    sound = [cell for cell in run.cells if not failed_in(cell.cell.id, checks)]
+    return tuple(_summarise(cell, run, sound) for cell in run.cells)
 
 
-def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
+def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidence]) -> CellSummary:
     trials = tuple(t.summary for t in cell.trials if t.summary)
     medians = list(by_block(trials, "median").values())
     middle = cell.distribution.median if cell.distribution else None
@@ -58,7 +60,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence) -> CellSummary:
         tcp_floor=tcp,
         ping_floor=_floor(run.floors, "ping", cell),
         over_floor=middle - tcp if middle is not None and tcp is not None else None,
-        client_share=_client_share(cell, run.cells),
+        client_share=_client_share(cell, sound),
         strip=cell.strip,
         not_sent=sum(t.not_sent for t in cell.trials),
         not_sent_reasons=tuple(sorted({words.not_sent(p.done) for t in cell.trials for p in t.parts} - {""})),
@@ -128,22 +130,6 @@ def _client_share(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | 
         if alike and other.distribution and other.distribution.median is not None:
             return (mine - other.distribution.median) / mine
     return None
-
-
-def without_shares_of(cells: Sequence[CellSummary], invalid: Container[str]) -> tuple[CellSummary, ...]:
-    """The cells, without a client's share that is the distance to an invalid cell (by id) of the bare socket."""
-    return tuple(replace(c, client_share=None) if _rests_on(c, cells, invalid) else c for c in cells)
-
-
-def _rests_on(cell: CellSummary, cells: Sequence[CellSummary], invalid: Container[str]) -> bool:
-    return cell.client_share is not None and any(
-        other.id in invalid
-        and other.client == RAW_CLIENT
-        and (other.protocol, other.responder) == (cell.protocol, cell.responder)
-        and (other.operation_id, other.placement_id) == (cell.operation_id, cell.placement_id)
-        and (other.connection, other.load, other.concurrency) == (cell.connection, cell.load, cell.concurrency)
-        for other in cells
-    )
 
 
 def censored_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int, ...]:

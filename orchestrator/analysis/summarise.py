@@ -8,7 +8,7 @@ import shlex
 from dataclasses import asdict
 from pathlib import Path
 
-from orchestrator.analysis.cells import summarise_cells, without_shares_of
+from orchestrator.analysis.cells import summarise_cells
 from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.collect import collect, last_attempts
 from orchestrator.analysis.compare import compare_stacks
@@ -31,9 +31,8 @@ def summarise(run: Run) -> RunSummary:
     evidence = collect(run, observers)
     manifest, plan = evidence.manifest, evidence.plan
     checks = run_checks(evidence)
-    cells = summarise_cells(evidence)
+    cells = summarise_cells(evidence, checks)
     invalid = invalid_cells(cells, checks)
-    cells = without_shares_of(cells, invalid)
     comparisons = withhold(compare_stacks(plan, cells, invalid), invalid)
     said = verdicts(cells, comparisons, checks)
     return RunSummary(

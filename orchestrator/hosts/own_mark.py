@@ -70,7 +70,7 @@ def _key(*, make: bool) -> bytes:
     except OSError as error:
         raise _unusable(path, os.strerror(error.errno or 0)) from error
     if why is not None or len(key) != _KEY_BYTES:
-        raise _unusable(path, why or f"it has not {_KEY_BYTES} bytes")
+        raise _unusable(path, why or f"it does not have {_KEY_BYTES} bytes")
     return key
 
 

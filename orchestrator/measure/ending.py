@@ -66,7 +66,10 @@ def end(run: str) -> Ending:
         identity = next(i.run_id for i in registry.intents() if run in (i.run_id, i.id))
         folder = _folder(identity)
         if folder is None and _is_going_on(identity):
-            return Ending(run=identity, trouble="an orch measures it whose folder is not as noted here: end that first")
+            return Ending(
+                run=identity,
+                trouble="another orch is measuring it, in a folder that is not the one noted here: end that first",
+            )
         return _ended_with_its_orch(identity, folder)
     try:
         folder = RunFolder.open(run)

@@ -309,17 +309,10 @@ class RunFolder:
 
         InvalidMeasurement when there is none, or the journal goes on after it.
         """
-        path = self.path / "manifest.json"
-        content = regular(path).read_bytes()
-        try:
-            raw = parse_json(content)
-        except ValueError as error:
-            raise damaged(path, f"not as it was written: {error}") from error
-        stored = manifest_from_dict(raw, path)
-        if stored.journal != self._journal.end() or not self._journal.is_whole:
+        content = regular(self.path / "manifest.json").read_bytes()
+        stored = self._stored_manifest()
+        if stored is None or stored.journal != self._journal.end() or not self._journal.is_whole:
             raise damaged(self._journal.path, "not as it was when manifest.json was written: it goes on after that")
-        if stored != self.manifest():
-            raise damaged(path, "not as it was written: plan.json and journal.jsonl say something else")
         return content
 
     def _stored_manifest(self) -> Manifest | None:

@@ -86,7 +86,7 @@ class Answer:
     verified: Counter = None
     verified_in_flight: Counter = None
     measured_s: Number = None
-    begin_ns: int | None = None
+    begin_ns: Counter = None
     paused_s: Number = None
     entering_s: Number = None
     errors: dict[str, Count] | None = None

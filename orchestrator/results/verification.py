@@ -44,7 +44,7 @@ def verify(folder: RunFolder) -> tuple[str, ...]:
 
 
 def _require_nothing_else(folder: Path, known: Set[str]) -> None:
-    """InvalidMeasurement names a file that lies where measurements lie and that the journal does not speak of."""
+    """InvalidMeasurement names a file that lies where measurements lie and that the journal does not mention."""
     found = [folder / "experiment.yaml"]
     for name in ("samples", "baselines", "superseded"):
         found += (folder / name).rglob("*")
@@ -52,6 +52,6 @@ def _require_nothing_else(folder: Path, known: Set[str]) -> None:
         is_file = os.path.lexists(path) and (path.is_symlink() or not path.is_dir())
         if is_file and path.relative_to(folder).as_posix() not in known:
             raise InvalidMeasurement(
-                f"{path}: no part of this run: the journal does not speak of it",
+                f"{path}: not part of this run: the journal does not mention it",
                 hint="orch never leaves this there: move it away, or ask whoever sent the folder",
             )

@@ -163,7 +163,7 @@ def _measure(
         timeout_s=trial.timeout_s,
         progress=print_line,
         in_flight=trial.load.concurrency,
-        most_kept_bytes=room_for_replies() if trial.load.concurrency > 1 else 0,
+        most_kept_bytes=room_for_replies(),
     )
     wire = WireMeter(trial.target.host, trial.target.port, overlap=overlap, opened=lambda: ledger.connections)
     work = Work(

@@ -22,9 +22,11 @@ def samples(index: int, attempt: int = 0) -> str:
     return f"samples/cell={CELL}/t{index}-a{attempt}.parquet"
 
 
-def add_trial(folder: RunFolder, index: int, *, block: int, attempt: int = 0, raw: bool = True) -> None:
+def add_trial(
+    folder: RunFolder, index: int, *, block: int, attempt: int = 0, raw: bool = True, path: str | None = None
+) -> None:
     """A finished trial whose record waits in staging."""
-    path = samples(index, attempt)
+    path = samples(index, attempt) if path is None else path
     if raw:
         folder.raw_path(path).parent.mkdir(parents=True, exist_ok=True)
         folder.raw_path(path).write_bytes(rows(10))

@@ -42,7 +42,7 @@ def _invalid(control: CellEvidence, twin: CellEvidence, found: Sequence[CheckRes
         verdict="cannot tell",
         evidence={"cell": control.cell.id, "failed": sorted({name for names in troubles.values() for name in names})},
         explanation=f"The control is invalid: {text}. How far the reference differs from itself is not known.",
-        action="Mend what those checks found, and measure again.",
+        action="Fix what those checks found, and measure again.",
     )
 
 

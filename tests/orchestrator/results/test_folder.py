@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 from struct import Struct
 
@@ -12,7 +11,6 @@ import pytest
 
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.results.folder import RunFolder, runs
-from orchestrator.results.manifest import RequesterRecord, TrialRecord
 from orchestrator.results.verification import verify
 from tests.support.folders import CELL, PLAN, add_trial, begun, killed, samples
 from tests.support.hosts import rows
@@ -206,18 +204,7 @@ def test_a_copy_in_the_place_of_a_run_of_ours_is_from_elsewhere(root, tmp_path):
 )
 def test_a_path_that_leads_elsewhere_is_refused_and_nothing_is_written(root, tmp_path, path):
     folder = begun(root)
-    record = TrialRecord(
-        index=0,
-        block=0,
-        cell=CELL,
-        attempt=0,
-        outcome="ok",
-        started_wall_ns=0,
-        ended_wall_ns=1,
-        overhead_s=0.1,
-        requesters=(RequesterRecord(host="local", done={"requests": 10}, samples=path),),
-    )
-    folder.append({"event": "trial", "trial": asdict(record)})
+    add_trial(folder, 0, block=0, raw=False, path=path)
     for staged in ("x", path.replace("/", "~")):
         (folder.path / "staging" / "records").mkdir(parents=True, exist_ok=True)
         (folder.path / "staging" / "records" / f"{staged}.timings").write_bytes(rows(10))

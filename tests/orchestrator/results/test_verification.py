@@ -20,12 +20,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_verify_names_a_superseded_file_that_was_altered(root):
-    folder = begun(root)
-    folder.append({"event": "block", "block": 0, "attempt": 0})
-    add_trial(folder, 0, block=0)
-    folder.append({"event": "block", "block": 0, "attempt": 1})
-    add_trial(folder, 0, block=0, attempt=1)
-    folder.finish("complete", at="")
+    folder = finished(root)
     path = folder.path / "superseded" / samples(0)
     path.write_bytes(path.read_bytes()[:-1] + b"X")
     with pytest.raises(InvalidMeasurement, match="superseded"):
@@ -53,10 +48,10 @@ def test_verify_names_a_file_that_was_removed(whole, name):
 @pytest.mark.parametrize(
     "name", [f"samples/cell={CELL}/extra.parquet", "baselines/ping/x.parquet", "superseded/x", "experiment.yaml"]
 )
-def test_verify_names_a_file_that_the_journal_does_not_speak_of(whole, name):
+def test_verify_names_a_file_that_the_journal_does_not_mention(whole, name):
     (whole.path / name).parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(whole.path / samples(0, 1), whole.path / name)
-    with pytest.raises(InvalidMeasurement, match=f"{re.escape(name)}: no part of this run"):
+    with pytest.raises(InvalidMeasurement, match=f"{re.escape(name)}: not part of this run"):
         verify(whole)
 
 
