@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from orchestrator.hosts.machine_lock import VARIABLE
+from tests.support.signals import as_from_a_terminal
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -26,3 +27,9 @@ def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signals_as_from_a_terminal() -> None:
+    """Tests that send Ctrl-C, SIGTERM or SIGHUP mean a run that somebody started by hand."""
+    as_from_a_terminal()

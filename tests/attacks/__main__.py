@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tests.attacks.base import Attack, Tally
 from tests.attacks.registry import ATTACKS
+from tests.support.signals import as_from_a_terminal
 
 ROOT = Path(__file__).parents[2]
 STORED = ROOT / "benchmarks" / "results" / "attacks.json"
@@ -31,6 +32,7 @@ def main() -> int:
     parser.add_argument("--share", type=float, default=1.0, help="of each attack's full count")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    as_from_a_terminal()
     stored = json.loads(STORED.read_text()) if STORED.exists() else {}
     broken = 0
     for attack in (a for a in ATTACKS if options.only in a.name):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import TimeoutExpired
 
 AT_ONCE = 3  # runs beside each other
 
@@ -31,7 +32,8 @@ class Tally:
 
 
 def side_by_side(count: int, attempt: Callable[[int], str]) -> Tally:
-    """`attempt(number)` so often, a few at once; it says what was tried, or raises AssertionError with what went wrong.
+    """`attempt(number)` so often, a few at once; it says what was tried, or raises AssertionError or TimeoutExpired
+    with what went wrong.
 
     A fault while others run beside it is one all the same: what is attacked has to hold on a busy machine.
     """
@@ -40,7 +42,7 @@ def side_by_side(count: int, attempt: Callable[[int], str]) -> Tally:
         for tried in [pool.submit(attempt, number) for number in range(count)]:
             try:
                 tally.note("harmless", tried.result())
-            except AssertionError as error:
+            except (AssertionError, TimeoutExpired) as error:
                 tally.note(str(error), f"try {tally.tried}")
     return tally
 
