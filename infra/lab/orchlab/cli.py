@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from orchlab import checking, emulator, host, layout, link, network, sweeping
+from orchlab import checking, emulator, host, interrupts, keeper, layout, link, network, sweeping
 from orchlab.errors import LabError
 
 _FAILED = 4
@@ -62,7 +62,7 @@ def _network_down(arguments: argparse.Namespace) -> int:
 
 
 def _host_up(_arguments: argparse.Namespace) -> int:
-    host.heed_interrupts()
+    interrupts.heed_interrupts()
     host.up(host.spec_from_json(_spec()))
     return 0
 
@@ -73,7 +73,7 @@ def _host_down(arguments: argparse.Namespace) -> int:
 
 
 def _link_up(_arguments: argparse.Namespace) -> int:
-    host.heed_interrupts()
+    interrupts.heed_interrupts()
     link.up(link.spec_from_json(_spec()))
     return 0
 
@@ -84,7 +84,7 @@ def _link_down(arguments: argparse.Namespace) -> int:
 
 
 def _keep(arguments: argparse.Namespace) -> int:
-    host.keep(arguments.run_id, arguments.host)
+    keeper.keep(arguments.run_id, arguments.host)
     return 0
 
 

@@ -21,10 +21,10 @@ from collections import deque
 from typing import Any
 
 from orchlab import kernel
-from orchlab.host import NETNS, ip, let_go_of_output
-from orchlab.paths import MTU_BYTES
+from orchlab.namespaces import NETNS, ip
+from orchlab.paths import DEVICE, MTU_BYTES
+from orchlab.processes import let_go_of_output
 
-DEVICE = "wan0"
 _TUNSETIFF = 0x4004_54CA
 _IFF_TUN, _IFF_NO_PI = 0x0001, 0x1000
 _BATCH = 64  # packets read from one host before the others, and the clock, get their turn

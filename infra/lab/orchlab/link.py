@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from orchlab import host, layout, netem, ownership, paths, processes
+from orchlab import host, interrupts, layout, namespaces, netem, ownership, paths, processes
 from orchlab.errors import LabError
 
 _READY_S = 15.0
@@ -69,7 +69,7 @@ class NetemLink:
 
     def start(self) -> None:
         """See `Link`."""
-        host.refuse_strangers_namespace(self._netns)
+        namespaces.refuse_strangers_namespace(self._netns)
         netem.run(netem.cabling(self._netns, self._ends))
         netem.run([ownership.marking(self._run_id, self._netns)])
 
@@ -151,7 +151,7 @@ def up(spec: Spec) -> None:
         record = {"kind": link.kind, "mtu": paths.MTU_BYTES, "scheduler": link.scheduler, "paths": achieved}
         layout.write_record(layout.link_dir(spec.run_id) / "link.json", record)
     except BaseException:  # also when interrupted: Terraform does not clean up after a failed create
-        host.ignore_interrupts()
+        interrupts.ignore_interrupts()
         down(spec.run_id)
         raise
 
@@ -231,7 +231,19 @@ def ways(
 def ping(one: paths.End, other: paths.End) -> list[float]:
     """Round trips in ms over the link, sent from outside the host's cgroup so that its CPU limit plays no part."""
     count, interval_s = str(_PINGS + _SETTLING), str(_PING_INTERVAL_S)
-    argv = ["nsenter", f"--net={host.NETNS / one.netns}", "--", "ping", "-n", "-c", count, "-i", interval_s, "-W", "2"]
+    argv = [
+        "nsenter",
+        f"--net={namespaces.NETNS / one.netns}",
+        "--",
+        "ping",
+        "-n",
+        "-c",
+        count,
+        "-i",
+        interval_s,
+        "-W",
+        "2",
+    ]
     done = subprocess.run([*argv, other.address], capture_output=True, text=True, check=False)
     rtts_ms = [float(time_ms) for time_ms in re.findall(r" time=([0-9.]+) ms", done.stdout)]
     if len(rtts_ms) <= _SETTLING:
@@ -256,7 +268,7 @@ def down(run_id: str) -> None:
     folder = layout.link_dir(run_id)
     record = layout.read_record(folder / "process.json") or {}
     processes.end(processes.from_record(record.get("emulator")), grace_s=0.0)
-    host.remove_namespace(layout.instance_name(run_id, layout.LINK))
+    namespaces.remove_namespace(layout.instance_name(run_id, layout.LINK))
     if folder.exists():
         shutil.rmtree(folder)
     layout.remove_empty(run_id)
@@ -271,7 +283,7 @@ def why_not_alive(run_id: str, living_hosts: Sequence[str]) -> str | None:
         process = layout.read_record(layout.link_dir(run_id) / "process.json") or {}
         if not processes.is_alive(processes.from_record(process.get("emulator"))):
             return "its emulator has ended"
-    elif not (host.NETNS / layout.instance_name(run_id, layout.LINK)).exists():
+    elif not (namespaces.NETNS / layout.instance_name(run_id, layout.LINK)).exists():
         return "its bridge is gone"
     for name in living_hosts:
         show = ["ip", "-n", layout.instance_name(run_id, name), "link", "show", "wan0", "up"]

@@ -10,9 +10,8 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from orchlab.emulator import DEVICE
 from orchlab.errors import LabError
-from orchlab.paths import MTU_BYTES, End, OneWay
+from orchlab.paths import DEVICE, MTU_BYTES, End, OneWay
 
 Command = list[str]
 _BRIDGE = "br0"

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 MTU_BYTES = 1460  # as on Google's networks
+DEVICE = "wan0"  # of every host, towards the others
 _DEFAULT_RATE_MBIT = 1000.0
 # What waits for its turn on a path of limited rate; beyond it packets are dropped, as in a router with this buffer.
 _BUFFER_S = 0.1

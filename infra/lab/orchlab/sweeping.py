@@ -7,14 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from orchlab import cgroups, host, layout, link, network, ownership
+from orchlab import cgroups, host, layout, link, namespaces, network, ownership
 from orchlab.errors import LabError
 
 
 def names() -> dict[str, set[str]]:
     """The hosts of each run, by everything of ours that carries their name: folders, namespaces, cgroups."""
     found: dict[str, set[str]] = {}
-    carriers = {path.name for path in host.NETNS.iterdir()} if host.NETNS.is_dir() else set()
+    carriers = {path.name for path in namespaces.NETNS.iterdir()} if namespaces.NETNS.is_dir() else set()
     with suppress(LabError, FileNotFoundError):  # no cgroups on this machine, so none of ours
         carriers |= cgroups.find_tree(Path("/proc/mounts").read_text()).group_names()
     for parts in filter(None, map(layout.split_name, carriers)):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from deployments import Deployment
-from orchlab import host, layout, netem
+from orchlab import layout, namespaces, netem
 
 pytestmark = [pytest.mark.lab, pytest.mark.terraform]
 
@@ -103,7 +103,7 @@ def test_a_process_that_takes_too_much_memory_is_ended_and_the_host_lives_on(use
 
 
 def test_a_link_whose_bridge_is_gone_is_named_and_repaired(netem_lab: Deployment) -> None:
-    host.remove_namespace(layout.instance_name(netem_lab.run_id, layout.LINK))
+    namespaces.remove_namespace(layout.instance_name(netem_lab.run_id, layout.LINK))
 
     broken = netem_lab.status()
     assert broken["link"] == {"kind": "netem", "alive": False, "why": "its bridge is gone"}

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from orchlab import host, netem
+from orchlab import namespaces, netem
 from orchlab.errors import LabError
 from orchlab.paths import End, OneWay, Wanted, one_way
 
@@ -82,7 +82,7 @@ def test_the_cabling_connects_hosts(lab_machine: None) -> None:
     ]
     try:
         for end in ends:
-            host.ip("netns", "add", end.netns)
+            namespaces.ip("netns", "add", end.netns)
         netem.run(netem.cabling(f"orch-{run_id}-link", ends))
         enter = ["ip", "netns", "exec", ends[0].netns]
         for other in ends[1:]:
@@ -99,4 +99,4 @@ def test_the_cabling_connects_hosts(lab_machine: None) -> None:
         assert "Sent 98 bytes 1 pkt" in counted.partition("class htb 1:10")[2].partition("class")[0]
     finally:
         for name in (f"orch-{run_id}-link", *(end.netns for end in ends)):
-            host.remove_namespace(name)
+            namespaces.remove_namespace(name)
