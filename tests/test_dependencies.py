@@ -1,0 +1,91 @@
+"""Every library that is imported is declared where it is needed, and every declared one does work."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OURS = {"orchestrator", "services", "tests", "benchmarks", "orchlab"}
+
+# What works here without an import statement of ours, and as what.
+NOT_IMPORTED = {
+    "ansible-core": "the program ansible-playbook",
+    "pandas": "how README has a user read the samples; tests read them so",
+    "httptools": "uvicorn parses HTTP with it",
+    "protobuf": "what protoc writes imports it",
+    "ansible-lint": "a program of `make lint`",
+    "detect-secrets": "a program of `make scan-secrets`",
+    "mypy": "a program of `make lint`",
+    "mypy-protobuf": "types of generated code",
+    "pandas-stubs": "types",
+    "pytest-randomly": "a plugin of pytest",
+    "pytest-timeout": "a plugin of pytest",
+    "pytest-xdist": "a plugin of pytest",
+    "ruff": "a program of `make lint`",
+    "types-protobuf": "types",
+    "types-pyyaml": "types",
+    "types-requests": "types",
+}
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {_normal(re.split(r"[\[<>=!~; ]", requirement)[0]) for requirement in requirements}
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+CORE = names(PROJECT["dependencies"])
+SERVICES = names(PROJECT["optional-dependencies"]["services"])
+DEV = names(PROJECT["optional-dependencies"]["dev"])
+
+
+def imported(*folders: str) -> dict[str, str]:
+    """Distributions that the modules under these folders import, each with one of those modules."""
+    known, found = packages_distributions(), dict[str, str]()
+    here = {path.stem for folder in ("infra", "tests") for path in (ROOT / folder).rglob("*.py")}
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if "generated" in path.parts:
+                continue
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+                if isinstance(node, ast.ImportFrom):
+                    modules = [f"{node.module}.{alias.name}" for alias in node.names]
+                for module in modules:
+                    top = module.split(".")[0]
+                    if top not in sys.stdlib_module_names | OURS | here | {"google"}:
+                        assert top in known, f"{path.relative_to(ROOT)}: {module} is not installed"
+                        found[_normal(known[top][0])] = str(path.relative_to(ROOT))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("folders", "declared"),
+    [(("orchestrator",), CORE), (("services",), SERVICES | DEV), (("tests", "benchmarks"), CORE | SERVICES | DEV)],
+    ids=["orchestrator", "services", "tests"],
+)
+def test_what_is_imported_is_declared(folders: tuple[str, ...], declared: set[str]) -> None:
+    assert {name: path for name, path in imported(*folders).items() if name not in declared} == {}
+
+
+def test_what_is_declared_is_used() -> None:
+    used = imported("orchestrator", "services", "infra", "tests", "benchmarks").keys() | NOT_IMPORTED.keys()
+    # google-auth shares its top level with other distributions, and is found by its own path.
+    text = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "infra").rglob("*.py"))
+    used |= {"google-auth"} if "google.auth" in text else set()
+    assert (CORE | SERVICES | DEV) - used == set()
+
+
+def test_what_the_services_import_needs_no_tool_of_developers() -> None:
+    found = imported("services")
+    assert {name: path for name, path in found.items() if name not in SERVICES and "generate" not in path} == {}
