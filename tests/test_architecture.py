@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "hosts": {"experiment"},
     "experiment": set[str](),
 }
-SHARED = {"errors", "clock", "disk", "strict_json"}
+SHARED = {"errors", "clock", "disk", "files", "own_mark", "strict_json"}
 
 LIGHT_SERVICES = {
     "services.harness.spec",
