@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import secrets
@@ -142,16 +143,27 @@ class RunFolder:
     @property
     def is_ours(self) -> bool:
         """Whether this very folder was made here and is as this orch left it; any other one is only read."""
+        return self.why_not_ours() is None
+
+    def why_not_ours(self) -> str | None:
+        """What speaks against it, as a clause; None where it is ours."""
         try:
-            return ownership.is_ours(self._root, self.path, self._journal.end)
-        except InvalidMeasurement:
-            return False
+            return ownership.why_not_ours(self._root, self.path, self._journal.end)
+        except InvalidMeasurement as error:
+            return f"its journal is damaged: {error.message}"
+
+    def origin(self) -> str:
+        """What tells a folder from elsewhere from every other one, 12 characters of 0-9 and a-f; "" where it is ours."""
+        if self.is_ours:
+            return ""
+        return hashlib.sha256(f"{self.path.resolve()}\0{self._journal.end()}".encode(errors="replace")).hexdigest()[:12]
 
     def require_ours(self, what: str) -> None:
         """UsageError when the folder was not made here: `what` ("resume", say) acts on what it says."""
-        if not self.is_ours:
+        why = self.why_not_ours()
+        if why is not None:
             raise UsageError(
-                f"cannot {what} run {self.id}: its folder was not made here, or was copied, moved or changed since",
+                f"cannot {what} run {self.id}: {why}",
                 hint="`orch report` and `orch check` read it; start a new run of its experiment.yaml with `orch run FILE`",
             )
 
