@@ -19,7 +19,7 @@ from typing import Any
 
 import paramiko
 
-from orchestrator.errors import MissingError, ProvisionError
+from orchestrator.errors import MissingError, ProvisionError, on_one_line
 from orchestrator.hosts.base import Completed, ContractBroken, HostLost, facts_of
 from orchestrator.hosts.output_limits import LineBuffer, StderrLimit
 from orchestrator.hosts.ssh import Access, Session, await_session
@@ -334,7 +334,7 @@ class RemoteHost:
         done = self.run([*self.python(), "-m", "services.harness.describe", *where], timeout_s=_COPY_S)
         if done.returncode:
             raise ProvisionError(
-                f"{self.name} cannot describe itself: {done.stderr.strip()[-500:]}",
+                f"{self.name} cannot describe itself: {on_one_line(done.stderr, 500)}",
                 hint="is the deployment whole? run again, or `orch teardown` first",
             )
         return facts_of(done.stdout, self.name)
