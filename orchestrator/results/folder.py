@@ -111,9 +111,12 @@ class RunFolder:
 
     @classmethod
     def open(cls, run: str | Path, *, root: Path = ROOT) -> RunFolder:
-        """The run of that path, id, unique beginning of an id, or `latest`; UsageError names the runs there are."""
-        direct = Path(run)
-        if _is_run(direct):
+        """The run of that path, id, unique beginning of an id, or `latest`; UsageError names the runs there are.
+
+        A word without a slash names a run under `root` first: a folder of that name may lie anywhere.
+        """
+        direct, is_word = Path(run), "/" not in str(run)
+        if not (is_word and (str(run) == LATEST or _is_run(root / run))) and _is_run(direct):
             return cls(direct, root=root)
         ids = [folder.path.name for folder in runs(root)]
         if not ids:

@@ -187,3 +187,14 @@ def test_without_a_place_for_the_key_no_run_begins_and_none_is_left(root, tmp_pa
     with pytest.raises(MissingError, match="marks what this user's orch made cannot be used"):
         begun(root)
     assert list(root.iterdir()) == []
+
+
+def test_a_word_names_a_run_under_results_whatever_lies_in_the_working_folder(root, tmp_path, monkeypatch):
+    mine = killed(root)
+    monkeypatch.chdir(tmp_path)
+    for name in (mine.id, "latest", "sent"):
+        shutil.copytree(mine.path, tmp_path / name)
+    assert RunFolder.open(mine.id, root=root).path == mine.path
+    assert RunFolder.open("latest", root=root).path == mine.path
+    assert RunFolder.open(f"./{mine.id}", root=root).path == Path(mine.id)
+    assert RunFolder.open("sent", root=root).path == Path("sent")
