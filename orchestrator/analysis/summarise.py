@@ -28,7 +28,6 @@ def summarise(run: Run) -> RunSummary:
     version than this program knows.
     """
     observers = {check.name: check.observe for check in CHECKS if check.observe}
-    remarks = run.remarks()  # before what a killed run left is put in order
     evidence = collect(run, observers)
     manifest, plan = evidence.manifest, evidence.plan
     checks = run_checks(evidence)
@@ -49,7 +48,7 @@ def summarise(run: Run) -> RunSummary:
         floors=evidence.floors,
         comparisons=comparisons,
         checks=checks,
-        warnings=(*manifest.warnings, *remarks),
+        warnings=(*manifest.warnings, *run.remarks()),
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
         repeat_command=_repeat_command(manifest.command, plan.experiment_path, plan.overrides),
         settings=settings(evidence),

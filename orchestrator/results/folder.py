@@ -340,22 +340,21 @@ class RunFolder:
 
     def remarks(self) -> tuple[str, ...]:
         """What a reader must know of the manifest and of its signature, a sentence each; who signed is not looked at."""
+        self.manifest()  # which brings that of a run of ours up to date that was killed
         stored = self._stored()
         if stored is None:
             return ()
         found = []
         if self._goes_on_after(stored) and not self.is_in_progress:
-            found.append(
-                "journal.jsonl goes on after manifest.json: no manifest, and so no signature, covers what was added since"
-            )
-        if (path := self.path / SIGNATURE).exists() and signs(regular(path), stored.content) is False:
+            found.append("journal.jsonl goes on after manifest.json: no signature covers what was added since")
+        if os.path.lexists(path := self.path / SIGNATURE) and signs(regular(path), stored.content) is False:
             found.append(f"{SIGNATURE} is no signature over manifest.json as it is: nobody vouches for this run")
         return tuple(found)
 
     def _stored(self) -> Stored | None:
         return stored_manifest.stored(self.path, self._journal, self.plan)
 
-    def _derived(self, *, state: derive.State | None = None) -> Manifest:
+    def _derived(self, state: derive.State | None = None) -> Manifest:
         return stored_manifest.derived(self._journal, self.plan, state=state)
 
     def _goes_on_after(self, stored: Stored) -> bool:
@@ -372,7 +371,7 @@ class RunFolder:
             self._derived()
             self.convert()
             self.set_aside()
-            manifest = self._derived(state=None if self.story().state == "complete" else "interrupted")
+            manifest = self._derived("interrupted")
             self.write_json(NAME, manifest_to_dict(manifest))
             return manifest
 
@@ -382,7 +381,7 @@ class RunFolder:
 
         if self.is_in_progress:
             return self._derived()
-        manifest = self._derived(state=None if self.story().state == "complete" else "interrupted")
+        manifest = self._derived("interrupted")
         counted, files = self.story().samples, dict(manifest.files)
         self._scratch = self._scratch or tempfile.TemporaryDirectory(prefix="orch-")
         for samples, shared in constants(self.story(), self.plan()).items():

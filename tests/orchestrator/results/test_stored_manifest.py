@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,15 @@ def test_a_line_of_any_length_is_refused_before_it_is_read(tmp_path):
         file.truncate(1 << 30)
     with pytest.raises(InvalidMeasurement, match="line 1 is not as it was written"):
         Journal(tmp_path / "journal.jsonl").end()
+
+
+def test_the_manifest_of_a_killed_run_is_behind_only_in_a_folder_from_elsewhere(root, tmp_path):
+    folder = begun(root)
+    folder.append({"event": "block", "block": 0, "attempt": 0})
+    add_trial(folder, 0, block=0)
+    folder.write_manifest()
+    add_trial(folder, 1, block=1)
+    folder.release()
+    sent = shutil.copytree(folder.path, tmp_path / "sent" / folder.id)
+    assert RunFolder.open(folder.path, root=root).remarks() == ()
+    assert "goes on after manifest.json" in RunFolder.open(sent, root=root).remarks()[0]
