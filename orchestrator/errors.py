@@ -37,6 +37,11 @@ class OrchError(Exception):
         self.hint = hint
         self.details = details or {}
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The message as a terminal shows it: one line, unless the error was made of several."""
+        return (self.message,)
+
 
 class Regression(OrchError):
     """A comparison found the thing that it was asked to look for."""
@@ -90,6 +95,15 @@ class Interrupted(OrchError):
     """The user ended it."""
 
     exit_code = 130
+
+
+def on_one_line(text: str, most: int) -> str:
+    """The end of what a program said, at most so many characters, to be quoted in a message.
+
+    >>> on_one_line("first  second", 6)
+    'second'
+    """
+    return " ".join(text.split())[-most:]
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

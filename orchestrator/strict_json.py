@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import math
 from pathlib import Path
 from typing import Any
 
+from orchestrator.files import UnreadableFile, read_file
+
 _DEEPEST = 64
-_MOST_BYTES = 1 << 30
+MOST_BYTES = 1 << 26
 _INT64 = 1 << 63
 
 
@@ -27,13 +28,15 @@ def parse_json(text: bytes | str) -> Any:
     return document
 
 
-def read_json(path: Path) -> Any:
-    """The JSON document in a file; OSError when it cannot be read, ValueError as `parse_json`."""
-    if not path.is_file():
-        raise FileNotFoundError(errno.ENOENT, "no such regular file", str(path))
-    if path.stat().st_size > _MOST_BYTES:
-        raise ValueError(f"larger than {_MOST_BYTES >> 20} MiB")
-    return parse_json(path.read_bytes())
+def read_json(path: Path, most_bytes: int = MOST_BYTES) -> Any:
+    """The JSON document in a regular file that is no link.
+
+    FileNotFoundError when there is none; ValueError as `parse_json`, and when it cannot be read or is larger than that.
+    """
+    try:
+        return parse_json(read_file(path, most_bytes, follow=False))
+    except UnreadableFile as error:
+        raise ValueError(f"it {error}") from error
 
 
 def _refuse_constant(name: str) -> None:

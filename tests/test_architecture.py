@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "hosts": {"experiment"},
     "experiment": set[str](),
 }
-SHARED = {"errors", "clock", "disk", "strict_json"}
+SHARED = {"errors", "clock", "disk", "files", "own_mark", "strict_json"}
 
 LIGHT_SERVICES = {
     "services.harness.spec",
@@ -111,6 +111,42 @@ def test_what_is_light_imports_only_the_standard_library() -> None:
         assert heavy == [], path
         waiting |= {found for name in names for found in files_of(name)} - seen
     assert Path("services/operations/__init__.py") in seen
+
+
+# Where a terminal may be written to: the console, the streams below it, and two that write text of their own alone: amid
+# a signal, and a tool that no verb calls.
+WRITERS = {
+    "orchestrator/cli/console.py",
+    "orchestrator/cli/streams.py",
+    "orchestrator/measure/interrupts.py",
+    "orchestrator/report/assets/vendor.py",
+}
+STREAMS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__"}
+WRITING = {"print", "typer.echo", "typer.secho", "click.echo", "click.secho", "echo", "secho", "pprint"}
+
+
+def writes_to_a_terminal(path: Path) -> Iterator[str]:
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in STREAMS:
+            yield f"{path}:{node.lineno}: {ast.unparse(node)}"
+        elif isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            is_by_number = called == "os.write" and isinstance(node.args[0], ast.Constant)
+            if called in WRITING or called.startswith("traceback.print_") or is_by_number:
+                yield f"{path}:{node.lineno}: {called}"
+
+
+def test_one_object_writes_to_the_terminal() -> None:
+    found = {str(path): list(writes_to_a_terminal(path)) for path in modules("orchestrator")}
+    assert {path: writes for path, writes in found.items() if writes and path not in WRITERS} == {}
+    assert {path for path, writes in found.items() if writes} == WRITERS, "the list names only modules that do"
+
+
+def test_what_is_written_amid_a_signal_is_our_own_text() -> None:
+    calls = [n for n in ast.walk(parsed(Path("orchestrator/measure/interrupts.py"))) if isinstance(n, ast.Call)]
+    written = [call for call in calls if ast.unparse(call.func) == "os.write"]
+    assert written
+    assert all(isinstance(call.args[1], ast.Constant) for call in written)
 
 
 def test_every_module_says_what_it_is() -> None:

@@ -115,7 +115,9 @@ def compare_runs(
     `history`: runs equal to `old`, from `history.equal_runs`; `passed_over`: why others could not be read, as sentences.
     """
     if new.run_id == old.run_id:
-        raise UsageError(f"{new.run_id} is both runs: there is nothing to compare", hint="name two different runs")
+        raise UsageError(
+            f"{new.run_id} is both runs: there is nothing to compare", hint="name two runs of different ids"
+        )
     obstacles = environments.obstacles(new, old)
     matched = matching.match(new, old)
     if not matched.pairs:

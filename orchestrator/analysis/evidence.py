@@ -49,6 +49,9 @@ class Run(Protocol):
     def manifest_bytes(self) -> bytes:
         """manifest.json as it is stored; InvalidMeasurement when it is not stored, or the journal goes on after it."""
 
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader must know of the manifest and of its signature, a sentence each."""
+
     def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
         """Columns of one Parquet file, verified; InvalidMeasurement when it is damaged."""
 

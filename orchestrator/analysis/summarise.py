@@ -48,7 +48,7 @@ def summarise(run: Run) -> RunSummary:
         floors=evidence.floors,
         comparisons=comparisons,
         checks=checks,
-        warnings=manifest.warnings,
+        warnings=(*manifest.warnings, *run.remarks()),
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
         repeat_command=_repeat_command(manifest.command, plan.experiment_path, plan.overrides),
         settings=settings(evidence),

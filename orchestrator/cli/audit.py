@@ -37,7 +37,7 @@ def command(
     from orchestrator.errors import UsageError
 
     if schema:
-        typer.echo(json_schema_text(), nl=False)
+        console.document(json_schema_text())
         return
     if file is None:
         raise UsageError("name a file with published figures", hint="examples are under experiments/audits/")

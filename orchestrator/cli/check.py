@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli.console import console
-from orchestrator.cli.keeping import keep
+from orchestrator.cli.keeping import judged, keep
 
 if TYPE_CHECKING:
     from orchestrator.analysis.summary import CheckResult
@@ -25,14 +25,13 @@ def command(
     """Print the checks, and store them in the run folder anew; exit status 5 when one fails."""
     from orchestrator.analysis.checks import failed_names
     from orchestrator.analysis.counts import checks_document, counts, in_words
-    from orchestrator.analysis.summarise import summarise
     from orchestrator.analysis.validity import sentence
     from orchestrator.errors import InvalidMeasurement
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
     folder = RunFolder.open(run)
-    summary = summarise(folder)
+    summary = judged(folder)
     keep(folder, summary)
     console.emit(checks_document(summary.checks))
     for name in dict.fromkeys(check.name for check in summary.checks):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.keeping import judged
 
 if TYPE_CHECKING:
     from orchestrator.analysis.across import Row, RunComparison
@@ -52,18 +53,17 @@ def command(
     """Print a row per cell; above 1 is slower."""
     from orchestrator.analysis.across import compare_runs, compare_within
     from orchestrator.analysis.gate import require_not_slower
-    from orchestrator.analysis.summarise import summarise
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
     limit = None if fail_if_slower is None else _share(fail_if_slower)
     folder = RunFolder.open(run)
-    new = summarise(folder)
+    new = judged(folder)
     if reference is None:
         comparison = compare_within(new, statistic)
     else:
         other = RunFolder.open(reference)
-        old = summarise(other)
+        old = judged(other)
         history, passed_over = _history(new, old, folder, other)
         comparison = compare_runs(new, old, statistic, history, passed_over)
     console.emit(comparison.to_dict())

@@ -14,36 +14,45 @@ from orchestrator.errors import OrchError
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
-# What a terminal acts on instead of showing: C0 controls but tab and newline, DEL, C1, and marks that reorder text.
-_UNSHOWABLE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-_CONTROL = re.compile(_UNSHOWABLE)
-_OWN_STYLE = rf"\x1b\[(?:0|{'|'.join(_STYLES.values())})m"
-_FOREIGN_CONTROL = re.compile(f"({_OWN_STYLE})|{_UNSHOWABLE}")
+# Told from colours in foreign text by a word that nobody else knows; it becomes a colour where a line goes out.
+_SEAL = os.urandom(8).hex()
+_OWN_STYLE = re.compile(rf"\x1b\[(0|{'|'.join(_STYLES.values())});{_SEAL}m")
 
 
 def plain(text: str) -> str:
-    """Text from a file or another program, with every control character shown as its escape, as in Python's source.
+    """One line of text with every character shown as its escape, as in Python's source, that has no shape of its own.
 
-    To be used for whatever this program did not write itself, before it is styled.
+    Those are what a terminal acts on (C0, DEL, C1; newline and tab too), what reorders text or joins it (bidirectional
+    marks and overrides), what has no width, lone surrogates, and spaces that are not the ordinary one.
     """
-    return _CONTROL.sub(_shown, text)
+    return text if text.isprintable() else "".join(char if char.isprintable() else _shown(char) for char in text)
 
 
 def _guarded(text: str) -> str:
-    """A whole line before it goes out: our own colours stay, every other control character is shown."""
-    return _FOREIGN_CONTROL.sub(lambda found: found.group(1) or _shown(found), text)
+    """One line before it goes out: our own colours stay, whatever else has no shape is shown."""
+    parts = _OWN_STYLE.split(text)  # text, style, text, style, ...
+    return "".join(f"\x1b[{part}m" if place % 2 else plain(part) for place, part in enumerate(parts))
 
 
-def _shown(found: re.Match[str]) -> str:
-    code = ord(found.group())
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+def _shown(char: str) -> str:
+    code = ord(char)
+    if char in "\n\t":
+        return {"\n": r"\n", "\t": r"\t"}[char]
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _json_escaped(text: str) -> str:
+    """A JSON document, indented or not, with the escapes of JSON for what `plain` shows; its own newlines stay."""
+    kept = (char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text)
+    return "".join(kept)
 
 
 @dataclass
 class Console:
     """Writes results, progress and errors; knows whether there is a terminal and whether colour is wanted.
 
-    Every line is guarded: whatever it quotes from files, only our own colours reach the terminal as escape sequences.
+    Nothing else in orch writes to a terminal. A call is a line, whatever its text quotes from files and other programs: what
+    would end the line, or what a terminal acts on, is shown as its escape; several lines are several calls.
 
     With `as_json`, exactly one JSON document goes to stdout (`emit`), and text results are left out.
     """
@@ -62,18 +71,21 @@ class Console:
         stream = stream or self.out
         if os.environ.get("NO_COLOR") or not stream.isatty():
             return plain(text)
-        return f"\x1b[{_STYLES[style]}m{plain(text)}\x1b[0m"
+        return f"\x1b[{_STYLES[style]};{_SEAL}m{plain(text)}\x1b[0;{_SEAL}m"
 
     def result(self, text: str = "") -> None:
         """A line of the answer; silent under --json."""
         if not self.as_json:
             print(_guarded(text), file=self.out)
 
+    def document(self, text: str) -> None:
+        """A JSON document that orch made, as it stands, whether or not --json was asked for."""
+        self.out.write(_json_escaped(text if text.endswith("\n") else f"{text}\n"))
+
     def emit(self, document: Any) -> None:
         """The answer as one JSON document; silent without --json."""
         if self.as_json:
-            text = json.dumps(document, indent=2, ensure_ascii=False)
-            self.out.write(_CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text) + "\n")
+            self.document(json.dumps(document, indent=2, ensure_ascii=False))
 
     def progress(self, text: str) -> None:
         """A line that says what is happening; it stays on the screen."""
@@ -87,7 +99,7 @@ class Console:
             with suppress(OSError):  # the terminal may be gone by now
                 width = os.get_terminal_size(self.err.fileno()).columns or 80  # a terminal may not know its width
                 self._clear()
-                self.err.write(_guarded(text[: width - 1]))
+                self.err.write(_guarded(text)[: width - 1])
                 self.err.flush()
 
     def warning(self, text: str) -> None:
@@ -96,7 +108,10 @@ class Console:
 
     def error(self, error: OrchError) -> None:
         """What went wrong and what to do next; as JSON on stdout too where JSON was asked for."""
-        self.progress(f"{self.style('error:', 'red', self.err)} {error.message}")
+        first, *more = error.lines
+        self.progress(f"{self.style('error:', 'red', self.err)} {first}")
+        for line in more:
+            self.progress(line)
         if error.hint:
             self.progress(f"{self.style('hint:', 'cyan', self.err)} {error.hint}")
         fault = {"message": error.message, "hint": error.hint, "exit_code": error.exit_code}

@@ -1,4 +1,4 @@
-"""Keeps what analysis found beside the samples it was found in."""
+"""Judges a stored run, says what a reader must know of the folder, and keeps what was found beside the samples."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from orchestrator.cli.console import console
 if TYPE_CHECKING:
     from orchestrator.analysis.summary import RunSummary
     from orchestrator.results.folder import RunFolder
+
+
+def judged(folder: RunFolder) -> RunSummary:
+    """The run's summary; what speaks against its manifest or its signature is a warning on the terminal too."""
+    from orchestrator.analysis.summarise import summarise
+
+    for remark in folder.remarks():
+        console.warning(f"{folder.path}: {remark}")
+    return summarise(folder)
 
 
 def keep(folder: RunFolder, summary: RunSummary) -> None:

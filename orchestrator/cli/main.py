@@ -9,7 +9,7 @@ import traceback
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import typer
 from typer.core import TyperGroup
@@ -18,7 +18,7 @@ from orchestrator import __version__
 from orchestrator.cli.console import console
 from orchestrator.cli.streams import settle
 from orchestrator.disk import explained
-from orchestrator.errors import Interrupted, OrchError, nearest
+from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
 
 # In the order in which a person meets them. Each is orchestrator/cli/<verb>.py with a function `command`; its module is
 # imported when the verb is called, so that `orch --help` pays for none of them.
@@ -65,6 +65,9 @@ class Verbs(TyperGroup):
             formatter.write_dl(list(VERBS.items()))
 
 
+_CallError = cast("type[Exception]", typer.BadParameter.__mro__[2])  # every error of the framework's own
+
+
 app = typer.Typer(
     cls=Verbs,
     help="Which protocol should these two services speak, here, with my payload, over my distance?",
@@ -77,7 +80,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"orch {__version__}")
+        console.result(f"orch {__version__}")
         raise typer.Exit
 
 
@@ -94,8 +97,13 @@ def main() -> NoReturn:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:  # SIGHUP is ignored under nohup
             signal.signal(number, _end_in_order)
+    status = None
     try:
-        app(standalone_mode=True)
+        status = app(standalone_mode=False)
+    except _CallError as error:
+        sys.exit(_refuse_call(error))
+    except typer.Abort:
+        sys.exit(1)
     except OrchError as error:
         console.error(error)
         sys.exit(error.exit_code)
@@ -109,7 +117,21 @@ def main() -> NoReturn:
     except Exception as error:  # noqa: BLE001 - a fault of our own must end in one line and a traceback on disk
         console.error(_report_crash(error))
         sys.exit(OrchError.exit_code)
-    raise SystemExit(0)
+    raise SystemExit(status if isinstance(status, int) else 0)
+
+
+def _refuse_call(error: Any) -> int:
+    """Say what is wrong with the words of the call, as the framework does, but through the console; the exit status."""
+    context, words = getattr(error, "ctx", None), str(error.format_message())
+    if context is not None and words == context.get_help():  # of a call without words
+        for line in words.splitlines():
+            console.progress(line)
+    else:
+        if context is not None:
+            console.progress(context.get_usage())
+        hint = None if context is None else f"`{context.command_path} --help`"
+        console.error(UsageError(words, hint=hint))
+    return int(error.exit_code)
 
 
 def _end_in_order(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - the signal module's signature
@@ -130,4 +152,6 @@ def _report_crash(error: Exception) -> OrchError:
         except (OSError, RuntimeError):
             continue
         return OrchError(summary, hint=f"the traceback is in {folder / name}; please report it")
-    return OrchError(summary, hint=f"the traceback could not be written anywhere:\n{text}")
+    for line in text.splitlines():
+        console.progress(line)
+    return OrchError(summary, hint="the traceback above could not be written anywhere; please report it")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.console import console
-from orchestrator.cli.keeping import keep
+from orchestrator.cli.keeping import judged, keep
 
 
 def command(
@@ -17,7 +17,6 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Write one HTML file per run and print where it is; what analysis found is stored in the run folder anew."""
-    from orchestrator.analysis.summarise import summarise
     from orchestrator.errors import UsageError
     from orchestrator.report import default_path, write_report
     from orchestrator.results.folder import RunFolder
@@ -30,9 +29,11 @@ def command(
         )
     written = []
     for folder in [RunFolder.open(run) for run in runs]:
-        summary = summarise(folder)
+        summary = judged(folder)
         keep(folder, summary)
-        path = write_report(summary, out or default_path(summary))
+        path = write_report(summary, out or default_path(summary, folder.origin()))
+        if (why := folder.why_not_ours()) is not None:
+            console.progress(f"{folder.path}: {why}; so its report lies apart from those of runs made here")
         written.append({"run": summary.run_id, "report": str(path)})
         console.result(str(path))
     console.emit({"reports": written})

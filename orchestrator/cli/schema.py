@@ -20,4 +20,4 @@ def command(
     from orchestrator.experiment.json_schema import json_schema
 
     del as_json
-    console.result(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    console.document(json.dumps(json_schema(), indent=2, ensure_ascii=False))

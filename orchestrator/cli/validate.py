@@ -29,7 +29,8 @@ def command(
             plan = make_plan(file)
         except ExperimentError as error:
             wrong += 1
-            console.progress(error.message)
+            for line in error.lines:
+                console.progress(line)
             found = [
                 {"source": p.mark.source.name, "line": p.mark.line, "column": p.mark.column, "message": p.message}
                 for p in error.problems

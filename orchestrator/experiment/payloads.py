@@ -13,13 +13,13 @@ from typing import Any
 
 from orchestrator.disk import writing
 from orchestrator.errors import UsageError
-from orchestrator.experiment.files import TooLarge, UnreadableFile, read_file
 from orchestrator.experiment.load import Located
 from orchestrator.experiment.model import EchoOptions, ImageOptions, OperationSpec
 from orchestrator.experiment.plan import Operation, PayloadFile, Plan
 from orchestrator.experiment.problems import shown
 from orchestrator.experiment.tree import Key
 from orchestrator.experiment.units import format_size
+from orchestrator.files import TooLarge, UnreadableFile, read_file
 from services.harness.spec import MAX_PAYLOAD_BYTES
 from services.operations.picture import SMALLEST as SMALLEST_PICTURE
 from services.operations.picture import pieces

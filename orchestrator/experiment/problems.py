@@ -61,9 +61,14 @@ class Problem:
     mark: Mark
     message: str
 
-    def __str__(self) -> str:
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Place and message, and below them the line of the file with a caret."""
         excerpt = self.mark.source.excerpt(self.mark.line, self.mark.column)
-        return f"{self.mark}: {self.message}" + (f"\n{excerpt}" if excerpt else "")
+        return (f"{self.mark}: {self.message}", *(excerpt.split("\n") if excerpt else ()))
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
 
 
 class ExperimentError(UsageError):
@@ -72,7 +77,11 @@ class ExperimentError(UsageError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         unique = sorted(set(problems), key=lambda p: (p.mark.source.name, p.mark.line, p.mark.column, p.message))
         self.problems = tuple(unique)
-        text = "\n".join(str(problem) for problem in unique[:_SHOWN])
-        if len(unique) > _SHOWN:
-            text += f"\n... and {len(unique) - _SHOWN} more"
-        super().__init__(text)
+        super().__init__("\n".join(self.lines))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The problems, each with its excerpt, line by line."""
+        more = len(self.problems) - _SHOWN
+        found = [line for problem in self.problems[:_SHOWN] for line in problem.lines]
+        return (*found, *([f"... and {more} more"] if more > 0 else ()))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from orchestrator.disk import writing
 from orchestrator.errors import UsageError, did_you_mean
-from orchestrator.experiment.files import UnreadableFile, read_file, sha256_of_file
 from orchestrator.experiment.payloads import GENERATED, payload_path
 from orchestrator.experiment.plan import Plan
+from orchestrator.files import UnreadableFile, read_file, sha256_of_file
 from services.harness.spec import MAX_PAYLOAD_BYTES
 
 FOLDER = Path(".orch") / "plans"

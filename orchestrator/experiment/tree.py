@@ -15,8 +15,8 @@ from pathlib import Path
 import yaml
 
 from orchestrator.errors import nearest
-from orchestrator.experiment.files import TooLarge, UnreadableFile, read_file
 from orchestrator.experiment.problems import ExperimentError, Mark, Problem, Source, shown
+from orchestrator.files import TooLarge, UnreadableFile, read_file
 
 MAX_BYTES = 256 * 1024
 MAX_NODES = 20_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import signal
@@ -11,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from orchestrator.hosts import processes
 from orchestrator.hosts.base import Completed, ContractBroken
 
 MOST_BYTES = 16 << 20
@@ -38,8 +38,7 @@ def capture(
     try:
         out, err = _read_both(child, command[0], time.monotonic() + timeout_s, timeout_s)
     finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGKILL)
+        processes.signal_group(child, signal.SIGKILL)
         child.wait()
         for pipe in (child.stdout, child.stderr):
             if pipe is not None:
@@ -70,8 +69,6 @@ def _read_both(
             if not chunk:
                 poll.unregister(descriptor)
                 still_open -= 1
-    try:
-        child.wait(max(0.0, deadline_s - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        raise TimeoutError(f"{name} did not end within {timeout_s:g} s") from None
+    if not processes.await_end(child, deadline_s - time.monotonic()):
+        raise TimeoutError(f"{name} did not end within {timeout_s:g} s")
     return said[child.stdout.fileno()], said[child.stderr.fileno()]

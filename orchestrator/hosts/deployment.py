@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from orchestrator.clock import SYSTEM
-from orchestrator.errors import ProvisionError
+from orchestrator.errors import ProvisionError, on_one_line
 from orchestrator.experiment.estimate import cost_of
 from orchestrator.experiment.plan import Plan
 from orchestrator.experiment.topology import Topology, WantedLink, topology
@@ -248,7 +248,8 @@ def _target(host: RemoteHost) -> Target:
     done = host.run(["python3", "-c", _PROBE], timeout_s=60)
     if done.returncode:
         raise ProvisionError(
-            f"{host.name} has no python3: {done.stderr.strip()[-200:]}", hint="use an image with Python 3.11 or newer"
+            f"{host.name} has no python3: {on_one_line(done.stderr, 200)}",
+            hint="use an image with Python 3.11 or newer",
         )
     version, machine, libc = json.loads(done.stdout)
     if not libc:

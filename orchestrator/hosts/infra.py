@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator.errors import MissingError, OrchError, ProvisionError, UsageError, did_you_mean
+from orchestrator.errors import MissingError, OrchError, ProvisionError, UsageError, did_you_mean, on_one_line
 
 ROOT = Path(__file__).resolve().parents[2]
 # The folders of infra/ beside this code: a provider's name leads to nothing else.
@@ -117,8 +117,8 @@ class Infra:
                 f"{self.provider}: {words[0]} had no answer after {_PATIENCE_S:g} s", hint=hint
             ) from error
         if done.returncode not in (0, _LACKING, _INCOMPLETE):
-            raise ProvisionError(f"{self.provider}: {words[0]} failed: {done.stderr.strip()[-800:]}", hint=hint)
+            raise ProvisionError(f"{self.provider}: {words[0]} failed: {on_one_line(done.stderr, 800)}", hint=hint)
         if not done.stdout:
-            raise MissingError(f"{self.provider}: {words[0]} failed: {done.stderr.strip()[-800:]}", hint=hint)
+            raise MissingError(f"{self.provider}: {words[0]} failed: {on_one_line(done.stderr, 800)}", hint=hint)
         document: dict[str, Any] = json.loads(done.stdout)
         return document

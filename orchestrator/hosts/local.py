@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import services
-from orchestrator.errors import ProvisionError
+from orchestrator.errors import ProvisionError, on_one_line
 from orchestrator.experiment.plan import Plan
 from orchestrator.hosts import processes
 from orchestrator.hosts.base import Completed, ContractBroken, Pair, facts_of
@@ -83,7 +83,7 @@ class LocalHost:
         if done.returncode != 0:
             raise ProvisionError(
                 f"this machine cannot be described: services.harness.describe ended with {done.returncode}: "
-                f"{done.stderr.strip()[-300:]}",
+                f"{on_one_line(done.stderr, 300)}",
                 hint="`orch doctor` says what is missing",
             )
         return facts_of(done.stdout, "this machine")

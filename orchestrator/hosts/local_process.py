@@ -64,7 +64,7 @@ class LocalProcess:
 
     def is_running(self) -> bool:
         """Whether it has not ended yet."""
-        return self._popen.poll() is None
+        return not processes.has_ended(self._popen)
 
     def send(self, line: str) -> None:
         """One line to its stdin; BrokenPipeError when it is gone, or has not read for half a minute."""
@@ -115,12 +115,11 @@ class LocalProcess:
         """
         self.close_stdin()
         for number in (signal.SIGTERM, signal.SIGKILL):
-            if self._popen.poll() is not None:
+            if not self.is_running():
                 break
             self._signal(number)
             self._signal(signal.SIGCONT)  # what is stopped does not hear SIGTERM
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._popen.wait(grace_s)
+            processes.await_end(self._popen, grace_s)
         if not self._stdout.closed:
             self._signal(signal.SIGKILL)  # what it left behind in its group, e.g. a server's workers
             processes.end(lambda: processes.marked(PROCESS_MARK, self._mark), processes.KILLING)
@@ -128,11 +127,12 @@ class LocalProcess:
             os.close(self._stopper)
             self._drain.join(timeout=1.0)
             self._stdout.close()
-        return self._popen.returncode if self._popen.returncode is not None else -signal.SIGKILL
+        status = self._popen.poll()  # collected last: until then nobody else gets the id
+        return status if status is not None else -signal.SIGKILL
 
     def last_words(self) -> str:
         """The tail of its stderr, at most 4,000 characters."""
-        if self._popen.poll() is not None:
+        if not self.is_running():
             self._drain.join(timeout=1.0)
         return b"".join(tuple(self._tail)).decode(errors="replace")[-LAST_WORDS:].strip()
 
@@ -146,7 +146,7 @@ class LocalProcess:
         raise self._broken
 
     def _at_the_end(self) -> str | None:
-        if self._popen.poll() is not None:
+        if not self.is_running():
             self._drain.join(timeout=1.0)  # which may know why it ended
         if self._broken is not None:
             raise self._broken
@@ -157,8 +157,7 @@ class LocalProcess:
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of zombies
-            os.killpg(self.pid, number)
+        processes.signal_group(self._popen, number)
 
     def _keep_tail(self) -> None:
         kept, limit = 0, StderrLimit()

@@ -18,18 +18,24 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from orchestrator.errors import MissingError
+from orchestrator.hosts.processes import started_at
 from orchestrator.strict_json import parse_json
 
 VARIABLE = "ORCH_MACHINE_LOCK"
 MEASURE_HERE = ("local", "lab")  # the providers whose hosts are this machine
 _PLACE = Path("/tmp/orch-measuring.lock")  # noqa: S108 - one place for all users; opened with care
 _MOST_BYTES = 65_536
+_MOST_PIDS = 1 << 31
 _BEGINNING = re.compile(rb'\{"pid": \d+, "run": "')  # of every file that `_write` has written to
 _OVERRIDE = "`--share-machine` measures all the same, and the run says that it did"
+
+
+_Who: TypeAlias = tuple[int, str, str]  # process id, when it started, and where that id counts
 
 
 @dataclass(kw_only=True)
@@ -37,6 +43,7 @@ class Share:
     """The part that a run has of the machine: all of it, unless others share it."""
 
     _descriptor: int | None = None
+    _over: frozenset[_Who] = frozenset()  # had ended before this run began
 
     def note(self, run: str) -> None:
         """Tell others which run it is that measures."""
@@ -45,9 +52,8 @@ class Share:
 
     def others(self) -> list[str]:
         """Who else measured on this machine since this run began, or was at it already: in words, one each."""
-        return (
-            [] if self._descriptor is None else [words for pid, words in _said(self._descriptor) if pid != os.getpid()]
-        )
+        said = {} if self._descriptor is None else _said(self._descriptor)
+        return [words for who, words in said.items() if who != _ourselves() and who not in self._over]
 
 
 @contextmanager
@@ -69,13 +75,18 @@ def machine(provider: str, *, share: bool = False) -> Iterator[Share]:
         elif share:
             _require_lock(descriptor, path)
         else:
-            by = "; ".join(words for _, words in _said(descriptor)) or "a run that does not say its name"
+            said = _said(descriptor)
+            by = (
+                "; ".join(words for who, words in said.items() if not _has_ended(who))
+                or "a run that does not say its name"
+            )
             raise MissingError(
                 f"{by} is measuring on this machine; two at once would disturb each other",
                 hint=f"wait until it has ended, or end it with `orch teardown RUN` in its folder; {_OVERRIDE}",
             )
+        over = frozenset(who for who in _said(descriptor) if _has_ended(who))
         _write(descriptor, "")
-        yield Share(_descriptor=descriptor)
+        yield Share(_descriptor=descriptor, _over=over)
     finally:
         os.close(descriptor)
 
@@ -144,25 +155,47 @@ def _empty(descriptor: int) -> None:
 
 
 def _write(descriptor: int, run: str) -> None:
-    entry = {"pid": os.getpid(), "run": run, "user": _user(), "folder": str(Path.cwd())}
+    pid, started, space = _ourselves()
+    entry = {"pid": pid, "run": run, "user": _user(), "folder": str(Path.cwd()), "started": started, "space": space}
     try:
         os.write(descriptor, (json.dumps(entry) + "\n").encode())
     except OSError:
         return  # as above, or a full disk: it is only for people to read
 
 
-def _said(descriptor: int) -> list[tuple[int, str]]:
-    """Who wrote into the file, by process id, the last word of each."""
-    found: dict[int, str] = {}
+def _said(descriptor: int) -> dict[_Who, str]:
+    """Who wrote into the file, the last word of each."""
+    found: dict[_Who, str] = {}
     for line in os.pread(descriptor, _MOST_BYTES, 0).splitlines():
         try:
             entry: Any = parse_json(line)
             pid = int(entry["pid"])
             run = f"run {entry['run']}" if entry["run"] else "a run"
-            found[pid] = f"{run!s:.200} (process {pid}, user {entry['user']!s:.40}, in {entry['folder']!s:.200})"
-        except (ValueError, TypeError, KeyError):
+            who = (pid, str(entry.get("started", "")), str(entry.get("space", "")))
+            found[who] = f"{run!s:.200} (process {pid}, user {entry['user']!s:.40}, in {entry['folder']!s:.200})"
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
             continue  # whoever wrote it, it was not us
-    return list(found.items())
+    return found
+
+
+@cache
+def _ourselves() -> _Who:
+    """Who this is: a process id may have been another's before, and be another's in another container."""
+    return os.getpid(), started_at(os.getpid()) or "", _space()
+
+
+def _has_ended(who: _Who) -> bool:
+    """Whether a process is surely over; of a container whose processes cannot be seen here nothing is sure."""
+    pid, started, space = who
+    return bool(started) and space == _space() and 0 < pid < _MOST_PIDS and started_at(pid) != started
+
+
+def _space() -> str:
+    """What process ids count in: another container has others."""
+    try:
+        return str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return ""
 
 
 def _user() -> str:

@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import logging
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -61,6 +62,38 @@ class Known:
 
     def __str__(self) -> str:
         return f"process {self.pid}" + (f" ({self.command})" if self.command else "")
+
+
+def has_ended(child: subprocess.Popen[bytes]) -> bool:
+    """Whether a child has ended. Its status is not collected, so its id, and its group's, stay its own."""
+    if child.returncode is not None:
+        return True
+    if not hasattr(os, "waitid"):
+        return child.poll() is not None
+    try:
+        return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
+
+
+def await_end(child: subprocess.Popen[bytes], patience_s: float) -> bool:
+    """Wait until a child has ended, as `has_ended` sees it, but not longer than that; whether it has."""
+    deadline = time.monotonic() + patience_s
+    with contextlib.suppress(ProcessLookupError), _pinned(child.pid) as descriptor:
+        if descriptor is not None and child.returncode is None:
+            poll = select.poll()
+            poll.register(descriptor, select.POLLIN)
+            poll.poll(max(0.0, patience_s) * 1000)
+    while not has_ended(child) and time.monotonic() < deadline:
+        time.sleep(_LOOK_S / 5)
+    return has_ended(child)
+
+
+def signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Send a signal to the group that a child leads; nothing once its status is collected: the id may be another's."""
+    if child.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS answers EPERM for a group of zombies
+            os.killpg(child.pid, number)
 
 
 def can_look() -> bool:

@@ -12,12 +12,12 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
+from orchestrator import own_mark
 from orchestrator.errors import UsageError, did_you_mean
-from orchestrator.hosts import own_mark
 from orchestrator.hosts.infra import MODULES
 from orchestrator.strict_json import read_json
 
@@ -79,12 +79,22 @@ def write(intent: Intent) -> None:
             raise _foreign(folder, "it was there before, with something in it") from None
     document = json.loads(json.dumps(asdict(intent)))
     partial = folder / _PARTIAL
-    with partial.open("w") as file:
-        json.dump({**document, _MARK: own_mark.mark(document, folder)}, file, indent=2)
+    partial.unlink(missing_ok=True)  # never written through, should it be a link
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump({**document, _MARK: mark_of(document, folder)}, file, indent=2)
         file.flush()
         os.fsync(file.fileno())
-    partial.chmod(0o600)
     partial.replace(folder / FILE)
+
+
+def mark_of(document: dict[str, Any], folder: Path) -> str:
+    """The mark of what is written down of a deployment, in this folder and no other."""
+    return own_mark.mark("deployment", _about(document, folder))
+
+
+def _about(document: dict[str, Any], folder: Path) -> list[Any]:
+    """The device's number is left out: it may be another one after a restart, and hosts must still be taken down then."""
+    return [str(folder.resolve()), folder.stat().st_ino, document]
 
 
 def read(identity: str) -> Intent | None:
@@ -109,7 +119,7 @@ def read(identity: str) -> Intent | None:
         raise _damaged(path, f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from error
     except (OSError, ValueError) as error:
         raise _damaged(path, str(error)) from error
-    if not own_mark.is_ours(document, claimed, folder):
+    if not own_mark.is_ours("deployment", _about(document, folder), claimed):
         raise _foreign(folder, f"{FILE} does not carry the mark of {own_mark.key_file()}")
     return intent
 

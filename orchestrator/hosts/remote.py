@@ -19,14 +19,21 @@ from typing import Any
 
 import paramiko
 
-from orchestrator.errors import MissingError, ProvisionError
+from orchestrator.errors import MissingError, ProvisionError, on_one_line
 from orchestrator.hosts.base import Completed, ContractBroken, HostLost, facts_of
 from orchestrator.hosts.output_limits import LineBuffer, StderrLimit
 from orchestrator.hosts.ssh import Access, Session, await_session
 
 ROOT = PurePosixPath("/opt/orch")
 _WORDS = 4_000  # characters of stderr that are kept
-_PID = re.compile(r"^orch-pid (\d+)\n", re.MULTILINE)
+_PID = re.compile(r"^orch-pid (\d+) (\d*)\n", re.MULTILINE)
+# The shell's own id and, behind the name in its stat line, when it started; what it becomes keeps both.
+_SAY_PID = "read -r s </proc/$$/stat; set -- ${s##*) }; echo orch-pid $$ ${20} >&2"
+# The process, or what is left of its group; nothing where the id is another one's by now.
+_SIGNAL = (
+    'pid=$1; start=$2; name=$3; to=$4; if read -r s 2>/dev/null </proc/"$pid"/stat; then set -- ${s##*) }; '
+    '[ "$start" = "${20}" ] || exit 0; fi; kill -s "$name" -- "$to"'
+)
 _CHUNK_BYTES = 1 << 20
 _PIECE_BYTES = 65_536
 _MOST_SAID_BYTES = 16 << 20  # by a short command
@@ -54,8 +61,8 @@ class RemoteProcess:
         self._lines = LineBuffer()
         self._broken: ContractBroken | None = None
         self._stderr = ""
-        self._pid: int | None = None
-        channel.exec_command(f"echo orch-pid $$ >&2; exec {command}")
+        self._pid: tuple[int, str] | None = None  # and when it started, in the host's words
+        channel.exec_command(f"{_SAY_PID}; exec {command}")
         # Only stderr has a thread: what is not read of stdout stays over there, as the channel's window is full then.
         self._reader = threading.Thread(target=self._read_err, daemon=True)
         self._reader.start()
@@ -71,7 +78,7 @@ class RemoteProcess:
                 return
             text = self._stderr + data.decode(errors="replace")
             if self._pid is None and (found := _PID.search(text)):
-                self._pid = int(found[1])
+                self._pid = int(found[1]), found[2]
                 text = text.replace(found[0], "", 1)
             self._stderr = text[-_WORDS:]
             try:
@@ -160,7 +167,7 @@ class RemoteProcess:
             if (
                 (not self._broken and ended.wait(grace_s))
                 or self._pid is None
-                or not self._host.signal(self._pid, name)
+                or not self._host.signal(*self._pid, name)
             ):
                 break
         ended.wait(grace_s)
@@ -267,13 +274,15 @@ class RemoteHost:
         except HostLost:
             return False
 
-    def signal(self, pid: int, name: str) -> bool:
+    def signal(self, pid: int, started: str, name: str) -> bool:
         """Send a signal to a process that we started there, KILL to all it has started; whether the host could be told.
 
-        The SSH server makes every command the leader of a session, and so of a process group.
+        Nothing is sent where the id belongs to a process with another start by now. The SSH server makes every command the
+        leader of a session, and so of a process group.
         """
         try:
-            self.run(["kill", f"-{name}", "--", str(-pid if name == "KILL" else pid)], timeout_s=_ANSWER_S)
+            to = str(-pid if name == "KILL" else pid)
+            self.run(["sh", "-c", _SIGNAL, "sh", str(pid), started, name, to], timeout_s=_ANSWER_S)
         except HostLost:
             return False
         return True
@@ -334,7 +343,7 @@ class RemoteHost:
         done = self.run([*self.python(), "-m", "services.harness.describe", *where], timeout_s=_COPY_S)
         if done.returncode:
             raise ProvisionError(
-                f"{self.name} cannot describe itself: {done.stderr.strip()[-500:]}",
+                f"{self.name} cannot describe itself: {on_one_line(done.stderr, 500)}",
                 hint="is the deployment whole? run again, or `orch teardown` first",
             )
         return facts_of(done.stdout, self.name)

@@ -22,7 +22,7 @@ from pathlib import Path
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 
-from orchestrator.errors import ProvisionError
+from orchestrator.errors import ProvisionError, on_one_line
 from orchestrator.hosts.archives import kept
 from services.harness.source import digest as digest_of
 from services.harness.source import source_digest, source_files
@@ -146,7 +146,7 @@ def _download(folder: Path, target: Target) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ProvisionError(
-            f"no wheels for Python {target.short} on {target.machine}: pip says {done.stderr.strip()[-600:]}",
+            f"no wheels for Python {target.short} on {target.machine}: pip says {on_one_line(done.stderr, 600)}",
             hint="the controller needs a package index that pip can reach; see `pip config list`",
         )
 

@@ -37,8 +37,8 @@ def _try(setting: Setting, pair: tuple[str, str], cell: Cell) -> None:
     setting.broken[pair] = failure
     setting.folder.log(f"smoke-{pair[0]}-{pair[1]}.txt", f"{failure['message']}\n\n{failure['last_words']}")
     setting.warn(f"{setting.label(cell)} does not work and is left out: {failure['message']}")
-    if failure["last_words"]:
-        setting.listener.progress(_indented(failure["last_words"]))
+    for line in failure["last_words"].splitlines()[-8:]:
+        setting.listener.progress(f"    {line}")
 
 
 def _refuse_other_libraries(setting: Setting, cell: Cell, outcome: Outcome) -> None:
@@ -63,7 +63,3 @@ def _without_sizes(outcome: Outcome) -> dict[str, str] | None:
     if body_bytes(outcome.parts) is not None:
         return None
     return {"kind": "protocol", "message": "the requester checked no reply", "last_words": ""}
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.splitlines()[-8:])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import re
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -26,19 +27,24 @@ PLOTLY_JS_VERSION = "4.1.1"
 PLOTLY_JS_SHA256 = (
     "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"  # pragma: allowlist secret (a digest)
 )
+# Controls, marks that reorder text, and what has no width: no page of ours has any but tab and newline.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0001-\U000e007f]"
+)
 _PLOTLY_JS = "plotly-cartesian.min.js.gz"
 
 
 def render_page(template: str, *, charts: bool, **context: object) -> str:
     """A page from a template that extends `base.html` (blocks: title, header, main); `charts` brings the chart library.
 
-    Everything in `context` is escaped unless it is `Markup`.
+    Everything in `context` is escaped unless it is `Markup`; what a reader cannot see is shown.
     """
     style = palette.css() + _text("page.css")
     script = _text("page.js")
     hashes = [_csp_hash(script.encode())] + ([_csp_hash(gzip.decompress(_library()))] if charts else [])
     policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src {' '.join(hashes)}"
-    return (
+    return shown(
         _environment()
         .get_template(template)
         .render(
@@ -49,6 +55,11 @@ def render_page(template: str, *, charts: bool, **context: object) -> str:
             **context,
         )
     )
+
+
+def shown(text: str, backslash: str = "\\") -> str:
+    """Text in which what a reader cannot see stands as its code, behind a backslash; JSON needs two."""
+    return _UNSEEN.sub(lambda found: f"{backslash}u{ord(found.group()):04x}", text)
 
 
 def pack(text: str) -> str:

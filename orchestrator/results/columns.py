@@ -11,19 +11,27 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from orchestrator.results import sizes
 from orchestrator.results.paths import damaged
 
-_MOST_ROWS = 100_000_000
+_MOST_COLUMNS = 64
+_MOST_TEXT_BYTES = 1 << 16  # all different texts of a column: orch writes one
 
 
-def read_columns(path: Path, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
-    """Columns by name: int64, or object for text. InvalidMeasurement when the file is not one that orch writes."""
+def read_columns(path: Path, columns: Sequence[str], *, most_rows: int) -> dict[str, npt.NDArray[Any]]:
+    """Columns by name: int64, or object for text. InvalidMeasurement when the file is not one that orch writes.
+
+    What it says of its size is looked at before anything is decoded: a few bytes may stand for any number of rows.
+    """
     try:
-        file = pq.ParquetFile(path)
+        if path.stat().st_size > sizes.samples(most_rows):
+            raise damaged(path, f"larger than any file of {most_rows:,} rows")
+        file = pq.ParquetFile(path, thrift_string_size_limit=1 << 20, thrift_container_size_limit=1 << 16)
+        _require_bounded(path, file.metadata, most_rows)
         names = file.schema_arrow.names
         if len(set(names)) != len(names):
             raise damaged(path, "it has two columns of one name")
-        if not set(columns) <= set(names) or file.metadata.num_rows > _MOST_ROWS:
+        if not set(columns) <= set(names):
             raise damaged(path, "not a samples file of orch")
         table = file.read(columns=list(columns))
     except (pa.ArrowException, OSError) as error:
@@ -33,8 +41,30 @@ def read_columns(path: Path, columns: Sequence[str]) -> dict[str, npt.NDArray[An
         column = table[name]
         if column.null_count or not _is_known(column.type):
             raise damaged(path, f"column {name} is of another type than orch writes")
+        if len(column) != file.metadata.num_rows or _text_bytes(column) > _MOST_TEXT_BYTES:
+            raise damaged(path, f"column {name} holds more than orch writes")
         found[name] = _values(column.combine_chunks())
     return found
+
+
+def _require_bounded(path: Path, about: pq.FileMetaData, most_rows: int) -> None:
+    """InvalidMeasurement when the footer speaks of more rows or bytes than the plan allows."""
+    groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    rows = max(about.num_rows, sum(group.num_rows for group in groups))
+    if not 0 <= rows <= most_rows or any(group.num_rows < 0 for group in groups):
+        raise damaged(path, f"it declares {rows:,} rows; the plan allows {most_rows:,}")
+    if about.num_columns > _MOST_COLUMNS:
+        raise damaged(path, f"it declares {about.num_columns:,} columns")
+    chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
+    declared = max(sum(c.total_uncompressed_size for c in chunks), sum(g.total_byte_size for g in groups))
+    if not 0 <= declared <= sizes.samples(most_rows):
+        raise damaged(path, f"it declares {declared:,} bytes; {most_rows:,} rows never need as many")
+    if any(chunk.num_values > group.num_rows for group in groups for chunk in [group.column(0)]):
+        raise damaged(path, "it declares more values than rows")
+
+
+def _text_bytes(column: pa.ChunkedArray) -> int:
+    return sum(c.dictionary.nbytes for c in column.chunks) if pa.types.is_dictionary(column.type) else 0
 
 
 def _is_known(kind: Any) -> bool:

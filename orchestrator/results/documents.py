@@ -17,6 +17,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from orchestrator.disk import is_full
 from orchestrator.errors import MissingError, UsageError
+from orchestrator.results import sizes
 from orchestrator.results.manifest import SCHEMA_VERSION, Manifest
 from orchestrator.strict_json import read_json
 
@@ -66,7 +67,12 @@ def to_line(document: Any) -> bytes:
 def write_json(path: Path, document: Any) -> None:
     """Write a JSON document, whole or not at all."""
     with whole_file(path) as partial:
-        partial.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        partial.write_bytes(json_bytes(document))
+
+
+def json_bytes(document: Any) -> bytes:
+    """A JSON document as `write_json` writes it; the same document gives the same bytes."""
+    return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def sealed(document: dict[str, Any]) -> dict[str, Any]:
@@ -76,7 +82,7 @@ def sealed(document: dict[str, Any]) -> dict[str, Any]:
 
 def read_sealed(path: Path) -> dict[str, Any]:
     """A document that was sealed; OSError when it cannot be read, ValueError when it is not as it was written."""
-    document = read_json(path)
+    document = read_json(path, sizes.SUMMARY)
     if not isinstance(document, dict) or document.pop("seal", None) != _seal(document):
         raise ValueError("not as it was written")
     return document
@@ -115,7 +121,7 @@ def manifest_from_dict(raw: Any, path: Path) -> Manifest:
     return manifest
 
 
-_REBUILD = "remove it: it is derived from plan.json and journal.jsonl, and made again from them"
+_REBUILD = "bring it back from a copy; the Parquet files under samples/ can still be read with pandas.read_parquet"
 
 
 def decode(kind: Any, raw: Any) -> Any:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
-import json
+import hashlib
 import os
 import re
 import secrets
@@ -19,26 +18,27 @@ from orchestrator import __version__, clock
 from orchestrator.disk import writing
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError, did_you_mean
 from orchestrator.experiment.plan import Plan
-from orchestrator.results import derive, ownership
+from orchestrator.results import derive, ownership, sizes, stored_manifest
 from orchestrator.results.documents import (
     disk_full_is_an_error,
-    manifest_from_dict,
     manifest_to_dict,
     sha256_of,
     write_json,
 )
-from orchestrator.results.journal import Event, Journal
+from orchestrator.results.hold import is_held, try_hold
+from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import Manifest
-from orchestrator.results.paths import damaged, inside, open_regular, regular, samples_path
-from orchestrator.results.plans import read_plan, require_of_plan
-from orchestrator.strict_json import parse_json, read_json
+from orchestrator.results.paths import damaged, digest, inside, open_regular, regular, samples_path
+from orchestrator.results.plans import read_plan
+from orchestrator.results.ssh_signatures import SIGNATURE, signs
+from orchestrator.results.stored_manifest import NAME, Stored
+from orchestrator.strict_json import read_json
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 ROOT = Path("results")
 _MOST_IDS = 1000
-_MOST_RECORD_BYTES = 4 << 30
 ALTERED = "truncated or altered: its SHA-256 is not the one that was written down"
 LATEST = "latest"
 
@@ -58,6 +58,7 @@ class RunFolder:
         self._is_noted = False  # made here, as was found out before anything was written
         self._hold: BinaryIO | None = None
         self._manifest: Manifest | None = None
+        self._rows: dict[str, int] | None = None  # the most of each samples file
         self._verified: dict[str, Path] = {}
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
@@ -110,9 +111,12 @@ class RunFolder:
 
     @classmethod
     def open(cls, run: str | Path, *, root: Path = ROOT) -> RunFolder:
-        """The run of that path, id, unique beginning of an id, or `latest`; UsageError names the runs there are."""
-        direct = Path(run)
-        if _is_run(direct):
+        """The run of that path, id, unique beginning of an id, or `latest`; UsageError names the runs there are.
+
+        A word without a slash names a run under `root` first: a folder of that name may lie anywhere.
+        """
+        direct, is_word = Path(run), "/" not in str(run)
+        if not (is_word and (str(run) == LATEST or _is_run(root / run))) and _is_run(direct):
             return cls(direct, root=root)
         ids = [folder.path.name for folder in runs(root)]
         if not ids:
@@ -142,16 +146,27 @@ class RunFolder:
     @property
     def is_ours(self) -> bool:
         """Whether this very folder was made here and is as this orch left it; any other one is only read."""
+        return self.why_not_ours() is None
+
+    def why_not_ours(self) -> str | None:
+        """What speaks against it, as a clause; None where it is ours."""
         try:
-            return ownership.is_ours(self._root, self.path, self._journal.end)
-        except InvalidMeasurement:
-            return False
+            return ownership.why_not_ours(self._root, self.path, self._journal.end)
+        except InvalidMeasurement as error:
+            return f"its journal is damaged: {error.message}"
+
+    def origin(self) -> str:
+        """What tells a folder from elsewhere from every other one, 12 characters of 0-9 and a-f; "" where it is ours."""
+        if self.is_ours:
+            return ""
+        return hashlib.sha256(f"{self.path.resolve()}\0{self._journal.end()}".encode(errors="replace")).hexdigest()[:12]
 
     def require_ours(self, what: str) -> None:
         """UsageError when the folder was not made here: `what` ("resume", say) acts on what it says."""
-        if not self.is_ours:
+        why = self.why_not_ours()
+        if why is not None:
             raise UsageError(
-                f"cannot {what} run {self.id}: its folder was not made here, or was copied, moved or changed since",
+                f"cannot {what} run {self.id}: {why}",
                 hint="`orch report` and `orch check` read it; start a new run of its experiment.yaml with `orch run FILE`",
             )
 
@@ -159,8 +174,7 @@ class RunFolder:
         """The frozen plan; InvalidMeasurement when plan.json is missing, damaged, or not the one the run began with."""
         path = self.path / "plan.json"
         try:
-            raw = read_json(path)
-            plan = read_plan(raw)
+            plan = read_plan(read_json(path, sizes.PLAN))
         except (OSError, ValueError) as error:
             raise InvalidMeasurement(
                 f"{path}: cannot be read: {error}",
@@ -203,15 +217,17 @@ class RunFolder:
 
     def log(self, name: str, text: str) -> None:
         """Keep the last words of something that failed under logs/."""
-        folder = self.path / "logs"
-        with disk_full_is_an_error(folder / name):
-            folder.mkdir(exist_ok=True)
-            (folder / name).write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+        path = inside(self.path, f"logs/{name}")
+        with disk_full_is_an_error(path):
+            path.parent.mkdir(exist_ok=True)
+            descriptor = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(text + "\n")
 
     def hold(self) -> None:
         """Make this process the run's only writer; UsageError when it has another one."""
         if self._hold is None:
-            self._hold = self._try_hold()
+            self._hold = try_hold(self._journal.path)
             if self._hold is None:
                 raise UsageError(
                     f"run {self.id} is still in progress in another orch process", hint="wait until it has ended"
@@ -237,9 +253,12 @@ class RunFolder:
         schema version.
         """
         if self._manifest is None:
-            stored = self._stored_manifest()
-            is_current = stored is not None and stored.journal == self._journal.end()
-            self._manifest = stored if stored and is_current and stored.state != "running" else self._recovered()
+            stored = self._stored()
+            if stored is None and self.story().state != "running":
+                raise damaged(self.path / NAME, "the file is missing, and the journal says that the run has ended")
+            is_current = stored is not None and stored.manifest.journal == self._journal.end()
+            is_kept = stored is not None and is_current and stored.manifest.state != "running"
+            self._manifest = stored.manifest if stored and is_kept else self._recovered()
         return self._manifest
 
     def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
@@ -249,7 +268,8 @@ class RunFolder:
         """
         from orchestrator.results.columns import read_columns
 
-        return read_columns(self.verified_path(relative_path), columns)
+        path = self.verified_path(relative_path)
+        return read_columns(path, columns, most_rows=self._most_rows(relative_path))
 
     def raw_path(self, samples: str) -> Path:
         """Where the raw record waits that will become `samples`."""
@@ -280,23 +300,25 @@ class RunFolder:
         """Move files of repeated blocks from samples/ and baselines/ to superseded/: those folders hold what counts."""
         counted = self.story().samples
         for folder in ("samples", "baselines"):
-            for path in sorted((self.path / folder).rglob("*.parquet")):
+            for path in sorted(inside(self.path, folder).rglob("*.parquet")):
                 relative = path.relative_to(self.path)
                 if relative.as_posix() not in counted:
-                    target = self.path / "superseded" / relative
+                    target = inside(self.path, f"superseded/{relative.as_posix()}")
                     target.parent.mkdir(parents=True, exist_ok=True)
                     path.replace(target)
 
     def write_manifest(self) -> Manifest:
         """Derive the manifest anew and replace manifest.json."""
         self._manifest = self._derived()
-        self.write_json("manifest.json", manifest_to_dict(self._manifest))
+        self.write_json(NAME, manifest_to_dict(self._manifest))
         return self._manifest
 
     def finish(self, state: Literal["interrupted", "complete"], *, at: str) -> Manifest:
         """Convert what waits, note how the run ended, write the manifest, and remove staging from a complete run."""
         self.convert()
         self.set_aside()
+        if not (self.path / NAME).exists():  # so that one that is missing from a run that has ended was removed
+            self.write_manifest()
         self.append({"event": "end", "state": state, "at": at})
         ownership.note(self._root, self.path, (self._journal.end(),))
         manifest = self.write_manifest()
@@ -309,56 +331,48 @@ class RunFolder:
 
         InvalidMeasurement when there is none, or the journal goes on after it.
         """
-        content = regular(self.path / "manifest.json").read_bytes()
-        stored = self._stored_manifest()
-        if stored is None or stored.journal != self._journal.end() or not self._journal.is_whole:
+        stored = self._stored()
+        if stored is None:
+            raise damaged(self.path / NAME, "the file is missing")
+        if self._goes_on_after(stored):
             raise damaged(self._journal.path, "not as it was when manifest.json was written: it goes on after that")
-        return content
+        return stored.content
 
-    def _stored_manifest(self) -> Manifest | None:
-        """manifest.json, once it is sure that plan and journal say the same; None where there is none yet."""
-        path = self.path / "manifest.json"
-        try:
-            raw = read_json(path)
-        except FileNotFoundError:
-            return None
-        except ValueError as error:
-            raise damaged(path, f"not as it was written: {error}") from error
-        stored = manifest_from_dict(raw, path)
-        if parse_json(json.dumps(manifest_to_dict(self._derived(upto=stored.journal, state=stored.state)))) != raw:
-            raise damaged(path, "not as it was written: plan.json and journal.jsonl say something else")
-        return stored
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader must know of the manifest and of its signature, a sentence each; who signed is not looked at."""
+        self.manifest()  # which brings that of a run of ours up to date that was killed
+        stored = self._stored()
+        if stored is None:
+            return ()
+        found = []
+        if self._goes_on_after(stored) and not self.is_in_progress:
+            found.append("journal.jsonl goes on after manifest.json: no signature covers what was added since")
+        if os.path.lexists(path := self.path / SIGNATURE) and signs(regular(path), stored.content) is False:
+            found.append(f"{SIGNATURE} is no signature over manifest.json as it is: nobody vouches for this run")
+        return tuple(found)
 
-    def _derived(self, *, upto: str | None = None, state: derive.State | None = None) -> Manifest:
-        """The manifest that plan and journal give, the journal read to its end or to a chain value of it."""
-        events: list[Event] = []
-        for event in self._journal.chain():
-            events.append(event)
-            if event.chain == upto:
-                break
-        story = self._read(event.content for event in events)
-        if not story.begin:
-            raise damaged(self._journal.path, "damaged: it does not say how the run began")
-        plan = self.plan()
-        try:
-            require_of_plan(plan, story.every_trial, story.every_baseline)
-        except ValueError as error:
-            raise damaged(self._journal.path, f"does not belong to plan.json: {error}") from error
-        return derive.manifest(story, plan.to_dict(), state=state, journal=events[-1].chain)
+    def _stored(self) -> Stored | None:
+        return stored_manifest.stored(self.path, self._journal, self.plan)
+
+    def _derived(self, state: derive.State | None = None) -> Manifest:
+        return stored_manifest.derived(self._journal, self.plan, state=state)
+
+    def _goes_on_after(self, stored: Stored) -> bool:
+        return stored.manifest.journal != self._journal.end() or not self._journal.is_whole
 
     def _recovered(self) -> Manifest:
         """The manifest of a run that is still in progress, or was killed; then what it left is put in order first."""
         if not self.is_ours:
             return self._recovered_elsewhere()
-        hold = self._try_hold() if self._hold is None else None
+        hold = try_hold(self._journal.path) if self._hold is None else None
         if hold is None:
             return self._derived()
         with hold:
             self._derived()
             self.convert()
             self.set_aside()
-            manifest = self._derived(state=None if self.story().state == "complete" else "interrupted")
-            self.write_json("manifest.json", manifest_to_dict(manifest))
+            manifest = self._derived("interrupted")
+            self.write_json(NAME, manifest_to_dict(manifest))
             return manifest
 
     def _recovered_elsewhere(self) -> Manifest:
@@ -367,13 +381,13 @@ class RunFolder:
 
         if self.is_in_progress:
             return self._derived()
-        manifest = self._derived(state=None if self.story().state == "complete" else "interrupted")
+        manifest = self._derived("interrupted")
         counted, files = self.story().samples, dict(manifest.files)
         self._scratch = self._scratch or tempfile.TemporaryDirectory(prefix="orch-")
         for samples, shared in constants(self.story(), self.plan()).items():
             raw = self.raw_path(samples)
             if samples in counted and samples not in files and raw.is_file():
-                if raw.stat().st_size > _MOST_RECORD_BYTES:
+                if raw.stat().st_size > sizes.RECORD:
                     raise damaged(raw, "larger than any record of orch")
                 target = Path(self._scratch.name) / samples
                 files[samples] = to_parquet(raw, target, shared, staging=Path(self._scratch.name))
@@ -383,30 +397,14 @@ class RunFolder:
     def require_as_written(self, name: str, begin: Mapping[str, Any]) -> None:
         """InvalidMeasurement when one of the files that the run began with has changed since."""
         expected = begin.get("files", {}).get(name) if begin else None
-        if begin and sha256_of(regular(inside(self.path, name))) != expected:
+        most = sizes.PLAN if name == "plan.json" else sizes.EXPERIMENT
+        if begin and digest(inside(self.path, name), most) != expected:
             raise damaged(self.path / name, "not as it was written when the run began")
-
-    def _try_hold(self) -> BinaryIO | None:
-        try:
-            handle = os.fdopen(open_regular(self._journal.path, os.O_RDWR), "rb")
-        except FileNotFoundError as error:
-            raise damaged(self._journal.path, "the file is missing") from error
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            handle.close()
-            return None
-        return handle
 
     @property
     def is_in_progress(self) -> bool:
         """Whether a process of this machine writes the run right now."""
-        try:
-            with os.fdopen(open_regular(self._journal.path, os.O_RDONLY), "rb") as handle:
-                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except (OSError, InvalidMeasurement) as error:
-            return isinstance(error, BlockingIOError)
-        return False
+        return is_held(self._journal.path)
 
     def verified_path(self, relative_path: str) -> Path:
         """Where a samples file lies that is as it was written; InvalidMeasurement for any other."""
@@ -416,10 +414,20 @@ class RunFolder:
             if relative_path not in self._verified:  # which reading the manifest may have brought
                 if expected is None:
                     raise damaged(path, "the manifest does not list this file")
-                if sha256_of(regular(path)) != expected:
+                if self.digest(relative_path, relative_path) != expected:
                     raise damaged(path, ALTERED)
                 self._verified[relative_path] = path
         return self._verified[relative_path]
+
+    def digest(self, place: str, samples: str) -> str:
+        """The SHA-256 of the file of `samples` at `place`, not read where it is larger than that can be."""
+        return digest(inside(self.path, place), sizes.samples(self._most_rows(samples)))
+
+    def _most_rows(self, samples: str) -> int:
+        if self._rows is None:
+            story = self.story()
+            self._rows = sizes.most_rows(self.plan(), story.every_trial, story.every_baseline)
+        return self._rows.get(samples, 0)
 
 
 def runs(root: Path = ROOT) -> list[RunFolder]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.results import sizes
 from orchestrator.results.documents import disk_full_is_an_error, to_line
 from orchestrator.results.paths import open_regular
 from orchestrator.strict_json import parse_json
@@ -23,8 +24,6 @@ from orchestrator.strict_json import parse_json
 _CHAIN = b',"chain":"'
 _END = b'"}\n'
 _CHAIN_BYTES = 64
-MOST_BYTES = 1 << 30
-_MOST_LINE_BYTES = 1 << 26
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,10 +92,10 @@ class Journal:
         except FileNotFoundError:
             return
         with os.fdopen(descriptor, "rb") as handle:
-            if os.fstat(descriptor).st_size > MOST_BYTES:
+            if os.fstat(descriptor).st_size > sizes.JOURNAL:
                 raise self._altered(1, "larger than any journal of orch")
             head, offset = "", 0
-            for number, line in enumerate(iter(lambda: handle.readline(_MOST_LINE_BYTES), b""), start=1):
+            for number, line in enumerate(iter(lambda: handle.readline(sizes.JOURNAL_LINE), b""), start=1):
                 body, chain = _unchained(line, head)
                 if body is None:
                     if _is_torn(line) and not handle.read(1):

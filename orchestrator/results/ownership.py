@@ -1,10 +1,11 @@
 """Which run folders were made here. A folder from elsewhere is only read, whatever it says of itself.
 
 `.orch/made/<run-id>.json`, beside `results/`, holds what a copy cannot have: the device, inode and, where the file system
-counts them, generation of the folder; and where the journal ends. Before each event the end that it has and the one that
-it will have are noted, so a kill between the two leaves one of them. A copy, an unpacked archive, a folder that was put in
-its place, and a journal that was cut, changed or continued by anybody else are not ours. Losing the note costs nothing
-but `--resume`, `teardown` and `sign` of that run.
+counts them, generation of the folder; and where the journal ends; and this user's own mark over all of it (`own_mark`).
+Before each event the end that it has and the one that it will have are noted, so a kill between the two leaves one of
+them. A copy, an unpacked archive, a folder that was put in its place, a note that somebody else wrote, and a journal that
+was cut, changed or continued by anybody else are not ours. Losing the note or the key costs nothing but `--resume`,
+`teardown` and `sign` of that run.
 """
 
 from __future__ import annotations
@@ -17,46 +18,55 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.errors import UsageError
+from orchestrator import own_mark
+from orchestrator.errors import MissingError, UsageError
+from orchestrator.results import sizes
 from orchestrator.results.documents import write_json
 from orchestrator.strict_json import read_json
 
 _LOG = logging.getLogger(__name__)
 _MADE = Path(".orch") / "made"
 _FS_IOC_GETVERSION = 0x80087601 if array.array("l").itemsize == 8 else 0x80047601  # linux/fs.h
+_ELSEWHERE = "its folder was not made here, or was copied, moved or changed since"
 _LOOKS = 10  # at a journal that its writer goes on with meanwhile
+
+
+class NotOurs(Exception):
+    """Why a folder is only read, as a clause."""
 
 
 def note(root: Path, folder: Path, ends: Sequence[str]) -> None:
     """Note that `folder` under `root` was made here and that its journal ends at one of `ends`, chain values.
 
-    MissingError when the disk is full.
+    MissingError when the disk is full, or there can be no key.
     """
-    write_json(_place(root, folder), {**_identity(folder), "ends": list(ends)})
+    about = {**_identity(folder), "ends": list(ends)}
+    write_json(_place(root, folder), {**about, "mark": own_mark.mark("run", about)})
 
 
 def is_made_here(root: Path, folder: Path) -> bool:
     """Whether `folder` stands where one was made here and was not replaced since, whatever its journal says."""
     try:
-        return _noted(root, folder) is not None
-    except OSError:
+        _noted(root, folder)
+    except (OSError, NotOurs):
         return False
+    return True
 
 
-def is_ours(root: Path, folder: Path, end: Callable[[], str]) -> bool:
-    """Whether `folder` is the one that was noted, and its journal ends where it was left; `end` reads that."""
+def why_not_ours(root: Path, folder: Path, end: Callable[[], str]) -> str | None:
+    """What speaks against `folder` being the one that was noted, its journal as it was left; `end` reads where it ends."""
     try:
         for _ in range(_LOOKS):
             noted = _noted(root, folder)
-            if noted is None:
-                return False
             if end() in noted["ends"]:
-                return True
+                return None
             if _noted(root, folder) == noted:
-                return False
+                return _ELSEWHERE
+    except NotOurs as reason:
+        return str(reason)
     except OSError:
         pass
-    return False
+    return _ELSEWHERE
 
 
 def latest(root: Path, ids: Sequence[str]) -> str:
@@ -83,15 +93,28 @@ def forget(root: Path, folder: Path) -> None:
     _place(root, folder).unlink(missing_ok=True)
 
 
-def _noted(root: Path, folder: Path) -> dict[str, Any] | None:
-    """The note of this very folder; None where there is none, or it is of another folder."""
+def _noted(root: Path, folder: Path) -> dict[str, Any]:
+    """The note of this very folder; NotOurs where there is none, it is of another folder, or not with our mark."""
+    place = _place(root, folder)
     try:
-        noted = read_json(_place(root, folder))
-    except ValueError:
-        return None
+        noted = read_json(place, sizes.NOTE)
+    except (ValueError, FileNotFoundError) as error:
+        raise NotOurs(_ELSEWHERE) from error
     if not isinstance(noted, dict) or not isinstance(noted.get("ends"), list):
-        return None
-    return noted if {key: value for key, value in noted.items() if key != "ends"} == _identity(folder) else None
+        raise NotOurs(_ELSEWHERE)
+    claimed = noted.pop("mark", None)
+    if {key: value for key, value in noted.items() if key != "ends"} != _identity(folder):
+        raise NotOurs(_ELSEWHERE)
+    try:
+        is_ours = own_mark.is_ours("run", noted, claimed)
+    except MissingError as error:
+        raise NotOurs(f"it is only read: {error.message}") from error
+    if not is_ours:
+        raise NotOurs(
+            f"it is only read: {place} does not carry the mark of {own_mark.key_file()}; that key was lost or made anew, "
+            "or somebody else wrote it"
+        )
+    return noted
 
 
 def _place(root: Path, folder: Path) -> Path:
@@ -100,7 +123,12 @@ def _place(root: Path, folder: Path) -> Path:
 
 def _identity(folder: Path) -> dict[str, Any]:
     status = folder.stat()
-    return {"device": status.st_dev, "inode": status.st_ino, "generation": _generation(folder)}
+    return {
+        "name": folder.resolve().name,
+        "device": status.st_dev,
+        "inode": status.st_ino,
+        "generation": _generation(folder),
+    }
 
 
 def _generation(folder: Path) -> int | None:

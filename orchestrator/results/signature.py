@@ -5,18 +5,14 @@ The manifest holds the plan, the SHA-256 of every samples file and the journal's
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
-from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
-from orchestrator.results import verification
+from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.results import sizes, verification
 from orchestrator.results.documents import whole_file
 from orchestrator.results.folder import RunFolder
-
-_NAMESPACE = "orch-run"
-_TIMEOUT_S = 120.0  # a key may ask for its passphrase, or for a touch
-SIGNATURE = "manifest.json.sig"
+from orchestrator.results.paths import digest, inside
+from orchestrator.results.ssh_signatures import NAMESPACE, SIGNATURE, ssh_keygen, words
 
 
 def sign(folder: RunFolder, key: Path) -> Path:
@@ -29,9 +25,9 @@ def sign(folder: RunFolder, key: Path) -> Path:
     if not key.is_file():
         raise UsageError(f"there is no key {key}", hint="name a private key: --key ~/.ssh/id_ed25519")
     content = folder.manifest_bytes()
-    done = _ssh_keygen(["-Y", "sign", "-q", "-f", str(key), "-n", _NAMESPACE], content)
+    done = ssh_keygen(["-Y", "sign", "-q", "-f", str(key), "-n", NAMESPACE], content)
     if done.returncode:
-        raise UsageError(f"{key} cannot sign: {_words(done)}", hint="is it a key, and is its passphrase right?")
+        raise UsageError(f"{key} cannot sign: {words(done)}", hint="is it a key, and is its passphrase right?")
     path = folder.path / SIGNATURE
     with whole_file(path) as partial:
         partial.write_bytes(done.stdout)
@@ -46,30 +42,15 @@ def verify(folder: RunFolder, signers: Path, identity: str) -> None:
     path = folder.path / SIGNATURE
     if not path.is_file():
         raise InvalidMeasurement(f"run {folder.id} carries no signature", hint="its author makes one with `orch sign`")
+    digest(inside(folder.path, SIGNATURE), sizes.SIGNATURE)  # a regular file, and none that never ends
     if not signers.is_file():
         raise UsageError(
             f"there is no file {signers}", hint="a line per signer: `name@example.org ssh-ed25519 AAAA...`"
         )
-    arguments = ["-Y", "verify", "-f", str(signers), "-I", identity, "-n", _NAMESPACE, "-s", str(path)]
-    done = _ssh_keygen(arguments, folder.manifest_bytes())
+    arguments = ["-Y", "verify", "-f", str(signers), "-I", identity, "-n", NAMESPACE, "-s", str(path)]
+    done = ssh_keygen(arguments, folder.manifest_bytes())
     if done.returncode:
         raise InvalidMeasurement(
-            f"run {folder.id}: the signature is not {identity}'s over this manifest: {_words(done)}",
+            f"run {folder.id}: the signature is not {identity}'s over this manifest: {words(done)}",
             hint="ask whoever sent it which key signed it; do not publish it before",
         )
-
-
-def _ssh_keygen(arguments: list[str], content: bytes) -> subprocess.CompletedProcess[bytes]:
-    program = shutil.which("ssh-keygen")
-    if program is None:
-        raise MissingError("signatures need ssh-keygen", hint="install the OpenSSH client")
-    try:
-        return subprocess.run(
-            [program, *arguments], input=content, capture_output=True, timeout=_TIMEOUT_S, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise UsageError("ssh-keygen gave no answer", hint="add the key to an agent first: ssh-add") from error
-
-
-def _words(done: subprocess.CompletedProcess[bytes]) -> str:
-    return " ".join((done.stderr or done.stdout).decode(errors="replace").split())[:300]

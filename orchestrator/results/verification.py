@@ -7,7 +7,6 @@ from collections.abc import Set
 from pathlib import Path
 
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.results.documents import sha256_of
 from orchestrator.results.folder import ALTERED, RunFolder
 from orchestrator.results.paths import damaged, inside, regular, samples_path
 
@@ -37,7 +36,7 @@ def verify(folder: RunFolder) -> tuple[str, ...]:
     kept = [f"superseded/{samples}" for samples in superseded]
     for samples, moved in zip(superseded, kept, strict=True):
         samples_path(folder.path, samples)
-        if sha256_of(regular(inside(folder.path, moved))) != story.files[samples]:
+        if folder.digest(moved, samples) != story.files[samples]:
             raise damaged(folder.path / moved, ALTERED)
     _require_nothing_else(folder.path, {*begun, *manifest.files, *kept})
     return ("journal.jsonl", "manifest.json", *begun, *manifest.files, *kept)
@@ -47,7 +46,8 @@ def _require_nothing_else(folder: Path, known: Set[str]) -> None:
     """InvalidMeasurement names a file that lies where measurements lie and that the journal does not mention."""
     found = [folder / "experiment.yaml"]
     for name in ("samples", "baselines", "superseded"):
-        found += (folder / name).rglob("*")
+        if os.path.lexists(folder / name):
+            found += inside(folder, name).rglob("*")
     for path in sorted(found):
         is_file = os.path.lexists(path) and (path.is_symlink() or not path.is_dir())
         if is_file and path.relative_to(folder).as_posix() not in known:

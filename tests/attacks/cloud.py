@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orchestrator.hosts import own_mark
-from orchestrator.hosts.registry import FOLDER, deployment_id
+from orchestrator.hosts.registry import FOLDER, deployment_id, mark_of
 from tests.attacks.base import Attack, Tally
 from tests.infra.cloud_faults import (
     Fault,
@@ -291,7 +290,7 @@ def _write_intent(scene: Scene) -> None:
         "state": scene.state,
         "target": {"project": "demo", "endpoint": scene.fake.url},
     }
-    (folder / "deployment.json").write_text(json.dumps({**document, "mark": own_mark.mark(document, folder)}))
+    (folder / "deployment.json").write_text(json.dumps({**document, "mark": mark_of(document, folder)}))
 
 
 ATTACKS = (Attack(name="faults of the cloud, then teardown", many=len(CASES), few=len(CASES), run=cloud_faults),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import re
 import shutil
@@ -11,12 +12,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.errors import OrchError
 from orchestrator.report.render import render
+from orchestrator.results.documents import sha256_of
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
+from orchestrator.results.manifest import SAMPLE_COLUMNS
 from tests.attacks.base import Attack, Tally
 from tests.support.runs import a_run, write_run
 
@@ -62,6 +69,7 @@ def forgeries(count: int, seed: int, folder: Path) -> Tally:
         what = _forge(source, run)
         (run / "manifest.json").unlink()
         try:
+            RunFolder(run, root=folder / "nowhere").write_manifest()  # as the forger would, from what it says now
             summary = summarise(RunFolder.open(run))
             json.dumps(summary.to_dict(), allow_nan=False).encode()
             render(summary)
@@ -115,9 +123,10 @@ def _forge(source: random.Random, run: Path) -> str:
     else:
         what = f"{where} = {value!r}"
         holder[path[-1]] = value
-    (run / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
-    for event in events:
-        if event.get("event") == "begin" and isinstance(event.get("files"), dict) and number is None:
+    if number is None:
+        (run / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    for event in events if number is None else ():
+        if event["event"] == "begin":
             event["files"]["plan.json"] = hashlib.sha256((run / "plan.json").read_bytes()).hexdigest()
     (run / "journal.jsonl").unlink()
     journal = Journal(run / "journal.jsonl")
@@ -132,6 +141,102 @@ def _paths(value: Any, before: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     for key, item in items:
         found += [(*before, key), *_paths(item, (*before, key))]
     return found
+
+
+def hostile_files(count: int, seed: int, folder: Path) -> Tally:
+    """A file of a run replaced: by a link, something endless or vast, the same data in other bytes, a bomb."""
+
+    def replace(source: random.Random, run: Path) -> str:
+        path, kind = _some_file(source, run), source.choice(list(_KINDS))
+        _KINDS[kind](path, run.parent / "outside")
+        return f"{path.name} is {kind}"
+
+    return _changed(count, seed, folder, replace)
+
+
+def _a_link(path: Path, outside: Path) -> None:
+    path.rename(outside)
+    path.symlink_to(outside)
+
+
+def _a_link_to_something_endless(path: Path, outside: Path) -> None:
+    path.unlink()
+    path.symlink_to("/dev/zero")
+
+
+def _in_a_linked_folder(path: Path, outside: Path) -> None:
+    if path.parent.name == "original":
+        _a_link(path, outside)
+    else:
+        _a_link(path.parent, outside)
+
+
+def _a_hard_link(path: Path, outside: Path) -> None:
+    outside.hardlink_to(path)
+
+
+def _a_pipe(path: Path, outside: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _a_folder(path: Path, outside: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _vast(path: Path, outside: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(1 << 42)
+
+
+def _gone(path: Path, outside: Path) -> None:
+    path.unlink()
+
+
+def _the_same_in_other_bytes(path: Path, outside: Path) -> None:
+    if path.suffix == ".json":
+        document = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps(dict(reversed(document.items())), indent=1) + "\n", encoding="utf-8")
+    else:
+        path.write_bytes(path.read_bytes() + b"\n")
+
+
+def _torn(path: Path, outside: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2] + b"\n" + content[len(content) // 2 + 9 :])
+
+
+def _a_bomb(path: Path, outside: Path) -> None:
+    """Few bytes that stand for many rows; the run says that they belong to it, its chain and manifest made anew."""
+    run = next(parent for parent in path.parents if parent.name == "original")
+    sample = path if path.suffix == ".parquet" else sorted(run.rglob("*.parquet"))[0]
+    zeros = np.zeros(3_000_000, dtype=np.int64)
+    pq.write_table(pa.table(dict.fromkeys(SAMPLE_COLUMNS[:10], zeros)), sample, compression="zstd")
+    events = list(Journal(run / "journal.jsonl").events())
+    (run / "journal.jsonl").unlink()
+    journal = Journal(run / "journal.jsonl")
+    for event in events:
+        if event["event"] == "file" and event["path"] == sample.relative_to(run).as_posix():
+            event["sha256"] = sha256_of(sample)
+        journal.append(event, sync=False)
+    (run / "manifest.json").unlink()
+    RunFolder(run, root=run.parent / "nowhere").write_manifest()
+
+
+_KINDS: dict[str, Callable[[Path, Path], None]] = {
+    "a link": _a_link,
+    "a link to something endless": _a_link_to_something_endless,
+    "in a linked folder": _in_a_linked_folder,
+    "a hard link": _a_hard_link,
+    "a pipe": _a_pipe,
+    "a folder": _a_folder,
+    "vast": _vast,
+    "gone": _gone,
+    "the same in other bytes": _the_same_in_other_bytes,
+    "torn": _torn,
+    "a bomb": _a_bomb,
+}
 
 
 def _some_file(source: random.Random, run: Path) -> Path:
@@ -165,11 +270,14 @@ def _changed(count: int, seed: int, folder: Path, change: Callable[[random.Rando
 
 
 def _figures(summary: RunSummary) -> str:
-    return json.dumps({**summary.to_dict(), "manifest_sha256": ""}, sort_keys=True)
+    """All that a summary says; but for the word that the journal was added to, where no whole line was."""
+    warnings = [text for text in summary.warnings if not text.startswith("journal.jsonl goes on after manifest.json")]
+    return json.dumps({**summary.to_dict(), "manifest_sha256": "", "warnings": warnings}, sort_keys=True)
 
 
 ATTACKS = (
     Attack(name="a flipped bit in a stored run", many=500, few=25, run=flips),
     Attack(name="an edited digit in a stored run", many=200, few=15, run=digits),
+    Attack(name="a hostile file in a stored run", many=200, few=25, run=hostile_files),
     Attack(name="a forged value in a run from elsewhere", many=300, few=30, run=forgeries),
 )

@@ -61,6 +61,9 @@ class MemoryRun:
     def manifest_bytes(self) -> bytes:
         raise InvalidMeasurement("it was never written")
 
+    def remarks(self) -> tuple[str, ...]:
+        return ()
+
     def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, np.ndarray]:
         if relative_path not in self.files:
             raise InvalidMeasurement(f"{relative_path}: the file is missing")

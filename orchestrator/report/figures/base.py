@@ -11,7 +11,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from orchestrator.report.page import pack
+from orchestrator.report.page import pack, shown
 from orchestrator.report.quantities import THIN, significant
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
@@ -53,7 +53,7 @@ def figure(slug: str, label: str, traces: Iterable[Any], layout: dict[str, Any],
     document = drawn.to_plotly_json()
     document["layout"].pop("template", None)
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
-    return Figure(slug=slug, label=label, height_px=height_px, packed=pack(text))
+    return Figure(slug=slug, label=label, height_px=height_px, packed=pack(shown(text, "\\\\")))
 
 
 def axis(title: str = "", **more: Any) -> dict[str, Any]:

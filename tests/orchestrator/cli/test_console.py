@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from orchestrator.cli.console import Console, plain
 from orchestrator.errors import UsageError
+from orchestrator.experiment.problems import ExperimentError, Mark, Problem, Source
 
 
 class Terminal(io.StringIO):
@@ -22,15 +29,84 @@ def console(monkeypatch: pytest.MonkeyPatch) -> Console:
     return Console(out=Terminal(), err=Terminal())
 
 
-@pytest.mark.parametrize("code", [*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), 0x202E, 0x2066, 0x2028, 0xD800])
-def test_what_a_terminal_would_act_on_is_shown(code: int) -> None:
+HIDDEN = [
+    *range(0x20),
+    *range(0x7F, 0xA1),  # DEL, C1, a space that is none of ours
+    0xAD,
+    0x061C,
+    *range(0x200B, 0x2010),
+    *range(0x2028, 0x202F),
+    *range(0x2060, 0x2065),
+    *range(0x2066, 0x2070),
+    0xD800,
+    0xDFFF,
+    0xFEFF,
+    0xFFF9,
+    0xE0041,
+]
+
+
+@pytest.mark.parametrize("code", HIDDEN)
+def test_what_has_no_shape_of_its_own_is_shown(code: int) -> None:
     shown = plain(f"a{chr(code)}b")
     assert shown.isprintable()
-    assert f"{code:02x}" in shown
+    assert ast.literal_eval(f'"{shown}"') == f"a{chr(code)}b"
+
+
+@pytest.mark.parametrize("code", HIDDEN)
+def test_json_holds_it_as_an_escape_and_gives_it_back(code: int) -> None:
+    console = Console(out=io.StringIO(), as_json=True)
+    console.emit({"a": f"x{chr(code)}y"})
+    text = console.out.getvalue()
+    assert text.replace("\n", "").isprintable()
+    assert json.loads(text) == {"a": f"x{chr(code)}y"}
 
 
 def test_ordinary_text_is_left_as_it_is() -> None:
-    assert plain("Grüße, 東京 → 1.5 ms\n\tnext") == "Grüße, 東京 → 1.5 ms\n\tnext"
+    assert plain("Grüße, 東京 → 1.5 ms") == "Grüße, 東京 → 1.5 ms"
+
+
+FORGED = "x\nok: verified\r\u2028ok: verified"
+
+
+@pytest.mark.parametrize("write", ["result", "progress", "warning", "live"])
+def test_a_text_cannot_make_a_line_of_its_own(console: Console, monkeypatch: pytest.MonkeyPatch, write: str) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((200, 20)))
+    monkeypatch.setattr(Terminal, "fileno", lambda _: 2)
+    getattr(console, write)(FORGED)
+    text = console.out.getvalue() + console.err.getvalue().replace("\r\x1b[2K", "")
+    assert len(text.splitlines()) == 1
+    assert r"x\nok: verified\x0d\u2028ok: verified" in text
+
+
+def test_an_error_of_several_lines_has_them_and_what_it_quotes_adds_none(console: Console) -> None:
+    source = Source(f"{FORGED}.yaml", "a: 1\n")
+    console.error(ExperimentError([Problem(Mark(source, 1, 1), FORGED), Problem(Mark(source, 1, 2), "b")]))
+    lines = console.err.getvalue().splitlines()
+    assert len(lines) == 6
+    assert not any(line.startswith("ok:") for line in lines)
+    console.error(UsageError(FORGED, hint=FORGED))
+    assert len(console.err.getvalue().splitlines()) == 8
+
+
+def test_colours_of_foreign_text_are_shown_and_not_worn(console: Console) -> None:
+    console.result("a\x1b[32mok\x1b[0m")
+    assert console.out.getvalue() == "a\\x1b[32mok\\x1b[0m\n"
+
+
+@pytest.mark.parametrize("words", [["--no\nok: verified"], ["no\nok: verified"], ["report", "x\nok: verified"]])
+def test_the_words_of_a_call_make_no_line_either(words: list[str], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from orchestrator.cli.main import main; main()", *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "error:" in done.stderr
+    assert not any(line.startswith("ok:") for line in (done.stdout + done.stderr).splitlines())
 
 
 def test_our_own_colours_pass_and_what_they_colour_cannot_end_them(console: Console) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.experiment import files, payloads
+from orchestrator import files
+from orchestrator.experiment import payloads
 from orchestrator.experiment.planning import make_plan
 from orchestrator.experiment.schedule import balanced_orders
 from orchestrator.experiment.topology import topology

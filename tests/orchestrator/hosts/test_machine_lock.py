@@ -145,3 +145,26 @@ def test_what_it_says_is_short_however_long_it_is(lock):
         with pytest.raises(MissingError) as caught, machine("lab"):
             pytest.fail("both measure")
     assert len(caught.value.message) < 2000
+
+
+def entry(pid: int, run: str, **more: str) -> str:
+    return json.dumps({"pid": pid, "run": run, "user": "u", "folder": "/f", **more}) + "\n"
+
+
+def test_a_process_id_that_was_given_again_is_neither_us_nor_who_measures(lock):
+    with another("local") as other:
+        holder = lock.read_text()
+        space = json.loads(holder.splitlines()[0])["space"]
+        reused = entry(other.pid, "long-gone", started="1@00000000", space=space)
+        ours = entry(os.getpid(), "another-with-our-id", started="1@00000000", space="another container")
+        with lock.open("a") as file:
+            file.write(reused + ours)
+        with pytest.raises(MissingError) as caught, machine("local"):
+            pytest.fail("both measure")
+        assert "run 20260101-000000-other-abcd" in caught.value.message
+        assert "long-gone" not in caught.value.message
+        with machine("local", share=True) as part:
+            said = " ".join(part.others())
+    assert "long-gone" not in said, "it had ended before we began"
+    assert "another-with-our-id" in said, "its id counts elsewhere"
+    assert "20260101-000000-other-abcd" in said

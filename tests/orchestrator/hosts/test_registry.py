@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator import own_mark
 from orchestrator.errors import MissingError, UsageError
-from orchestrator.hosts import own_mark, registry
+from orchestrator.hosts import registry
 from orchestrator.hosts.infra import Infra
 from orchestrator.hosts.overview import overview
 from orchestrator.hosts.registry import Intent, deployment_id, folder_of
@@ -74,7 +75,7 @@ def written(document: dict[str, object], identity: str | None = None) -> Path:
     folder = folder_of(identity or deployment_id("run"))
     folder.mkdir(parents=True, mode=0o700)
     path = folder / registry.FILE
-    path.write_text(json.dumps({**document, "mark": own_mark.mark(document, folder)}))
+    path.write_text(json.dumps({**document, "mark": registry.mark_of(document, folder)}))
     return path
 
 
@@ -227,3 +228,30 @@ def test_a_providers_name_leads_to_nothing_but_the_folders_of_infra() -> None:
     for name in ("/proc/self/cwd/evil", "..", "local", "lab/../gcp"):
         with pytest.raises(UsageError, match="there is no provider"):
             Infra(name)
+
+
+def test_a_key_that_others_can_read_is_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    registry.write(intent("run"))
+    own_mark.key_file().chmod(0o640)
+    with pytest.raises(MissingError, match="others can read it"):
+        registry.read(deployment_id("run"))
+
+
+def test_a_link_that_waits_where_the_intent_is_written_is_not_followed(tmp_path: Path) -> None:
+    folder = folder_of(deployment_id("run"))
+    folder.mkdir(parents=True, mode=0o700)
+    (tmp_path / "precious").write_text("x")
+    (folder / f"{registry.FILE}.partial").symlink_to(tmp_path / "precious")
+    registry.write(intent("run"))
+    assert (tmp_path / "precious").read_text() == "x"
+    assert registry.standing() == [intent("run")]
+
+
+def test_a_mark_of_one_kind_is_none_of_another() -> None:
+    folder = folder_of(deployment_id("run"))
+    folder.mkdir(parents=True, mode=0o700)
+    about = registry._about(plain(), folder)
+    (folder / registry.FILE).write_text(json.dumps({**plain(), "mark": own_mark.mark("run", about)}))
+    with pytest.raises(UsageError, match="not made here"):
+        registry.read(deployment_id("run"))

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
+import json
 from pathlib import Path
 
 import jinja2
@@ -11,6 +13,7 @@ import pytest
 import orchestrator.report
 from orchestrator.errors import UsageError
 from orchestrator.report import page
+from orchestrator.report.figures.base import figure
 
 ASSETS = Path(orchestrator.report.__file__).parent / "assets"
 
@@ -60,3 +63,15 @@ def test_a_place_that_cannot_be_written_to_is_named(tmp_path):
 def test_a_template_that_asks_for_what_is_not_there_fails_aloud():
     with pytest.raises(jinja2.UndefinedError):
         page.render_page("base.html", charts=False)
+
+
+def test_what_a_reader_cannot_see_stands_as_its_code():
+    text = page.render_page("base.html", charts=False, title="a\u202egpj.exe\u200b\u2066\x85 5\u202f%")
+    assert r"a\u202egpj.exe\u200b\u2066\u0085 5" in text
+    assert "\u202f%" in text, "our own narrow space stays"
+
+
+def test_charts_show_it_too():
+    packed = figure("a", "b", [], {"title": {"text": "a\u202eb"}}, 100).packed
+    document = json.loads(gzip.decompress(base64.b64decode(packed)))
+    assert document["layout"]["title"]["text"] == r"a\u202eb"

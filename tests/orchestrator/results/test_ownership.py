@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
 
 import pytest
 
+from orchestrator import own_mark
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError
 from orchestrator.results import folder as folder_module
 from orchestrator.results.folder import RunFolder, latest_of_ours, runs
@@ -128,3 +130,71 @@ def test_a_run_whose_id_is_taken_gets_another_one_and_the_first_stays(root, monk
     with pytest.raises(MissingError, match="names are taken"):
         begun(root)
     assert (first.path / "precious").read_text() == "x"
+
+
+def forge(folder: RunFolder, **changed: object) -> Path:
+    """The note that somebody could write who knows how orch writes them, but not the key."""
+    place = folder.path.parent.parent / ".orch" / "made" / f"{folder.id}.json"
+    place.write_text(json.dumps({**json.loads(place.read_text()), **changed}))
+    return place
+
+
+def test_a_note_that_was_forged_changed_or_copied_makes_no_folder_ours(root, tmp_path):
+    mine = killed(root)
+    sent = RunFolder(shutil.copytree(mine.path, root / "zz-sent"), root=root)
+    place = root.parent / ".orch" / "made" / "zz-sent.json"
+    identity = folder_module.ownership._identity(sent.path)
+    shutil.copy(place.with_name(f"{mine.id}.json"), place)
+    assert not sent.is_ours
+    ends = json.loads(place.read_text())["ends"]
+    for mark in ("", None, 7, "\u00e9", "0" * 64, json.loads(place.read_text())["mark"]):
+        place.write_text(json.dumps({**identity, "ends": ends, "mark": mark}))
+        assert not sent.is_ours
+    with pytest.raises(UsageError, match=r"it is only read: .*zz-sent\.json does not carry the mark of .*own\.key"):
+        sent.require_ours("resume")
+    assert mine.is_ours
+    forge(mine, ends=[*ends, "0" * 64])
+    assert not mine.is_ours
+
+
+def test_a_lost_key_makes_old_runs_read_only_and_says_so(root, tmp_path, monkeypatch):
+    mine = finished(root)
+    assert mine.is_ours
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
+    for _ in range(2):  # without a key, and with a new one
+        assert RunFolder.open(mine.path, root=root).manifest().state == "complete"
+        assert not mine.is_ours
+        with pytest.raises(UsageError, match="that key was lost or made anew"):
+            mine.require_ours("sign")
+        with pytest.raises(UsageError, match="none is the latest"):
+            RunFolder.open("latest", root=root)
+        begun(tmp_path / "other" / "results").release()
+    monkeypatch.undo()
+    assert mine.is_ours
+    key = own_mark.key_file()
+    mode = key.parent.stat().st_mode
+    key.parent.chmod(0o777)
+    try:
+        assert "others can write to it" in (mine.why_not_ours() or "")
+        assert RunFolder.open(mine.path, root=root).manifest().state == "complete"
+    finally:
+        key.parent.chmod(mode)
+
+
+def test_without_a_place_for_the_key_no_run_begins_and_none_is_left(root, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    with pytest.raises(MissingError, match="marks what this user's orch made cannot be used"):
+        begun(root)
+    assert list(root.iterdir()) == []
+
+
+def test_a_word_names_a_run_under_results_whatever_lies_in_the_working_folder(root, tmp_path, monkeypatch):
+    mine = killed(root)
+    monkeypatch.chdir(tmp_path)
+    for name in (mine.id, "latest", "sent"):
+        shutil.copytree(mine.path, tmp_path / name)
+    assert RunFolder.open(mine.id, root=root).path == mine.path
+    assert RunFolder.open("latest", root=root).path == mine.path
+    assert RunFolder.open(f"./{mine.id}", root=root).path == Path(mine.id)
+    assert RunFolder.open("sent", root=root).path == Path("sent")

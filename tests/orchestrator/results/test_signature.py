@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.report.render import render
 from orchestrator.results import signature
 from orchestrator.results.documents import sha256_of
 from orchestrator.results.folder import RunFolder
@@ -49,7 +50,7 @@ def test_another_signer_another_name_and_another_manifest_do_not_pass(folder, si
         signature.verify(folder, signers, "other@example.org")
     manifest = folder.path / "manifest.json"
     manifest.write_text(manifest.read_text() + "\n")
-    with pytest.raises(InvalidMeasurement, match="signature is not me@example"):
+    with pytest.raises(InvalidMeasurement, match="the same data in other bytes"):
         signature.verify(folder, signers, "me@example.org")
 
 
@@ -89,8 +90,27 @@ def test_a_journal_that_goes_on_after_what_was_signed_is_refused_and_its_hash_is
     for act in (lambda f: signature.verify(f, signers, "me@example.org"), verify):
         with pytest.raises(InvalidMeasurement, match="goes on after"):
             act(RunFolder.open(copy.path))
-    assert summarise(RunFolder.open(copy.path)).manifest_sha256 == ""
+    summary = summarise(RunFolder.open(copy.path))
+    assert summary.manifest_sha256 == ""
+    assert "journal.jsonl goes on after manifest.json" in summary.warnings[-1]
+    assert "journal.jsonl goes on after manifest.json" in render(summary)
     ours = Journal(folder.path / "journal.jsonl")
     ours.append({"event": "resume", "command": [], "at": "2023-11-14T22:30:00Z"})
     with pytest.raises(UsageError, match="was not made here"):
         signature.sign(RunFolder.open(folder.path, root=tmp_path / "results"), signers.parent / "me")
+
+
+def test_a_signature_that_is_not_over_the_manifest_is_remarked_upon_and_one_that_is_says_nothing(folder, signers):
+    assert folder.remarks() == ()
+    path = signature.sign(folder, signers.parent / "me")
+    assert RunFolder(folder.path).remarks() == ()
+    other = signers.parent / "other"
+    other.write_text("something else")
+    subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-f", signers.parent / "me", "-n", "orch-run", other], check=True)
+    shutil.copy(f"{other}.sig", path)
+    assert "no signature over manifest.json as it is" in summarise(RunFolder(folder.path)).warnings[-1]
+    with path.open("wb") as sparse:
+        sparse.truncate(1 << 40)
+    assert "no signature over manifest.json as it is" in RunFolder(folder.path).remarks()[0]
+    with pytest.raises(InvalidMeasurement, match="larger than"):
+        signature.verify(folder, signers, "me@example.org")

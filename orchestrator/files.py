@@ -1,4 +1,4 @@
-"""Reads files that people name: regular ones up to a size, and nothing that may never end."""
+"""Reads files that people name, or that lie in folders from elsewhere: regular ones up to a size, that come to an end."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ class TooLarge(UnreadableFile):
     """A file above the limit that was given."""
 
 
-def read_file(path: Path, most_bytes: int) -> bytes:
-    """All of a regular file of at most `most_bytes`, links followed.
+def read_file(path: Path, most_bytes: int, *, follow: bool = True) -> bytes:
+    """All of a regular file of at most `most_bytes`; links are followed unless not `follow`.
 
     A pipe, a device or a socket is refused without waiting for it, and so is a file that grows or shrinks meanwhile: one
     of the kernel's (/proc) gives no size, and may not end. FileNotFoundError when there is none; TooLarge, or another
     UnreadableFile, for everything else.
     """
+    if not follow and path.is_symlink():
+        raise UnreadableFile("is a link, not a file")
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        descriptor = os.open(path, flags)
     except FileNotFoundError:
         raise
     except ValueError as error:  # a NUL, or half of a surrogate pair

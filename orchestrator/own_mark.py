@@ -1,8 +1,8 @@
-"""The mark on what this user's orch wrote down of a folder: nobody else's file is believed, nor a copy of ours.
+"""The mark on what this user's orch made: runs, deployments, kept archives. Nobody else's is believed, nor a copy of ours.
 
-It is an HMAC over the document, the folder's path and its inode, with a key of the user's own that lies in no checkout. A
-checkout, or an archive of one, may come from somebody else, and what lies in it says what is run and deleted.
-The device's number is left out: it may be another one after a restart, and hosts must still be taken down then.
+It is an HMAC-SHA256 over what was written down of the thing, with a key of the user's own that lies in no checkout. A
+checkout, or an archive of one, may come from somebody else, and what lies in it says what is written, run and deleted.
+Whoever marks puts into `about` what a copy cannot have (an inode, say). Without the key, what it marked is only read.
 """
 
 from __future__ import annotations
@@ -14,32 +14,34 @@ import os
 import secrets
 import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from orchestrator.errors import MissingError
+from orchestrator.files import UnreadableFile, read_file
 
+Kind: TypeAlias = Literal["run", "deployment", "archive"]
 _KEY_BYTES = 32
 
 
 def key_file() -> Path:
-    """Where the key lies: `orch/deployments.key` in the user's state folder (XDG base directories)."""
+    """Where the key lies: `orch/own.key` in the user's state folder (XDG base directories)."""
     base = os.environ.get("XDG_STATE_HOME", "")
     try:
-        return (Path(base) if base.startswith("/") else Path.home() / ".local" / "state") / "orch" / "deployments.key"
+        return (Path(base) if base.startswith("/") else Path.home() / ".local" / "state") / "orch" / "own.key"
     except RuntimeError as error:
         raise MissingError("this user has no home folder", hint="name a folder: XDG_STATE_HOME=/path") from error
 
 
-def mark(document: dict[str, Any], folder: Path) -> str:
-    """The mark of a document about `folder`; MissingError when the key cannot be read or made."""
-    return _mark(_key(make=True), document, folder)
+def mark(kind: Kind, about: Any) -> str:
+    """The mark of plain data about one thing; the first one makes the key. MissingError when that cannot be read or made."""
+    return _mark(_key(make=True), kind, about)
 
 
-def is_ours(document: dict[str, Any], claimed: object, folder: Path) -> bool:
-    """Whether `claimed` is the mark of the document about this very folder; MissingError as `mark`."""
+def is_ours(kind: Kind, about: Any, claimed: object) -> bool:
+    """Whether `claimed` is the mark of this data; MissingError as `mark`. Looking makes no key."""
     if not isinstance(claimed, str) or not claimed.isascii() or not key_file().exists():
         return False
-    return hmac.compare_digest(claimed, _mark(_key(make=False), document, folder))
+    return hmac.compare_digest(claimed, _mark(_key(make=False), kind, about))
 
 
 def why_not_private(path: Path) -> str | None:
@@ -52,9 +54,8 @@ def why_not_private(path: Path) -> str | None:
     return "others can write to it" if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
 
 
-def _mark(key: bytes, document: dict[str, Any], folder: Path) -> str:
-    about = [str(folder.resolve()), folder.stat().st_ino, document]
-    return hmac.new(key, json.dumps(about, sort_keys=True).encode(), hashlib.sha256).hexdigest()
+def _mark(key: bytes, kind: Kind, about: Any) -> str:
+    return hmac.new(key, json.dumps([kind, about], sort_keys=True).encode(), hashlib.sha256).hexdigest()
 
 
 def _key(*, make: bool) -> bytes:
@@ -66,7 +67,11 @@ def _key(*, make: bool) -> bytes:
         if why is None and make and not path.exists():
             _make(path)
         why = why or why_not_private(path)
-        key = path.read_bytes()
+        if why is None and path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
+            why = "others can read it"
+        key = read_file(path, _KEY_BYTES, follow=False) if why is None else b""
+    except UnreadableFile as error:
+        raise _unusable(path, f"it {error}") from error
     except OSError as error:
         raise _unusable(path, os.strerror(error.errno or 0)) from error
     if why is not None or len(key) != _KEY_BYTES:
@@ -92,6 +97,6 @@ def _make(path: Path) -> None:
 
 def _unusable(path: Path, why: str) -> MissingError:
     return MissingError(
-        f"the key {path} that marks this user's deployments cannot be used: {why}",
-        hint=f"chmod 700 {path.parent}, or name another folder: XDG_STATE_HOME=/path",
+        f"the key {path} that marks what this user's orch made cannot be used: {why}",
+        hint=f"chmod 700 {path.parent}; chmod 600 {path}, or name another folder: XDG_STATE_HOME=/path",
     )

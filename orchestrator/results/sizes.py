@@ -1,0 +1,63 @@
+"""The greatest size of every file of a run folder: a folder from elsewhere may hold files of any size, or that only say so.
+
+All of them are far above what `orch` writes within its limits (10,000 cells, 50,000 trials). What is above is refused
+before it is read. Sizes are bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orchestrator.experiment.plan import Cell, Plan
+from orchestrator.results.manifest import BaselineRecord, TrialRecord
+
+PLAN = 1 << 26
+EXPERIMENT = 1 << 20
+JOURNAL = 1 << 30
+JOURNAL_LINE = 1 << 24  # both ends may print lines of 1 MiB
+SIGNATURE = 1 << 16
+NOTE = 1 << 16
+SUMMARY = 1 << 28
+RECORD = 4 << 30
+MANIFEST = 1 << 30
+_PER_JOURNAL = 16  # manifest.json is the same data, each value on an indented line of its own
+
+_ROW_OF_RECORD = 80
+_BYTES_OF_ROW = 17 * 16  # of Parquet: 17 columns, none of them wider
+_BYTES_OF_FILE = 4 << 20
+_FASTEST_PER_S = 1_000_000  # requests of one requester, far beyond any
+_BASELINE_ROWS = 1_000_000
+
+
+def manifest(journal: int, plan: int) -> int:
+    """The greatest manifest.json that a journal and a plan of these sizes can give."""
+    return min(MANIFEST, _PER_JOURNAL * (journal + plan) + NOTE)
+
+
+def samples(rows: int) -> int:
+    """The greatest Parquet file of so many rows, compressed or not."""
+    return rows * _BYTES_OF_ROW + _BYTES_OF_FILE
+
+
+def most_rows(plan: Plan, trials: Iterable[TrialRecord], baselines: Iterable[BaselineRecord]) -> dict[str, int]:
+    """The greatest number of rows of each samples file, by its path: what the plan lets a requester ask."""
+    cells = {cell.id: _rows_of(cell) for cell in plan.cells}
+    found = {r.samples: cells.get(t.cell, 0) for t in trials for r in t.requesters if r.samples}
+    return found | {baseline.samples: _BASELINE_ROWS for baseline in baselines}
+
+
+def _rows_of(cell: Cell) -> int:
+    """Warm-up and measured requests of one requester."""
+    load, warmup = cell.load, cell.warmup
+    measured = float(load.requests or 0)
+    if load.duration_s is not None:
+        # Arrivals at random may be more than their rate says, but never twice as many and a thousand.
+        measured += (
+            load.duration_s * _FASTEST_PER_S if load.rate_per_s is None else _twice(load.duration_s, load.rate_per_s)
+        )
+    warm = warmup.requests + warmup.at_least_s * _FASTEST_PER_S
+    return int(min(measured + warm + load.concurrency, RECORD // _ROW_OF_RECORD))
+
+
+def _twice(duration_s: float, rate_per_s: float) -> float:
+    return 2 * duration_s * rate_per_s + 1_000

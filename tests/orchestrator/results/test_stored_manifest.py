@@ -1,0 +1,128 @@
+"""manifest.json is what plan and journal give, byte for byte, and is there once a run has ended."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from orchestrator.analysis.summarise import summarise
+from orchestrator.errors import InvalidMeasurement
+from orchestrator.results.folder import RunFolder
+from orchestrator.results.journal import Journal
+from orchestrator.results.verification import verify
+from tests.support.folders import add_trial, begun, finished, killed
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "results"
+
+
+def _other_order(text: str) -> str:
+    return json.dumps(dict(reversed(json.loads(text).items())), indent=1) + "\n"
+
+
+OTHER_BYTES = {
+    "a key twice": lambda text: text.replace('{\n "run_id"', '{\n "run_id": "forged",\n "run_id"', 1),
+    "spaces": lambda text: text.replace('": ', '":  ', 1),
+    "another order of keys": _other_order,
+    "another way to write a number": lambda text: text.replace('"overhead_s": 0.1', '"overhead_s": 1e-1', 1),
+    "escapes": lambda text: text.replace('"tcp', '"\\u0074cp', 1),
+    "no newline at the end": lambda text: text.rstrip("\n"),
+}
+
+
+@pytest.mark.parametrize("change", OTHER_BYTES.values(), ids=OTHER_BYTES)
+@pytest.mark.parametrize("read", [verify, summarise, RunFolder.manifest, RunFolder.manifest_bytes])
+def test_the_same_data_in_other_bytes_is_not_as_it_was_written(root, change, read):
+    path = finished(root).path / "manifest.json"
+    text = path.read_text()
+    path.write_text(change(text))
+    assert path.read_text() != text
+    with pytest.raises(
+        InvalidMeasurement, match=r"manifest\.json: not as it was written: the same data in other bytes"
+    ):
+        read(RunFolder.open(path.parent, root=root))
+
+
+@pytest.mark.parametrize("state", ["interrupted", "running"])
+def test_how_a_run_ended_is_held_against_its_journal(root, state):
+    path = finished(root).path / "manifest.json"
+    path.write_text(path.read_text().replace('"state": "complete"', f'"state": "{state}"'))
+    with pytest.raises(InvalidMeasurement, match=r"manifest\.json: not as it was written"):
+        RunFolder.open(path.parent, root=root).manifest()
+
+
+def test_a_run_that_was_cut_does_not_pass_for_complete(root):
+    path = killed(root).path / "manifest.json"
+    RunFolder.open(path.parent, root=root).manifest()
+    path.write_text(path.read_text().replace('"state": "interrupted"', '"state": "complete"'))
+    with pytest.raises(InvalidMeasurement, match=r"manifest\.json: not as it was written"):
+        RunFolder.open(path.parent, root=root).manifest()
+
+
+@pytest.mark.parametrize("read", [verify, summarise, RunFolder.manifest])
+def test_a_run_that_has_ended_and_has_no_manifest_is_damaged_and_gets_no_other(root, read):
+    folder = finished(root)
+    (folder.path / "manifest.json").unlink()
+    with pytest.raises(InvalidMeasurement, match=r"manifest\.json: the file is missing"):
+        read(folder)
+    assert not (folder.path / "manifest.json").exists()
+
+
+def test_a_kill_between_the_last_event_and_the_manifest_leaves_one_that_is_brought_up_to_date(root, monkeypatch):
+    folder = begun(root)
+    folder.append({"event": "block", "block": 0, "attempt": 0})
+    add_trial(folder, 0, block=0)
+    append = RunFolder.append
+
+    def die(self, event, **how):
+        append(self, event, **how)
+        if event["event"] == "end":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(RunFolder, "append", die)
+    with pytest.raises(KeyboardInterrupt):
+        folder.finish("complete", at="")
+    monkeypatch.undo()
+    folder.release()
+    assert RunFolder.open(folder.path, root=root).manifest().state == "complete"
+
+
+def test_a_torn_line_at_the_end_is_cut_and_one_in_the_middle_is_named_by_its_number(root):
+    folder = killed(root)
+    path = folder.path / "journal.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"event":"warn')
+    again = RunFolder.open(folder.path, root=root)
+    again.append({"event": "warning", "text": "goes on"})
+    assert path.read_bytes().startswith(whole + b'{"event":"warning","text":"goes on"')
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], lines[1][:10] + b"\n", *lines[2:]]))
+    with pytest.raises(InvalidMeasurement, match=r"journal\.jsonl: line 2 is not as it was written"):
+        RunFolder.open(folder.path, root=root).manifest()
+    path.write_bytes(b"".join([lines[0], lines[1][:10], *lines[2:]]))
+    with pytest.raises(InvalidMeasurement, match=r"journal\.jsonl: line 2 is not as it was written"):
+        RunFolder.open(folder.path, root=root).manifest()
+
+
+def test_a_line_of_any_length_is_refused_before_it_is_read(tmp_path):
+    with (tmp_path / "journal.jsonl").open("wb") as file:
+        file.truncate(1 << 30)
+    with pytest.raises(InvalidMeasurement, match="line 1 is not as it was written"):
+        Journal(tmp_path / "journal.jsonl").end()
+
+
+def test_the_manifest_of_a_killed_run_is_behind_only_in_a_folder_from_elsewhere(root, tmp_path):
+    folder = begun(root)
+    folder.append({"event": "block", "block": 0, "attempt": 0})
+    add_trial(folder, 0, block=0)
+    folder.write_manifest()
+    add_trial(folder, 1, block=1)
+    folder.release()
+    sent = shutil.copytree(folder.path, tmp_path / "sent" / folder.id)
+    assert RunFolder.open(folder.path, root=root).remarks() == ()
+    assert "goes on after manifest.json" in RunFolder.open(sent, root=root).remarks()[0]
