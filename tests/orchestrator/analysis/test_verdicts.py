@@ -200,7 +200,7 @@ def test_a_stack_in_a_single_setting_is_not_one_of_one():
 def test_the_client_is_named_where_the_label_leaves_it_out():
     outcome = {"reuse": ((0.65, 0.68), 0.66), "per-request": ((0.65, 0.68), 0.66)}
     assert verdicts(*by_policy(outcome), ())[-1] == (
-        "A stack's time is that of its responder and its client together: "
+        "The clients differ too, and are part of each difference: "
         "client of rest asks rest (thin); client of grpc asks grpc (thin)."
     )
 
