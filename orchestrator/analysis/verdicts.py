@@ -207,8 +207,13 @@ def _brief(comparison: Comparison) -> str:
 
 def _not_resolved(members: Sequence[Comparison], reference: str) -> Iterator[str]:
     if members:
-        each = "; ".join(f"{m.stack_label}{':' if _is_wide(m) else ' takes'} {m.why}" for m in members)
-        yield f"not resolved against {reference}: {each}"
+        wide = [m for m in members if _is_wide(m) and m.interval and m.interval[0] <= 1 <= m.interval[1]]
+        apart = wide if len(wide) > 1 else []
+        each = [f"{m.stack_label}{':' if _is_wide(m) else ' takes'} {m.why}" for m in members if m not in apart]
+        if apart:
+            bounds = [f"{m.stack_label} ({' to '.join(words.bounds(m.interval))}×)" for m in apart if m.interval]
+            each.append(f"the blocks differ too much for {words.listed(bounds)}")
+        yield f"not resolved against {reference}: {'; '.join(each)}"
 
 
 def _is_wide(comparison: Comparison) -> bool:

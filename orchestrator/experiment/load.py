@@ -143,7 +143,7 @@ def _nulls(node: Node, path: Steps) -> Iterable[Problem]:
 
 
 def _without_echoes(found: Sequence[ErrorDetails]) -> list[ErrorDetails]:
-    """The errors but for keys that are missing only because they were misspelt: the unknown key beside says what is meant."""
+    """The errors but for keys that are missing because they were misspelt: the unknown key beside says what is meant."""
     unknown = [details["loc"] for details in found if details["type"] == "extra_forbidden"]
     meant = {(*path[:-1], name) for path in unknown for name in nearest(str(path[-1]), _known_at(path[:-1]))}
     return [details for details in found if details["type"] != "missing" or details["loc"] not in meant]

@@ -113,8 +113,14 @@ def decode(path: Path, data: bytes) -> Node:
 _REMEDIES = (
     ("'\\t' that cannot start", "Indent with spaces: YAML takes no tabs."),
     ("cannot start any token", "Put text that begins with it in quotes."),
-    ("expected <block end>", "Items of one list, and keys of one mapping, begin in the same column: look at the indentation."),
-    ("mapping values are not allowed", "Put text that holds a colon and a space in quotes; or this line is indented too far."),
+    (
+        "expected <block end>",
+        "Items of a list, and keys of a mapping, begin in the same column: look at the indentation.",
+    ),
+    (
+        "mapping values are not allowed",
+        "Put text with a colon and a space in quotes; or is this line indented too far?",
+    ),
     ("a flow sequence", "Is there a ] for every [, and a comma between items?"),
     ("a flow mapping", "Is there a } for every {, and a comma between keys?"),
     ("a quoted scalar", "A quotation mark is missing."),

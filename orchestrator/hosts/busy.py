@@ -51,11 +51,14 @@ class MachineNow:
     steal: float | None
     waiting: float | None
     load: float | None
+    usable: int | None = None  # the CPUs that this process may use: fewer than the counters are of, in some containers
 
     def signs(self) -> list[str]:
         """What makes it busy, as clauses; none when it is quiet, or nothing is counted."""
         found = []
         cpus = f"{self.cpus} CPU{'s' if self.cpus > 1 else ''}"
+        if self.usable is not None and self.usable < self.cpus:
+            cpus += f" ({self.usable} of them for this process)"
         if self.steal is not None and self.steal > _STEAL_CPUS:
             found.append(f"the hypervisor took {self.steal:.2f} of {cpus} away")
         if self.used is not None and self.used > _USED_CPUS:
@@ -105,7 +108,12 @@ def between(before: Reading, after: Reading) -> MachineNow:
         if before.waiting_us is not None and after.waiting_us is not None:
             elapsed_us = total / after.cpus / os.sysconf("SC_CLK_TCK") * 1e6
             waiting = min(1.0, (after.waiting_us - before.waiting_us) / elapsed_us)
-    return MachineNow(cpus=after.cpus, used=used, steal=steal, waiting=waiting, load=after.load)
+    return MachineNow(cpus=after.cpus, used=used, steal=steal, waiting=waiting, load=after.load, usable=_usable())
+
+
+def _usable() -> int | None:
+    affinity: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)  # Linux has it, macOS has not
+    return len(affinity(0)) if affinity else None
 
 
 def _grown(before: int | None, after: int | None) -> int:

@@ -79,7 +79,7 @@ def test_what_yaml_readers_disagree_on_is_refused(value: str, reason: str) -> No
         (
             "a: b: c\n",
             "1:5: this is not YAML: mapping values are not allowed here. "
-            "Put text that holds a colon and a space in quotes; or this line is indented too far.",
+            "Put text with a colon and a space in quotes; or is this line indented too far?",
         ),
         ("a: 'x\x00'\n", "1:6: character U+0000 is not allowed in YAML."),
     ],
