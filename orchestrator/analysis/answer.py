@@ -17,7 +17,7 @@ from orchestrator.analysis.verdicts import count_before_answer
 class Row:
     """One cell. Latencies are milliseconds; None where there are too few data, or where too many requests failed.
 
-    `median_text` and `p99_text` are what stands in a table: `412 µs`, `> 2 s`, or nothing. `verdict` is the standing
+    `median_text` and `p99_text` are for running text: `412 µs`, `> 2 s`, or nothing. `verdict` is the standing
     against the reference by the median (`reference`, `faster`, `slower`, `tie`, `not resolved`, `cannot tell`),
     `invalid` where a check failed, and empty where there is nothing to compare with. `ratio` is to the reference's median.
     """
