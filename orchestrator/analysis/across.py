@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from math import exp
 from typing import Any, Literal
 
-from orchestrator.analysis import between_runs, environments, equivalence, intervals, matching, words
+from orchestrator.analysis import between_runs, environments, equivalence, intervals, matching, said_once, words
 from orchestrator.analysis.between_runs import Difference, FloorMove, RunMean, Spread
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.compare import Statistic, beyond, moved
@@ -83,6 +83,7 @@ class RunComparison:
     differences: tuple[str, ...] = ()  # conditions, versions and efforts that differ, and what is in one run only
     model: str = ""  # where the spread between runs is taken from, as a sentence
     equal_runs: tuple[str, ...] = ()  # the ids of the history
+    in_all_rows: tuple[str, ...] = ()  # doubts and notes that every one of several rows has: to be said once
     schema_version: int = field(default=SCHEMA_VERSION)
 
     def to_dict(self) -> dict[str, Any]:
@@ -130,15 +131,17 @@ def compare_runs(
     margin = min(new.matters, old.matters)
     found = [_compare(new, old, pair, statistic, history) for pair in matched.pairs]
     changes = [*environments.changes(new, old), *_efforts(new, old, matched.pairs)]
+    rows = _rows(new, old, found, statistic, margin, changes)
     return RunComparison(
         of=new.run_id,
         reference=old.run_id,
         statistic=statistic,
         margin=margin,
-        rows=_rows(new, old, found, statistic, margin, changes),
+        rows=rows,
         differences=(*environments.confounders(new, old), *changes, *matched.differences),
         model="; ".join((_model(found, statistic, history), *passed_over)),
         equal_runs=tuple(run.run_id for run in history),
+        in_all_rows=said_once.in_all([(*row.doubts, *row.notes) for row in rows]),
     )
 
 
@@ -260,11 +263,12 @@ def _judge(
         counts = " and ".join(str(len(by_block(cell.trials, statistic))) for cell in (one.new, one.old))
         return "cannot tell", f"{counts} trials with a value; an interval needs {intervals.FEWEST_BLOCKS} each"
     sides = zip(runs, (one.new, one.old), strict=True)
-    doubts = [*doubts, *(f"in {run} {text}" for run, cell in sides if (text := moved(cell, statistic, margin)))]
+    unsent = [f"in {run} {text}" for run, cell in sides if (text := moved(cell, statistic, margin))]
     change = CHANGES[equivalence.standing(interval, margin)]
     why = equivalence.reason(interval, margin)
-    if change in DECIDED and doubts:
-        return "cannot tell", f"{change} by the numbers alone ({why}), but {'; '.join(doubts)}"
+    if change in DECIDED and (doubts or unsent):
+        but = f", but {'; '.join(unsent)}" if unsent else ""  # the doubts have a place of their own in the row
+        return "cannot tell", f"{change} by the numbers alone ({why}){but}"
     if change == "not resolved" and any(one.difference.shift):
         why += ", what the floor's movement may account for included"
     return change, why
@@ -329,18 +333,17 @@ def _overhead(
 def _failed_checks(run: RunSummary, cell: CellSummary) -> Iterator[str]:
     failed = _checks(run, cell, "fail")
     if failed:
-        yield f"in {run.run_id} a check failed: {failed}"
+        yield f"in {run.run_id} a check failed: {', '.join(failed)}"
 
 
 def _warnings(run: RunSummary, cell: CellSummary) -> Iterator[str]:
-    found = _checks(run, cell, "warn")
-    if found:
-        yield f"in {run.run_id} a check warns: {found}"
+    for name in _checks(run, cell, "warn"):
+        yield f"in {run.run_id} a check warns: {name}"
 
 
-def _checks(run: RunSummary, cell: CellSummary, verdict: CheckVerdict) -> str:
+def _checks(run: RunSummary, cell: CellSummary, verdict: CheckVerdict) -> list[str]:
     names = [c.name for c in run.checks if c.verdict == verdict and c.cell in (None, cell.id)]
-    return ", ".join(dict.fromkeys(names))
+    return list(dict.fromkeys(names))
 
 
 def _far_floors(one: _Compared) -> Iterator[str]:
@@ -360,7 +363,7 @@ def _floor_notes(one: _Compared) -> Iterator[str]:
 def _moved(floor: FloorMove) -> str:
     return (
         f"the {floor.kind} floor itself moved from {words.ms(floor.old_ms)} to {words.ms(floor.new_ms)} "
-        f"(ratio {floor.ratio:.3g}, {floor.interval[0]:.3g} to {floor.interval[1]:.3g})"
+        f"(ratio {words.factor(floor.ratio)}, {' to '.join(words.bounds(floor.interval))})"
     )
 
 

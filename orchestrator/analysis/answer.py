@@ -6,8 +6,9 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from orchestrator.analysis import validity, words
+from orchestrator.analysis import unresolved, validity, words
 from orchestrator.analysis.cells import by_median
+from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary
 from orchestrator.analysis.verdicts import count_before_answer
 
@@ -16,7 +17,7 @@ from orchestrator.analysis.verdicts import count_before_answer
 class Row:
     """One cell. Latencies are milliseconds; None where there are too few data, or where too many requests failed.
 
-    `median_text` and `p99_text` are what stands in a table: `412 µs`, `> 2 s`, or nothing. `verdict` is the standing
+    `median_text` and `p99_text` are for running text: `412 µs`, `> 2 s`, or nothing. `verdict` is the standing
     against the reference by the median (`reference`, `faster`, `slower`, `tie`, `not resolved`, `cannot tell`),
     `invalid` where a check failed, and empty where there is nothing to compare with. `ratio` is to the reference's median.
     """
@@ -37,6 +38,9 @@ class Row:
     failed_checks: tuple[str, ...] = ()
     not_sent: int = 0  # due in an open loop, and not sent before the window closed
     is_of_those_sent: bool = False  # so many that the percentiles hold for the requests sent alone
+    is_interval_vague: bool = (
+        False  # the median's is wider than a factor of ten: too few trials to say how far it is off
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +52,10 @@ class Answer:
     table: tuple[Row, ...]
     reference: str = ""  # the label of the stack that verdicts and ratios refer to
     answer_at: int = 0  # which of the verdicts answers; before it stand invalid numbers and what failed
+    is_resolved: bool = True  # False: the verdict that answers says why nothing can be told apart, and what to do
+    clients: str = (
+        ""  # which client asked which stack, where they differ and labels leave it out; also among the verdicts
+    )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -56,11 +64,14 @@ class Answer:
     def headline(self) -> tuple[str, ...]:
         """The one sentence that answers, behind those that say which numbers are invalid and where most failed.
 
+        Where nothing is resolved, all of why; at the end, which client asked which stack where that differs.
         Of what failed the worst is said; the table counts the errors of every cell.
         """
         is_invalid = any(row.failed_checks for row in self.table)
         before = self.verdicts[: min(self.answer_at, 2 if is_invalid else 1)]
-        return (*before, *(first_sentence(verdict)[0] for verdict in self.verdicts[self.answer_at :][:1]))
+        told = self.verdicts[self.answer_at :][:1]
+        said = (first_sentence(verdict)[0] for verdict in told) if self.is_resolved else told
+        return (*before, *said, *([self.clients] if self.clients and self.clients not in told else []))
 
 
 def answer(summary: RunSummary) -> Answer:
@@ -78,6 +89,8 @@ def answer(summary: RunSummary) -> Answer:
         ),
         reference=", ".join(dict.fromkeys(references.values())),
         answer_at=count_before_answer(summary.cells, summary.checks),
+        is_resolved=not unresolved.is_open(summary.comparisons),
+        clients=unlike_clients(summary.cells, summary.comparisons),
     )
 
 
@@ -101,6 +114,7 @@ def _row(cell: CellSummary, against: Comparison | None, is_reference: bool, fail
         failed_checks=failed,
         not_sent=cell.not_sent,
         is_of_those_sent=cell.is_of_those_sent,
+        is_interval_vague=words.is_vague(cell.median_interval),
     )
 
 

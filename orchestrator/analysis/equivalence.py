@@ -60,7 +60,7 @@ def reason(interval: Interval, margin: float = MATTERS, *, envelope: float = 0.0
         return f"{between(interval)}, but the reference differs from itself by {words.difference(exp(envelope) - 1)}"
     if found == "not resolved" and is_wide(interval):
         low, high = interval
-        return f"the blocks differ too much (95 % interval {_factor(low)} to {_factor(high)} times as much)"
+        return f"the blocks differ too much (95 % interval {words.factor(low)} to {words.factor(high)} times as much)"
     if found == "not resolved":
         return between(interval)
     return f"the interval leaves out 1, {between(interval)}"
@@ -70,27 +70,22 @@ def between(interval: Interval) -> str:
     """An interval of a ratio in words: `between 3.0 % less and 45 % more`, `between 12 % and 2.4 times as much`."""
     low, high = interval
     if low < _TINY:
-        return f"between {_factor(low)} and {_factor(high)} times as much"
+        return f"between {words.factor(low)} and {words.factor(high)} times as much"
     if high < 1:  # both less: the smaller difference first
         return f"between {_share(1 - high)} and {_share(1 - low)} less"
     if low > 1 and high < 2:
         return f"between {_share(low - 1)} and {_share(high - 1)} more"
     if low >= 2:
-        return f"between {_factor(low)} and {_factor(high)} times as much"
+        return f"between {words.factor(low)} and {words.factor(high)} times as much"
     return f"between {_bound(low)} and {_bound(high)}"
 
 
 def _bound(ratio: float) -> str:
     if ratio >= 2:
-        return f"{_factor(ratio)} times as much"
+        return f"{words.factor(ratio)} times as much"
     if ratio == 1:
         return "as much"
     return f"{_share(abs(ratio - 1))} {'more' if ratio > 1 else 'less'}"
-
-
-def _factor(ratio: float) -> str:
-    """A factor with two or three significant digits, never in powers of ten from a thousand on."""
-    return f"{ratio:,.0f}" if ratio >= 1000 else f"{ratio:.{3 if ratio >= 0.1 else 2}g}"
 
 
 def _share(share: float) -> str:

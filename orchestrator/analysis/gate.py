@@ -45,4 +45,5 @@ def _count(some: Sequence[Row], rows: Sequence[Row]) -> str:
 def _text(row: Row) -> str:
     if row.interval is None or row.ratio is None or not _is_usable(row):
         return f"{row.label} ({'; '.join((row.why, *(doubt for doubt in row.doubts if doubt not in row.why)))})"
-    return f"{row.label} has a ratio of {row.ratio:.3f} (95 % interval {row.interval[0]:.3f} to {row.interval[1]:.3f})"
+    low, high = words.bounds(row.interval)
+    return f"{row.label} has a ratio of {words.factor(row.ratio)} (95 % interval {low} to {high})"

@@ -5,18 +5,21 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
+from orchestrator.analysis import unresolved
 from orchestrator.analysis.cells import summarise_cells
 from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.collect import collect, last_attempts
 from orchestrator.analysis.compare import compare_stacks
 from orchestrator.analysis.conditions import conditions, settings
 from orchestrator.analysis.evidence import Run
-from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison, RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
-from orchestrator.analysis.verdicts import verdicts
+from orchestrator.analysis.verdicts import count_before_answer, verdicts
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment import own_work
 
@@ -34,7 +37,7 @@ def summarise(run: Run) -> RunSummary:
     cells = summarise_cells(evidence, checks)
     invalid = invalid_cells(cells, checks)
     comparisons = withhold(compare_stacks(plan, cells, invalid), invalid)
-    said = verdicts(cells, comparisons, checks)
+    said = _cause_first(verdicts(cells, comparisons, checks), cells, comparisons, checks, manifest.hosts)
     return RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
@@ -56,6 +59,19 @@ def summarise(run: Run) -> RunSummary:
         matters=plan.matters,
         manifest_sha256=_manifest_sha256(run),
     )
+
+
+def _cause_first(
+    said: tuple[str, ...],
+    cells: Sequence[CellSummary],
+    comparisons: Sequence[Comparison],
+    checks: Sequence[CheckResult],
+    hosts: Mapping[str, Mapping[str, Any]],
+) -> tuple[str, ...]:
+    """Where nothing is resolved, why stands where the answer would."""
+    place = count_before_answer(cells, checks)
+    why = unresolved.sentences(cells, comparisons, checks, hosts)
+    return (*said[:place], why, *said[place:]) if why else said
 
 
 def _repeat_command(command: tuple[str, ...], experiment: str, overrides: tuple[str, ...]) -> str:

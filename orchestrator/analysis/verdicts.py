@@ -11,6 +11,7 @@ from math import sqrt
 
 from orchestrator.analysis import equivalence, validity, words
 from orchestrator.analysis.cells import by_median
+from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.overview import overview
 from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison, Interval, Standing
 
@@ -42,7 +43,7 @@ def verdicts(
     sentences += [_of_group(group, members, by_id) for group, members in groups.items()]
     compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
     sentences += [_alone(cell) for cell in cells if cell.id not in compared and cell.distribution]
-    sentences += _clients([cell for cell in cells if cell.id in compared])
+    sentences += [clients] if (clients := unlike_clients(cells, comparisons)) else []
     invalid = validity.sentence(cells, checks)
     return (invalid, *sentences) if invalid else tuple(sentences)
 
@@ -206,8 +207,13 @@ def _brief(comparison: Comparison) -> str:
 
 def _not_resolved(members: Sequence[Comparison], reference: str) -> Iterator[str]:
     if members:
-        each = "; ".join(f"{m.stack_label}{':' if _is_wide(m) else ' takes'} {m.why}" for m in members)
-        yield f"not resolved against {reference}: {each}"
+        wide = [m for m in members if _is_wide(m) and m.interval and m.interval[0] <= 1 <= m.interval[1]]
+        apart = wide if len(wide) > 1 else []
+        each = [f"{m.stack_label}{':' if _is_wide(m) else ' takes'} {m.why}" for m in members if m not in apart]
+        if apart:
+            bounds = [f"{m.stack_label} ({' to '.join(words.bounds(m.interval))}×)" for m in apart if m.interval]
+            each.append(f"the blocks differ too much for {words.listed(bounds)}")
+        yield f"not resolved against {reference}: {'; '.join(each)}"
 
 
 def _is_wide(comparison: Comparison) -> bool:
@@ -264,21 +270,10 @@ def _alone(cell: CellSummary) -> str:
     text = f"{cell.stack_label} takes {words.ms(of.median)} in the median"
     if cell.median_interval:
         low, high = cell.median_interval
-        shown = f"95 % interval {words.ms(low)} to {words.ms(high)}"
+        shown = words.interval_of(cell.median_interval)
         if low <= of.median <= high:
             text += f" ({shown})"
         else:  # trials that differ in number and speed: the pooled median is no estimate of what a trial has
             middle = words.ms(sqrt(low) * sqrt(high))
             text += f" of all requests; the geometric mean of its trials' medians is {middle} ({shown})"
     return f"{_where(cell)}: {_joined([text, *(t for t in (_floor_share(cell), _client_shares([cell])) if t)])}"
-
-
-def _clients(cells: Sequence[CellSummary]) -> Iterator[str]:
-    """Which client asked which stack, where labels leave it out: a stack's time is its client's, too."""
-    stacks = {cell.stack: cell for cell in cells}.values()
-    by_client: dict[str, list[str]] = {}
-    for cell in stacks:
-        by_client.setdefault(cell.client, []).append(cell.stack_label)
-    if len(by_client) > 1 and any(cell.client not in cell.stack_label for cell in stacks):
-        asked = "; ".join(f"{client} asks {words.listed(labels)}" for client, labels in by_client.items())
-        yield f"A stack's time is that of its responder and its client together: {asked}."

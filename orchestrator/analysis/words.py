@@ -1,8 +1,15 @@
-"""Numbers and loads as people read them; what summary, checks and comparisons say is put together from these."""
+"""Quantities and loads as people read them: the one module for terminal, report, comparisons and checks.
+
+A point is the decimal sign, and commas group digits from a thousand on. A number in running text brings its unit (`ms`,
+`size`); a column of a table has one for all of its rows (`Unit`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.experiment.units import format_rate
@@ -17,15 +24,90 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def ms(value: float) -> str:
-    """Milliseconds with three significant digits, in the unit that reads best."""
+    """Milliseconds with three significant digits, in the unit that reads best: 0.9999 is `1 ms`, 123456 `123 s`."""
+    value = float(f"{value:.3g}")  # rounded first: what rounds up to the next unit is shown in that
     if abs(value) >= 1000:
-        return f"{value / 1000:.3g} s"
+        return f"{value / 1000:,.6g} s"
     return f"{value:.3g} ms" if abs(value) >= 1 else f"{value * 1000:.3g} µs"
 
 
 def ns(value: float) -> str:
     """Nanoseconds likewise."""
     return ms(value / 1e6) if abs(value) >= 1000 else f"{value:.0f} ns"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """How one table or chart shows its latencies, which the summary holds in milliseconds."""
+
+    name: str
+    per_ms: float
+    decimals: int
+
+    def text(self, milliseconds: float) -> str:
+        """The number alone, without the unit's name; more decimals where it would show less than two digits."""
+        value = milliseconds * self.per_ms
+        return number(value, max(self.decimals, _decimals_for(value)))
+
+    def scaled(self, milliseconds: Iterable[float], digits: int = 5) -> list[float]:
+        """Values for a chart's axis, to five significant digits: finer than any pixel, and a third of the bytes."""
+        return [significant(value * self.per_ms, digits) for value in milliseconds]
+
+
+MICROSECONDS = Unit(name="µs", per_ms=1000.0, decimals=1)
+
+
+def unit_for(medians_ms: Iterable[float]) -> Unit:
+    """The unit in which all of these are easy to compare: µs below a few milliseconds, else ms with fitting decimals."""
+    largest = max((value for value in medians_ms if value > 0), default=1.0)
+    if largest < 5.0:
+        return MICROSECONDS
+    return Unit(name="ms", per_ms=1.0, decimals=3 if largest < 50 else 2 if largest < 1000 else 1)
+
+
+def _decimals_for(value: float, digits: int = 2) -> int:
+    """The decimals that show so many significant digits; none for zero, and no more than six."""
+    return 0 if value == 0 else min(6, digits - 1 - math.floor(math.log10(abs(value))))
+
+
+def significant(value: float, digits: int = 5) -> float:
+    """`value` rounded to so many significant digits."""
+    return float(f"{value:.{digits}g}")
+
+
+_BEFORE_A_UNIT = re.compile(r"(?<=\d) (?=(?:%|ns|µs|ms|s|[kMG]?B|GiB|CPUs?|Mbit/s)(?![\w]))")
+
+
+def unbroken(text: str) -> str:
+    """Text in which no line may end between a number and its unit: no-break spaces stand there."""
+    return _BEFORE_A_UNIT.sub("\u00a0", text)
+
+
+def number(value: float, decimals: int = 0) -> str:
+    """A number with grouped digits: `1,580,000`, `12,345.7`."""
+    return f"{value:,.{decimals}f}"
+
+
+def size(amount: float) -> str:
+    """Bytes, in the decimal units in which network people count: `117 B`, `15.80 kB`, `1.58 MB`."""
+    for limit, divisor, name in ((1e9, 1e9, "GB"), (1e6, 1e6, "MB"), (1e4, 1e3, "kB")):
+        if abs(amount) >= limit:
+            return f"{number(amount / divisor, 2)} {name}"
+    return f"{number(amount, 0 if float(amount).is_integer() else 1)} B"
+
+
+_MOST_SPREAD = 10.0  # between the bounds of a median's interval: beyond it nobody knows how far the median is off
+VAGUE = "too few trials to say how far it may be off"
+
+
+def is_vague(interval: Sequence[float] | None) -> bool:
+    """Whether an interval of a latency is wider than a factor of ten: then `VAGUE` stands in its place."""
+    return interval is not None and interval[1] > _MOST_SPREAD * interval[0]
+
+
+def interval_of(interval: Sequence[float]) -> str:
+    """An interval of a latency in running text, in milliseconds: `95 % interval 94.5 µs to 125 µs`, or `VAGUE`."""
+    return VAGUE if is_vague(interval) else f"95 % interval {ms(interval[0])} to {ms(interval[1])}"
 
 
 def of_load(load: Load) -> str:
@@ -65,27 +147,40 @@ POLICIES = {"reuse": "connections kept open", "per-request": "a new connection p
 
 
 def rate(per_s: float) -> str:
-    """Events per second, with a decimal only where there is one: `4,000`, `12.5`."""
-    return f"{per_s:,.1f}".removesuffix(".0")
+    """Events per second, with three significant digits or more: `4,000`, `12.5`, `0.25`."""
+    return number(per_s, 0 if abs(per_s) >= 100 else 1 if abs(per_s) >= 10 else 2)
 
 
-def factor(value: float, decimals: int = 2) -> str:
-    """A ratio with at least two significant digits, so that a small one is never shown as zero: `12.84`, `0.0038`."""
-    return f"{value:.{decimals}f}" if value >= 0.1 else f"{value:.2g}"
+def factor(value: float, decimals: int | None = None) -> str:
+    """A ratio with at least two significant digits, so that a small one is never shown as zero: `12.8`, `0.0038`."""
+    if decimals is None:
+        decimals = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    return f"{value:.2g}" if abs(value) < 0.1 else number(value, decimals)
 
 
-def bounds(interval: Sequence[float], decimals: int = 2) -> tuple[str, str]:
+def bounds(interval: Sequence[float]) -> tuple[str, str]:
     """Both bounds of a ratio's interval; one that excludes 1 is never rounded to 1: `0.93`, `0.997`."""
     low, high = interval
-    return _not_one(low, decimals), _not_one(high, decimals)
+    return _not_one(low), _not_one(high)
 
 
-def _not_one(bound: float, decimals: int) -> str:
-    text = factor(bound, decimals)
-    while float(text) == 1 and bound != 1 and decimals < _MOST_DECIMALS:
+def _not_one(bound: float) -> str:
+    text, decimals = factor(bound), 2
+    while text in ("1.00", f"{1:.{decimals}f}") and bound != 1 and decimals < _MOST_DECIMALS:
         decimals += 1
         text = factor(bound, decimals)
     return text
+
+
+def ratio(value: float) -> str:
+    """A factor with its sign: `1.04×`."""
+    return f"{factor(value)}×"
+
+
+def ratio_bounds(interval: Sequence[float]) -> tuple[str, str]:
+    """Both bounds of a ratio's interval with their signs: `0.92×`, `0.997×`."""
+    low, high = bounds(interval)
+    return f"{low}×", f"{high}×"
 
 
 def limit(beyond_ms: float | None, timeout_ms: float | None) -> str:
@@ -100,8 +195,8 @@ def limit(beyond_ms: float | None, timeout_ms: float | None) -> str:
 
 
 def of_trial(block: int, index: int) -> str:
-    """A trial as tables and manifest name it: `block 3 (trial 20)`; `block` counts from zero here."""
-    return f"block {block + 1} (trial {index})"
+    """A trial as people name it, counted from one: `block 3 (trial 21)`; both arguments count from zero, as in JSON."""
+    return f"block {block + 1} (trial {index + 1})"
 
 
 def no_reply(failed: int, requests: int) -> str:
@@ -134,8 +229,8 @@ def margin(share: float) -> str:
     return f"{share * 100:.3g} %"
 
 
-def times(ratio: float) -> str:
+def times(of_times: float) -> str:
     """A ratio of latencies in words that cannot be read two ways: 0.8 `takes 20 % less time`, 3 `3.00 times as long`."""
-    if ratio >= 2:
-        return f"takes {ratio:.2f} times as long"
-    return f"takes {percent(abs(ratio - 1))} {'more' if ratio > 1 else 'less'} time"
+    if of_times >= 2:
+        return f"takes {factor(of_times)} times as long"
+    return f"takes {percent(abs(of_times - 1))} {'more' if of_times > 1 else 'less'} time"

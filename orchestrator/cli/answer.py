@@ -9,44 +9,62 @@ from itertools import groupby
 from orchestrator.analysis import words
 from orchestrator.analysis.answer import Answer, Row
 
-_HEADS = ("stack", "median", "95 % interval", "p99", "req/s", "against {reference}")
+_HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "req/s", "against {reference}")
 _ROWS_SHOWN = 40
 
 
 def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     """The lines, the sentences wrapped at `width` columns; the report has the rows beyond the first forty."""
     for sentence in answer.headline():
-        yield from textwrap.wrap(sentence, width, break_long_words=False, break_on_hyphens=False)
+        yield from _wrapped(sentence, width)
     shown = answer.table[:_ROWS_SHOWN]
-    for setting, rows in groupby(shown, key=lambda row: row.setting):
+    for setting, of_setting in groupby(shown, key=lambda row: row.setting):
+        rows = list(of_setting)
+        unit = words.unit_for(row.median_ms for row in rows if row.median_ms is not None)
         yield ""
         yield setting
         yield from _table(
-            tuple(head.format(reference=answer.reference or "reference") for head in _HEADS),
-            [_cells(row) for row in rows],
+            tuple(head.format(reference=answer.reference or "reference", unit=unit.name) for head in _HEADS),
+            [_cells(row, unit) for row in rows],
         )
-    notes = [words.INTERVALS] if any(row.median_interval_ms is not None for row in shown) else []
+    notes = [f"*: {words.VAGUE}."] if any(row.is_interval_vague for row in shown) else []
+    notes += [words.INTERVALS] if any(row.median_interval_ms is not None for row in shown) else []
     notes += [words.RATIOS_AND_MEDIANS] if any(row.ratio is not None for row in shown) else []
     notes += [words.THROUGHPUT] if any(row.requests_per_s is not None for row in shown) else []
-    yield from textwrap.wrap(" ".join(notes), width)
+    yield from _wrapped(" ".join(notes), width)
     if len(answer.table) > len(shown):
         yield f"... and {len(answer.table) - len(shown):,} more rows in the report"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    interval = row.median_interval_ms
+def _wrapped(text: str, width: int) -> Iterator[str]:
+    for line in textwrap.wrap(words.unbroken(text), width, break_long_words=False, break_on_hyphens=False):
+        yield line.replace("\u00a0", " ")
+
+
+def _cells(row: Row, unit: words.Unit) -> tuple[str, ...]:
     lost = [words.count(row.errors, "error")] if row.errors else []
     lost += [f"{row.not_sent:,} not sent"] if row.not_sent else []
     lost += ["percentiles of those sent"] if row.is_of_those_sent else []
     errors = f" ({', '.join(lost)})" if lost else ""
     return (
         row.stack,
-        row.median_text or "-",
-        "-" if interval is None else f"{words.ms(interval[0])} to {words.ms(interval[1])}",
-        row.p99_text or "-",
-        "-" if row.requests_per_s is None else f"{row.requests_per_s:,.{0 if row.requests_per_s >= 10 else 2}f}",
+        _in(unit, row.median_ms, row.median_text),
+        _interval(row, unit),
+        _in(unit, row.p99_ms, row.p99_text),
+        "-" if row.requests_per_s is None else words.rate(row.requests_per_s),
         _verdict(row) + errors,
     )
+
+
+def _in(unit: words.Unit, milliseconds: float | None, text: str) -> str:
+    """The number in the column's unit; what stands for it (`> 2 s`) where it is known only to be beyond something."""
+    return text or "-" if milliseconds is None else unit.text(milliseconds)
+
+
+def _interval(row: Row, unit: words.Unit) -> str:
+    if row.median_interval_ms is None:
+        return "-"
+    return "*" if row.is_interval_vague else " to ".join(unit.text(bound) for bound in row.median_interval_ms)
 
 
 def _verdict(row: Row) -> str:

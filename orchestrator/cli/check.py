@@ -27,6 +27,7 @@ def command(
     from orchestrator.analysis.counts import checks_document, counts, in_words
     from orchestrator.analysis.validity import sentence
     from orchestrator.errors import InvalidMeasurement
+    from orchestrator.report.groups import cell_names, groups
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
@@ -34,8 +35,9 @@ def command(
     summary = judged(folder)
     keep(folder, summary)
     console.emit(checks_document(summary.checks))
+    names = cell_names(groups(summary), in_full=True)
     for name in dict.fromkeys(check.name for check in summary.checks):
-        _print([check for check in summary.checks if check.name == name], everything=everything)
+        _print([check for check in summary.checks if check.name == name], names, everything=everything)
     console.result(in_words(counts(summary.checks)))
     if failed := failed_names(summary.checks):
         console.as_json = False  # stdout holds its one document already
@@ -45,7 +47,7 @@ def command(
         )
 
 
-def _print(results: list[CheckResult], *, everything: bool) -> None:
+def _print(results: list[CheckResult], names: dict[str, str], *, everything: bool) -> None:
     """One check on a line; below it the worst cells that did not pass, and what to do about them."""
     by_verdict = {verdict: [r for r in results if r.verdict == verdict] for verdict in reversed(_STYLES)}
     worst = next(verdict for verdict, found in by_verdict.items() if found)
@@ -56,7 +58,8 @@ def _print(results: list[CheckResult], *, everything: bool) -> None:
     shown = results if everything else told[: 1 if worst == "cannot tell" else _EXAMPLES]
     if not of_run:
         for result in shown:
-            console.result(f"{_INDENT}{result.cell or 'run'}: {result.explanation}")
+            where = names.get(result.cell, result.cell) if result.cell else "the run"
+            console.result(f"{_INDENT}{where}: {result.explanation}")
     if len(shown) < len(told):
         more = len(told) - len(shown)
         console.result(f"{_INDENT}... and {more} {'cell' if more == 1 else 'cells'} more; --all shows every cell")

@@ -5,6 +5,7 @@ Exit codes with --fail-if-slower: 0 surely not slower, 1 surely slower, 8 neithe
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from orchestrator.results.folder import RunFolder
 
 _RUNS_READ = 100  # the newest of a folder: a summary may be a megabyte
+
+_IN_PASSING = "together with what else differs: "  # a row's note of what the list above the rows has in full
 
 _STYLES = {
     "improved": "green",
@@ -92,35 +95,57 @@ def _print(comparison: RunComparison) -> None:
     )
     if comparison.model:
         console.result(comparison.model)
+    for difference in comparison.differences:
+        console.result(f"  differs between the runs: {difference}")
+    for text in comparison.in_all_rows:
+        if not _is_among(text, comparison.differences):
+            console.result(f"  of every row: {text}")
     group = None
     for row in comparison.rows:
         if row.group != group:
             group = row.group
             console.result(console.style(group, "bold"))
-        _print_row(row)
+        _print_row(row, comparison.in_all_rows)
     if any(row.value is not None for row in comparison.rows):
         console.result(
             "  The ratio is the geometric mean over blocks, and so are the numbers in brackets; "
             "those of the report pool all trials."
         )
-    for difference in comparison.differences:
-        console.result(f"  differs: {difference}")
 
 
-def _print_row(row: Row) -> None:
+def _is_among(text: str, differences: tuple[str, ...]) -> bool:
+    """Whether the list of differences says it already: a note names the first of them in passing."""
+    return text in differences or text.startswith(_IN_PASSING)
+
+
+def _print_row(row: Row, said: tuple[str, ...]) -> None:
+    """The row, and below it what is particular to it: what holds of every row was `said` above them."""
     from orchestrator.analysis import words
+    from orchestrator.analysis.said_once import kind_of
 
-    ratio = "   -" if row.ratio is None else words.factor(row.ratio, 3)
-    interval = "" if row.interval is None else " to ".join(words.bounds(row.interval, 3))
+    ratio = "   -" if row.ratio is None else words.factor(row.ratio)
+    interval = "" if row.interval is None else " to ".join(words.bounds(row.interval))
     verdict = console.style(f"{row.verdict:<12}", _STYLES[row.verdict])
     console.result(f"  {verdict} {ratio:>6}  {interval:<16}  {row.label}{_values(row)}: {row.why}")
     indent = " " * 15
     if row.overhead:
-        low, high = row.overhead.interval
-        found = f"{row.overhead.ratio:.3f}  {low:.3f} to {high:.3f}"
+        found = f"{words.factor(row.overhead.ratio):>6}  {' to '.join(words.bounds(row.overhead.interval)):<16}"
         console.result(f"{indent}{found}  above the tcp floor: {row.overhead.verdict}")
-    for text in (*(doubt for doubt in row.doubts if doubt not in row.why), *row.notes):
+    kinds = {kind_of(text) for text in said}
+    doubts = [text for text in row.doubts if kind_of(text) not in kinds]
+    notes = [text for text in row.notes if kind_of(text) not in kinds and not text.startswith(_IN_PASSING)]
+    for text in _merged((*(f"but {doubt}" if row.verdict == "cannot tell" else doubt for doubt in doubts), *notes)):
         console.result(f"{indent}{text}")
+
+
+def _merged(texts: Iterable[str]) -> Iterator[str]:
+    """Texts that begin alike, up to a colon, as one: the checks that warn in a run."""
+    by_beginning: dict[str, list[str]] = {}
+    for text in texts:
+        beginning, _, rest = text.partition(": ")
+        by_beginning.setdefault(beginning, []).append(rest)
+    for beginning, rests in by_beginning.items():
+        yield f"{beginning}: {', '.join(rests)}" if any(rests) else beginning
 
 
 def _values(row: Row) -> str:
@@ -129,7 +154,7 @@ def _values(row: Row) -> str:
     if row.value is None or row.reference_value is None:
         return ""
     if row.statistic == "throughput":
-        return f" ({row.reference_value:,.0f}/s -> {row.value:,.0f}/s)"
+        return f" ({words.rate(row.reference_value)}/s -> {words.rate(row.value)}/s)"
     return f" ({words.ms(row.reference_value)} -> {words.ms(row.value)})"
 
 

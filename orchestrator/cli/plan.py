@@ -24,6 +24,7 @@ def command(
     from orchestrator.cli.plan_text import earlier_summaries, plan_document, plan_lines
     from orchestrator.errors import OrchError
     from orchestrator.experiment import make_plan, store
+    from orchestrator.hosts.busy import HERE, look
     from orchestrator.hosts.preview import preview
 
     console.as_json = as_json
@@ -36,6 +37,7 @@ def command(
     document = plan_document(plan, path, earlier_summaries())
     made = preview(plan)
     document["terraform"] = None if made is None else made.to_dict()
+    document["machine_now"] = look().to_dict() if plan.provider in HERE else None
     for line in plan_lines(plan, document):
         console.result(line)
     console.emit(document)

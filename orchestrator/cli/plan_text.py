@@ -120,6 +120,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield ""
     for warning in document["warnings"]:
         yield f"warning: {warning}"
+    if document.get("machine_now") and document["machine_now"]["warning"]:
+        yield f"warning: {document['machine_now']['warning']}"
     yield f"plan {document['id']} is current: {document['path']}"
     yield "next: orch run"
 

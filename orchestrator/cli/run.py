@@ -63,6 +63,7 @@ def _start(file: str | None, overrides: list[str] | None, *, keep: bool, share: 
 
     plan = _plan(file, overrides or [])
     _refuse_full_disk(plan)
+    _warn_when_busy(plan)
     return start(plan, command=_command_line(), listener=console, keep=keep, share=share)
 
 
@@ -76,6 +77,7 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: 
         )
     folder = RunFolder.open(run or LATEST)
     _refuse_full_disk(folder.plan())
+    _warn_when_busy(folder.plan())
     return resume(folder, command=_command_line(), listener=console, keep=keep, share=share)
 
 
@@ -100,15 +102,23 @@ def _plan(file: str | None, overrides: list[str]) -> Plan:
 
 
 def _refuse_full_disk(plan: Plan) -> None:
+    from orchestrator.analysis.words import size
     from orchestrator.experiment.estimate import estimate
 
     needed, free = estimate(plan).disk_bytes + _SPARE_BYTES, shutil.disk_usage(Path.cwd()).free
     if free < needed:
         raise MissingError(
-            f"not enough room on the disk of {Path.cwd()}: "
-            f"the run needs up to {needed / 1e6:,.0f} MB, {free / 1e6:,.0f} MB are free",
+            f"not enough room on the disk of {Path.cwd()}: the run needs up to {size(needed)}, {size(free)} are free",
             hint="free some space, or measure fewer requests",
         )
+
+
+def _warn_when_busy(plan: Plan) -> None:
+    """Before anything is measured: what else this machine does right now, where it is what measures."""
+    from orchestrator.hosts.busy import HERE, look
+
+    if plan.provider in HERE and (warning := look().warning()):
+        console.warning(warning)
 
 
 def _command_line() -> list[str]:

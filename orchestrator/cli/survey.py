@@ -14,6 +14,7 @@ from pathlib import Path
 from orchestrator.errors import MissingError, OrchError
 from orchestrator.experiment.machines import DEFAULT_MACHINE
 from orchestrator.experiment.regions import AWAY_ZONE, HOME_ZONE
+from orchestrator.hosts.busy import MEANING, look
 
 PROVIDERS = ("local", "lab", "gcp")
 
@@ -34,7 +35,7 @@ def survey(provider: str | None = None) -> list[Finding]:
 
     The lab's program is always asked, since that is quick; the cloud only by name, since it is asked over the network.
     """
-    here = [*_python(), *_processor(), _ping(), *_tools(), *_kernel(), _browser()]
+    here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _browser()]
     if provider == "gcp":
         return [*here, _controller(), *_cloud(provider)]
     return [*here, _provider("lab")] if provider in (None, "lab") else here
@@ -71,6 +72,22 @@ def _processor() -> Iterator[Finding]:
         is_there=can_pin,
         detail="both ends can be pinned to CPUs of their own" if can_pin else "no way to pin a process to a CPU",
         hint="on Linux install util-linux (taskset); macOS cannot pin: the results say so",
+    )
+
+
+def _quiet() -> Finding:
+    """What else runs here, in a second's look; nothing that a provider cannot do without."""
+    now = look()
+    signs = now.signs()
+    return Finding(
+        name="quiet",
+        is_there=not signs,
+        detail=f"busy right now: {', and '.join(signs)}"
+        if signs
+        else "little else runs right now"
+        if now.is_known
+        else "this system does not count what else runs",
+        hint=f"{MEANING}: {now.advice()}",
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.errors import UsageError, did_you_mean, nearest
 from orchestrator.experiment import model, tree
 from orchestrator.experiment.host_rules import ZONE_PATTERN
 from orchestrator.experiment.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, shown
@@ -58,7 +58,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Located:
     try:
         experiment = model.Experiment.model_validate(root.plain())
     except ValidationError as error:
-        found = error.errors(include_url=False)[:MOST_PROBLEMS]
+        found = _without_echoes(error.errors(include_url=False))[:MOST_PROBLEMS]
         problems += [_explain(root, d) for d in found if root.find(d["loc"])[0].value is not None or d["loc"] == ()]
         raise ExperimentError(problems) from error
     if problems:
@@ -142,6 +142,17 @@ def _nulls(node: Node, path: Steps) -> Iterable[Problem]:
                 yield from _nulls(child, (*path, index))
 
 
+def _without_echoes(found: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """The errors but for keys that are missing because they were misspelt: the unknown key beside says what is meant."""
+    unknown = [details["loc"] for details in found if details["type"] == "extra_forbidden"]
+    meant = {(*path[:-1], name) for path in unknown for name in nearest(str(path[-1]), _known_at(path[:-1]))}
+    return [details for details in found if details["type"] != "missing" or details["loc"] not in meant]
+
+
+def _known_at(path: Sequence[Key]) -> list[str]:
+    return [info.alias or name for name, info in _model_at(path).model_fields.items()]
+
+
 def _explain(root: Node, details: ErrorDetails) -> Problem:
     """A sentence of ours for one of pydantic's errors."""
     path = details["loc"]
@@ -216,8 +227,7 @@ def _sentence(kind: str, details: ErrorDetails, node: Node, name: str) -> str:
 
 def _unknown_key(path: Sequence[Key]) -> str:
     *parents, key = path
-    owner = _model_at(parents)
-    known = [info.alias or name for name, info in owner.model_fields.items()]
+    owner, known = _model_at(parents), _known_at(parents)
     if owner is model.OperationSpec:
         return f"unknown operation '{shown(key)}'. {did_you_mean(shown(key), known)}"
     parent = next((step for step in reversed(parents) if isinstance(step, str)), None)

@@ -109,6 +109,25 @@ def decode(path: Path, data: bytes) -> Node:
     return parse(Source(name, text))
 
 
+# What the parser says, by a part of its words, and what somebody who wrote that may have meant.
+_REMEDIES = (
+    ("'\\t' that cannot start", "Indent with spaces: YAML takes no tabs."),
+    ("cannot start any token", "Put text that begins with it in quotes."),
+    (
+        "expected <block end>",
+        "Items of a list, and keys of a mapping, begin in the same column: look at the indentation.",
+    ),
+    (
+        "mapping values are not allowed",
+        "Put text with a colon and a space in quotes; or is this line indented too far?",
+    ),
+    ("a flow sequence", "Is there a ] for every [, and a comma between items?"),
+    ("a flow mapping", "Is there a } for every {, and a comma between keys?"),
+    ("a quoted scalar", "A quotation mark is missing."),
+    ("could not find expected ':'", "Is this a key without its colon?"),
+)
+
+
 def parse(source: Source) -> Node:
     """The tree of a YAML text; see `read`."""
     builder = _Builder(source)
@@ -123,7 +142,8 @@ def parse(source: Source) -> Node:
         at = error.problem_mark
         mark = Mark(source, 1, 1) if at is None else Mark(source, at.line + 1, at.column + 1)
         words = " ".join(part for part in (error.context, error.problem) if part)
-        raise ExperimentError([*builder.problems, Problem(mark, f"this is not YAML: {words}.")]) from error
+        remedy = next((f" {text}" for fragment, text in _REMEDIES if fragment in words), "")
+        raise ExperimentError([*builder.problems, Problem(mark, f"this is not YAML: {words}.{remedy}")]) from error
     if builder.problems:
         raise ExperimentError(builder.problems)
     return root

@@ -7,13 +7,13 @@ stack, and the stacks stand side by side.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
-from orchestrator.analysis.words import POLICIES
+from orchestrator.analysis.words import POLICIES, Unit, unit_for
 from orchestrator.report import palette
-from orchestrator.report.quantities import Unit, unit_for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +73,32 @@ def groups(summary: RunSummary) -> tuple[Group, ...]:
         _group(f"g{number}", title if titles.count(title) == 1 else f"{title} · {key[3]}", tuple(cells), summary)
         for number, (title, (key, cells)) in enumerate(zip(titles, found.items(), strict=True), start=1)
     )
+
+
+def cell_names(found: Sequence[Group], *, in_full: bool = False) -> dict[str, str]:
+    """What to call each cell, by id: its stack, and its group where there are several; `in_full`: always, with the load."""
+    return {
+        cell.id: " · ".join(
+            (cell.stack_label, *([group.caption] if in_full else [group.title] if len(found) > 1 else []))
+        )
+        for group in found
+        for cell in group.cells
+    }
+
+
+def floors_beside(found: Sequence[Group]) -> dict[str, tuple[tuple[FloorSummary, ...], tuple[Group, ...]]]:
+    """By a group's slug, the floors that its table shows, and the earlier groups in whose tables its others stand.
+
+    A floor is measured for a placement and a size, not for a load: it is shown in the first table that it stands beside.
+    """
+    shown: dict[int, Group] = {}
+    beside = {}
+    for group in found:
+        new = tuple(floor for floor in group.floors if id(floor) not in shown)
+        earlier = dict.fromkeys(shown[id(floor)].slug for floor in group.floors if id(floor) in shown)
+        beside[group.slug] = (new, tuple(g for g in found if g.slug in earlier))
+        shown |= {id(floor): group for floor in new}
+    return beside
 
 
 def stack_colours(summary: RunSummary) -> dict[str, int]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from orchestrator.analysis.words import POLICIES, margin
+from orchestrator.analysis import words
 from orchestrator.errors import UsageError
 from orchestrator.report import palette, quantities
 from orchestrator.report.groups import anchor
@@ -93,19 +93,21 @@ def _environment() -> jinja2.Environment:
         latency=quantities.latency,
         beyond=quantities.beyond,
         statistic=quantities.statistic,
-        margin=margin,
+        margin=words.margin,
         exact=quantities.exact,
-        number=quantities.number,
-        rate=quantities.rate,
-        size=quantities.size,
-        ratio=quantities.ratio,
-        ratio_bounds=quantities.ratio_bounds,
-        percent=quantities.percent,
+        number=words.number,
+        rate=words.rate,
+        size=words.size,
+        ratio=words.ratio,
+        ratio_bounds=words.ratio_bounds,
+        percent=words.percent,
         words=quantities.words,
         prose=quantities.prose,
         moment=quantities.moment,
         anchor=anchor,
-        policy_words=POLICIES,
+        is_vague=words.is_vague,
+        vague=words.VAGUE,
+        policy_words=words.POLICIES,
         dash=palette.dash,
         series=palette.series,
     )

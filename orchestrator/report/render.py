@@ -16,9 +16,9 @@ from orchestrator.report.figures.first import first_request
 from orchestrator.report.figures.floor import floor_bars, parts
 from orchestrator.report.figures.forest import forest
 from orchestrator.report.figures.timings import time_strip
-from orchestrator.report.groups import Group, anchor, groups, stack_colours
+from orchestrator.report.groups import Group, anchor, cell_names, floors_beside, groups, stack_colours
 from orchestrator.report.page import render_page, write_page
-from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_words
+from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_words, shown_evidence
 
 REPORTS = Path("reports")
 ELSEWHERE = "elsewhere"
@@ -45,7 +45,7 @@ def render(summary: RunSummary) -> str:
         charts_of={group.slug: _charts(group, colours, summary.matters) for group in found},
         legend_entries=_legend(summary, colours),
         colours=colours,
-        cell_names=_cell_names(found),
+        cell_names=cell_names(found),
         checks=check_groups(summary),
         checks_in_words=in_words(counts(summary.checks)),
         quiet_verdicts=QUIET,
@@ -53,6 +53,8 @@ def render(summary: RunSummary) -> str:
         invalid=invalid,
         invalid_everywhere=is_everywhere(summary.cells, invalid),
         failed_in_words=failed_in_words(summary),
+        shown_evidence=shown_evidence,
+        floors_beside=floors_beside(found),
         ratios_and_medians=RATIOS_AND_MEDIANS,
         intervals=INTERVALS,
         throughput=THROUGHPUT,
@@ -108,12 +110,3 @@ def _charts(group: Group, colours: dict[str, int], matters: float) -> dict[str, 
 def _legend(summary: RunSummary, colours: dict[str, int]) -> list[tuple[str, int]]:
     labels = {cell.stack: cell.stack_label for cell in summary.cells}
     return [(labels[stack], number) for stack, number in colours.items()]
-
-
-def _cell_names(found: tuple[Group, ...]) -> dict[str, str]:
-    """What to call each cell, by id: the group's title goes without saying where there is one group only."""
-    return {
-        cell.id: cell.stack_label if len(found) == 1 else f"{cell.stack_label} · {group.title}"
-        for group in found
-        for cell in group.cells
-    }

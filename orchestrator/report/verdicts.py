@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from orchestrator.analysis.counts import WORST_FIRST as ORDER
 from orchestrator.analysis.counts import counts
@@ -47,6 +49,16 @@ def failed_in_words(summary: RunSummary) -> str:
     cells = {result.cell for result in results if result.cell}
     text = f"{count(counts(results)['fail'], 'check')} failed"
     return f"{text} in {count(len(cells), 'cell')}" if cells else text
+
+
+def shown_evidence(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers of a check for people, who count trials from one; JSON holds their indexes, from zero."""
+    found = dict(evidence)
+    if isinstance(index := found.get("trial"), int):
+        found["trial"] = index + 1
+    if isinstance(indexes := found.get("trials"), list | tuple):
+        found["trials"] = [index + 1 for index in indexes]
+    return found
 
 
 def _group(name: str, checks: list[CheckResult]) -> CheckGroup:

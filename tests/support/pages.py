@@ -97,6 +97,7 @@ class Document(HTMLParser):
         self.unclosed.pop()
 
     def handle_data(self, data: str) -> None:
+        data = data.replace("\u00a0", " ")  # both are a blank to whoever reads
         if "script" in self.unclosed:
             kind, body = self.scripts[-1]
             self.scripts[-1] = (kind, body + data)

@@ -117,14 +117,30 @@
   window.addEventListener("hashchange", reveal);
   reveal();
 
-  // ---- paper shows everything, in light colours
+  // ---- what a wide table hides to its right
+
+  root.dataset.script = "on";
+  const regions = [...document.querySelectorAll(".scroll")];
+  const mark = (region) => {
+    const isMore = region.scrollLeft + region.clientWidth < region.scrollWidth - 2;
+    region.parentElement.toggleAttribute("data-more", isMore);
+  };
+  const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => mark(target)));
+  regions.forEach((region) => {
+    sizes.observe(region);
+    region.addEventListener("scroll", () => mark(region), { passive: true });
+  });
+
+  // ---- paper shows every group, and what did not pass, in light colours; what else is closed stays so (page.css)
 
   let onScreen = null;
+  const isPrinted = (chart) => !chart.closest("#timings, #first, details:not([open])");
   window.addEventListener("beforeprint", () => {
-    onScreen = { theme: root.dataset.theme, closed: [...document.querySelectorAll("details:not([open])")] };
+    onScreen = { theme: root.dataset.theme, closed: [...document.querySelectorAll("details.group:not([open]), .check.fail:not([open]), .check.warn:not([open])")] };
     root.dataset.theme = "light";
     onScreen.closed.forEach((each) => { each.open = true; });
-    charts.filter((chart) => typeof specs.get(chart) === "string").forEach((chart) => paint(chart, PRINTED_WIDTH));
+    charts.filter((chart) => typeof specs.get(chart) === "string" && isPrinted(chart))
+      .forEach((chart) => paint(chart, PRINTED_WIDTH));
   });
   window.addEventListener("afterprint", () => {
     if (onScreen.theme) root.dataset.theme = onScreen.theme;

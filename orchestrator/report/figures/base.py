@@ -11,8 +11,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from orchestrator.analysis.words import significant
 from orchestrator.report.page import pack, shown
-from orchestrator.report.quantities import THIN, significant
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK, MUTED, GRID, RULE = "var(--ink)", "var(--muted)", "var(--grid)", "var(--rule)"
@@ -37,7 +37,7 @@ def figure(slug: str, label: str, traces: Iterable[Any], layout: dict[str, Any],
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": FONT, "size": 12, "color": INK},
-        "separators": f".{THIN}",
+        "separators": ".,",
         "margin": {"l": 8, "r": 16, "t": 28, "b": 40},
         "hoverlabel": {
             "bgcolor": "var(--raised)",
@@ -124,5 +124,4 @@ def broken(label: str) -> str:
 
 
 def _tick(value: float) -> str:
-    text = f"{value:,.6f}".rstrip("0").rstrip(".") if value < 1 else f"{value:,.6g}" if value < 1e6 else f"{value:,.0f}"
-    return text.replace(",", THIN if value >= 10_000 else "")
+    return f"{value:,.6f}".rstrip("0").rstrip(".") if value < 1 else f"{value:,.6g}" if value < 1e6 else f"{value:,.0f}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from orchestrator.analysis.summary import Distribution
+from orchestrator.analysis.words import significant
 from orchestrator.report.figures.base import Figure, axis, figure, log10, logarithmic, plain
 from orchestrator.report.groups import Group
 from orchestrator.report.palette import dash, series
-from orchestrator.report.quantities import significant
 
 HEIGHT_PX = 380
 NINES = ((0.0, "min"), (0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"))

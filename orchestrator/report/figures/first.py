@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from orchestrator.analysis.words import significant
 from orchestrator.report.figures.base import INK, Figure, axis, broken, figure, logarithmic
 from orchestrator.report.groups import Group
 from orchestrator.report.palette import series
-from orchestrator.report.quantities import significant
 
 ROW_PX = 34
 

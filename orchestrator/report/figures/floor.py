@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from orchestrator.analysis.summary import CellSummary
+from orchestrator.analysis.words import significant
 from orchestrator.report.figures.base import INK, Figure, axis, broken, figure
 from orchestrator.report.groups import Group
 from orchestrator.report.palette import series
-from orchestrator.report.quantities import significant
 
 ROW_PX = 40
 

@@ -8,9 +8,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 from orchestrator.analysis.summary import Comparison, Interval
+from orchestrator.analysis.words import ratio, significant
 from orchestrator.report.figures.base import INK, MUTED, Figure, axis, broken, figure, logarithmic, plain
 from orchestrator.report.palette import series
-from orchestrator.report.quantities import ratio, significant
 
 ROW_PX = 46
 UNTOLD = ("tie", "not resolved", "cannot tell")

@@ -7,10 +7,10 @@ from itertools import groupby
 import plotly.graph_objects as go
 
 from orchestrator.analysis.summary import CellSummary, Strip
+from orchestrator.analysis.words import Unit, significant
 from orchestrator.report.figures.base import RULE, Figure, axis, figure, logarithmic
 from orchestrator.report.groups import Group, slowest_reply
 from orchestrator.report.palette import series
-from orchestrator.report.quantities import Unit, significant
 
 HEIGHT_PX = 200
 _DIGITS = 4  # of bins and seconds: a strip is 200 pixels high; the slowest keep five

@@ -104,7 +104,7 @@ def test_a_floor_far_from_where_it_was_forbids_a_verdict(old, kind):
         compare_runs(moved_floors(summary(seed=2, base_us={"grpc": 900.0}), 1.6, (kind,)), old, "median"), "grpc"
     )
     assert found.verdict == "cannot tell"
-    assert f"conditions differ: the {kind} floor itself moved" in found.why
+    assert any(f"conditions differ: the {kind} floor itself moved" in doubt for doubt in found.doubts)
 
 
 def test_a_median_beyond_the_time_out_is_neither_left_out_nor_a_ratio(old):
@@ -157,7 +157,7 @@ def test_a_failed_check_in_either_run_forbids_any_verdict(old, base_us, spoilt):
     pair = (with_check(new, "fail"), old) if spoilt == "new" else (new, with_check(old, "fail"))
     found = row_of(compare_runs(*pair, "median"), "grpc")
     assert found.verdict == "cannot tell"
-    assert f"in {spoilt} a check failed: floor" in found.why
+    assert f"in {spoilt} a check failed: floor" in found.doubts
     assert found.interval is not None
 
 
@@ -187,7 +187,7 @@ def busy(share):
 def test_a_machine_that_was_busier_during_trials_forbids_a_verdict(old):
     found = row_of(compare_runs(summary(seed=2, base_us={"grpc": 300.0}, spoil=busy(1.2)), old, "median"), "grpc")
     assert found.verdict == "cannot tell"
-    assert "conditions differ: other processes used a CPU" in found.why
+    assert any("conditions differ: other processes used a CPU" in doubt for doubt in found.doubts)
 
 
 @pytest.mark.parametrize(("waited", "verdict"), [(0.9, "cannot tell"), (0.5, "regressed")])
@@ -199,7 +199,7 @@ def test_an_overloaded_machine_forbids_a_verdict_though_both_runs_had_it(waited,
     new = summary(seed=2, base_us={"grpc": 300.0}, spoil=spoil)
     found = row_of(compare_runs(new, summary("old", spoil=spoil), "median"), "grpc")
     assert found.verdict == verdict
-    assert ("overloaded" in found.why) == (verdict == "cannot tell")
+    assert any("overloaded" in doubt for doubt in found.doubts) == (verdict == "cannot tell")
 
 
 def test_a_machine_that_was_as_busy_forbids_none():
@@ -239,7 +239,7 @@ def test_another_governor_forbids_a_verdict_and_is_named_in_it(old):
     found = compare_runs(more_conditions(new, **governors[0]), more_conditions(old, **governors[1]), "median")
     slower = row_of(found, "grpc")
     assert slower.verdict == "cannot tell"
-    assert "CPU governor: powersave against performance" in slower.why
+    assert "CPU governor: powersave against performance" in slower.doubts
 
 
 def test_another_kernel_is_named_beside_a_verdict_that_stands(old):

@@ -80,4 +80,4 @@ def test_several_stacks_are_told_against_the_reference_and_those_alike_together(
 
 @pytest.mark.parametrize("blocks", [1, 2])
 def test_where_nothing_is_told_nothing_is_summed_up(blocks):
-    assert first_sentence(blocks=blocks, placements=places(30.0)).startswith("add, local, reuse")
+    assert first_sentence(blocks=blocks, placements=places(30.0)).startswith("Not resolved: ")

@@ -12,10 +12,10 @@ from orchestrator.analysis import words
 from orchestrator.analysis.across import compare_runs
 from orchestrator.analysis.answer import answer
 from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.words import ratio_bounds
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment import plan as p
 from orchestrator.report.figures.forest import _blocks
-from orchestrator.report.quantities import ratio_bounds
 from orchestrator.report.render import render
 from services.harness.contract import STATUSES
 from tests.support.pages import Document

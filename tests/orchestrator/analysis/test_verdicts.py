@@ -119,7 +119,7 @@ def test_every_comparison_has_one_outcome_in_one_sentence(run):
     said = verdicts(cells, comparisons, ())
     form = {
         "tie": r"a tie with [^.]*?{0} \(equivalent",
-        "not resolved": r"not resolved against [^.]*?{0}(?: takes between|: the blocks differ too much)",
+        "not resolved": r"not resolved against [^.]*?{0}(?: takes between|: the blocks differ too much| \(\S+ to \S+×\))",
         "cannot tell": r"cannot tell how [^.]*?{0}",
     }
     for group in {c.group for c in comparisons}:
@@ -200,7 +200,7 @@ def test_a_stack_in_a_single_setting_is_not_one_of_one():
 def test_the_client_is_named_where_the_label_leaves_it_out():
     outcome = {"reuse": ((0.65, 0.68), 0.66), "per-request": ((0.65, 0.68), 0.66)}
     assert verdicts(*by_policy(outcome), ())[-1] == (
-        "A stack's time is that of its responder and its client together: "
+        "The clients differ too, and are part of each difference: "
         "client of rest asks rest (thin); client of grpc asks grpc (thin)."
     )
 
@@ -235,6 +235,14 @@ def test_where_the_quickest_are_not_apart_that_is_said_with_the_lowest_ratio():
     )
     said = three((0.5, (0.4, 0.62)), (0.55, (0.45, 0.67)))
     assert said.startswith("which of websocket (thin) and grpc (thin) is quickest is not resolved")
+
+
+def test_several_that_are_too_wide_share_their_reason():
+    said = three((0.99, (0.0038, 261.0)), (1.5, (0.05, 45.0)))
+    assert said.endswith(
+        "ot resolved against rest (thin): "
+        "the blocks differ too much for websocket (thin) (0.0038 to 261×) and grpc (thin) (0.05 to 45.0×)."
+    )
 
 
 def test_an_interval_far_too_wide_is_said_to_be_so():

@@ -12,8 +12,8 @@ def test_a_trial_is_named_by_the_block_that_the_tables_show():
             draft.done["wire"] |= {"retransmits": 400, "segments_sent": 2000}
 
     (result,) = (r for r in summarise(a_run(spoil=again)).checks if (r.name, r.verdict) == ("lost packets", "warn"))
-    assert "in block 3 (trial 5) of" in result.explanation
-    assert (result.evidence["block"], result.evidence["trial"]) == (3, 5)
+    assert "in block 3 (trial 6) of" in result.explanation
+    assert (result.evidence["block"], result.evidence["trial"]) == (3, 5)  # JSON keeps the index of the trial
 
 
 def test_the_connections_that_were_opened_besides_are_counted_in_words():

@@ -183,3 +183,44 @@ def test_a_cell_of_which_every_trial_failed_ends_with_5(out):
     with pytest.raises(InvalidMeasurement, match="completeness"):
         check.command("half")
     assert "No trial of this cell gave a sample" in out.getvalue()
+
+
+def test_a_finding_names_its_cell_as_the_report_does(out):
+    a_run_called("broken", spoil=impossible)
+    with pytest.raises(InvalidMeasurement):
+        check.command("latest")
+    assert (
+        "grpc (thin) · add · local · connections kept open · 1,000 requests, 1 in flight: Impossible" in out.getvalue()
+    )
+    assert "grpc-thin.add.local" not in out.getvalue()
+
+
+def test_what_differs_in_all_rows_stands_once_above_them(out):
+    def busy(draft):
+        span_s = draft.done["measured_s"]
+        draft.done["host_after"] = host_counters(int(span_s * S), pressure_us=int(span_s * 0.9e6))
+
+    a_run_called("old", spoil=busy)
+    a_run_called("new", spoil=busy, seed=2)
+    compare.command("new", "old")
+    lines = out.getvalue().splitlines()
+    rows = [number for number, line in enumerate(lines) if re.match(r"  \w.*\(thin\)", line)]
+    assert len(rows) == 2
+    for run in ("new", "old"):
+        (said,) = (number for number, line in enumerate(lines) if f"in {run} the machine was overloaded" in line)
+        assert said < rows[0]
+        assert "90 % of a trial" in lines[said]
+
+
+def test_what_is_particular_to_a_row_stays_there(out):
+    def lost(draft):
+        if "grpc" in draft.cell.stack:
+            draft.done["wire"] |= {"retransmits": 400, "segments_sent": 2000}
+
+    a_run_called("old")
+    a_run_called("new", spoil=lost, seed=2)
+    compare.command("new", "old")
+    lines = out.getvalue().splitlines()
+    (row,) = (number for number, line in enumerate(lines) if "grpc (thin)" in line)
+    (said,) = (number for number, line in enumerate(lines) if "in new a check warns: lost packets" in line)
+    assert said > row

@@ -7,14 +7,16 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.analysis import words
 from orchestrator.analysis.answer import answer, first_sentence
 from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.verdicts import verdicts
 from orchestrator.cli import status
 from orchestrator.cli.answer import answer_lines
 from orchestrator.cli.console import console
 from orchestrator.errors import did_you_mean
 from orchestrator.measure.run import Result
-from orchestrator.report import quantities
+from orchestrator.report.quantities import prose
 from orchestrator.results.folder import RunFolder
 from tests.support.plans import plan
 from tests.support.runs import a_run
@@ -87,8 +89,8 @@ def test_no_ratio_of_a_table_is_zero():
     found = answer(a_summary())
     rows = tuple(replace(row, ratio=0.0038, ratio_interval=(0.0001, 261.0)) for row in found.table)
     lines = "\n".join(answer_lines(replace(found, table=rows)))
-    assert "0.0038× (0.0001 to 261.00)" in lines
-    assert quantities.ratio(0.0038) == "0.0038×"
+    assert "0.0038× (0.0001 to 261)" in lines
+    assert words.ratio(0.0038) == "0.0038×"
 
 
 @pytest.mark.parametrize("word", ["REST", "Rest", "rset"])
@@ -96,14 +98,14 @@ def test_suggestions_do_not_mind_the_case(word):
     assert did_you_mean(word, ["rest", "grpc"]) == "Did you mean rest?"
 
 
-@pytest.mark.parametrize(("milliseconds", "text"), [(5200.0, "5200.0"), (0.034, "0.034"), (0.0, "0.0"), (1.0, "1.0")])
+@pytest.mark.parametrize(("milliseconds", "text"), [(5200.0, "5,200.0"), (0.034, "0.034"), (0.0, "0.0"), (1.0, "1.0")])
 def test_a_ping_far_below_the_unit_of_its_table_is_not_shown_as_nothing(milliseconds, text):
-    assert quantities.unit_for([5200.0]).text(milliseconds) == text
+    assert words.unit_for([5200.0]).text(milliseconds) == text
 
 
 def test_backticks_become_code_and_nothing_else_becomes_markup():
-    assert quantities.prose("raise `repeats` <b>") == "raise <code>repeats</code> &lt;b&gt;"
-    assert "<script>" not in quantities.prose("`<script>`")
+    assert prose("raise `repeats` <b>") == "raise <code>repeats</code> &lt;b&gt;"
+    assert "<script>" not in prose("`<script>`")
 
 
 def test_no_caption_speaks_of_one_connection_where_64_requests_are_in_flight():
@@ -111,3 +113,41 @@ def test_no_caption_speaks_of_one_connection_where_64_requests_are_in_flight():
     cells = tuple(replace(c, concurrency=64, load="1,000 requests, 64 in flight") for c in summary.cells)
     settings = {row.setting for row in answer(replace(summary, cells=cells)).table}
     assert all("64 in flight" in text and "one connection" not in text for text in settings)
+
+
+def test_the_terminal_names_unlike_clients_in_the_reports_own_sentence():
+    summary = summarise(a_run())
+    cells = tuple(replace(cell, client=f"client of {cell.protocol}") for cell in summary.cells)
+    summary = replace(summary, cells=cells, verdicts=verdicts(cells, summary.comparisons, summary.checks))
+    found = answer(summary)
+    assert found.clients in summary.verdicts
+    assert found.clients == found.to_dict()["clients"]
+    assert "client of rest asks rest (thin)" in found.clients
+    assert found.clients in " ".join(answer_lines(found, width=1000))
+
+
+def test_one_client_for_all_needs_no_word():
+    summary = summarise(a_run())
+    cells = tuple(replace(cell, client="pycurl") for cell in summary.cells)
+    assert answer(replace(summary, cells=cells)).clients == ""
+
+
+def test_a_column_has_one_unit_for_all_of_its_rows():
+    found = answer(summarise(a_run()))
+    quick, slow = found.table[0], replace(found.table[1], median_ms=35.0, p99_ms=1234.5, median_text="35 ms")
+    lines = "\n".join(answer_lines(replace(found, table=(quick, slow)), width=1000))
+    assert "median, ms" in lines
+    assert "35.000" in lines
+    assert "1,234.500" in lines
+    assert "µs" not in lines.split("median, ms")[1]
+
+
+def test_an_interval_that_says_nothing_is_a_star_with_its_meaning_and_a_flag_in_json():
+    summary = summarise(a_run())
+    wide = replace(summary.cells[0], median_interval=(0.00054, 8590.0))
+    found = answer(replace(summary, cells=(wide, *summary.cells[1:])))
+    (row,) = (row for row in found.table if row.is_interval_vague)
+    assert row.median_interval_ms == (0.00054, 8590.0)
+    lines = "\n".join(answer_lines(found, width=1000))
+    assert "*: too few trials to say how far it may be off." in lines
+    assert "8,590" not in lines

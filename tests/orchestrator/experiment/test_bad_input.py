@@ -116,6 +116,13 @@ def test_missing_keys_say_what_they_are_for(write: Write, known: Known) -> None:
     ]
 
 
+def test_a_misspelt_key_is_not_called_missing_as_well(write: Write, known: Known) -> None:
+    text = MINIMAL.replace("stacks:", "stack:")
+    assert problems(write(text), known) == [
+        f"{text.splitlines().index('stack: [rest, grpc]') + 1}:1: unknown key 'stack'. Did you mean stacks?"
+    ]
+
+
 @pytest.mark.parametrize("text", ["", "# nothing\n", "just text\n", "- a\n"])
 def test_a_file_that_is_no_mapping_is_no_experiment(write: Write, known: Known, text: str) -> None:
     assert problems(write(text), known)[0].endswith("an experiment is a mapping of keys; `orch init` writes one.")

@@ -26,7 +26,7 @@ def test_what_was_not_sent_stands_in_the_tables():
     cell = run.cells[0]
     trials = (replace(cell.trials[0], not_sent=1234), *cell.trials[1:])
     document = Document(render(replace(run, cells=(replace(cell, not_sent=1234, trials=trials),))))
-    assert document.text.count("1234 not sent") == 2
+    assert document.text.count("1,234 not sent") == 2
     assert "percentiles of those sent" in document.text
     few = replace(run, cells=(replace(cell, not_sent=3),))
     assert "percentiles of those sent" not in Document(render(few)).text
@@ -35,3 +35,19 @@ def test_what_was_not_sent_stands_in_the_tables():
 def test_the_ratio_is_told_apart_from_the_medians_beside_it():
     document = Document(render(a_run(stacks=2)))
     assert document.text.count("geometric mean over blocks of each block's own ratio") == 2
+
+
+def test_an_interval_wider_than_a_factor_of_ten_is_not_shown_as_one():
+    run = a_run(stacks=2)
+    cell = replace(run.cells[0], median_interval=(0.00054, 8590.0))
+    text = Document(render(replace(run, cells=(cell, *run.cells[1:])))).text
+    assert "too few trials to say how far it may be off" in text
+    assert "8,590" not in text
+
+
+def test_a_check_names_its_trial_counted_from_one():
+    run = a_run(stacks=2)
+    check = replace(run.checks[0], evidence={"block": 3, "trial": 19, "trials": [0, 19]})
+    text = Document(render(replace(run, checks=(check,)))).text
+    assert "trial 20" in text
+    assert "trials 1, 20" in text

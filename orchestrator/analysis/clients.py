@@ -1,0 +1,24 @@
+"""Which client asked which stack: a stack's time is that of its responder and its client together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orchestrator.analysis import words
+from orchestrator.analysis.summary import CellSummary, Comparison
+
+
+def unlike_clients(cells: Sequence[CellSummary], comparisons: Sequence[Comparison]) -> str:
+    """A sentence for terminal and report where compared stacks have different clients that their labels leave out.
+
+    Empty where all were asked by one client, or where each label names its own.
+    """
+    compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
+    stacks = {cell.stack: cell for cell in cells if cell.id in compared}.values()
+    by_client: dict[str, list[str]] = {}
+    for cell in stacks:
+        by_client.setdefault(cell.client, []).append(cell.stack_label)
+    if len(by_client) < 2 or all(cell.client in cell.stack_label for cell in stacks):
+        return ""
+    asked = "; ".join(f"{client} asks {words.listed(labels)}" for client, labels in by_client.items())
+    return f"The clients differ too, and are part of each difference: {asked}."

@@ -1,0 +1,58 @@
+"""Quantities as people read them: one module for terminal, report and comparisons."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.analysis import words
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [
+        (0.10944, "109 µs"),
+        (0.99996, "1 ms"),  # never 1e+03 µs
+        (999.96, "1 s"),
+        (1234567.0, "1,230 s"),
+        (3.7, "3.7 ms"),
+        (0.0, "0 µs"),
+    ],
+)
+def test_a_time_has_three_digits_and_the_unit_that_reads_best(milliseconds, text):
+    assert words.ms(milliseconds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.0442, "1.04"), (10.44, "10.4"), (250.4, "250"), (20819.4, "20,819"), (0.0038, "0.0038"), (0.296, "0.30")],
+)
+def test_a_factor_has_two_significant_digits_or_more(value, text):
+    assert words.factor(value) == text
+    assert words.ratio(value) == f"{text}×"
+
+
+def test_a_bound_that_excludes_1_is_not_rounded_to_1():
+    assert words.bounds((0.9971, 0.99996)) == ("0.997", "0.99996")
+    assert words.bounds((1.0, 1.0)) == ("1.00", "1.00")
+    assert words.ratio_bounds((0.92, 1.0004)) == ("0.92×", "1.0004×")
+
+
+@pytest.mark.parametrize(("per_s", "text"), [(5082.4, "5,082"), (12.53, "12.5"), (0.25, "0.25"), (404.0, "404")])
+def test_a_rate_has_three_digits_or_more(per_s, text):
+    assert words.rate(per_s) == text
+
+
+def test_an_interval_wider_than_a_factor_of_ten_says_that_there_were_too_few_trials():
+    assert words.interval_of((0.00054, 8590.0)) == "too few trials to say how far it may be off"
+    assert words.interval_of((0.0945, 0.1254)) == "95 % interval 94.5 µs to 125 µs"
+    assert not words.is_vague((1.0, 10.0))
+    assert words.is_vague((1.0, 10.1))
+    assert not words.is_vague(None)
+
+
+def test_no_line_ends_between_a_number_and_its_unit():
+    assert words.unbroken("57 % less, 61 µs of 1.5 s; 3 blocks") == "57\u00a0% less, 61\u00a0µs of 1.5\u00a0s; 3 blocks"
+
+
+def test_trials_and_blocks_are_counted_from_one():
+    assert words.of_trial(0, 0) == "block 1 (trial 1)"

@@ -1,0 +1,73 @@
+"""`orch doctor`, `orch plan` and `orch run` on a machine that is busy right now, and on a quiet one."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli import doctor, plan, run
+from orchestrator.cli.console import console
+from orchestrator.hosts.busy import MachineNow
+
+BUSY = MachineNow(cpus=2, used=1.5, steal=0.5, waiting=0.8, load=4.0)
+QUIET = MachineNow(cpus=2, used=0.05, steal=0.0, waiting=0.0, load=0.1)
+EXPERIMENT = "name: example\nquestion: Which?\nstacks: [rest, grpc]\noperations: timestamp\nrepeats: 2\n"
+SIGN = "other programs used 1.50 of 2 CPUs"
+
+
+@pytest.fixture(autouse=True)
+def streams(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("out", "err"):
+        monkeypatch.setattr(console, name, io.StringIO())
+    monkeypatch.setattr(console, "as_json", False)
+    Path("example.yaml").write_text(EXPERIMENT)
+    return console
+
+
+@pytest.fixture(params=[BUSY, QUIET], ids=["busy", "quiet"])
+def now(request, monkeypatch):
+    monkeypatch.setattr("orchestrator.hosts.busy.look", lambda: request.param)
+    monkeypatch.setattr("orchestrator.cli.survey.look", lambda: request.param)
+    return request.param
+
+
+def test_doctor_warns_and_does_not_fail(now, streams):
+    doctor.command("local")
+    shown = streams.out.getvalue()
+    assert (SIGN in shown) == (now is BUSY)
+    assert ("the answer may be `not resolved`" in shown) == (now is BUSY)
+    assert "provider local: can be used here" in shown
+
+
+def test_plan_warns_in_text_and_json(now, streams):
+    plan.command(Path("example.yaml"))
+    assert (f"warning: this machine is busy right now: the hypervisor took 0.50 of 2 CPUs away, and {SIGN}"
+            in streams.out.getvalue()) == (now is BUSY)  # fmt: skip
+    streams.out.truncate(0)
+    streams.out.seek(0)
+    plan.command(Path("example.yaml"), as_json=True)
+    told = json.loads(streams.out.getvalue())["machine_now"]
+    assert (told["used"], bool(told["warning"])) == (now.used, now is BUSY)
+
+
+def test_run_warns_before_it_measures(now, streams, monkeypatch):
+    began = []
+    monkeypatch.setattr("orchestrator.measure.run.start", lambda *_, **__: began.append(streams.err.getvalue()))
+    run._start("example.yaml", [], keep=False, share=False)
+    (said_before,) = began
+    assert (SIGN in said_before) == (now is BUSY)
+
+
+def test_hosts_elsewhere_are_not_this_machine(streams, monkeypatch):
+    def never():
+        raise AssertionError("this machine does not measure")
+
+    monkeypatch.setattr("orchestrator.hosts.busy.look", never)
+    monkeypatch.setattr("orchestrator.measure.run.start", lambda *_, **__: None)
+    Path("example.yaml").write_text(EXPERIMENT + "provider: gcp\nmachine: e2-micro\n")
+    run._start("example.yaml", [], keep=False, share=False)
+    assert streams.err.getvalue() == ""
