@@ -89,7 +89,9 @@ class Size(Part):
     codec: Literal["json", "cbor", "msgpack"]
     message: dict[str, Any]
     bytes: Count
-    compressed: bool = Field(False, description="the size is after compression, which no rule here recomputes")
+    compressed: Annotated[bool, Field(strict=True)] = Field(
+        False, description="the size is after compression, which no rule here recomputes"
+    )
 
 
 class DeliversAll(Part):

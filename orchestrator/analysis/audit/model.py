@@ -38,8 +38,10 @@ class MisplacedError(ValueError):
 class Percentiles(Part):
     """Where percentiles come from; without this they are taken for order statistics of all samples."""
 
-    source: Literal["samples", "histogram", "sketch"] = Field(
-        "samples", description="histogram: interpolated within buckets (Prometheus); sketch: HDR, t-digest, DDSketch"
+    source: Literal["samples", "histogram", "sketch", "averaged"] = Field(
+        "samples",
+        description="histogram: interpolated within buckets (Prometheus); sketch: HDR, t-digest, DDSketch; "
+        "averaged: of several hosts' or intervals' percentiles",
     )
     buckets_ms: tuple[Positive, ...] | None = Field(None, min_length=1, description="the buckets' upper bounds")
     relative_error: Annotated[float, Field(strict=True, gt=0, lt=1)] | None = Field(
@@ -74,6 +76,28 @@ class Method(Part):
     )
     connecting: Literal["included", "excluded"] | None = Field(
         None, description="whether latencies include opening the connection; k6 leaves it out of http_req_duration"
+    )
+    handshake: Literal["full", "saved"] | None = Field(
+        None, description="saved: connections are opened ahead of time, by 0-RTT or Fast Open, or there are none (UDP)"
+    )
+    clients: Count | None = Field(
+        None, description="load generators whose rates are added up, each with `concurrency` in flight"
+    )
+    compressed: Annotated[bool, Field(strict=True)] | None = Field(
+        None, description="bodies travel smaller than their sizes say: compressed, or not at all (304 Not Modified)"
+    )
+    links: Count | None = Field(None, description="links or hosts that share the load, each as fast as `link_mbit`")
+    replies: Literal["far", "nearer"] | None = Field(
+        None, description="nearer: from a cache, an edge or a proxy on this side of the distance"
+    )
+    failures: Literal["counted", "left out"] | None = Field(
+        None, description="counted: calls that failed, maybe at once, are among the figures"
+    )
+    medium: Literal["fibre", "radio"] | None = Field(
+        None, description="radio: the way is not fibre (microwave, satellites, lasers), and light in a vacuum counts"
+    )
+    resolution_ms: Positive | None = Field(
+        None, description="figures are multiples of it: siege prints hundredths of a second"
     )
 
 

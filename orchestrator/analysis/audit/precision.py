@@ -80,7 +80,10 @@ def bounds(row: Row, file: AuditFile, statistic: Statistic, off: float | None = 
     if statistic == "cv":
         sd, mean = bounds(row, file, "sd"), bounds(row, file, "mean")
         return Bounds(sd.low / mean.high, sd.high / mean.low if mean.low else math.inf) if sd and mean else None
-    source = method_of(row, file).percentiles if statistic in SHARES else None
+    method = method_of(row, file)
+    if method.resolution_ms and statistic != "throughput_per_s":
+        off = max(off, method.resolution_ms)  # cut off, or rounded
+    source = method.percentiles if statistic in SHARES else None
     low, high = _estimated(value, source) if source else (value, value)
     if source and source.digits and value:
         off = max(off, 0.5 * 10.0 ** (math.floor(math.log10(value)) - source.digits + 1))
@@ -91,7 +94,7 @@ def _estimated(value: float, source: Percentiles) -> tuple[float, float]:
     if source.source == "sketch":
         error = source.relative_error or SKETCH_ERROR
         return value / (1 + error), value * (1 + error)
-    if source.source == "samples":
+    if source.source in ("samples", "averaged"):
         return value, value
     if source.buckets_ms:
         edges = (0.0, *source.buckets_ms)
