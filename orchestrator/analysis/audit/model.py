@@ -6,6 +6,7 @@ of the publication, with a `test` that says in figures what the sentence says.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -25,6 +26,10 @@ __all__ = [
     "Statistic",
     "Test",
 ]
+
+
+# Rows are compared with each other; a published table has a few dozen.
+MOST_ROWS = 200
 
 
 class MisplacedError(ValueError):
@@ -179,9 +184,9 @@ class AuditFile(Part):
     title: str
     source: str | None = None
     stated: Stated = Stated()
-    placements: tuple[PlacementFact, ...] = ()
-    results: tuple[Row, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    placements: tuple[PlacementFact, ...] = Field((), max_length=MOST_ROWS)
+    results: tuple[Row, ...] = Field((), max_length=MOST_ROWS)
+    claims: tuple[Claim, ...] = Field((), max_length=MOST_ROWS)
 
     @model_validator(mode="after")
     def _names_resolve(self) -> AuditFile:
@@ -201,7 +206,22 @@ class AuditFile(Part):
 
     def row(self, name: str) -> Row:
         """The result of that name."""
-        return next(row for row in self.results if row.name == name)
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Row]:
+        return {row.name: row for row in self.results}
+
+    def column(self, statistic: Statistic) -> tuple[float, ...]:
+        """All published figures of that statistic, in the order of the rows."""
+        if statistic not in self._columns:
+            values = (row.value(statistic) for row in self.results)
+            self._columns[statistic] = tuple(value for value in values if value is not None)
+        return self._columns[statistic]
+
+    @cached_property
+    def _columns(self) -> dict[Statistic, tuple[float, ...]]:
+        return {}
 
     def placement(self, row: Row) -> PlacementFact | None:
         """Where a row was measured."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from orchestrator.analysis.audit.claim_forms import Statistic
 from orchestrator.analysis.audit.method import method_of
@@ -32,6 +32,7 @@ class Bounds:
     high: float
 
 
+@lru_cache(maxsize=4096)
 def half_digit(value: float) -> float:
     """By how much a published figure may be off: half of its last digit that is not a zero.
 
@@ -45,7 +46,8 @@ def half_digit(value: float) -> float:
     return 0.5 * 10.0**power if value else 0.5
 
 
-def half_digit_in(column: Iterable[float], value: float) -> float:
+@lru_cache(maxsize=4096)
+def half_digit_in(column: tuple[float, ...], value: float) -> float:
     """`half_digit` of one of a column's figures: zeros at its end count as far as the column's other figures have digits.
 
     A column is printed with as many decimals, or with as many significant digits, throughout; the fewer of the two count:
@@ -67,8 +69,7 @@ def column_bounds(row: Row, file: AuditFile, statistic: Statistic) -> Bounds | N
     value = row.value(statistic)
     if value is None or statistic == "cv":
         return bounds(row, file, statistic)
-    column = [found for one in file.results if (found := one.value(statistic)) is not None]
-    return bounds(row, file, statistic, half_digit_in(column, value))
+    return bounds(row, file, statistic, half_digit_in(file.column(statistic), value))
 
 
 def bounds(row: Row, file: AuditFile, statistic: Statistic, off: float | None = None) -> Bounds | None:

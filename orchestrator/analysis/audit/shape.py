@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import combinations
 from typing import TypeGuard
 
@@ -249,6 +250,7 @@ def on_a_grid(rows: list[Row]) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
 def significant(value: float) -> int:
     """How many significant digits a figure is published with, zeros at its end left out."""
     return len(f"{value:.15g}".replace(".", "").split("e")[0].strip("0"))

@@ -20,7 +20,8 @@ TableRule = Callable[[AuditFile], Iterator[Finding]]
 TEMPLATE = Rule(
     "tail template",
     "four results or more, one in five (one at the least) left out, means that differ by half, 1,000 requests each; thin "
-    "tails alike within 15 %, or any tails more alike than samples are once in 1,000 tables",
+    "tails alike within 15 %, or any tails more alike than samples are once in 1,000 tables; ramps, and loads of one stack, are left "
+    "out",
     "all rows were scaled from one measured distribution (a model, a simulation), or cut off at the same percentile",
 )
 REPEATED = Rule(
@@ -234,11 +235,15 @@ def repeated_figures(file: AuditFile) -> Iterator[Finding]:
     rows = [r for r in file.results if r.measures == "latency" and _exact(r, file)]
     if on_a_grid(rows):
         return
+    named: set[str] = set()
     for one, other in combinations(rows, 2):
+        if one.name in named:  # said of the first row that it equals
+            continue
         same = [n for n in _FIGURES if _long(one, n, 3) and one.value(n) == other.value(n)]
         if len(same) >= 3 and _setting(one) != _setting(other):
             words = ", ".join(f"{n} {one.value(n):g}" for n in same)
             yield _repeated(f"{one.name} and {other.name} share {words}", [one, other])
+            named.add(other.name)
     for name in _FIGURES:
         by_value: dict[float, list[Row]] = defaultdict(list)
         for row in rows:
