@@ -20,8 +20,8 @@ TableRule = Callable[[AuditFile], Iterator[Finding]]
 TEMPLATE = Rule(
     "tail template",
     "four results or more, one in five (one at the least) left out, means that differ by half, 1,000 requests each; thin "
-    "tails alike within 15 %, or any tails more alike than samples are once in 1,000 tables; ramps, and loads of one stack, are left "
-    "out",
+    "tails alike within 15 %, or any tails more alike than samples are once in 1,000 tables; ramps, and loads of one "
+    "stack, are left out",
     "all rows were scaled from one measured distribution (a model, a simulation), or cut off at the same percentile",
 )
 REPEATED = Rule(
