@@ -21,7 +21,7 @@ class Part(BaseModel):
 
 
 class _Compared(Part):
-    pairs: tuple[tuple[str, str], ...] = Field(min_length=1)
+    pairs: tuple[tuple[str, str], ...] = Field(min_length=1, max_length=200)
     statistic: Statistic = "mean"
     percent: Range | None = None
     by: Range | None = Field(
@@ -89,7 +89,9 @@ class Size(Part):
     codec: Literal["json", "cbor", "msgpack"]
     message: dict[str, Any]
     bytes: Count
-    compressed: bool = Field(False, description="the size is after compression, which no rule here recomputes")
+    compressed: Annotated[bool, Field(strict=True)] = Field(
+        False, description="the size is after compression, which no rule here recomputes"
+    )
 
 
 class DeliversAll(Part):
@@ -152,7 +154,7 @@ class Claim(Part):
     """A sentence of the publication; `tests` say it in figures, and all must hold. Without one it is undetermined."""
 
     text: str
-    tests: tuple[Test, ...] = ()
+    tests: tuple[Test, ...] = Field((), max_length=20)
 
 
 def rows_of(test: Test) -> tuple[str, ...]:

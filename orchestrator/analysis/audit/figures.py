@@ -20,8 +20,10 @@ RULES: tuple[RowRule, ...] = (
     network.link_load,
     shape.uniform_ramp,
     shape.constant,
+    shape.digits_of_the_tool,
     load.in_flight,
     load.littles_law,
+    load.total_against_rate,
     load.gap_is_no_latency,
     load.delivered,
 )

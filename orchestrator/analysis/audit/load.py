@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from orchestrator.analysis.audit.finding import Finding, Rule
-from orchestrator.analysis.audit.method import depth_unknown, method_of, of_several_runs
+from orchestrator.analysis.audit.method import clients_of, depth_unknown, method_of, of_several_runs
 from orchestrator.analysis.audit.model import AuditFile, Row
 from orchestrator.analysis.audit.precision import bounds, half_digit, mean_bounds
 from orchestrator.analysis.audit.rules import about
@@ -27,6 +27,11 @@ LITTLE = Rule(
     f"5 % in a single run, 15 % where runs are not spoken of, a factor of {EXCESS_OVER_RUNS:g} where several are stated",
     "more requests were in flight than stated (pipelining, batches, several connections), latencies were corrected for "
     "coordinated omission (wrk), or requests waited in an open loop",
+)
+TOTAL = Rule(
+    "total against rate",
+    "a tenth of the duration, the figures' rounding, and one longest request, times the runs",
+    "the rate counts successes alone, the figures are of several runs or hosts, or the duration is another one's",
 )
 GAPS = Rule("gaps are no latencies", "none", "the figure is of latencies, and the description is wrong")
 DELIVERED = Rule(
@@ -56,16 +61,17 @@ def in_flight(row: Row, file: AuditFile) -> Finding | None:
 def littles_law(row: Row, file: AuditFile) -> Finding | None:
     """In a closed loop, requests in flight = throughput x mean latency (Little 1961), less the client's own time.
 
-    In flight are concurrency x batch. Latencies can add up to less than the time there was, and never to more. Over
-    several runs a mean of all requests and a median of the runs' throughputs are often published side by side, though:
-    where several runs are stated, only a large excess tells. Where no mean is published, the percentiles force a least one.
+    In flight are concurrency x batch, of each load generator. Latencies can add up to less than the time there was, and
+    never to more. Over several runs a mean of all requests and a median of the runs' throughputs are often published
+    side by side, though: where several runs are stated, only a large excess tells. Where no mean is published, the
+    percentiles force a least one.
     """
     concurrency = row.concurrency or (1 if file.stated.mode == "sequential" else None)
     if file.stated.mode in ("open loop", "stream") or row.measures == "gap":
         return None
     if not (concurrency and row.throughput_per_s):
         return None
-    flying = concurrency * (row.batch or 1)
+    flying = concurrency * (row.batch or 1) * clients_of(row, file)
     implied = flying / row.throughput_per_s * 1000
     longest = flying / max(row.throughput_per_s - half_digit(row.throughput_per_s), 1e-12) * 1000
     mean, p99 = bounds(row, file, "mean"), row.p99
@@ -92,6 +98,28 @@ def littles_law(row: Row, file: AuditFile) -> Finding | None:
         words = f"{arithmetic}: the rest of the time is in no latency, which the client's own work may explain"
         return about(row, LITTLE, "undetermined", words)
     return about(row, LITTLE, "supported", arithmetic)
+
+
+def total_against_rate(row: Row, file: AuditFile) -> Finding | None:
+    """No more requests are summarised than were sent at that rate for that long.
+
+    Fewer are honest: warm-ups are left out, and samples thinned. Tools divide by slightly more than the stated duration
+    (they wait for the last replies), so that a tenth is granted.
+    """
+    duration, rate = method_of(row, file).duration_s, row.throughput_per_s or row.delivered_per_s
+    if not (row.samples and duration and rate) or row.measures == "gap":
+        return None
+    rate = max(rate, row.offered_per_s or 0.0)
+    longest = (row.max or row.p99 or 0.0) / 1000
+    runs = file.stated.repeats or 1
+    most = (rate + half_digit(rate)) * (1.1 * (duration + half_digit(duration)) + longest) * runs * (row.batch or 1)
+    arithmetic = f"{rate:,g} per s x {duration:g} s = {rate * duration:,.0f} requests; published {row.samples:,}"
+    if row.samples <= most:
+        return about(row, TOTAL, "supported", arithmetic)
+    if of_several_runs(row, file) or clients_of(row, file) > 1 or method_of(row, file).failures == "counted":
+        words = f"{arithmetic}: more, which several runs or hosts, or failed calls, may explain"
+        return about(row, TOTAL, "undetermined", words)
+    return about(row, TOTAL, "contradicted", arithmetic)
 
 
 def gap_is_no_latency(row: Row, _: AuditFile) -> Finding | None:

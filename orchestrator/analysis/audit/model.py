@@ -6,6 +6,7 @@ of the publication, with a `test` that says in figures what the sentence says.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -27,6 +28,10 @@ __all__ = [
 ]
 
 
+# Rows are compared with each other; a published table has a few dozen.
+MOST_ROWS = 200
+
+
 class MisplacedError(ValueError):
     """What is wrong between parts of a file, with the path of the part at fault."""
 
@@ -38,8 +43,10 @@ class MisplacedError(ValueError):
 class Percentiles(Part):
     """Where percentiles come from; without this they are taken for order statistics of all samples."""
 
-    source: Literal["samples", "histogram", "sketch"] = Field(
-        "samples", description="histogram: interpolated within buckets (Prometheus); sketch: HDR, t-digest, DDSketch"
+    source: Literal["samples", "histogram", "sketch", "averaged"] = Field(
+        "samples",
+        description="histogram: interpolated within buckets (Prometheus); sketch: HDR, t-digest, DDSketch; "
+        "averaged: of several hosts' or intervals' percentiles",
     )
     buckets_ms: tuple[Positive, ...] | None = Field(None, min_length=1, description="the buckets' upper bounds")
     relative_error: Annotated[float, Field(strict=True, gt=0, lt=1)] | None = Field(
@@ -74,6 +81,28 @@ class Method(Part):
     )
     connecting: Literal["included", "excluded"] | None = Field(
         None, description="whether latencies include opening the connection; k6 leaves it out of http_req_duration"
+    )
+    handshake: Literal["full", "saved"] | None = Field(
+        None, description="saved: connections are opened ahead of time, by 0-RTT or Fast Open, or there are none (UDP)"
+    )
+    clients: Count | None = Field(
+        None, description="load generators whose rates are added up, each with `concurrency` in flight"
+    )
+    compressed: Annotated[bool, Field(strict=True)] | None = Field(
+        None, description="bodies travel smaller than their sizes say: compressed, or not at all (304 Not Modified)"
+    )
+    links: Count | None = Field(None, description="links or hosts that share the load, each as fast as `link_mbit`")
+    replies: Literal["far", "nearer"] | None = Field(
+        None, description="nearer: from a cache, an edge or a proxy on this side of the distance"
+    )
+    failures: Literal["counted", "left out"] | None = Field(
+        None, description="counted: calls that failed, maybe at once, are among the figures"
+    )
+    medium: Literal["fibre", "radio"] | None = Field(
+        None, description="radio: the way is not fibre (microwave, satellites, lasers), and light in a vacuum counts"
+    )
+    resolution_ms: Positive | None = Field(
+        None, description="figures are multiples of it: siege prints hundredths of a second"
     )
 
 
@@ -155,9 +184,9 @@ class AuditFile(Part):
     title: str
     source: str | None = None
     stated: Stated = Stated()
-    placements: tuple[PlacementFact, ...] = ()
-    results: tuple[Row, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    placements: tuple[PlacementFact, ...] = Field((), max_length=MOST_ROWS)
+    results: tuple[Row, ...] = Field((), max_length=MOST_ROWS)
+    claims: tuple[Claim, ...] = Field((), max_length=MOST_ROWS)
 
     @model_validator(mode="after")
     def _names_resolve(self) -> AuditFile:
@@ -177,7 +206,22 @@ class AuditFile(Part):
 
     def row(self, name: str) -> Row:
         """The result of that name."""
-        return next(row for row in self.results if row.name == name)
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Row]:
+        return {row.name: row for row in self.results}
+
+    def column(self, statistic: Statistic) -> tuple[float, ...]:
+        """All published figures of that statistic, in the order of the rows."""
+        if statistic not in self._columns:
+            values = (row.value(statistic) for row in self.results)
+            self._columns[statistic] = tuple(value for value in values if value is not None)
+        return self._columns[statistic]
+
+    @cached_property
+    def _columns(self) -> dict[Statistic, tuple[float, ...]]:
+        return {}
 
     def placement(self, row: Row) -> PlacementFact | None:
         """Where a row was measured."""

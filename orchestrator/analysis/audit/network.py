@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.analysis.audit.claim_forms import Statistic
 from orchestrator.analysis.audit.finding import AuditVerdict, Finding, Rule
-from orchestrator.analysis.audit.method import method_of
+from orchestrator.analysis.audit.method import clients_of, method_of
 from orchestrator.analysis.audit.model import AuditFile, PlacementFact, Row
 from orchestrator.analysis.audit.precision import Bounds, blanks, bounds, half_digit
 from orchestrator.analysis.audit.rules import about
@@ -82,10 +82,20 @@ def below_the_ping(row: Row, file: AuditFile) -> Finding | None:
         if row.batch and row.batch > 1 and upper[typical].high * row.batch >= least:
             words = f"{words}; over a batch of {row.batch} that is {(row.value(typical) or 0) * row.batch:.3g} ms"
             return about(row, BELOW_PING, "undetermined", f"{words}: a batch's time, divided")
+        if why := _never_went_there(row, file):
+            return about(row, BELOW_PING, "undetermined", f"{words}: {why}")
         return about(row, BELOW_PING, "impossible", words)
     if any(found.high < least for found in lower.values()):
         return about(row, BELOW_PING, "undetermined", f"{arithmetic}: the ping's own minimum is not published")
     return about(row, BELOW_PING, "supported", arithmetic)
+
+
+def _never_went_there(row: Row, file: AuditFile) -> str:
+    """Why replies may be quicker than the way to the other end, as far as the publication says; "" where it does not."""
+    method = method_of(row, file)
+    if method.replies == "nearer":
+        return "replies are said to come from nearer than the other end"
+    return "failed calls are said to be counted, which may fail at once" if method.failures == "counted" else ""
 
 
 def distance(row: Row, file: AuditFile) -> Finding | None:
@@ -94,7 +104,9 @@ def distance(row: Row, file: AuditFile) -> Finding | None:
     km = row.distance_km or (place.distance_km if place else None)
     if km is None or row.measures == "gap":
         return None
-    least = 2 * km * FIBRE_INDEX / LIGHT_KM_PER_MS
+    radio = method_of(row, file).medium == "radio"
+    index = 1.0 if radio else FIBRE_INDEX
+    least = 2 * km * index / LIGHT_KM_PER_MS
     known = {n: b for n in ("min", *_TYPICAL) if n not in blanks(row) and (b := bounds(row, file, n))}
     words: dict[str, str] = {n: f"{n} {row.value(n):g} ms" for n in known}
     highest: dict[str, float] = {n: b.high * (row.batch or 1) for n, b in known.items()}
@@ -102,9 +114,13 @@ def distance(row: Row, file: AuditFile) -> Finding | None:
         words["ping"], highest["ping"] = f"ping {place.ping_ms:g} ms", place.ping_ms + half_digit(place.ping_ms)
     if not highest:
         return None
-    arithmetic = f"2 x {km:,g} km at {LIGHT_KM_PER_MS / FIBRE_INDEX:.1f} km/ms (light in fibre) = {least:.3g} ms"
+    light = f"{LIGHT_KM_PER_MS / index:.1f} km/ms (light in {'a vacuum' if radio else 'fibre'})"
+    arithmetic = f"2 x {km:,g} km at {light} = {least:.3g} ms"
     if under := [name for name in words if highest[name] < least * 0.95]:
-        return about(row, DISTANCE, "impossible", f"{arithmetic}; below it: {', '.join(words[n] for n in under)}")
+        arithmetic = f"{arithmetic}; below it: {', '.join(words[n] for n in under)}"
+        if "ping" not in under and (why := _never_went_there(row, file)):
+            return about(row, DISTANCE, "undetermined", f"{arithmetic}: {why}")
+        return about(row, DISTANCE, "impossible", arithmetic)
     quickest = min(highest, key=lambda name: highest[name])
     return about(row, DISTANCE, "supported", f"{arithmetic}; {words[quickest]}")
 
@@ -121,7 +137,8 @@ def round_trips(row: Row, file: AuditFile) -> Finding | None:
     if place.ping_ms < 1 or (row.batch or 1) > 1:
         return None
     certain, least, why = implied_round_trips(row)
-    if method_of(row, file).connecting == "excluded" and certain == 2:
+    method = method_of(row, file)
+    if certain == 2 and (method.connecting == "excluded" or method.handshake == "saved" or _without_handshake(row)):
         certain, least, why = 1, least - 1, why.replace(" + a new TCP connection", "")
     allowed = 1 - slack(place.ping_ms)
     at_home = _on_one_host(row, file)
@@ -149,6 +166,10 @@ def round_trips(row: Row, file: AuditFile) -> Finding | None:
     return about(
         row, ROUND_TRIPS, "undetermined", f"{arithmetic}: more than that, which load, queueing or loss may explain"
     )
+
+
+def _without_handshake(row: Row) -> bool:
+    return (row.protocol or "").lower() in ("udp", "coap", "dns")
 
 
 def _centre(row: Row, file: AuditFile) -> Bounds | None:
@@ -187,7 +208,19 @@ def goodput(row: Row, file: AuditFile) -> Finding | None:
     mbit, surely = size * 8 / value / 1000, size * 8 / found.high / 1000
     name, cap = min(caps.items(), key=lambda item: item[1])
     arithmetic = f"{size:,} bytes in {value:g} ms = {mbit:,.0f} Mbit/s; {name} carries {cap:,.0f} Mbit/s"
+    if surely > cap * 1.05 and (why := _fewer_bytes(row, file)):
+        return about(row, GOODPUT, "undetermined", f"{arithmetic}: {why}")
     return about(row, GOODPUT, "impossible" if surely > cap * 1.05 else "supported", arithmetic)
+
+
+def _fewer_bytes(row: Row, file: AuditFile) -> str:
+    """Why fewer bytes may have travelled than sizes say, as far as the publication says; "" where it does not."""
+    method = method_of(row, file)
+    if method.compressed:
+        return "bodies are said to travel compressed, or not at all"
+    if method.replies == "nearer":
+        return "replies are said to come from nearer than the link's other end"
+    return "failed calls are said to be counted, which carry no body" if method.failures == "counted" else ""
 
 
 def link_load(row: Row, file: AuditFile) -> Finding | None:
@@ -201,6 +234,11 @@ def link_load(row: Row, file: AuditFile) -> Finding | None:
     name, cap = min(caps.items(), key=lambda item: item[1])
     arithmetic = f"{size:,} bytes x {rate:,g} per s = {mbit:,.0f} Mbit/s; {name} carries {cap:,.0f} Mbit/s"
     beyond = size * 8 * (rate - half_digit(rate)) / 1e6 > cap * 1.05
+    if beyond and (why := _fewer_bytes(row, file)):
+        return about(row, LINK_LOAD, "undetermined", f"{arithmetic}: {why}")
+    shared = max(method_of(row, file).links or 1, clients_of(row, file))
+    if beyond and mbit <= cap * shared * 1.05:
+        return about(row, LINK_LOAD, "undetermined", f"{arithmetic}: several links or hosts are said to share the load")
     return about(row, LINK_LOAD, "impossible" if beyond else "supported", arithmetic)
 
 

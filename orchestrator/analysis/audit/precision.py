@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from orchestrator.analysis.audit.claim_forms import Statistic
 from orchestrator.analysis.audit.method import method_of
@@ -32,6 +32,7 @@ class Bounds:
     high: float
 
 
+@lru_cache(maxsize=4096)
 def half_digit(value: float) -> float:
     """By how much a published figure may be off: half of its last digit that is not a zero.
 
@@ -45,7 +46,8 @@ def half_digit(value: float) -> float:
     return 0.5 * 10.0**power if value else 0.5
 
 
-def half_digit_in(column: Iterable[float], value: float) -> float:
+@lru_cache(maxsize=4096)
+def half_digit_in(column: tuple[float, ...], value: float) -> float:
     """`half_digit` of one of a column's figures: zeros at its end count as far as the column's other figures have digits.
 
     A column is printed with as many decimals, or with as many significant digits, throughout; the fewer of the two count:
@@ -67,8 +69,7 @@ def column_bounds(row: Row, file: AuditFile, statistic: Statistic) -> Bounds | N
     value = row.value(statistic)
     if value is None or statistic == "cv":
         return bounds(row, file, statistic)
-    column = [found for one in file.results if (found := one.value(statistic)) is not None]
-    return bounds(row, file, statistic, half_digit_in(column, value))
+    return bounds(row, file, statistic, half_digit_in(file.column(statistic), value))
 
 
 def bounds(row: Row, file: AuditFile, statistic: Statistic, off: float | None = None) -> Bounds | None:
@@ -80,7 +81,10 @@ def bounds(row: Row, file: AuditFile, statistic: Statistic, off: float | None = 
     if statistic == "cv":
         sd, mean = bounds(row, file, "sd"), bounds(row, file, "mean")
         return Bounds(sd.low / mean.high, sd.high / mean.low if mean.low else math.inf) if sd and mean else None
-    source = method_of(row, file).percentiles if statistic in SHARES else None
+    method = method_of(row, file)
+    if method.resolution_ms and statistic != "throughput_per_s":
+        off = max(off, method.resolution_ms)  # cut off, or rounded
+    source = method.percentiles if statistic in SHARES else None
     low, high = _estimated(value, source) if source else (value, value)
     if source and source.digits and value:
         off = max(off, 0.5 * 10.0 ** (math.floor(math.log10(value)) - source.digits + 1))
@@ -91,7 +95,7 @@ def _estimated(value: float, source: Percentiles) -> tuple[float, float]:
     if source.source == "sketch":
         error = source.relative_error or SKETCH_ERROR
         return value / (1 + error), value * (1 + error)
-    if source.source == "samples":
+    if source.source in ("samples", "averaged"):
         return value, value
     if source.buckets_ms:
         edges = (0.0, *source.buckets_ms)

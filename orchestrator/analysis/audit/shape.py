@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import combinations
+from typing import TypeGuard
 
 from orchestrator.analysis.audit.claim_forms import Statistic
 from orchestrator.analysis.audit.finding import AuditVerdict, Finding, Rule
-from orchestrator.analysis.audit.method import method_of, of_several_runs
+from orchestrator.analysis.audit.method import corrected_apart, method_of, of_several_runs
 from orchestrator.analysis.audit.model import AuditFile, Percentiles, Row
 from orchestrator.analysis.audit.precision import (
     LADDER,
@@ -21,6 +23,7 @@ from orchestrator.analysis.audit.precision import (
 from orchestrator.analysis.audit.rules import about
 
 _SAMPLES = Percentiles()
+_TICKS: tuple[Statistic, ...] = ("min", "median", "p75", "p90", "p95", "p99", "p999", "max")
 
 ORDER = Rule(
     "order of percentiles",
@@ -47,6 +50,11 @@ CONSTANT = Rule(
     "figures with three digits or more that are equal to the last; percentiles out of buckets are left out",
     "the clock ticks more coarsely than the figures are printed, or all requests ended in one time-out",
 )
+DIGITS = Rule(
+    "digits of the tool",
+    "two percentiles of 100 ms or more with more digits than the tool keeps; not judged over runs",
+    "the percentiles were computed from the tool's raw samples, or put together over runs",
+)
 
 
 def order(row: Row, file: AuditFile) -> Finding | None:
@@ -58,7 +66,8 @@ def order(row: Row, file: AuditFile) -> Finding | None:
     for (a, x), (b, y) in combinations(known, 2):
         alike = exact or not {"min", "max"} & {a, b}  # estimated in one way, which keeps their order
         low, high = bounds(row, file, a), bounds(row, file, b)
-        apart = low is not None and high is not None and low.low > high.high
+        # An average of percentiles may lie anywhere beside extremes that were put together in another way.
+        apart = low is not None and high is not None and low.low > high.high and source.source != "averaged"
         if exceeds(x, y) and (apart or alike) and _beyond_digits(row, file, x, y):
             wrong.append(f"{a} {x:g} > {b} {y:g}")
     low, high = bounds(row, file, "min"), bounds(row, file, "max")
@@ -118,7 +127,7 @@ def spread(row: Row, file: AuditFile) -> Finding | None:
     if row.sd > most + off:
         return about(row, SPREAD, "impossible", arithmetic)
     if row.sd < least - off:
-        if of_several_runs(row, file) or method_of(row, file).corrected:
+        if of_several_runs(row, file) or corrected_apart(row, file):
             words = f"{arithmetic}: too small for requests, which an SD over runs would explain"
             return about(row, SPREAD, "undetermined", words)
         return about(row, SPREAD, "impossible", arithmetic)
@@ -141,7 +150,7 @@ def mean_in_percentiles(row: Row, file: AuditFile) -> Finding | None:
             return about(
                 row, MEAN, "undetermined", f"{words}: wall time divided by requests (ab), no mean of latencies"
             )
-    if of_several_runs(row, file) or method_of(row, file).corrected:
+    if of_several_runs(row, file) or corrected_apart(row, file):
         words = f"{arithmetic}: outside, which figures put together over runs, or corrected ones, may explain"
         return about(row, MEAN, "undetermined", words)
     return about(row, MEAN, "impossible", arithmetic)
@@ -179,13 +188,25 @@ def uniform_ramp(row: Row, file: AuditFile) -> Finding | None:
     return about(row, RAMP, verdict, words)
 
 
+def is_ramp(row: Row, file: AuditFile) -> bool:
+    """Whether the row's figures are those of a uniform ramp, honest or not."""
+    found = uniform_ramp(row, file)
+    return found is not None and found.verdict != "supported"
+
+
 def constant(row: Row, file: AuditFile) -> Finding | None:
-    """Measured latencies are not equal to three digits from their middle to their tail."""
+    """Measured latencies are not equal to three digits from their middle to their tail.
+
+    Where the whole table lies on one grid, the clock ticks that coarsely (15.6 ms under Windows), and figures coincide.
+    """
     source = method_of(row, file).percentiles or _SAMPLES
+    if on_a_grid([r for r in file.results if r.measures == "latency"]):
+        return None
+    least = 20 * (method_of(row, file).resolution_ms or 0.0)
     if source.source != "samples" or source.digits or (row.samples or 1_000) < 100:
         return None
-    upper = [(n, v) for n in ("p95", "p99", "p999", "max") if (v := row.value(n)) and significant(v) >= 3]
-    centre = [(n, v) for n in ("mean", "median") if (v := row.value(n)) and significant(v) >= 3]
+    upper = [(n, v) for n in ("p95", "p99", "p999", "max") if _telling(v := row.value(n), least)]
+    centre = [(n, v) for n in ("mean", "median") if _telling(v := row.value(n), least)]
     same = [f"{a} = {b} = {v:g}" for a, v in centre for b, w in upper if v == w]
     if not upper or not centre:
         return None
@@ -194,6 +215,42 @@ def constant(row: Row, file: AuditFile) -> Finding | None:
     return None
 
 
+def _telling(value: float | None, least: float) -> TypeGuard[float]:
+    """Whether a figure has so many digits, of ticks that fine, that it does not meet another one by chance."""
+    return bool(value) and value is not None and value >= least and significant(value) >= 3
+
+
+def digits_of_the_tool(row: Row, file: AuditFile) -> Finding | None:
+    """A tool that keeps two significant digits (Locust, `log_response_time` in its stats.py) prints no third one.
+
+    Figures of several runs put together have more; a single one may be a slip of the pen, so two are needed.
+    """
+    source = method_of(row, file).percentiles
+    if source is None or source.digits is None or of_several_runs(row, file):
+        return None
+    known = [(n, v) for n in SHARES if (v := row.value(n)) and v >= 100]
+    most = max(source.digits, 2)  # Goose keeps two digits up to 500 ms, and one from there on
+    longer = [f"{n} {v:g}" for n, v in known if significant(v) > most]
+    if len(longer) >= 2:
+        words = f"the tool keeps {most} significant digits of a percentile from 100 ms on: {', '.join(longer)}"
+        return about(row, DIGITS, "contradicted", words)
+    return None
+
+
+def on_a_grid(rows: list[Row]) -> bool:
+    """Whether all percentiles and extremes are multiples of the smallest of them, at least three different ones."""
+    values = {v for r in rows for n in _TICKS if (v := r.value(n))}
+    if len(values) < 3:
+        return False
+    step = min(values)
+    off = half_digit(step)
+    return (
+        all(abs(v - round(v / step) * step) <= round(v / step) * off + half_digit(v) for v in values)
+        and off < step / 20
+    )
+
+
+@lru_cache(maxsize=4096)
 def significant(value: float) -> int:
     """How many significant digits a figure is published with, zeros at its end left out."""
     return len(f"{value:.15g}".replace(".", "").split("e")[0].strip("0"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations
 from statistics import fmean, median
 
@@ -12,15 +13,15 @@ from orchestrator.analysis.audit.claim_forms import Statistic
 from orchestrator.analysis.audit.finding import AuditVerdict, Finding, Rule, judge
 from orchestrator.analysis.audit.method import method_of
 from orchestrator.analysis.audit.model import AuditFile, Row
-from orchestrator.analysis.audit.precision import half_digit
-from orchestrator.analysis.audit.shape import significant
+from orchestrator.analysis.audit.shape import is_ramp, on_a_grid, significant
 
 TableRule = Callable[[AuditFile], Iterator[Finding]]
 
 TEMPLATE = Rule(
     "tail template",
     "four results or more, one in five (one at the least) left out, means that differ by half, 1,000 requests each; thin "
-    "tails alike within 15 %, or any tails more alike than samples are once in 1,000 tables",
+    "tails alike within 15 %, or any tails more alike than samples are once in 1,000 tables; ramps, and loads of one "
+    "stack, are left out",
     "all rows were scaled from one measured distribution (a model, a simulation), or cut off at the same percentile",
 )
 REPEATED = Rule(
@@ -34,7 +35,6 @@ WINNERS = Rule("winner by p99 against winner by throughput", "none", "one of the
 
 _INDEPENDENT = "the distributions of the stacks were measured independently"
 _TAIL: tuple[Statistic, ...] = ("p95", "p99", "max")
-_TICKS: tuple[Statistic, ...] = ("min", "median", "p75", "p90", "p95", "p99", "p999", "max")
 
 # Where latencies gather whoever answers: the delayed acknowledgement and the least retransmission time-out of Linux
 # (40 and 200 ms), and time-outs that people set; by how much above them.
@@ -44,7 +44,8 @@ _LIMITS_MS = (
     *((1000.0 * s, 0.01) for s in (0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 15, 20, 30, 60)),
 )
 _CHANCE = 1e-3
-_MOST_ROWS = 20
+# Extremes of normal samples vary by so much less than a tail's own scale beyond its p99 says (Gumbel 1958; drawn anew).
+_NORMAL_TAIL = 0.7
 _FIGURES: tuple[Statistic, ...] = ("mean", "median", "p75", "p90", "p95", "p99", "p999", "max", "sd")
 
 
@@ -55,12 +56,22 @@ def tail_template(file: AuditFile) -> Iterator[Finding]:
     at several times the p99, by another factor for each stack. What delays all stacks alike (a network, say) adds the same
     milliseconds to each, which is in proportion only where the means are alike. With a few hundred requests the p99 lies
     next to the maximum in any case. There, nothing can be concluded. One result in five may have another shape: a table
-    made from a template often has an outlier.
+    made from a template often has an outlier. Uniform ramps (`is_ramp`), and loads of one stack, are alike for reasons of
+    their own.
     """
-    rows = [r for r in file.results if r.p99 and r.max and r.mean and r.sd and r.measures == "latency"]
+    known = [r for r in file.results if r.p99 and r.max and r.mean and r.measures == "latency" and not is_ramp(r, file)]
+    rows = [r for r in known if r.sd]
     if len(rows) >= 4:
         yield _thin_tails(rows, file)
-    yield from _scaled(file)
+    yield from _scaled([r for r in known if r.p95], file)
+
+
+def _one_stack(rows: list[Row]) -> bool:
+    """Whether rows are loads of one stack (or of a few): beyond saturation queueing scales its latencies, shape and all."""
+    return (
+        len({(r.protocol, r.operation, r.placement) for r in rows}) < 4
+        and len({(r.concurrency, r.batch) for r in rows}) > 1
+    )
 
 
 def _thin_tails(rows: list[Row], file: AuditFile) -> Finding:
@@ -68,12 +79,19 @@ def _thin_tails(rows: list[Row], file: AuditFile) -> Finding:
     shapes = {r.name: (r.sd or 0) / (r.mean or 1) for r in rows}
     words = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
     arithmetic = f"max / p99: {words}; SD / mean from {min(shapes.values()):.2f} to {max(shapes.values()):.2f}"
-    kept = _without_outliers(rows, lambda some: _alike(some, ratios, shapes, all_of_them=len(some) == len(rows)))
+    kept: list[Row] = []
+    for measure in (ratios, shapes):
+        kept = kept or _without_outliers(
+            rows,
+            lambda some: _alike(some, ratios, shapes, all_of_them=len(some) == len(rows)),
+            lambda r, measure=measure: measure[r.name],  # type: ignore[misc]
+        )
     verdict: AuditVerdict = "supported"
     if kept:
         means = [r.mean or 1.0 for r in kept]
         counts = [r.samples or file.stated.requests or 0 for r in kept]
-        verdict = "contradicted" if max(means) > 2 * min(means) and min(counts) >= 1_000 else "undetermined"
+        enough = max(means) > 2 * min(means) and min(counts) >= 1_000 and not _one_stack(kept)
+        verdict = "contradicted" if enough else "undetermined"
         arithmetic += f"; means from {min(means):g} to {max(means):g} ms: every tail is the same template, scaled"
         if len(kept) < len(rows):
             arithmetic += f", but for {', '.join(r.name for r in rows if r not in kept)}"
@@ -96,47 +114,58 @@ def _alike(rows: list[Row], ratios: dict[str, float], shapes: dict[str, float], 
     return _relative_range(tails) < within and _relative_range(spreads) < 0.25 and max(tails) < thin
 
 
-def _without_outliers(rows: list[Row], alike: Callable[[list[Row]], bool]) -> list[Row]:
-    """The rows that are alike, at least four, when at most one in five (one at the least) is left out; else none."""
-    if alike(rows):
-        return rows
-    for out in range(1, max(1, len(rows) // 5) + 1):
-        if len(rows) - out < 4 or len(rows) > _MOST_ROWS:
-            break
-        for left_out in combinations(rows, out):
-            kept = [r for r in rows if r not in left_out]
-            if alike(kept):
-                return kept
+def _without_outliers(rows: list[Row], alike: Callable[[list[Row]], bool], shape: Callable[[Row], float]) -> list[Row]:
+    """The rows that are alike, at least four, when at most one in five (one at the least) is left out; else none.
+
+    Left out is what lies farthest from the middle `shape`, one after the other.
+    """
+    kept = list(rows)
+    for _ in range(max(1, len(rows) // 5) + 1):
+        if alike(kept):
+            return kept
+        if len(kept) <= 4:
+            return []
+        kept = _without_farthest(kept, shape)
     return []
 
 
-def _scaled(file: AuditFile) -> Iterator[Finding]:
+def _without_farthest(rows: list[Row], shape: Callable[[Row], float]) -> list[Row]:
+    middle = median(shape(r) for r in rows)
+    farthest = max(rows, key=lambda r: abs(shape(r) - middle))
+    return [r for r in rows if r is not farthest]
+
+
+def _scaled(rows: list[Row], file: AuditFile) -> Iterator[Finding]:
     """Results whose p95, p99 and maximum are the same multiples of their means, more closely than samples can agree.
 
     By how much they vary from sample to sample follows from their number and from the tail between p95 and p99, taken as
-    exponential (order statistics: Renyi 1953). The sum of squared deviations is then about chi-squared; accused is a sum
-    that chance undercuts once in 1,000 tables, each choice of an outlier counted.
+    exponential (order statistics: Renyi 1953). The sum of squared deviations is then about chi-squared, of all three and
+    of the maxima alone; accused is a sum that chance undercuts once in 1,000 tables, each choice of an outlier counted.
     """
-    rows = [r for r in file.results if r.mean and r.p95 and r.p99 and r.max and r.measures == "latency"]
-    if not 4 <= len(rows) <= _MOST_ROWS:
+    if len(rows) < 4:
         return
-    choices: list[tuple[Row, ...]] = [
-        (),
-        *(c for out in range(1, max(1, len(rows) // 5) + 1) for c in combinations(rows, out)),
-    ]
-    choices = [c for c in choices if len(rows) - len(c) >= 4]
-    kept = min(
-        ([r for r in rows if r not in left_out] for left_out in choices),
-        key=lambda some: _chance_of_likeness(some, file),
-    )
-    chance = min(1.0, _chance_of_likeness(kept, file) * len(choices))
+    most_out = min(max(1, len(rows) // 5), len(rows) - 4)
+    tried = [rows]
+    for name in _TAIL:
+        some = rows
+        for _ in range(most_out):
+            some = _without_farthest(some, partial(_in_means, name=name))
+            tried.append(some)
+    # Half of the error granted is for the whole table, the other half for all choices of outliers together.
+    choices = sum(math.comb(len(rows), out) for out in range(1, most_out + 1))
+
+    def chance_of(some: list[Row]) -> float:
+        return min(1.0, 2 * _chance_of_likeness(some, file) * (1 if some is rows else choices))
+
+    kept = min(tried, key=chance_of)
+    chance = chance_of(kept)
     means = [r.mean or 1.0 for r in kept]
     if chance > _CHANCE or max(means) < 1.5 * min(means):
         return
     factors = ", ".join(f"{n} {median(_in_means(r, n) for r in kept):.3g}" for n in _TAIL)
     arithmetic = f"in units of the mean: {factors}, alike in {', '.join(r.name for r in kept)}; by chance: {chance:.2g}"
     few = any((r.samples or file.stated.requests or 1_000) < 1_000 for r in kept)
-    verdict: AuditVerdict = "undetermined" if few else "contradicted"
+    verdict: AuditVerdict = "undetermined" if few or _one_stack(kept) else "contradicted"
     yield judge(TEMPLATE, verdict, arithmetic, claim=_INDEPENDENT, rows=tuple(r.name for r in kept))
 
 
@@ -146,17 +175,38 @@ def _in_means(row: Row, name: Statistic) -> float:
 
 def _chance_of_likeness(rows: list[Row], file: AuditFile) -> float:
     """How likely independent samples of one shape have tails that are as alike as these."""
-    total = 0.0
-    for name in _TAIL:
-        values, errors = [_in_means(r, name) for r in rows], []
-        for row in rows:
-            count = row.samples or file.stated.requests or 1_000
-            scale = max(_in_means(row, "p99") - _in_means(row, "p95"), 1e-9) / math.log(5)
-            share = {"p95": 0.05, "p99": 0.01}.get(name)
-            errors.append(scale * (math.sqrt((1 - share) / (share * count)) if share else 1.28))
-        middle, error = fmean(values), fmean(errors)
-        total += sum(((value - middle) / error) ** 2 for value in values)
-    return _chi_squared_below(total, (len(rows) - 1) * len(_TAIL))
+    by_figure = {name: _squared_deviations(rows, name, file) for name in _TAIL}
+    together = _chi_squared_below(sum(by_figure.values()), (len(rows) - 1) * len(_TAIL))
+    if not _unbounded(rows):
+        return together
+    # Maxima vary most from sample to sample, so that they tell a template whose noise is about that of the percentiles.
+    return 2 * min(together, _chi_squared_below(by_figure["max"], len(rows) - 1))
+
+
+def _unbounded(rows: list[Row]) -> bool:
+    """Whether maxima lie as far out as in tails without an end: at least 1.5 times the way from p95 to p99 beyond p99.
+
+    It is 2.2 times in 10,000 normal samples and 2.9 in exponential ones; 0.25 in uniform ones, whose maxima all lie at the
+    same end.
+    """
+    return all((r.max or 0) - (r.p99 or 0) >= 1.5 * ((r.p99 or 0) - (r.p95 or 0)) > 0 for r in rows)
+
+
+def _squared_deviations(rows: list[Row], name: Statistic, file: AuditFile) -> float:
+    """A tail figure's squared deviations from the rows' middle, in units of what samples of a row vary by."""
+    values, errors = [_in_means(r, name) for r in rows], []
+    for row in rows:
+        count = row.samples or file.stated.requests or 1_000
+        scale = max(_in_means(row, "p99") - _in_means(row, "p95"), 1e-9) / math.log(5)
+        share = {"p95": 0.05, "p99": 0.01}.get(name)
+        if share:
+            errors.append(scale * math.sqrt((1 - share) / (share * count)))
+            continue
+        # Beyond p99 tails are thinner than exponential; normal samples' maxima vary by 0.7 of what this scale gives.
+        beyond = (_in_means(row, "max") - _in_means(row, "p99")) / max(math.log(0.01 * count), 1.0)
+        errors.append(1.28 * min(scale, max(beyond, 1e-9)) * _NORMAL_TAIL)
+    middle, error = fmean(values), fmean(errors)
+    return sum(((value - middle) / error) ** 2 for value in values)
 
 
 def _chi_squared_below(value: float, freedom: int) -> float:
@@ -183,13 +233,17 @@ def repeated_figures(file: AuditFile) -> Iterator[Finding]:
     A coarse clock's ticks, and time-outs, repeat honestly: figures on one grid, or just above a usual limit, are left out.
     """
     rows = [r for r in file.results if r.measures == "latency" and _exact(r, file)]
-    if _on_a_grid(rows):
+    if on_a_grid(rows):
         return
+    named: set[str] = set()
     for one, other in combinations(rows, 2):
+        if one.name in named:  # said of the first row that it equals
+            continue
         same = [n for n in _FIGURES if _long(one, n, 3) and one.value(n) == other.value(n)]
         if len(same) >= 3 and _setting(one) != _setting(other):
             words = ", ".join(f"{n} {one.value(n):g}" for n in same)
             yield _repeated(f"{one.name} and {other.name} share {words}", [one, other])
+            named.add(other.name)
     for name in _FIGURES:
         by_value: dict[float, list[Row]] = defaultdict(list)
         for row in rows:
@@ -199,19 +253,6 @@ def repeated_figures(file: AuditFile) -> Iterator[Finding]:
             enough = 3 if significant(value) >= 4 else 4
             if len({_setting(r) for r in some}) >= enough and len({r.mean or r.median for r in some}) > 1:
                 yield _repeated(f"{name} is {value:g} in each of {', '.join(r.name for r in some)}", some)
-
-
-def _on_a_grid(rows: list[Row]) -> bool:
-    """Whether all percentiles and extremes are multiples of the smallest of them, at least three different ones."""
-    values = {v for r in rows for n in _TICKS if (v := r.value(n))}
-    if len(values) < 3:
-        return False
-    step = min(values)
-    off = half_digit(step)
-    return (
-        all(abs(v - round(v / step) * step) <= round(v / step) * off + half_digit(v) for v in values)
-        and off < step / 20
-    )
 
 
 def _repeated(arithmetic: str, rows: list[Row]) -> Finding:

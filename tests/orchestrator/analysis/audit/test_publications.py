@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,8 @@ from orchestrator.experiment.problems import ExperimentError
 from tests.orchestrator.analysis.audit import tools
 
 PUBLICATIONS = Path(__file__).parent / "publications"
-KINDS = {"honest": 30, "mutated": 30, "malformed": 30}
+KINDS = ("honest", "mutated", "malformed")
+DOCUMENTATION = Path(__file__).parents[4] / "docs" / "audit.md"
 MISSED_MUTATIONS = 1 / 20
 
 
@@ -52,9 +54,11 @@ def judged(path: Path) -> str:
     return "; ".join(f"{verdict}: {why}" for verdict, why in said.items()) or "clean"
 
 
-@pytest.mark.parametrize(("kind", "least"), KINDS.items())
-def test_there_are_enough_publications_of_each_kind(kind: str, least: int) -> None:
-    assert len(of_kind(kind)) >= least
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_documentation_counts_the_publications_of_each_kind(kind: str) -> None:
+    page = " ".join(DOCUMENTATION.read_text(encoding="utf-8").split())
+    assert f" {len(of_kind(kind))} *{kind}*" in page
+    assert len(of_kind(kind)) >= 50
 
 
 @pytest.mark.parametrize("path", [*of_kind("honest"), *of_kind("malformed")], ids=lambda p: f"{p.parent.name}-{p.stem}")
@@ -88,21 +92,36 @@ def test_figures_as_a_tool_prints_them_are_not_accused(tool: str, seed: int) -> 
     assert accusations(AuditFile.model_validate({"title": tool, "stated": stated, "results": rows})) == []
 
 
-@pytest.mark.parametrize("requests", [1_000, 20_000])
-def test_independent_samples_of_one_shape_are_rarely_called_a_template(requests: int) -> None:
+SHAPES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "log-normal": lambda rng, n: rng.lognormal(0, 0.4, n),
+    "normal": lambda rng, n: 10 + rng.standard_normal(n),
+    "exponential": lambda rng, n: 0.1 + rng.exponential(1, n),
+    "uniform": lambda rng, n: 0.2 + rng.random(n),
+    "sum of three uniform": lambda rng, n: 0.1 + rng.random((3, n)).sum(axis=0),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("requests", [1_000, 10_000])
+def test_independent_samples_of_one_shape_are_rarely_called_a_template(requests: int, shape: str) -> None:
     rng = np.random.default_rng(requests)
     accused = 0
     for _ in range(100):
         rows = []
         for number, mean in enumerate([0.8, 1.3, 1.9, 2.8, 4.4]):
-            drawn = rng.lognormal(0, 0.4, requests) * mean
+            drawn = SHAPES[shape](rng, requests) * mean
             at = np.percentile(drawn, [50, 95, 99])
             figures = {"mean": drawn.mean(), "sd": drawn.std(), "median": at[0], "p95": at[1], "p99": at[2]}
             figures |= {"min": drawn.min(), "max": drawn.max()}
+            if shape not in ("log-normal", "exponential"):
+                del figures["sd"]  # thin tails in proportion, SD and all, are what "alike within 15 %" is about
             known = {"name": f"s{number}", "protocol": f"p{number}", "samples": requests}
             rows.append(known | {name: round(float(value), 3) for name, value in figures.items()})
-        accused += bool(accusations(AuditFile.model_validate({"title": "t", "results": rows})))
-    assert accused <= 3
+        accused += any(
+            f.verdict == "contradicted"
+            for f in tables.tail_template(AuditFile.model_validate({"title": "t", "results": rows}))
+        )
+    assert accused <= 2
 
 
 def every_rule() -> list[Rule]:
@@ -112,7 +131,7 @@ def every_rule() -> list[Rule]:
 
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)
 def test_every_rule_stands_in_the_documentation_as_it_is_applied(rule: Rule) -> None:
-    page = " ".join((Path(__file__).parents[4] / "docs" / "audit.md").read_text(encoding="utf-8").split())
+    page = " ".join(DOCUMENTATION.read_text(encoding="utf-8").split())
     assert f"| {rule.name} |" in page
     assert rule.tolerance in page
     assert rule.honest in page
