@@ -171,9 +171,10 @@ class FloorSummary:
 class Comparison:
     """A stack against the reference stack, in the cells that differ in nothing else.
 
-    `ratio` above 1 is slower than the reference. `interval` is Holm-adjusted over the stacks of the same `group`;
-    None with fewer than three blocks. `by_block` is each block's ratio, for the dots of the forest plot. Where the
-    statistic of a trial falls among requests without a right reply there is no ratio, and `why` says so.
+    `ratio` above 1 is slower than the reference. `interval` and `p_value` are Holm-adjusted over all comparisons of the run
+    by the same statistic (a control's are its own); None with fewer than three blocks. `by_block` is each block's ratio, for
+    the dots of the forest plot. Where the statistic of a trial falls among requests without a right reply there is no ratio,
+    and `why` says so.
     """
 
     cell: str
