@@ -87,6 +87,10 @@ def _short(size: float) -> dict[str, Any]:
     return {"load": p.Load(concurrency=1, requests=round(1_000 * (1 - size) / 5))}
 
 
+def _two_requesters(_size: float) -> dict[str, Any]:
+    return {"requesters": 2}
+
+
 def _ten_blocks(_size: float) -> dict[str, Any]:
     return {"blocks": 10}
 
@@ -238,6 +242,13 @@ FAULTS: tuple[Fault, ...] = (
         inject=to.enter_the_schedule_late,
         found="fail",
         planned=_open_loop,
+    ),
+    Fault(
+        check="requesters together",
+        what="one of two requesters begins {} of the window late",
+        sizes=(0.01, 0.05, 0.1, 0.15, 0.2, 0.5, 0.9),
+        inject=to.begin_later,
+        planned=_two_requesters,
     ),
     Fault(
         check="steady state",

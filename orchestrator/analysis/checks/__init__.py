@@ -28,6 +28,7 @@ from orchestrator.analysis.checks import (
     stamps,
     steady_state,
     tail,
+    together,
 )
 from orchestrator.analysis.checks.base import Check, Finding, gravity
 from orchestrator.analysis.evidence import RunEvidence
@@ -44,6 +45,7 @@ CHECKS: tuple[Check, ...] = (
     reply.CHECK,
     connections.CHECK,
     offered_load.CHECK,
+    together.CHECK,
     responder_core.CHECK,
     own_work.CHECK,
     steady_state.CHECK,
