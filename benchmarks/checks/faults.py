@@ -168,6 +168,22 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         check="Little's law",
+        what="the clock stops {} µs early",
+        sizes=(5, 10, 15, 20, 30, 50),
+        percent=False,
+        inject=to.stop_early_by,
+        found="fail",
+    ),
+    Fault(
+        check="Little's law",
+        what="the clock stops {} µs early in one trial of five",
+        sizes=(5, 10, 15, 20, 30, 50),
+        percent=False,
+        inject=to.stop_early_once,
+        found="fail",
+    ),
+    Fault(
+        check="Little's law",
         what="pauses overstated by {} of the window",
         sizes=(0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5),
         inject=to.overstate_pauses,
@@ -282,6 +298,12 @@ FAULTS: tuple[Fault, ...] = (
         sizes=(0.01, 0.03, 0.05, 0.06, 0.1, 0.2, 0.3),
         inject=to.fill_the_requesters_time,
         planned=_eight,
+    ),
+    Fault(
+        check="requester's own work",
+        what="{} of a latency done after the clock has stopped, one in flight",
+        sizes=(0.02, 0.05, 0.07, 0.1, 0.15, 0.2, 0.4),
+        inject=to.decode_late,
     ),
     Fault(
         check="noise",

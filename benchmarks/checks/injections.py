@@ -41,6 +41,17 @@ def stop_early(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     draft.columns["received_ns"] = draft.columns["received_ns"] - (latency * size).astype(np.int64)
 
 
+def stop_early_by(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Stop the clock so many microseconds before the reply is there."""
+    draft.columns["received_ns"] = draft.columns["received_ns"] - int(size * 1_000)
+
+
+def stop_early_once(draft: Draft, size: float, rng: np.random.Generator) -> None:
+    """The same in one block alone."""
+    if draft.block == 2:
+        stop_early_by(draft, size, rng)
+
+
 def overstate_pauses(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Let the requester say that it paused for so much more of the window."""
     draft.done["paused_s"] += size * draft.done["measured_s"]
@@ -263,6 +274,16 @@ def begin_later(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     for name in ("anchor", "anchor_end"):
         draft.done[name]["wall_ns"] += int(size * window)
         draft.done[name]["monotonic_ns"] += int(size * window) + of_its_boot
+
+
+def decode_late(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let one stack stop its clock before it decodes: so much of the latency is work after it, as the requester says."""
+    if not draft.cell.stack.startswith("grpc"):
+        return
+    latency = _latency(draft)
+    late = (latency * size).astype(np.int64)
+    draft.columns["received_ns"] = draft.columns["received_ns"] - late
+    draft.done["paused_s"] += float(late[_measured(draft)].sum()) / 1e9
 
 
 def nothing(_draft: Draft, _size: float, _rng: np.random.Generator) -> None:
