@@ -125,6 +125,21 @@ def without_anchors(draft):
     del draft.done["anchor"]
 
 
+def one_stack_decodes_late(draft):
+    to.decode_late(draft, 0.15, None)
+
+
+def one_stack_decodes_later_than_it_waits(draft):
+    to.decode_late(draft, 0.4, None)
+
+
+def all_decode_late(draft):
+    """There is no stack to hold them against, but a quarter of the time is in no latency."""
+    late = (draft.columns["received_ns"] - draft.columns["sent_ns"]) // 4
+    draft.columns["received_ns"] = draft.columns["received_ns"] - late
+    draft.done["paused_s"] += float(late[draft.columns["phase"] == 1].sum()) / 1e9
+
+
 def cold_start(draft):
     rows = draft.columns
     measured = np.flatnonzero(rows["phase"] == 1)
@@ -224,6 +239,11 @@ FAULTS = [
     (a_fifth_later, "requesters together", "warn", {"requesters": 2}),
     (a_fifth_later, "requesters together", "not applicable", {}),
     (without_anchors, "requesters together", "cannot tell", {"requesters": 2}),
+    (one_stack_decodes_late, "requester's own work", "warn", {}),
+    (one_stack_decodes_later_than_it_waits, "requester's own work", "fail", {}),
+    (all_decode_late, "requester's own work", "warn", {}),
+    (one_stack_decodes_late, "requester's own work", "pass", {"connection": "per-request"}),
+    (one_stack_decodes_later_than_it_waits, "requester's own work", "warn", {"connection": "per-request"}),
     (cold_start, "steady state", "warn", {}),
     (one_hiccup, "tail shape", "warn", {}),
     (clipped_tail, "tail shape", "warn", {}),

@@ -76,6 +76,7 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
         found += [(check.judge_last(run, results), None)] if check.judge_last else []
         judged = [cell for cell in run.cells if cell.trials or check.judges_empty]
         found += [(check.judge(cell), cell.cell.id) for cell in judged if check.judge]
+        found += [(check.judge_beside(cell, run), cell.cell.id) for cell in judged if check.judge_beside]
         ranked = sorted(((f, cell_id) for f, cell_id in found if f), key=lambda pair: gravity(pair[0]), reverse=True)
         of_check = [check.result(_with_block(finding, blocks), cell_id) for finding, cell_id in ranked]
         results += of_check or [check.result(_NOTHING, None)]

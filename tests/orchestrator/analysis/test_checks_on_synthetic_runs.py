@@ -43,8 +43,6 @@ def expected_idle(planned):
     idle = set()
     if "controls" not in planned:
         idle.add("control")
-    if planned.get("load", p.Load()).concurrency == 1:
-        idle.add("requester's own work")
     if "placements" not in planned:
         idle.add("round-trips")
     if "requesters" not in planned:
