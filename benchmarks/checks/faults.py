@@ -91,6 +91,10 @@ def _two_requesters(_size: float) -> dict[str, Any]:
     return {"requesters": 2}
 
 
+def _fixed_orders(size: float) -> dict[str, Any]:
+    return {"blocks": 10, "fixed": round(size)}
+
+
 def _ten_blocks(_size: float) -> dict[str, Any]:
     return {"blocks": 10}
 
@@ -219,6 +223,22 @@ FAULTS: tuple[Fault, ...] = (
         percent=False,
         inject=to.enter_the_slowest_as_not_sent,
         found="fail",
+    ),
+    Fault(
+        check="order",
+        what="{} of five blocks made in another order",
+        sizes=(1, 2, 3, 5),
+        percent=False,
+        inject=to.turn_blocks_round,
+        found="fail",
+    ),
+    Fault(
+        check="order",
+        what="the same order in {} of ten blocks",
+        sizes=(2, 4, 6, 8, 10),
+        percent=False,
+        inject=to.nothing,
+        planned=_fixed_orders,
     ),
     Fault(
         check="reply",

@@ -17,6 +17,7 @@ import numpy as np
 
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment import plan as p
+from orchestrator.experiment.schedule import schedule
 from orchestrator.results import ownership
 from orchestrator.results.documents import sha256_of, write_json
 from orchestrator.results.folder import RunFolder
@@ -79,9 +80,13 @@ def a_plan(
     operation: p.Operation | None = None,
     clients: Sequence[str] = (),
     requesters: int = 1,
+    fixed: int = 0,
     seed: int = 1,
 ) -> p.Plan:
-    """A plan of every stack in every placement; the first stack is the reference, entered `controls` times more."""
+    """A plan of every stack in every placement; the first stack is the reference, entered `controls` times more.
+
+    Orders are balanced, but for the first `fixed` blocks, in which stacks stand as they are listed.
+    """
     made = [
         p.Stack(id=f"{name}-{client}", protocol=name, responder="plain", client=client, label=f"{name} ({client})")
         for name, client in zip(stacks, clients or ["thin"] * len(stacks), strict=True)
@@ -106,7 +111,10 @@ def a_plan(
         for placement in placements
         for stack in made
     )
-    schedule = [(block, cell) for block in range(blocks) for cell in cells]
+    number = {cell.id: place for place, cell in enumerate(cells)}
+    order = [replace(t, seed=t.block * len(cells) + number[t.cell]) for t in schedule(cells, blocks, seed)]
+    listed = sorted((t for t in order if t.block < fixed), key=lambda t: t.seed)
+    order = [replace(t, index=i) for i, t in enumerate([*listed, *order[len(listed) :]])]
     return p.Plan(
         name="synthetic",
         question="Which one is quicker?",
@@ -117,7 +125,7 @@ def a_plan(
         operations=(operation,),
         placements=tuple(placements),
         cells=cells,
-        trials=tuple(p.PlannedTrial(index=i, block=b, cell=c.id, seed=i) for i, (b, c) in enumerate(schedule)),
+        trials=tuple(order),
         repeats=blocks,
         seed=seed,
         limits=p.Limits(wall_s=600, cost_usd=0, ttl_s=3600),
@@ -148,8 +156,9 @@ def a_run(
     distances = {x.id: (x.link.rtt_ms or 0.0) * MS for x in plan.placements}
     drifts = rng.normal(0, between, size=plan.repeats)
     trials, files, looks = [], {}, []
-    clock = BOOT_NS
-    for planned_trial in plan.trials:
+    place = {cell.id: number for number, cell in enumerate(plan.cells)}
+    for planned_trial in sorted(plan.trials, key=lambda t: (t.block, place[t.cell])):  # drawn so, made in their order
+        clock = BOOT_NS + planned_trial.index * 30 * S
         cell = cells[planned_trial.cell]
         effect = float(np.exp(drifts[planned_trial.block] + rng.normal(0, between)))
         protocol = stacks[cell.stack].protocol
@@ -171,7 +180,6 @@ def a_run(
             if spoil:
                 spoil(draft)
             drafts.append(draft)
-        clock += 30 * S
         paths = [
             f"samples/cell={cell.id}/{planned_trial.index:05d}{f'-r{d.requester}' if d.requester else ''}.parquet"
             for d in drafts
@@ -187,6 +195,7 @@ def a_run(
                         look, columns = _look(rng, kind, placement.id, block, moment, distances[placement.id], beside)
                         files[look.samples] = columns
                         looks.append(look)
+    trials.sort(key=lambda trial: trial.index)
     return MemoryRun(stored=_manifest(plan, trials, looks), files=files)
 
 
