@@ -1,6 +1,6 @@
 """Coverage of intervals and false winners, by simulation with the real schedule and the real comparison.
 
-    python -m benchmarks.coverage [--runs 1000] [--seed 1] [--write]
+    python -m benchmarks.coverage [--runs 1000] [--seed 1] [--several-only] [--write]
 
 Every simulated run has stacks that are alike, or alike but for the last one, measured in the order that
 `experiment.schedule` gives, with one kind of noise; in all of them blocks differ by an SD of 5 % and trials by 2 %.
@@ -37,10 +37,12 @@ Noise: TypeAlias = Callable[[np.random.Generator, int, int], Logs]
 
 BLOCK_SD, TRIAL_SD = 0.05, 0.02
 BLOCKS, STACKS = (3, 5, 10), (2, 3, 6, 10)
+SEVERAL = ((2, 8, 3), (2, 8, 5), (2, 8, 10), (6, 8, 5))  # stacks, settings, blocks
 SLOWER = 1.2
 MODES_RUNS = 300
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
 BEGIN, END = "<!-- coverage: made by python -m benchmarks.coverage --write -->", "<!-- end of coverage -->"
+BEGIN_SEVERAL = "<!-- winners over several settings: made by python -m benchmarks.coverage --write -->"
 
 
 def quiet(_rng: np.random.Generator, blocks: int, positions: int) -> Logs:
@@ -135,6 +137,37 @@ def warned(noise: Noise, *, stacks: int, blocks: int, runs: int, seed: int = 1) 
     return found / runs
 
 
+@dataclass(frozen=True, kw_only=True)
+class Winners:
+    """The share of simulated runs of equal stacks in several settings in which any of them is called faster or slower.
+
+    `by_setting` is what it would be if each setting were corrected by itself.
+    """
+
+    of_run: float
+    by_setting: float
+
+
+def false_winners(noise: Noise, *, stacks: int, blocks: int, settings: int, runs: int, seed: int = 1) -> Winners:
+    """Simulate runs whose answer is drawn from several settings, all measured in the same blocks."""
+    rng = np.random.default_rng([seed, stacks, blocks, settings])
+    plan = plan_of(stacks, blocks, settings)
+    ratios = {cell.id: 1.0 for cell in plan.cells}
+    named, alone = 0, 0
+    for run in range(runs):
+        trials = schedule(plan.cells, blocks, run)
+        cells = measured(plan, trials, noise(rng, blocks, stacks * settings), ratios, rng)
+        named += _has_winner(plan, cells)
+        each = ([cell for cell in cells if cell.operation_id == o.id] for o in plan.operations)
+        alone += any(_has_winner(plan, of_setting) for of_setting in each)
+    return Winners(of_run=named / runs, by_setting=alone / runs)
+
+
+def _has_winner(plan: Plan, cells: Sequence[CellSummary]) -> bool:
+    of_medians = (c for c in compare_stacks(plan, cells) if c.statistic == "median")
+    return any(c.standing in ("faster", "slower") for c in of_medians)
+
+
 def random_blocks(cells: Sequence[Cell], blocks: int, seed: int) -> tuple[PlannedTrial, ...]:
     """Every block in a random order of its own: what orders were before they were balanced."""
     source = random.Random(seed)  # noqa: S311 - an order, not a secret
@@ -142,19 +175,21 @@ def random_blocks(cells: Sequence[Cell], blocks: int, seed: int) -> tuple[Planne
     return tuple(PlannedTrial(index=i, block=block, cell=cell.id, seed=i) for i, (block, cell) in enumerate(order))
 
 
-def plan_of(stacks: int, blocks: int) -> Plan:
-    """A plan of so many stacks that differ in name alone."""
+def plan_of(stacks: int, blocks: int, settings: int = 1) -> Plan:
+    """A plan of so many stacks that differ in name alone, each in so many settings (operations)."""
     names = [f"s{number}" for number in range(stacks)]
+    operations = [f"o{number}" for number in range(settings)]
     cells = tuple(
         Cell(
-            id=name,
+            id=f"{name}.{operation}",
             stack=name,
-            operation="o",
+            operation=operation,
             placement="p",
             connection="reuse",
             load=Load(requests=1000),
             warmup=Warmup(),
         )
+        for operation in operations
         for name in names
     )
     return Plan(
@@ -164,7 +199,7 @@ def plan_of(stacks: int, blocks: int) -> Plan:
         machine=None,
         pin="off",
         stacks=tuple(Stack(id=n, protocol=n, responder="r", client="c", label=n) for n in names),
-        operations=(Operation(id="o", name="o", label="o"),),
+        operations=tuple(Operation(id=o, name=o, label=o) for o in operations),
         placements=(Placement(id="p", name="p", kind="local"),),
         cells=cells,
         trials=(),
@@ -209,8 +244,8 @@ def _cell(cell: Cell, trials: tuple[TrialSummary, ...]) -> CellSummary:
         protocol=cell.stack,
         responder="r",
         client="c",
-        operation="o",
-        operation_id="o",
+        operation=cell.operation,
+        operation_id=cell.operation,
         placement="p",
         placement_id="p",
         connection=cell.connection,
@@ -252,22 +287,38 @@ def table(runs: int, seed: int) -> Iterator[str]:
                 yield f"| {name} | {stacks} | {blocks} | {' | '.join(shares)} | {100 * modes:.1f} % |"
 
 
+def winners_table(runs: int, seed: int) -> Iterator[str]:
+    """Equal stacks in several settings: how often a run names a winner, in Markdown."""
+    yield "| noise | stacks | settings | blocks | runs with a false winner |"
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    for name, noise in NOISES.items():
+        for stacks, settings, blocks in SEVERAL:
+            found = false_winners(noise, stacks=stacks, blocks=blocks, settings=settings, runs=runs, seed=seed)
+            shares = f"{100 * found.by_setting:.1f} → {100 * found.of_run:.1f} %"
+            yield f"| {name} | {stacks} | {settings} | {blocks} | {shares} |"
+
+
 def main() -> None:
     """Print the table, and with `--write` put it into the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage")
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--several-only", action="store_true", help="the table of several settings alone")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    lines = [f"{options.runs:,} simulated runs a row, seed {options.seed}.", ""]
-    print("\n".join(lines))
-    for line in table(options.runs, options.seed):
-        print(line, flush=True)
-        lines.append(line)
+    text = TARGET.read_text(encoding="utf-8")
+    for made, mark in ((table, BEGIN), (winners_table, BEGIN_SEVERAL)):
+        if options.several_only and made is table:
+            continue
+        lines = [f"{options.runs:,} simulated runs a row, seed {options.seed}.", ""]
+        print("\n".join(lines))
+        for line in made(options.runs, options.seed):
+            print(line, flush=True)
+            lines.append(line)
+        before, _, rest = text.partition(mark)
+        text = "\n".join([f"{before}{mark}", *lines, f"{END}{rest.partition(END)[2]}"])
     if options.write:
-        before, _, rest = TARGET.read_text(encoding="utf-8").partition(BEGIN)
-        after = rest.partition(END)[2]
-        TARGET.write_text("\n".join([f"{before}{BEGIN}", *lines, f"{END}{after}"]), encoding="utf-8")
+        TARGET.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -87,6 +87,14 @@ def _short(size: float) -> dict[str, Any]:
     return {"load": p.Load(concurrency=1, requests=round(1_000 * (1 - size) / 5))}
 
 
+def _two_requesters(_size: float) -> dict[str, Any]:
+    return {"requesters": 2}
+
+
+def _fixed_orders(size: float) -> dict[str, Any]:
+    return {"blocks": 10, "fixed": round(size)}
+
+
 def _ten_blocks(_size: float) -> dict[str, Any]:
     return {"blocks": 10}
 
@@ -164,6 +172,22 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         check="Little's law",
+        what="the clock stops {} µs early",
+        sizes=(5, 10, 15, 20, 30, 50),
+        percent=False,
+        inject=to.stop_early_by,
+        found="fail",
+    ),
+    Fault(
+        check="Little's law",
+        what="the clock stops {} µs early in one trial of five",
+        sizes=(5, 10, 15, 20, 30, 50),
+        percent=False,
+        inject=to.stop_early_once,
+        found="fail",
+    ),
+    Fault(
+        check="Little's law",
         what="pauses overstated by {} of the window",
         sizes=(0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5),
         inject=to.overstate_pauses,
@@ -199,6 +223,22 @@ FAULTS: tuple[Fault, ...] = (
         percent=False,
         inject=to.enter_the_slowest_as_not_sent,
         found="fail",
+    ),
+    Fault(
+        check="order",
+        what="{} of five blocks made in another order",
+        sizes=(1, 2, 3, 5),
+        percent=False,
+        inject=to.turn_blocks_round,
+        found="fail",
+    ),
+    Fault(
+        check="order",
+        what="the same order in {} of ten blocks",
+        sizes=(2, 4, 6, 8, 10),
+        percent=False,
+        inject=to.nothing,
+        planned=_fixed_orders,
     ),
     Fault(
         check="reply",
@@ -240,6 +280,13 @@ FAULTS: tuple[Fault, ...] = (
         planned=_open_loop,
     ),
     Fault(
+        check="requesters together",
+        what="one of two requesters begins {} of the window late",
+        sizes=(0.01, 0.05, 0.1, 0.15, 0.2, 0.5, 0.9),
+        inject=to.begin_later,
+        planned=_two_requesters,
+    ),
+    Fault(
         check="steady state",
         what="{} more time in the first fifth",
         sizes=(0.02, 0.05, 0.08, 0.1, 0.15, 0.2, 0.5),
@@ -271,6 +318,12 @@ FAULTS: tuple[Fault, ...] = (
         sizes=(0.01, 0.03, 0.05, 0.06, 0.1, 0.2, 0.3),
         inject=to.fill_the_requesters_time,
         planned=_eight,
+    ),
+    Fault(
+        check="requester's own work",
+        what="{} of a latency done after the clock has stopped, one in flight",
+        sizes=(0.02, 0.05, 0.07, 0.1, 0.15, 0.2, 0.4),
+        inject=to.decode_late,
     ),
     Fault(
         check="noise",

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.checks.realistic import FAR
 from services.harness.contract import STATUSES
-from tests.support.runs import Draft
+from tests.support.runs import BOOT_NS, Draft, S
 
 
 def _latency(draft: Draft) -> np.ndarray:
@@ -39,6 +39,17 @@ def stop_early(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Stop the clock before the reply is there; the next request is sent when it was."""
     latency = _latency(draft)
     draft.columns["received_ns"] = draft.columns["received_ns"] - (latency * size).astype(np.int64)
+
+
+def stop_early_by(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Stop the clock so many microseconds before the reply is there."""
+    draft.columns["received_ns"] = draft.columns["received_ns"] - int(size * 1_000)
+
+
+def stop_early_once(draft: Draft, size: float, rng: np.random.Generator) -> None:
+    """The same in one block alone."""
+    if draft.block == 2:
+        stop_early_by(draft, size, rng)
 
 
 def overstate_pauses(draft: Draft, size: float, _rng: np.random.Generator) -> None:
@@ -248,6 +259,44 @@ def fill_the_responders_core(draft: Draft, size: float, _rng: np.random.Generato
 def fill_the_requesters_time(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Let the requester verify and record for this share of the time."""
     draft.done["entering_s"] = size * draft.done["measured_s"]
+
+
+def begin_later(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let the second requester begin so much of its window later than the first, by a clock of its own."""
+    if not draft.requester:
+        return
+    rows = _measured(draft)
+    window = int(draft.columns["received_ns"][rows].max()) - int(draft.columns["sent_ns"][rows].min())
+    of_its_boot = 3_600_000_000_000
+    for name in ("sent_ns", "intended_ns", "received_ns"):
+        draft.columns[name] = draft.columns[name] + int(size * window) + of_its_boot
+    draft.done["begin_ns"] += int(size * window) + of_its_boot
+    for name in ("anchor", "anchor_end"):
+        draft.done[name]["wall_ns"] += int(size * window)
+        draft.done[name]["monotonic_ns"] += int(size * window) + of_its_boot
+
+
+def decode_late(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let one stack stop its clock before it decodes: so much of the latency is work after it, as the requester says."""
+    if not draft.cell.stack.startswith("grpc"):
+        return
+    latency = _latency(draft)
+    late = (latency * size).astype(np.int64)
+    draft.columns["received_ns"] = draft.columns["received_ns"] - late
+    draft.done["paused_s"] += float(late[_measured(draft)].sum()) / 1e9
+
+
+def turn_blocks_round(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Make the trials of so many blocks from the last to the first."""
+    if draft.block >= size:
+        return
+    mirror = 2 * BOOT_NS + 10_000 * S
+    later = mirror - 2 * draft.done["anchor"]["monotonic_ns"]
+    for name in ("sent_ns", "intended_ns", "received_ns"):
+        draft.columns[name] = draft.columns[name] + later
+    draft.done["begin_ns"] += later
+    for name in ("anchor", "anchor_end"):
+        draft.done[name]["monotonic_ns"] += later
 
 
 def nothing(_draft: Draft, _size: float, _rng: np.random.Generator) -> None:

@@ -99,6 +99,7 @@ def judged(check: Check, run: Run) -> CheckVerdict:
     findings = [check.judge_run(evidence)] if check.judge_run else []
     findings += [check.judge_last(evidence, ())] if check.judge_last else []
     findings += [check.judge(cell) for cell in evidence.cells if check.judge and cell.trials]
+    findings += [check.judge_beside(c, evidence) for c in evidence.cells if check.judge_beside and c.trials]
     return max((finding.verdict for finding in findings if finding), key=rank, default="pass")
 
 

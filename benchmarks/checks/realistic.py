@@ -31,6 +31,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "a connection per request, over a distance": {"placements": [HERE, FAR], "connection": "per-request"},
     "large bodies": {"operation": BODIES},
     "with a control": {"controls": 1},
+    "two requesters": {"requesters": 2},
 }
 
 

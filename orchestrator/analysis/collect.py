@@ -99,7 +99,7 @@ def _cell(
 ) -> CellEvidence:
     made = [t for t in trials if t.outcome == "ok"]
     pool: list[Nanoseconds] = []
-    failed = 0
+    failures: list[int] = []
     limit_ns = cell.timeout_s * 1e9
     strips = _StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
     evidence = []
@@ -144,10 +144,9 @@ def _cell(
             )
         )
         pool.append(ordered)
-        failed += sum(errors.values())
+        failures.append(sum(errors.values()))
         strips.add(record.index, [s for _, s in parts])
-    pooled = _merge(pool)
-    replies = st.distribution(pooled) if pooled.size else None
+    of_all, replies = _distributions(pool, failures, limit_ns)
     return CellEvidence(
         cell=cell,
         stack=next(s for s in plan.stacks if s.id == cell.stack),
@@ -157,10 +156,24 @@ def _cell(
         trials=tuple(evidence),
         failed=tuple(t for t in trials if t.outcome != "ok"),
         planned=sum(1 for t in plan.trials if t.cell == cell.id),
-        distribution=st.distribution(pooled, failed, limit_ns) if failed and pooled.size else replies,
+        distribution=of_all,
         replies=replies,
         strip=strips.strip(),
     )
+
+
+def _distributions(
+    trials: list[Nanoseconds], failures: list[int], limit_ns: float
+) -> tuple[Distribution | None, Distribution | None]:
+    """Of all requests of a cell, and of the right replies alone; None without one. A trial without a request is none."""
+    pooled = _merge(trials)
+    if not pooled.size:
+        return None, None
+    replies = st.over_trials(st.distribution(pooled), [st.percentiles(ordered) for ordered in trials if ordered.size])
+    if not any(failures):
+        return replies, replies
+    each = [st.percentiles(o, failed) for o, failed in zip(trials, failures, strict=True) if o.size + failed]
+    return st.over_trials(st.distribution(pooled, sum(failures), limit_ns), each), replies
 
 
 def _merge(parts: list[Nanoseconds]) -> Nanoseconds:

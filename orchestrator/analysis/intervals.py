@@ -5,8 +5,9 @@ yields one number (its median, p99 or throughput); logs of them are compared wit
 block cancels, and a t-interval (Student 1908) on the mean log ratio is exponentiated. For a handful of blocks this
 covers what it promises, where resampling few trials does not.
 
-**Several stacks against one reference.** p values are adjusted by Holm (1979), which holds the chance of calling any
-equal pair different at 5 % whatever the others do. The intervals match those tests: the stack of the i-th smallest of m
+**Several comparisons.** p values of all comparisons of a run by one statistic, in all of its settings, are adjusted by Holm
+(1979), which holds the chance of calling any equal pair different at 5 % whatever the others do and however they depend on
+one another. The intervals match those tests: the stack of the i-th smallest of m
 p values gets level 1 - a/(m - i + 1), and from the first one that is not rejected on all share its level, so an
 interval excludes 1 exactly when the adjusted p value is below a. What this does and does not promise: every single
 interval covers its true ratio with at least 95 %; no equal stack's interval excludes 1 in at least 95 % of runs
@@ -90,8 +91,8 @@ def with_shared_error(results: Sequence[LogMean | None]) -> list[LogMean | None]
     """The same means, none with a standard error below half the median of theirs: its p value follows.
 
     Where trials come in two groups of speed, three blocks may by chance hold one group of a stack and the other group of
-    its reference throughout; they then agree with each other, and are wrong. The other stacks of the same blocks show
-    how much trials differ (docs/decisions/0010).
+    its reference throughout; they then agree with each other, and are wrong. The other comparisons of the same blocks and
+    placement, in whatever setting, show how much trials differ (docs/decisions/0010 and 0015).
     """
     errors = [result.se for result in results if result is not None and result.se is not None]
     least = median(errors) / 2 if errors else 0.0

@@ -3,8 +3,9 @@
 The comparison is the paired t-test of `intervals`, on log ratios whose SD over blocks is `sd`. Its power is that of the
 noncentral t distribution (Cohen 1988, "Statistical Power Analysis for the Behavioral Sciences", chapter 2): with n
 blocks, a difference d is found with probability P(|T| > t*), T noncentral with n - 1 degrees of freedom and
-noncentrality sqrt(n) d / sd. With m stacks compared, the first rejection of Holm's procedure takes level a / m; that is
-the level used here, so the statement is on the safe side for the other stacks.
+noncentrality sqrt(n) d / sd. With m comparisons in the run (stacks beside the reference, in all
+settings), the first rejection of Holm's procedure takes level a / m; that is the level used here, so the statement is on
+the safe side for the others.
 
 A tie is a claim of its own and takes repeats of its own: the whole interval must lie within the margin that matters
 (`equivalence`). With two equal stacks it does with probability P(|mean| + t* s / sqrt(n) <= log(1 + margin)), which is
@@ -42,7 +43,7 @@ class PowerStatement:
     """What `orch plan` says. Differences are relative: 0.05 is 5 %; None with too few repeats for any interval."""
 
     repeats: int
-    stacks_compared: int
+    comparisons: int  # of the whole run: Holm's correction goes over all of them
     sd: float
     sd_source: str
     smallest_detectable: float | None
@@ -149,14 +150,14 @@ def describe(plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = ()) ->
     statement says which.
     """
     sd, source = _spread(plan.name, history)
-    compared = max(1, sum(1 for s in plan.stacks if not s.control_of) - 1)
+    compared = max(1, planned_comparisons(plan))
     least = smallest_detectable(sd, plan.repeats, compared=compared)
     wanted = plan.matters
     needed = repeats_needed(wanted, sd, compared=compared)
     for_tie = repeats_for_tie(wanted, sd, compared=compared)
     return PowerStatement(
         repeats=plan.repeats,
-        stacks_compared=compared,
+        comparisons=compared,
         sd=sd,
         sd_source=source,
         smallest_detectable=least,
@@ -165,6 +166,19 @@ def describe(plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = ()) ->
         repeats_for_tie=for_tie,
         sentence=_sentence(plan.repeats, sd, source, least, _goal(wanted, needed, for_tie)),
     )
+
+
+def planned_comparisons(plan: Plan) -> int:
+    """In how many cells a stack, controls left out, stands beside the reference (as `compare.compare_stacks` finds it)."""
+    reference = plan.reference or plan.stacks[0].id
+    left_out = {reference, *(s.id for s in plan.stacks if s.control_of)}
+    beside: dict[tuple[object, ...], list[str]] = {}
+    for cell in plan.cells:
+        if cell.stack == reference:
+            beside.setdefault((cell.operation, cell.placement, cell.load), []).append(cell.connection)
+    asked = [c for c in plan.cells if c.stack not in left_out]
+    policies = [(c.connection, beside.get((c.operation, c.placement, c.load), [])) for c in asked]
+    return sum(policy in known or len(known) == 1 for policy, known in policies)
 
 
 def _spread(name: str, history: Sequence[RunSummary | dict[str, Any]]) -> tuple[float, str]:

@@ -12,6 +12,9 @@ them is infinite here, and never becomes a number.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import geometric_mean
 from typing import TypeAlias
 
 import numpy as np
@@ -102,6 +105,38 @@ def distribution(ordered: Nanoseconds, failed: int = 0, limit_ns: float | None =
         iqr=(quantile(ordered, 0.75) - quantile(ordered, 0.25)) / NS_PER_MS,
         p99_to_p50=p99 * NS_PER_MS / median if p99 is not None and median > 0 else None,
         curve=curve(ordered),
+    )
+
+
+PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+
+
+def percentiles(ordered: Nanoseconds, failed: int = 0) -> dict[str, float | None]:
+    """A trial's percentiles in ms, the median always; None with too few requests beyond, infinite among `failed`."""
+    found = {name: supported_quantile(ordered, share, failed) for name, share in PERCENTILES.items() if share > 0.5}
+    return {"median": quantile(ordered, 0.5, failed) / NS_PER_MS, **found}
+
+
+def over_trials(pooled: Distribution, trials: Sequence[Mapping[str, float | None]]) -> Distribution:
+    """The distribution with each percentile the geometric mean of the trials', which is what comparisons rest on.
+
+    All requests pooled weigh a trial by how many it made, and one quick trial may put a stack first that is slower in every
+    other (docs/decisions/0016). Where a trial has no such percentile, or it falls among requests without a right reply, the
+    pooled one stays, and is named in `pooled`.
+    """
+    found: dict[str, float] = {}
+    for name in PERCENTILES:
+        values = [value for trial in trials if (value := finite(trial[name])) is not None and value > 0]
+        if values and len(values) == len(trials):
+            found[name] = values[0] if len(values) == 1 else geometric_mean(values)
+    of_all = [n for n in PERCENTILES if n not in found and getattr(pooled, n) is not None and len(trials) > 1]
+    median, p99 = found.get("median", pooled.median), found.get("p99", pooled.p99)
+    return replace(
+        pooled,
+        **{name: found.get(name, getattr(pooled, name)) for name in PERCENTILES},
+        p99_to_p50=p99 / median if p99 is not None and median else None,
+        censored=tuple(name for name in pooled.censored if name not in found),
+        pooled=tuple(of_all),
     )
 
 

@@ -24,7 +24,10 @@ Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cann
 
 @dataclass(frozen=True, kw_only=True)
 class Distribution:
-    """Of the measured requests of a cell or baseline, all its trials pooled: descriptive, not inferential.
+    """Of the measured requests of a cell or baseline.
+
+    A cell's percentiles are the geometric means of its trials', as comparisons are; where some trial has none, that of all
+    requests pooled (`pooled` names these). All else, and a baseline's percentiles, pool all trials: they describe.
 
     A request without a right reply (`failed` of them) counts as slower than every reply: it is right-censored. What
     falls among those is no number: it is None, and `censored` names it (`p99`, `maximum`, ...); all that is known is
@@ -51,6 +54,7 @@ class Distribution:
     failed: int = 0
     limit: float | None = None  # ms; None without failures
     censored: tuple[str, ...] = ()
+    pooled: tuple[str, ...] = ()  # percentiles of a cell that are those of all its requests, as some trial has none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,9 +175,10 @@ class FloorSummary:
 class Comparison:
     """A stack against the reference stack, in the cells that differ in nothing else.
 
-    `ratio` above 1 is slower than the reference. `interval` is Holm-adjusted over the stacks of the same `group`;
-    None with fewer than three blocks. `by_block` is each block's ratio, for the dots of the forest plot. Where the
-    statistic of a trial falls among requests without a right reply there is no ratio, and `why` says so.
+    `ratio` above 1 is slower than the reference. `interval` and `p_value` are Holm-adjusted over all comparisons of the run
+    by the same statistic (a control's are its own); None with fewer than three blocks. `by_block` is each block's ratio, for
+    the dots of the forest plot. Where the statistic of a trial falls among requests without a right reply there is no ratio,
+    and `why` says so.
     """
 
     cell: str

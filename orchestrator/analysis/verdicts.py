@@ -7,7 +7,6 @@ got no reply.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import sqrt
 
 from orchestrator.analysis import equivalence, validity, words
 from orchestrator.analysis.cells import by_median
@@ -136,7 +135,7 @@ def _quickest(members: Sequence[Comparison], cells: dict[str, CellSummary]) -> s
     reference = members[0]
     ratios = {m.cell: (m.interval or (1.0, 1.0)) for m in told} | {reference.reference_cell: (1.0, 1.0)}
     standings = {m.cell: m.standing for m in told} | {reference.reference_cell: "reference"}
-    # By the ratio, as every other clause: blocks may differ, and then pooled medians have another order.
+    # By the ratio, as every other clause: a stack that lost blocks has a median of the others.
     values = {m.cell: _ratio(m) for m in told} | {reference.reference_cell: 1.0}
     best = min(values, key=lambda cell: (values[cell], by_median(cells[cell])))
     ahead = [cell for cell in ratios if cell == best or not _is_ahead(best, cell, ratios, standings)]
@@ -269,11 +268,5 @@ def _alone(cell: CellSummary) -> str:
         return f"{_where(cell)}: {cell.stack_label} has no median: it falls among requests without a right reply."
     text = f"{cell.stack_label} takes {words.ms(of.median)} in the median"
     if cell.median_interval:
-        low, high = cell.median_interval
-        shown = words.interval_of(cell.median_interval)
-        if low <= of.median <= high:
-            text += f" ({shown})"
-        else:  # trials that differ in number and speed: the pooled median is no estimate of what a trial has
-            middle = words.ms(sqrt(low) * sqrt(high))
-            text += f" of all requests; the geometric mean of its trials' medians is {middle} ({shown})"
+        text += f" ({words.interval_of(cell.median_interval)})"
     return f"{_where(cell)}: {_joined([text, *(t for t in (_floor_share(cell), _client_shares([cell])) if t)])}"

@@ -132,10 +132,12 @@ def not_sent(done: Mapping[str, Any]) -> str:
 
 
 RATIOS_AND_MEDIANS = (
-    "The ratio is the geometric mean over blocks of each block's own ratio; the medians beside it pool all trials."
+    "The ratio is the geometric mean over blocks of each block's own ratio: that of the two medians beside it, where both"
+    " have a trial in every block."
 )
 INTERVALS = (
-    "The 95 % interval is that of the geometric mean of the trials' medians; it need not hold the pooled median."
+    "Median and percentiles are geometric means of the trials' (of all requests pooled where a trial has too few, or too"
+    " many failed); the 95 % interval is that of the median, from the same trials."
 )
 THROUGHPUT = (
     "Req/s is right replies over the measured windows, less the requester's own pauses in closed loops (verifying,"

@@ -109,7 +109,7 @@ def _print(comparison: RunComparison) -> None:
     if any(row.value is not None for row in comparison.rows):
         console.result(
             "  The ratio is the geometric mean over blocks, and so are the numbers in brackets; "
-            "those of the report pool all trials."
+            "of latencies the report shows the same."
         )
 
 

@@ -17,14 +17,14 @@ import numpy as np
 
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment import plan as p
+from orchestrator.experiment.schedule import schedule
 from orchestrator.results import ownership
 from orchestrator.results.documents import sha256_of, write_json
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
-from services.harness.phases import arrivals
 from services.harness.spec import find_protocol
-from tests.support.shapes import Shape, narrow, paused_s
+from tests.support.shapes import Shape, narrow, paused_s, stamps
 
 START_NS = 1_700_000_000_000_000_000
 BOOT_NS = 5_000_000_000_000  # the monotonic clock at the start of the run
@@ -42,6 +42,7 @@ class Draft:
     ready: dict[str, Any]
     stats: dict[str, Any]
     stats_before: dict[str, Any]
+    requester: int = 0
 
 
 Spoil = Callable[[Draft], None]
@@ -81,9 +82,14 @@ def a_plan(
     placements: Sequence[p.Placement] | None = None,
     operation: p.Operation | None = None,
     clients: Sequence[str] = (),
+    requesters: int = 1,
+    fixed: int = 0,
     seed: int = 1,
 ) -> p.Plan:
-    """A plan of every stack in every placement; the first stack is the reference, entered `controls` times more."""
+    """A plan of every stack in every placement; the first stack is the reference, entered `controls` times more.
+
+    Orders are balanced, but for the first `fixed` blocks, in which stacks stand as they are listed.
+    """
     made = [
         p.Stack(id=f"{name}-{client}", protocol=name, responder="plain", client=client, label=f"{name} ({client})")
         for name, client in zip(stacks, clients or ["thin"] * len(stacks), strict=True)
@@ -108,7 +114,10 @@ def a_plan(
         for placement in placements
         for stack in made
     )
-    schedule = [(block, cell) for block in range(blocks) for cell in cells]
+    number = {cell.id: place for place, cell in enumerate(cells)}
+    order = [replace(t, seed=t.block * len(cells) + number[t.cell]) for t in schedule(cells, blocks, seed)]
+    listed = sorted((t for t in order if t.block < fixed), key=lambda t: t.seed)
+    order = [replace(t, index=i) for i, t in enumerate([*listed, *order[len(listed) :]])]
     return p.Plan(
         name="synthetic",
         question="Which one is quicker?",
@@ -119,10 +128,11 @@ def a_plan(
         operations=(operation,),
         placements=tuple(placements),
         cells=cells,
-        trials=tuple(p.PlannedTrial(index=i, block=b, cell=c.id, seed=i) for i, (b, c) in enumerate(schedule)),
+        trials=tuple(order),
         repeats=blocks,
         seed=seed,
         limits=p.Limits(wall_s=600, cost_usd=0, ttl_s=3600),
+        requesters=requesters,
     )
 
 
@@ -149,29 +159,36 @@ def a_run(
     distances = {x.id: (x.link.rtt_ms or 0.0) * MS for x in plan.placements}
     drifts = rng.normal(0, between, size=plan.repeats)
     trials, files, looks = [], {}, []
-    clock = BOOT_NS
-    for planned_trial in plan.trials:
+    place = {cell.id: number for number, cell in enumerate(plan.cells)}
+    for planned_trial in sorted(plan.trials, key=lambda t: (t.block, place[t.cell])):  # drawn so, made in their order
+        clock = BOOT_NS + planned_trial.index * 30 * S
         cell = cells[planned_trial.cell]
         effect = float(np.exp(drifts[planned_trial.block] + rng.normal(0, between)))
         protocol = stacks[cell.stack].protocol
-        draft = _draft(
-            rng,
-            cell,
-            operations[cell.operation],
-            planned_trial.block,
-            base_us.get(protocol, 250.0) * US * effect,
-            distances[cell.placement],
-            find_protocol(protocol).round_trips_to_open,
-            clock,
-            shape,
-            planned_trial.seed,
-        )
-        if spoil:
-            spoil(draft)
-        clock += 30 * S
-        path = f"samples/cell={cell.id}/{planned_trial.index:05d}.parquet"
-        files[path] = draft.columns
-        trials.append(_trial_record(planned_trial, draft, path))
+        drafts = []
+        for number in range(plan.requesters):
+            draft = _draft(
+                rng,
+                cell,
+                operations[cell.operation],
+                planned_trial.block,
+                base_us.get(protocol, 250.0) * US * effect,
+                distances[cell.placement],
+                find_protocol(protocol).round_trips_to_open,
+                clock,
+                shape,
+                planned_trial.seed + number,
+            )
+            draft.requester = number
+            if spoil:
+                spoil(draft)
+            drafts.append(draft)
+        paths = [
+            f"samples/cell={cell.id}/{planned_trial.index:05d}{f'-r{d.requester}' if d.requester else ''}.parquet"
+            for d in drafts
+        ]
+        files |= {path: draft.columns for path, draft in zip(paths, drafts, strict=True)}
+        trials.append(_trial_record(planned_trial, drafts, paths))
     if baselines:
         for block in range(plan.repeats):
             for placement in plan.placements:
@@ -181,6 +198,7 @@ def a_run(
                         look, columns = _look(rng, kind, placement.id, block, moment, distances[placement.id], beside)
                         files[look.samples] = columns
                         looks.append(look)
+    trials.sort(key=lambda trial: trial.index)
     return MemoryRun(stored=_manifest(plan, trials, looks), files=files)
 
 
@@ -203,7 +221,7 @@ def _draft(
     latency += rng.integers(0, 999, size=rows)
     if cell.connection == "reuse":
         latency[0] += rtt_ns + base_ns
-    intended, sent = _stamps(rng, cell, latency, start_ns, seed)
+    intended, sent = stamps(rng, cell, latency, start_ns, seed)
     received = sent + latency
     order = np.argsort(received, kind="stable")
     columns = {
@@ -233,32 +251,6 @@ def _draft(
         },
         stats_before={"answered": 0, "peers": 0, "cpu_s": 0.2, "host": host_counters(0)},
     )
-
-
-def _stamps(
-    rng: np.random.Generator, cell: p.Cell, latency: np.ndarray, start_ns: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Intended and sent: by the trial's schedule in an open loop, else each worker's next send follows its last reply."""
-    rows = latency.size
-    if cell.load.rate_per_s is not None:
-        warm = cell.warmup.requests
-        due = arrivals(replace(cell.load, requests=rows - warm, duration_s=None), seed)
-        before = np.arange(warm) * int(S / cell.load.rate_per_s)
-        begin = int(before[-1]) + S // 10 if warm else 0
-        intended = start_ns + np.concatenate([before, begin + np.asarray(due, dtype=np.int64)])
-        return intended, intended + rng.integers(2_000, 40_000, size=rows)
-    sent, takes = np.empty(rows, dtype=np.int64), latency.copy()
-    workers, warm = cell.load.concurrency, cell.warmup.requests
-    for worker in range(workers):
-        takes[worker::workers] += rng.integers(3_000, 9_000, size=takes[worker::workers].size)
-    for phase in (np.arange(warm), np.arange(warm, rows)):  # the first one is over before the second begins
-        begins_ns = start_ns
-        for worker in range(workers):
-            mine = phase[phase % workers == worker]
-            ends = np.cumsum([begins_ns + worker * 7_001, *takes[mine]])
-            sent[mine] = ends[:-1] // workers * workers + worker  # one clock never gives two workers the same reading
-            start_ns = max(start_ns, int(ends[-1]) + workers - 1)
-    return sent, sent
 
 
 def _peers(cell: p.Cell, rows: int) -> int:
@@ -331,7 +323,9 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
     }
 
 
-def _trial_record(planned: p.PlannedTrial, draft: Draft, path: str) -> TrialRecord:
+def _trial_record(planned: p.PlannedTrial, drafts: list[Draft], paths: list[str]) -> TrialRecord:
+    draft = drafts[0]
+    counts = {name: sum(d.stats[name] for d in drafts) for name in ("answered", "peers")}
     return TrialRecord(
         index=planned.index,
         block=planned.block,
@@ -342,9 +336,14 @@ def _trial_record(planned: p.PlannedTrial, draft: Draft, path: str) -> TrialReco
         ended_wall_ns=START_NS + planned.index * 30 * S + 20 * S,
         overhead_s=0.7,
         ready=draft.ready,
-        stats=draft.stats,
+        stats=draft.stats | counts if len(drafts) > 1 else draft.stats,
         stats_before=draft.stats_before,
-        requesters=(RequesterRecord(host="localhost", done=draft.done, samples=path),),
+        requesters=tuple(
+            RequesterRecord(
+                host="localhost" if not d.requester else f"requester-{d.requester}", done=d.done, samples=path
+            )
+            for d, path in zip(drafts, paths, strict=True)
+        ),
     )
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
+
+from orchestrator.experiment import plan as p
+from services.harness.phases import arrivals
 
 Shape = Callable[[np.random.Generator, int, float, float], np.ndarray]
 """Latencies beyond the round trips in ns, given their number, the trial's typical one in ns and the distance in ns."""
@@ -21,3 +25,29 @@ def paused_s(columns: dict[str, np.ndarray], measured: np.ndarray, workers: int)
     lanes = (np.flatnonzero(measured & (worker == number)) for number in range(workers))
     pauses = np.concatenate([sent[lane][1:] - received[lane][:-1] for lane in lanes])
     return float(np.maximum(pauses - 2_000, 0).sum()) / workers / 1e9
+
+
+def stamps(
+    rng: np.random.Generator, cell: p.Cell, latency: np.ndarray, start_ns: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Intended and sent: by the trial's schedule in an open loop, else each worker's next send follows its last reply."""
+    rows = latency.size
+    if cell.load.rate_per_s is not None:
+        warm = cell.warmup.requests
+        due = arrivals(replace(cell.load, requests=rows - warm, duration_s=None), seed)
+        before = np.arange(warm) * int(1_000_000_000 / cell.load.rate_per_s)
+        begin = int(before[-1]) + 100_000_000 if warm else 0
+        intended = start_ns + np.concatenate([before, begin + np.asarray(due, dtype=np.int64)])
+        return intended, intended + rng.integers(2_000, 40_000, size=rows)
+    sent, takes = np.empty(rows, dtype=np.int64), latency.copy()
+    workers, warm = cell.load.concurrency, cell.warmup.requests
+    for worker in range(workers):
+        takes[worker::workers] += rng.integers(3_000, 9_000, size=takes[worker::workers].size)
+    for phase in (np.arange(warm), np.arange(warm, rows)):  # the first one is over before the second begins
+        begins_ns = start_ns
+        for worker in range(workers):
+            mine = phase[phase % workers == worker]
+            ends = np.cumsum([begins_ns + worker * 7_001, *takes[mine]])
+            sent[mine] = ends[:-1] // workers * workers + worker  # one clock never gives two workers the same reading
+            start_ns = max(start_ns, int(ends[-1]) + workers - 1)
+    return sent, sent

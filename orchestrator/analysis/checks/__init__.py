@@ -19,6 +19,7 @@ from orchestrator.analysis.checks import (
     modes,
     noise,
     offered_load,
+    order,
     own_work,
     packets,
     ramp,
@@ -28,6 +29,7 @@ from orchestrator.analysis.checks import (
     stamps,
     steady_state,
     tail,
+    together,
 )
 from orchestrator.analysis.checks.base import Check, Finding, gravity
 from orchestrator.analysis.evidence import RunEvidence
@@ -41,9 +43,11 @@ CHECKS: tuple[Check, ...] = (
     *flight.CHECKS,
     ramp.CHECK,
     completeness.CHECK,
+    order.CHECK,
     reply.CHECK,
     connections.CHECK,
     offered_load.CHECK,
+    together.CHECK,
     responder_core.CHECK,
     own_work.CHECK,
     steady_state.CHECK,
@@ -74,6 +78,7 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
         found += [(check.judge_last(run, results), None)] if check.judge_last else []
         judged = [cell for cell in run.cells if cell.trials or check.judges_empty]
         found += [(check.judge(cell), cell.cell.id) for cell in judged if check.judge]
+        found += [(check.judge_beside(cell, run), cell.cell.id) for cell in judged if check.judge_beside]
         ranked = sorted(((f, cell_id) for f, cell_id in found if f), key=lambda pair: gravity(pair[0]), reverse=True)
         of_check = [check.result(_with_block(finding, blocks), cell_id) for finding, cell_id in ranked]
         results += of_check or [check.result(_NOTHING, None)]

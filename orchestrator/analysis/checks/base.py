@@ -35,13 +35,14 @@ class Check:
     """One row of the registry.
 
     `observe` sees each requester's samples of a trial; `judge` is given the cell, whose `parts(name)` hold what was
-    seen, or with `judge_run` the whole run, or with `judge_last` that and what all checks before it found; None where the
-    check does not apply. `severity` is how bad a fail is.
+    seen, `judge_beside` the cell and the run that it stands in, `judge_run` the whole run, `judge_last` that and what all
+    checks before it found; None where the check does not apply. `severity` is how bad a fail is.
     """
 
     name: str
     severity: Severity
     judge: Callable[[CellEvidence], Finding | None] | None = None
+    judge_beside: Callable[[CellEvidence, RunEvidence], Finding | None] | None = None
     judge_run: Callable[[RunEvidence], Finding | None] | None = None
     judge_last: Callable[[RunEvidence, Sequence[CheckResult]], Finding | None] | None = None
     observe: Callable[[Samples], Any] | None = None

@@ -69,8 +69,9 @@ def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
             verdict="warn",
             evidence=evidence,
             weight=weight,
-            explanation=f"The reference differs from itself by {differs}, beyond chance: order or place plays a part.",
-            action="Differences inside that envelope are not resolved; more blocks would narrow it.",
+            explanation=f"The reference differs from itself by {differs}, beyond chance.",
+            action="Order, place or the machine may play a part (see `order` and `noise`). "
+            "Differences inside that envelope are not resolved; more blocks would narrow it.",
         )
     return Finding(
         verdict="pass",

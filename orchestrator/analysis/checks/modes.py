@@ -9,6 +9,7 @@ TCP_TIMEOUT_INIT (1 s).
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log, sqrt
@@ -47,6 +48,7 @@ class Mode:
     median_ns: float
     share: float
     width: float
+    count: int = 0
 
 
 def find_modes(ordered_ns: Nanoseconds) -> tuple[Mode, ...]:
@@ -64,6 +66,7 @@ def find_modes(ordered_ns: Nanoseconds) -> tuple[Mode, ...]:
         Mode(
             median_ns=quantile(group, 0.5),
             share=group.size / values.size,
+            count=int(group.size),
             width=(quantile(group, 0.75) - quantile(group, 0.25)) / quantile(group, 0.5),
         )
         for group in (values[a:b] for a, b in pairwise(edges))
@@ -109,9 +112,12 @@ def judge(cell: CellEvidence) -> Finding | None:
     found = [(trial, part, modes) for trial, part, modes in cell.parts(NAME) if modes]
     if not found:
         return None
+    is_here = cell.placement.kind == "local"
     several = [entry for entry in found if len(entry[2]) > 1]
     if 2 * len(several) >= len(found):
-        return _finding(*max(several, key=lambda entry: entry[2][-1].median_ns / entry[2][0].median_ns), len(several))
+        return _finding(
+            *max(several, key=lambda entry: entry[2][-1].median_ns / entry[2][0].median_ns), len(several), is_here
+        )
     told = f"; in {len(several)} of {len(found)} trials there are several" if several else ""
     return Finding(
         verdict="pass",
@@ -120,12 +126,10 @@ def judge(cell: CellEvidence) -> Finding | None:
     )
 
 
-def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: int) -> Finding:
+def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: int, is_here: bool) -> Finding:
     retransmits = (part.done.get("wire") or {}).get("retransmits")
     listed = [f"{words.ns(mode.median_ns)} ({words.percent(mode.share)})" for mode in modes]
-    causes = list(dict.fromkeys(c for mode in modes[1:] if (c := cause(mode.median_ns, modes[0].median_ns))))
-    if retransmits == 0:
-        causes = [cause for cause in causes if "lost" not in cause]
+    causes = list(dict.fromkeys(c for mode in modes[1:] for c in _possible(mode, modes[0], retransmits, is_here)))
     because = f" It could be {'; or '.join(causes)}." if causes else ""
     seen = f" TCP sent {retransmits:,} packets again." if retransmits else ""
     return Finding(
@@ -141,17 +145,32 @@ def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: 
         weight=sqrt(modes[-1].median_ns / modes[0].median_ns),
         explanation=f"Latency has {len(modes)} modes: {', '.join(listed)}.{because}{seen}",
         action="Read the modes and their shares, not mean and SD; a percentile near such a share jumps from run to run."
-        + (" Set TCP_NODELAY, or send each message in one write." if any("delayed" in c for c in causes) else ""),
+        + " If it is Nagle's algorithm, TCP_NODELAY or one write for each message helps." * _is_delayed(causes),
     )
 
 
-def cause(slow_ns: float, quick_ns: float) -> str | None:
-    """What a request that took `slow_ns` has probably waited for where others took `quick_ns`; None if not known."""
+def _possible(mode: Mode, quickest: Mode, retransmits: int | None, is_here: bool) -> Iterator[str]:
+    """The causes that the mode's duration allows, and the packets sent again: a lost one for at least every other request.
+
+    Over a distance the responder's packets, which the requester does not count, may be lost as well.
+    """
+    for text in causes_of(mode.median_ns, quickest.median_ns):
+        known = retransmits is not None and (is_here or retransmits == 0)
+        if "lost" not in text or not known or 2 * (retransmits or 0) >= mode.count:
+            yield text
+
+
+def _is_delayed(causes: Sequence[str]) -> bool:
+    return any("delayed" in cause for cause in causes)
+
+
+def causes_of(slow_ns: float, quick_ns: float) -> tuple[str, ...]:
+    """What a request that took `slow_ns` may have waited for where others took `quick_ns`: all that fit, none if not known.
+
+    Up to one round trip comes on top, which is no longer than `quick_ns`.
+    """
     extra_ms = (slow_ns - quick_ns) / NS_PER_MS
-    for least_ms, most_ms, text in _CAUSES:
-        if least_ms <= extra_ms <= most_ms + quick_ns / NS_PER_MS:
-            return text
-    return None
+    return tuple(text for least, most, text in _CAUSES if least <= extra_ms <= most + quick_ns / NS_PER_MS)
 
 
 NAME = "latency modes"

@@ -11,15 +11,8 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment import plan as p
 from services.harness.contract import STATUSES
 from tests.support.judged import of, verdicts
+from tests.support.made_up import BYTES, FAULTS, HERE, OPEN, WEST
 from tests.support.runs import MS, US, S, a_plan, a_run, host_counters
-
-LINK = p.Link(rtt_ms=30.0, rate_mbit=1_000.0)
-WEST = p.Placement(id="west", name="west", kind="cross-region", from_zone="a", to_zone="b", link=LINK)
-HERE = p.Placement(id="local", name="local", kind="local")
-BYTES = p.Operation(
-    id="echo", name="echo", label="echo 100 kB", payload={"kind": "bytes"}, request_bytes=100_000, reply_bytes=100_000
-)
-
 
 CLEAN = {
     "sequential": {},
@@ -30,6 +23,7 @@ CLEAN = {
     "a new connection far away": {"placements": [HERE, WEST], "connection": "per-request"},
     "a payload": {"operation": BYTES},
     "with a control": {"controls": 2},
+    "two requesters": {"requesters": 2},
 }
 
 
@@ -49,10 +43,10 @@ def expected_idle(planned):
     idle = set()
     if "controls" not in planned:
         idle.add("control")
-    if planned.get("load", p.Load()).concurrency == 1:
-        idle.add("requester's own work")
     if "placements" not in planned:
         idle.add("round-trips")
+    if "requesters" not in planned:
+        idle.add("requesters together")
     return idle
 
 
@@ -70,214 +64,6 @@ def test_a_finding_gives_numbers_an_explanation_and_an_action():
         assert result.severity in ("fatal", "serious", "note")
         if result.verdict == "fail":
             assert result.evidence
-
-
-def timer_stopped_early(draft):
-    rows = draft.columns
-    rows["received_ns"] = rows["sent_ns"] + (rows["received_ns"] - rows["sent_ns"]) // 100
-
-
-def below_the_ping_but_not_the_socket(draft):
-    draft.done["min_rtt_us"] = None
-    timer_stopped_early(draft)
-
-
-def stamps_of_a_batch(draft):
-    rows = draft.columns
-    rows["sent_ns"] = rows["sent_ns"][np.arange(rows["sent_ns"].size) // 10 * 10]
-    rows["intended_ns"] = rows["sent_ns"]
-
-
-def two_requests_at_once(draft):
-    rows = draft.columns
-    rows["sent_ns"][1:] -= 50 * US
-    rows["intended_ns"] = rows["sent_ns"]
-
-
-def everything_sent_at_once(draft):
-    rows = draft.columns
-    rows["sent_ns"] = rows["sent_ns"].min() + np.arange(rows["sent_ns"].size) * 1_000
-    rows["intended_ns"] = rows["sent_ns"]
-
-
-def place_in_line_as_latency(draft):
-    """Each reply's time since the batch was begun, while requests went out one after the other."""
-    rows = draft.columns
-    measured = np.flatnonzero(rows["phase"] == 1)
-    rows["received_ns"][measured] += np.arange(measured.size) * 500 * US
-
-
-def cpu_time_for_wall_time(draft):
-    rows = draft.columns
-    rows["received_ns"] = rows["sent_ns"] + (rows["received_ns"] - rows["sent_ns"]) // 5
-    draft.done["cpu_share"], draft.done["cpu_s"] = 0.2, 0.2 * draft.done["measured_s"]
-
-
-def slow_samples_dropped(draft):
-    rows = draft.columns
-    latency = rows["received_ns"] - rows["sent_ns"]
-    kept = latency < np.quantile(latency, 0.99)
-    draft.columns = {name: values[kept] for name, values in rows.items()}
-    draft.done["rows"] = int(kept.sum())
-    draft.done["requests"] = int((rows["phase"][kept] == 1).sum())
-
-
-def more_answered_than_recorded(draft):
-    draft.stats["answered"] += 50
-
-
-def another_responder(draft):
-    draft.done["identity"] = "somebody else"
-
-
-def unverified(draft):
-    draft.done["verified"] = 0
-
-
-def wrong_replies(draft):
-    draft.columns["status"][-5:] = 1
-
-
-def connections_kept(draft):
-    draft.columns["connection"][:] = 0
-    draft.done["connections_opened"] = 1
-    draft.stats["peers"] = 3
-
-
-def connections_not_kept(draft):
-    draft.columns["connection"] = np.arange(draft.columns["connection"].size)
-    draft.done["connections_opened"] = draft.done["requests"]
-    draft.stats["peers"] = draft.done["requests"] + 2
-
-
-def half_the_load(draft):
-    draft.columns["sent_ns"] = draft.columns["intended_ns"] + (
-        draft.columns["intended_ns"] - draft.columns["intended_ns"].min()
-    )
-    draft.columns["received_ns"] = draft.columns["sent_ns"] + 300 * US
-    draft.done["anchor_end"]["monotonic_ns"] += 600 * S
-
-
-def another_rate(draft):
-    start = draft.columns["intended_ns"].min()
-    for name in ("intended_ns", "sent_ns", "received_ns"):
-        draft.columns[name] = start + (draft.columns[name] - start) * 2
-    draft.done["anchor_end"]["monotonic_ns"] += 600 * S
-
-
-def requester_saturated(draft):
-    draft.done["cpu_share"] = 0.97
-
-
-def cold_start(draft):
-    rows = draft.columns
-    measured = np.flatnonzero(rows["phase"] == 1)
-    extra = np.zeros(rows["phase"].size, dtype=np.int64)
-    extra[measured[: measured.size // 5]] = 150 * US
-    shift = np.concatenate([[0], np.cumsum(extra)[:-1]])
-    rows["sent_ns"] = rows["sent_ns"] + shift
-    rows["intended_ns"] = rows["sent_ns"]
-    rows["received_ns"] = rows["received_ns"] + shift + extra
-    draft.done["anchor_end"]["monotonic_ns"] += S
-    draft.done["anchor_end"]["wall_ns"] += S
-
-
-def one_hiccup(draft):
-    draft.columns["received_ns"][-1] += 2 * S
-    draft.done["anchor_end"]["monotonic_ns"] += 2 * S
-    draft.done["anchor_end"]["wall_ns"] += 2 * S
-    draft.done["cpu_s"] += 2.0
-
-
-def clipped_tail(draft):
-    rows = draft.columns
-    latency = rows["received_ns"] - rows["sent_ns"]
-    rows["received_ns"] = rows["sent_ns"] + np.minimum(latency, int(np.quantile(latency, 0.98)))
-
-
-def steal(draft):
-    draft.done["host_after"] = host_counters(10 * S, steal=100)
-
-
-def throttling(draft):
-    draft.done["host_after"] = host_counters(10 * S, throttled=30)
-
-
-def pressure(draft):
-    draft.done["host_after"] = host_counters(10 * S, pressure_us=4_000_000)
-
-
-def foreign_work(draft):
-    draft.done["host_after"] = host_counters(10 * S, busy=900)
-
-
-def a_clock_of_milliseconds(draft):
-    for name in ("sent_ns", "intended_ns", "received_ns"):
-        draft.columns[name] = draft.columns[name] // MS * MS
-
-
-def a_clock_that_runs_backwards(draft):
-    draft.columns["received_ns"][5] = draft.columns["sent_ns"][5] - 10
-    draft.columns["received_ns"][-5] = draft.columns["sent_ns"][-5] - 10
-
-
-def stamps_of_another_clock(draft):
-    for name in ("sent_ns", "intended_ns", "received_ns"):
-        draft.columns[name] = draft.columns[name] - 10**12
-
-
-def a_wall_clock_that_was_set(draft):
-    if draft.block == 0:
-        draft.done["anchor_end"]["wall_ns"] += 5 * S
-
-
-def a_payload_that_stayed_at_home(draft):
-    draft.columns["bytes_sent"][:] = 500
-
-
-def a_body_that_never_reached_the_wire(draft):
-    draft.done["wire"]["bytes_sent"] = 100
-
-
-OPEN = {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)}
-FAULTS = [
-    (timer_stopped_early, "floor", "fail", {}),
-    (below_the_ping_but_not_the_socket, "floor", "fail", {}),
-    (timer_stopped_early, "floor", "fail", {"placements": [HERE, WEST]}),
-    (stamps_of_a_batch, "one stamp per sample", "fail", {}),
-    (two_requests_at_once, "in flight", "fail", {}),
-    (everything_sent_at_once, "in flight", "fail", {}),
-    (everything_sent_at_once, "queueing ramp", "fail", {}),
-    (place_in_line_as_latency, "queueing ramp", "fail", {}),
-    (place_in_line_as_latency, "Little's law", "fail", {}),
-    (cpu_time_for_wall_time, "Little's law", "fail", {}),
-    (cpu_time_for_wall_time, "Little's law", "fail", {"load": p.Load(concurrency=8, requests=4000)}),
-    (cpu_time_for_wall_time, "Little's law", "fail", {"connection": "per-request"}),
-    (slow_samples_dropped, "completeness", "fail", {}),
-    (more_answered_than_recorded, "completeness", "fail", {}),
-    (another_responder, "reply", "fail", {}),
-    (unverified, "reply", "fail", {}),
-    (wrong_replies, "reply", "fail", {}),
-    (connections_kept, "connections", "fail", {"connection": "per-request"}),
-    (connections_not_kept, "connections", "fail", {}),
-    (half_the_load, "offered load", "fail", OPEN),
-    (another_rate, "offered load", "fail", OPEN),
-    (requester_saturated, "offered load", "warn", {"load": p.Load(concurrency=8, requests=4000)}),
-    (requester_saturated, "offered load", "pass", {}),
-    (cold_start, "steady state", "warn", {}),
-    (one_hiccup, "tail shape", "warn", {}),
-    (clipped_tail, "tail shape", "warn", {}),
-    (steal, "noise", "warn", {}),
-    (throttling, "noise", "warn", {}),
-    (pressure, "noise", "warn", {}),
-    (foreign_work, "noise", "warn", {}),
-    (a_clock_of_milliseconds, "clocks", "fail", {}),
-    (a_clock_that_runs_backwards, "clocks", "fail", {}),
-    (stamps_of_another_clock, "clocks", "fail", {}),
-    (a_wall_clock_that_was_set, "clocks", "warn", {}),
-    (a_payload_that_stayed_at_home, "codec size", "fail", {"operation": BYTES}),
-    (a_body_that_never_reached_the_wire, "codec size", "fail", {}),
-]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from benchmarks import coverage
 from orchestrator.analysis import intervals
 from orchestrator.analysis.checks.bimodal import find_modes, left_over
+from orchestrator.analysis.compare import compare_stacks
 
 RUNS = 200
 FEW = 0.05 + 3 * (0.05 * 0.95 / RUNS) ** 0.5  # 5 % and three standard errors of so many runs
@@ -18,6 +19,31 @@ def test_equal_stacks_get_no_winner_more_often_than_promised(noise, stacks, bloc
     found = coverage.simulate(coverage.NOISES[noise], stacks=stacks, blocks=blocks, runs=RUNS)
     assert found.false_winners <= FEW
     assert found.coverage >= 1 - FEW
+
+
+@pytest.mark.parametrize("noise", coverage.NOISES)
+@pytest.mark.parametrize(("stacks", "blocks"), [(2, 3), (2, 5), (3, 5)])
+def test_equal_stacks_get_no_winner_in_any_of_eight_settings(noise, stacks, blocks):
+    found = coverage.false_winners(coverage.NOISES[noise], stacks=stacks, blocks=blocks, settings=8, runs=RUNS)
+    assert found.of_run <= FEW
+
+
+def test_settings_corrected_by_themselves_named_a_winner_in_one_run_of_three():
+    found = coverage.false_winners(coverage.bimodal, stacks=2, blocks=10, settings=8, runs=RUNS)
+    assert found.by_setting > 0.25
+    assert found.of_run <= FEW
+
+
+def test_intervals_of_a_run_are_wider_the_more_is_compared():
+    plan = coverage.plan_of(2, 5, settings=8)
+    trials = coverage.schedule(plan.cells, 5, 1)
+    noise = np.random.default_rng(1)
+    cells = coverage.measured(plan, trials, np.zeros((5, 16)), dict.fromkeys((c.id for c in plan.cells), 1.0), noise)
+    of_run = next(c for c in compare_stacks(plan, cells) if c.statistic == "median")
+    alone = next(c for c in compare_stacks(plan, cells[:2]) if c.statistic == "median")
+    assert of_run.ratio == alone.ratio
+    assert of_run.interval[1] / of_run.interval[0] > alone.interval[1] / alone.interval[0]
+    assert of_run.p_value > alone.p_value
 
 
 def test_a_random_order_named_winners_by_their_place_in_the_block():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.analysis.checks.modes import cause, find_modes, has_slow_mode
+from orchestrator.analysis.checks.modes import causes_of, find_modes, has_slow_mode
 
 MS = 1_000_000
 
@@ -52,5 +52,10 @@ def test_what_ends_at_a_limit_is_not_a_wait():
 
 
 def test_a_distance_is_added_to_a_retransmission_time_out():
-    assert "retransmission" in cause(30 * MS + 285 * MS, 30 * MS)
-    assert cause(120 * MS, 0.1 * MS) is None
+    assert "retransmission" in " ".join(causes_of(30 * MS + 285 * MS, 30 * MS))
+    assert causes_of(120 * MS, 0.1 * MS) == ()
+
+
+def test_where_a_duration_allows_two_causes_both_are_named():
+    both = causes_of(500 * MS, 250 * MS)
+    assert [("delayed" in text, "retransmission" in text) for text in both] == [(True, False), (False, True)]

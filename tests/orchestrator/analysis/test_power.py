@@ -7,7 +7,9 @@ import pytest
 from scipy import stats
 
 from orchestrator.analysis import equivalence, intervals, power
+from orchestrator.analysis.compare import compare_stacks
 from orchestrator.analysis.summarise import summarise
+from orchestrator.experiment.plan import Placement
 from tests.support.runs import a_plan, a_run
 
 
@@ -24,6 +26,15 @@ def test_more_repeats_tell_smaller_differences_and_more_stacks_larger_ones():
     few, many = power.smallest_detectable(0.05, 3), power.smallest_detectable(0.05, 10)
     assert few > many
     assert power.smallest_detectable(0.05, 10, compared=11) > many
+
+
+def test_the_plan_counts_the_comparisons_of_all_its_settings():
+    places = [Placement(id=name, name=name, kind="local") for name in ("here", "there", "elsewhere")]
+    one, several = a_plan(controls=1), a_plan(stacks=("rest", "grpc", "cbor"), controls=1, placements=places)
+    assert (power.describe(one).comparisons, power.describe(several).comparisons) == (1, 6)
+    assert power.describe(several).smallest_detectable > power.describe(one).smallest_detectable
+    found = compare_stacks(several, summarise(a_run(several)).cells)
+    assert sum(c.statistic == "median" and not c.control for c in found) == 6
 
 
 @pytest.mark.parametrize("wanted", [0.01, 0.05, 0.2])

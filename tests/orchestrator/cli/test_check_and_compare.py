@@ -82,10 +82,10 @@ def test_compare_shows_a_ratio_and_a_word_per_cell(out):
     assert any("above the tcp floor: regressed" in row for row in rows)
 
 
-def test_compare_says_why_its_numbers_are_not_the_reports_medians(out):
+def test_compare_says_how_its_numbers_go_with_the_reports(out):
     a_run_called("new")
     compare.command("new")
-    said = "The ratio is the geometric mean over blocks, and so are the numbers in brackets; those of the report pool"
+    said = "The ratio is the geometric mean over blocks, and so are the numbers in brackets; of latencies the report"
     assert said in " ".join(out.getvalue().split())
 
 

@@ -1,0 +1,80 @@
+"""requesters together: whether several requesters asked one stack at the same time, so that their rates add up.
+
+Req/s of a trial is the sum of its requesters' rates, each over its own window. That is a rate which the stack carried only
+as far as the windows overlap: two requesters one after the other are the rate of one, twice. The window of each is put on
+the wall clock by the anchors that it took (`clocks` looks after those), so the overlap is known as far as the hosts' clocks
+agree: milliseconds with NTP, of windows of seconds.
+
+Limits: requesters that end with a number of requests and not with time end apart, by what they differ in speed; below nine
+tenths of the longest window the sum overstates what was carried by more than differences that matter, and below half it is
+no longer the load that was declared.
+"""
+
+from __future__ import annotations
+
+from orchestrator.analysis import words
+from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+
+NAME = "requesters together"
+_FAIL, _WARN = 0.5, 0.9
+
+Window = tuple[int, int]
+
+
+def observe(samples: Samples) -> Window | None:
+    """First send and last reply of the measured phase, on the requester's own clock."""
+    return (int(samples.sent_ns[0]), int(samples.received_ns.max())) if samples.measured else None
+
+
+def judge(cell: CellEvidence) -> Finding | None:
+    """The trial whose windows overlap least; None with one requester."""
+    if cell.requesters < 2:
+        return None
+    findings = []
+    for trial in cell.trials:
+        windows = [_on_the_wall(part, seen) for of, part, seen in cell.parts(NAME) if of is trial]
+        findings.append(_finding(trial, windows))
+    return worst(findings)
+
+
+def _on_the_wall(part: Part, seen: Window | None) -> Window | None:
+    anchor = part.done.get("anchor")
+    if seen is None or not anchor:
+        return None
+    offset = anchor["wall_ns"] - anchor["monotonic_ns"]
+    return seen[0] + offset, seen[1] + offset
+
+
+def _finding(trial: TrialEvidence, windows: list[Window | None]) -> Finding:
+    known = [window for window in windows if window is not None]
+    if len(known) < len(windows) or len(known) < 2:
+        return Finding(
+            verdict="cannot tell",
+            evidence={"trial": trial.record.index, "requesters": len(windows)},
+            explanation="Not every requester has a window with anchors: whether they asked together is not known.",
+            action="See whether a requester got no reply, and that its `done` line holds `anchor`.",
+        )
+    longest = max(end - begin for begin, end in known)
+    common = max(0, min(end for _, end in known) - max(begin for begin, _ in known))
+    share = common / longest if longest > 0 else 1.0
+    evidence = {
+        "trial": trial.record.index,
+        "requesters": len(known),
+        "overlap": share,
+        "begins_apart_s": (max(begin for begin, _ in known) - min(begin for begin, _ in known)) / 1e9,
+        "ends_apart_s": (max(end for _, end in known) - min(end for _, end in known)) / 1e9,
+    }
+    told = f"In {trial.called} all {len(known)} requesters measured at once for {words.percent(share)} of the longest window"
+    if share >= _WARN:
+        return Finding(verdict="pass", evidence=evidence, weight=-share, explanation=f"{told}.")
+    return Finding(
+        verdict="fail" if share < _FAIL else "warn",
+        evidence=evidence,
+        weight=-share,
+        explanation=f"{told}: their rates add up to more requests per second than were carried at any one time.",
+        action="Give the load a duration, so that all end together, and see that the hosts' clocks agree (NTP).",
+    )
+
+
+CHECK = Check(name=NAME, severity="serious", observe=observe, judge=judge)

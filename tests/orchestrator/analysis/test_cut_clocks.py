@@ -1,0 +1,73 @@
+"""Little's law, of clocks that stop a constant time early: in all trials of a cell, in one of them, and honest pauses."""
+
+import numpy as np
+import pytest
+
+from orchestrator.experiment import plan as p
+from tests.support.judged import of
+from tests.support.runs import US, a_run
+
+LITTLE = "Little's law"
+BASE = {"rest": 300.0, "grpc": 300.0}
+EIGHT = p.Load(concurrency=8, requests=4_000)
+
+
+def cut(by_us, *, blocks=range(5)):
+    """The clock stops so early; the next request is sent when the reply was there."""
+
+    def spoil(draft):
+        if draft.block in blocks and "grpc" in draft.cell.stack:
+            draft.columns["received_ns"] = draft.columns["received_ns"] - int(by_us * US)
+
+    return spoil
+
+
+def pause(by_us, *, every=1):
+    """So many microseconds more between requests, of which the requester says nothing: the machine was busy."""
+
+    def spoil(draft):
+        rows = draft.columns
+        later = np.arange(rows["sent_ns"].size) // every * int(by_us * US)
+        for name in ("sent_ns", "intended_ns", "received_ns"):
+            rows[name] = rows[name] + later
+        for clock in ("wall_ns", "monotonic_ns"):
+            draft.done["anchor_end"][clock] += int(later[-1])
+
+    return spoil
+
+
+def verdicts(**planned):
+    return {result.cell.split(".")[0]: result for result in of(a_run(**planned), LITTLE)}
+
+
+@pytest.mark.parametrize("planned", [{}, {"load": EIGHT}, {"connection": "per-request"}])
+def test_a_clock_that_stops_14_us_early_in_every_trial_is_found(planned):
+    found = verdicts(base_us=BASE, spoil=cut(14), **planned)
+    assert (found["rest-thin"].verdict, found["grpc-thin"].verdict) == ("pass", "fail")
+    assert "the clock stops too early" in found["grpc-thin"].explanation
+
+
+@pytest.mark.parametrize("block", [0, 2, 4])
+def test_a_clock_that_stops_early_in_one_trial_alone_is_found_and_the_trial_is_named(block):
+    found = verdicts(base_us=BASE, spoil=cut(22, blocks=[block]))
+    assert (found["rest-thin"].verdict, found["grpc-thin"].verdict) == ("pass", "fail")
+    assert found["grpc-thin"].evidence["block"] == block + 1
+    assert f"In block {block + 1} (trial " in found["grpc-thin"].explanation
+
+
+def test_a_clock_that_stops_early_for_some_requests_is_found():
+    def some(draft):
+        draft.columns["received_ns"][::3] -= 60 * US
+
+    assert {result.verdict for result in of(a_run(base_us=BASE, spoil=some), LITTLE)} == {"fail"}
+
+
+def test_an_honest_requester_on_a_busy_machine_passes():
+    """14 us a request and 1.8 % of the latency in the sum over a cell: it was so once, on a machine with two cores."""
+    base = {"rest": 780.0, "grpc": 780.0}
+    assert {result.verdict for result in of(a_run(base_us=base, spoil=pause(12)), LITTLE)} == {"pass"}
+
+
+def test_a_machine_that_stands_still_between_two_requests_is_no_clock_that_stops_early():
+    """20 ms, once in each trial: 20 us of a request on average."""
+    assert {result.verdict for result in of(a_run(base_us=BASE, spoil=pause(20_000, every=900)), LITTLE)} == {"pass"}
