@@ -55,7 +55,7 @@ def child(task: str, folder: Path, options: argparse.Namespace) -> dict[str, Any
 
 def write(options: argparse.Namespace) -> dict[str, Any]:
     """A clean synthetic run on disk."""
-    from orchestrator.experiment.plan import Load
+    from orchestrator.experiment.plan.plan import Load
     from tests.support.runs import a_plan, a_run, write_run
 
     blocks = options.trials // CELLS

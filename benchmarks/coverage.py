@@ -27,9 +27,9 @@ from orchestrator.analysis import intervals
 from orchestrator.analysis.checks.bimodal import find_modes
 from orchestrator.analysis.compare import compare_stacks
 from orchestrator.analysis.summary import CellSummary, Comparison, TrialSummary
-from orchestrator.experiment.plan import Cell, Limits, Operation, Placement, Plan, PlannedTrial, Stack
-from orchestrator.experiment.schedule import schedule
-from services.harness.contract import Load, Warmup
+from orchestrator.experiment.plan.plan import Cell, Limits, Operation, Placement, Plan, PlannedTrial, Stack
+from orchestrator.experiment.plan.schedule import schedule
+from services.python.contract.lines import Load, Warmup
 
 Logs: TypeAlias = npt.NDArray[np.float64]
 Noise: TypeAlias = Callable[[np.random.Generator, int, int], Logs]

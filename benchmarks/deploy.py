@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.clock import SYSTEM
-from orchestrator.hosts.deployment import TerraformDeployment
-from orchestrator.hosts.fleet import RemoteFleet
+from orchestrator.hosts.provision.deployment import TerraformDeployment
+from orchestrator.hosts.remote.fleet import RemoteFleet
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.trial import Ask, Bench
-from services.harness.contract import Load, Payload, Warmup
+from services.python.contract.lines import Load, Payload, Warmup
 from tests.support.lab import CACHE, Diary, lab_plan, why_not
 
 RESULT = Path(__file__).resolve().parent / "results" / "deploy.json"

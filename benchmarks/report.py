@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from orchestrator.experiment.plan import Load
+from orchestrator.experiment.plan.plan import Load
 from tests.support.runs import a_plan, a_run, write_run
 
 TARGET_S = 5.0

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from orchestrator.hosts.machine_lock import VARIABLE
+from orchestrator.hosts.local.machine_lock import VARIABLE
 from tests.support.signals import as_from_a_terminal
 
 

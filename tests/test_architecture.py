@@ -26,11 +26,11 @@ MAY_IMPORT = {
 SHARED = {"errors", "clock", "disk", "files", "own_mark", "strict_json"}
 
 LIGHT_SERVICES = {
-    "services.harness.spec",
-    "services.harness.contract",
-    "services.harness.phases",
-    "services.harness.source",
-    "services.operations.picture",
+    "services.python.contract.offers",
+    "services.python.contract.lines",
+    "services.python.load.phases",
+    "services.python.contract.source",
+    "services.python.operations.picture",
 }
 
 
@@ -110,7 +110,7 @@ def test_what_is_light_imports_only_the_standard_library() -> None:
         heavy = [name for name in names if name.split(".")[0] not in sys.stdlib_module_names | {"services"}]
         assert heavy == [], path
         waiting |= {found for name in names for found in files_of(name)} - seen
-    assert Path("services/operations/__init__.py") in seen
+    assert Path("services/python/operations/__init__.py") in seen
 
 
 # Where a terminal may be written to: the console, the streams below it, and two that write text of their own alone: amid
@@ -147,6 +147,43 @@ def test_what_is_written_amid_a_signal_is_our_own_text() -> None:
     written = [call for call in calls if ast.unparse(call.func) == "os.write"]
     assert written
     assert all(isinstance(call.args[1], ast.Constant) for call in written)
+
+
+# A folder of these may import those of the sets before its own, and nothing else of the same place.
+FLOORS = {
+    "services/python": (
+        {"contract"},
+        {"probes", "operations", "generated"},
+        {"load"},
+        {"codecs", "serve"},
+        {"transports"},
+        {"protocols"},
+        {"programs"},
+    ),
+    "orchestrator/experiment": ({"read"}, {"model"}, {"plan"}),
+    "orchestrator/hosts": (
+        {"base", "processes", "pinning"},
+        {"busy", "capture", "lifecycle", "output_limits", "ping"},
+        {"local", "remote"},
+        {"provision"},
+        {"probes"},
+    ),
+}
+
+
+@pytest.mark.parametrize("place", FLOORS)
+def test_folders_stand_on_those_below(place: str) -> None:
+    height = {name: floor for floor, names in enumerate(FLOORS[place]) for name in names}
+    prefix = place.replace("/", ".")
+    wrong = set()
+    for path in modules(place):
+        mine = path.parts[2].removesuffix(".py")
+        for name in imports(path):
+            if name.startswith(f"{prefix}.") and mine != "__init__":
+                theirs = name.split(".")[2]
+                if mine != theirs and height[theirs] >= height[mine]:
+                    wrong.add(f"{path}: {name}")
+    assert wrong == set()
 
 
 def test_every_module_says_what_it_is() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.checks import injections as to
 from benchmarks.checks.realistic import BODIES, FAR, HERE
-from orchestrator.experiment import plan as p
+from orchestrator.experiment.plan import plan as p
 from tests.support.runs import Draft
 
 Inject = Callable[[Draft, float, np.random.Generator], None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.checks.realistic import FAR
-from services.harness.contract import STATUSES
+from services.python.contract.lines import STATUSES
 from tests.support.runs import BOOT_NS, Draft, S
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from orchestrator.experiment import plan as p
+from orchestrator.experiment.plan import plan as p
 from tests.support.runs import US, Draft, MemoryRun, S, Spoil, a_run, host_counters
 
 _LINK = p.Link(rtt_ms=30.0, rate_mbit=1_000.0)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from services.operations.base import Make
+from services.python.operations.base import Make
 
 Times = tuple[list[int], int]
 """The round trip of each request and the duration of all of them, nanoseconds."""

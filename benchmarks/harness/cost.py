@@ -26,9 +26,9 @@ from typing import Any
 from benchmarks.harness.conditions import conditions, keep, told
 from benchmarks.harness.ends import pin_requester, responder
 from benchmarks.harness.pairs import Stack, pairs_of
-from services.harness.memory import LEAST_BYTES
-from services.harness.record import Record
-from services.harness.spec import find_protocol, protocols
+from services.python.contract.offers import find_protocol, protocols
+from services.python.load.memory import LEAST_BYTES
+from services.python.load.record import Record
 
 MOST_RATIO = 1.05
 MOST_SAMPLE_NS = 250

@@ -16,7 +16,7 @@ IDENTITY = "benchmark"
 @contextmanager
 def responder(protocol: str, implementation: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
     """The process and its ready line; it is gone when the block ends."""
-    argv = ["-m", "services.harness.respond", "--protocol", protocol, "--implementation", implementation]
+    argv = ["-m", "services.python.programs.respond", "--protocol", protocol, "--implementation", implementation]
     process = subprocess.Popen(
         [sys.executable, *argv, "--identity", IDENTITY],
         stdin=subprocess.PIPE,

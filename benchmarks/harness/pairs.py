@@ -14,14 +14,14 @@ from typing import Any
 
 from benchmarks.harness import bare
 from benchmarks.harness.ends import IDENTITY
-from services.harness.attempt import Parts, load_parts
-from services.harness.client_api import Request
-from services.harness.clock import Clock
-from services.harness.contract import Load, Payload, Target, Trial
-from services.harness.ledger import Ledger
-from services.harness.loops import Work
-from services.harness.phases import MEASURED, Phase, measured
-from services.harness.record import Record, read_record
+from services.python.contract.lines import Load, Payload, Target, Trial
+from services.python.load.client import Request
+from services.python.load.loop import Work
+from services.python.load.phases import MEASURED, Phase, measured
+from services.python.load.record import Record, read_record
+from services.python.load.recorder import Recorder
+from services.python.probes.clock import Clock
+from services.python.programs.run_trial import Parts, load_parts
 
 _FIRST_REQUESTS = 200
 _LEAST_ROUNDS = 5  # requests per request in flight, so that a segment's ends do not weigh in
@@ -179,7 +179,7 @@ def _harness(
     """Verifying what was kept is not timed: it follows the phase."""
     clock, load = Clock(), Load(requests=requests)
     with Record(folder / "record", requests) as record:
-        ledger = Ledger(
+        recorder = Recorder(
             record,
             parts.operation.verify,
             timeout_s=30,
@@ -189,7 +189,7 @@ def _harness(
         )
         work = Work(
             make=parts.make,
-            ledger=ledger,
+            recorder=recorder,
             clock=clock,
             policy="reuse",
             concurrency=stack.in_flight,
@@ -200,12 +200,12 @@ def _harness(
         phase = Phase(
             number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=1, more=measured(load), most=load.requests
         )
-        ledger.begin(phase)
+        recorder.begin(phase)
         began_ns, cpu_began_ns = clock.monotonic_ns(), time.process_time_ns()
         loops.closed_loop(phase)
         took_ns, cpu_ns = clock.monotonic_ns() - began_ns, time.process_time_ns() - cpu_began_ns
-        ledger.settle()
-    tally = ledger.tally
+        recorder.settle()
+    tally = recorder.tally
     assert (tally.verified, tally.errors) == (requests, {}), tally
     p50_ns = statistics.median(row.received_ns - row.sent_ns for row in read_record(folder / "record"))
     return Segment(p50_ns=p50_ns, took_ns=took_ns, cpu_ns=cpu_ns, verified_in_flight=tally.verified_in_flight)

@@ -32,10 +32,10 @@ import numpy as np
 from benchmarks.harness.conditions import conditions, keep, told
 from benchmarks.harness.ends import IDENTITY, pin_requester, responder
 from orchestrator.analysis.statistics import NS_PER_MS, quantile
-from orchestrator.experiment.loads import room
-from services.harness.contract import STATUSES, Load, Target, Trial, Warmup
-from services.harness.record import read_record
-from services.harness.spec import find_protocol
+from orchestrator.experiment.plan.loads import room
+from services.python.contract.lines import STATUSES, Load, Target, Trial, Warmup
+from services.python.contract.offers import find_protocol
+from services.python.load.record import read_record
 
 RATE_PER_S, WINDOW_S, STALL_S, STALL_AFTER_S = 200.0, 5.0, 0.5, 2.0
 WARM_UP_S = 2.0  # from the requester's start line to the measured phase
@@ -80,7 +80,7 @@ def stalled(protocol: str, concurrency: int, record: Path) -> dict[str, Any]:
             start_at_unix_ns=time.time_ns() + int((1.0 + WARM_UP_S) * 1e9),
         )
         with subprocess.Popen(
-            [sys.executable, "-m", "services.harness.request"],
+            [sys.executable, "-m", "services.python.programs.request"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

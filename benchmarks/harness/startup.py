@@ -16,8 +16,8 @@ from typing import Any
 
 from benchmarks.harness.conditions import conditions, keep, told
 from benchmarks.harness.ends import IDENTITY, responder
-from services.harness.contract import Load, Target, Trial
-from services.harness.spec import Protocol, protocols
+from services.python.contract.lines import Load, Target, Trial
+from services.python.contract.offers import Protocol, protocols
 
 ROUNDS = 3
 _LIGHT = ("tcp", "grpc")
@@ -48,7 +48,7 @@ def requester_cpu_s(protocol: Protocol, client: str, port: int) -> float:
         record=os.devnull,
         load=Load(requests=0),
     )
-    argv = [sys.executable, "-m", "services.harness.request"]
+    argv = [sys.executable, "-m", "services.python.programs.request"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as asking:
         assert asking.stdin is not None

@@ -319,10 +319,10 @@ def _overhead(
     floors = _floor(new, "tcp", one.new), _floor(old, "tcp", one.old)
     if statistic == "throughput" or not (mine and theirs and floors[0] and floors[1]):
         return None
-    looks = [between_runs.run_mean([m for m in floor.medians if m > 0]) for floor in floors if floor]
-    if not (looks[0] and looks[1]):
+    readings = [between_runs.run_mean([m for m in floor.medians if m > 0]) for floor in floors if floor]
+    if not (readings[0] and readings[1]):
         return None
-    found = between_runs.overhead(mine, theirs, one.spread, (looks[0], looks[1]))
+    found = between_runs.overhead(mine, theirs, one.spread, (readings[0], readings[1]))
     if found is None:
         return None
     change = CHANGES[equivalence.standing(found[1], margin)]

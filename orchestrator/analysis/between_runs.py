@@ -174,13 +174,13 @@ def overhead(
 
 def floor_move(new: FloorSummary, old: FloorSummary) -> FloorMove | None:
     """One floor in two runs (Welch's interval over the looks); None with fewer than three looks in either."""
-    looks = [tuple(m for m in floor.medians if m > 0) for floor in (new, old)]
-    tested = intervals.unpaired(*looks) if all(looks) else None
+    readings = [tuple(m for m in floor.medians if m > 0) for floor in (new, old)]
+    tested = intervals.unpaired(*readings) if all(readings) else None
     if tested is None:
         return None
     mean, error, freedom = tested
     half = intervals.t_quantile(1 - ALPHA / 2, freedom) * error
-    middles = [exp(float(np.mean(np.log(part)))) for part in looks]
+    middles = [exp(float(np.mean(np.log(part)))) for part in readings]
     return FloorMove(
         kind=new.kind,
         new_ms=middles[0],

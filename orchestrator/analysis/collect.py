@@ -15,8 +15,8 @@ from orchestrator.analysis.evidence import (
     COLUMNS,
     OK,
     SHORT_WINDOW_S,
+    BaselineReading,
     CellEvidence,
-    Look,
     Part,
     Run,
     RunEvidence,
@@ -27,10 +27,10 @@ from orchestrator.analysis.evidence import (
 from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, TrialSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.experiment.plan import Cell, Plan
+from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from orchestrator.results.plans import read_plan
-from services.harness.contract import STATUSES
+from services.python.contract.lines import STATUSES
 
 Observe = Callable[[Samples], Any]
 
@@ -57,11 +57,11 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
             hint="why trials failed is in manifest.json and under logs/"
             + ("" if manifest.state == "complete" else "; `orch run --resume` goes on with it"),
         )
-    looks, floors = _baselines(run, manifest, plan)
+    readings, floors = _baselines(run, manifest, plan)
     by_cell: dict[str, list[TrialRecord]] = defaultdict(list)
     for trial in trials:
         by_cell[trial.cell].append(trial)
-    cells = tuple(_cell(run, plan, cell, by_cell[cell.id], looks, observers) for cell in plan.cells)
+    cells = tuple(_cell(run, plan, cell, by_cell[cell.id], readings, observers) for cell in plan.cells)
     is_pinned = manifest.fleet.get("requester_cpus", plan.pin) not in (None, "off")
     return RunEvidence(
         manifest=manifest,
@@ -75,7 +75,7 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
             )
             for c in cells
         ),
-        looks=looks,
+        readings=readings,
         floors=floors,
     )
 
@@ -94,7 +94,7 @@ def _cell(
     plan: Plan,
     cell: Cell,
     trials: list[TrialRecord],
-    looks: tuple[Look, ...],
+    readings: tuple[BaselineReading, ...],
     observers: Mapping[str, Observe],
 ) -> CellEvidence:
     made = [t for t in trials if t.outcome == "ok"]
@@ -138,8 +138,8 @@ def _cell(
                 totals=totals,
                 errors=errors,
                 not_sent=not_sent,
-                looks=tuple(
-                    k for k in looks if k.record.block == record.block and k.record.placement == cell.placement
+                readings=tuple(
+                    k for k in readings if k.record.block == record.block and k.record.placement == cell.placement
                 ),
             )
         )
@@ -323,28 +323,32 @@ class _StripMaker:
         return Strip(bins=tuple(self._bins), slowest=tuple(sorted(self._slowest))) if self._bins else None
 
 
-def _baselines(run: Run, manifest: Manifest, plan: Plan) -> tuple[tuple[Look, ...], tuple[FloorSummary, ...]]:
-    looks: list[Look] = []
-    groups: dict[tuple[Any, ...], list[tuple[BaselineRecord, Look, Nanoseconds]]] = defaultdict(list)
+def _baselines(
+    run: Run, manifest: Manifest, plan: Plan
+) -> tuple[tuple[BaselineReading, ...], tuple[FloorSummary, ...]]:
+    readings: list[BaselineReading] = []
+    groups: dict[tuple[Any, ...], list[tuple[BaselineRecord, BaselineReading, Nanoseconds]]] = defaultdict(list)
     for record in manifest.baselines:
         columns = run.samples(record.samples, ("phase", "sent_ns", "received_ns", "status"))
         kept = (columns["phase"] == 1) & (columns["status"] == OK)
         ordered = np.sort((columns["received_ns"] - columns["sent_ns"])[kept])
-        look = Look(
+        reading = BaselineReading(
             record=record,
             n=int(ordered.size),
             lost=int((columns["phase"] == 1).sum()) - int(ordered.size),
             minimum_ns=int(ordered[0]) if ordered.size else None,
             median_ns=st.quantile(ordered, 0.5) if ordered.size else None,
         )
-        looks.append(look)
+        readings.append(reading)
         key = (record.kind, record.placement, record.policy, record.send_bytes, record.receive_bytes)
-        groups[key].append((record, look, ordered))
+        groups[key].append((record, reading, ordered))
     names = {p.id: p.name for p in plan.placements}
-    return tuple(looks), tuple(_floor(names, members) for members in groups.values())
+    return tuple(readings), tuple(_floor(names, members) for members in groups.values())
 
 
-def _floor(names: Mapping[str, str], members: list[tuple[BaselineRecord, Look, Nanoseconds]]) -> FloorSummary:
+def _floor(
+    names: Mapping[str, str], members: list[tuple[BaselineRecord, BaselineReading, Nanoseconds]]
+) -> FloorSummary:
     members = sorted(members, key=lambda member: member[0].started_wall_ns)
     first = members[0][0]
     pooled = _merge([ordered for _, _, ordered in members])
@@ -355,12 +359,12 @@ def _floor(names: Mapping[str, str], members: list[tuple[BaselineRecord, Look, N
         placement_id=first.placement,
         method=first.method,
         distribution=distribution,
-        lost=sum(look.lost for _, look, _ in members),
+        lost=sum(reading.lost for _, reading, _ in members),
         policy=first.policy,
         send_bytes=first.send_bytes,
         receive_bytes=first.receive_bytes,
         cells=tuple(sorted({cell for record, _, _ in members for cell in record.cells})),
-        medians=tuple(look.median_ns / st.NS_PER_MS for _, look, _ in members if look.median_ns is not None),
+        medians=tuple(reading.median_ns / st.NS_PER_MS for _, reading, _ in members if reading.median_ns is not None),
     )
 
 

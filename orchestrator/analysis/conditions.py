@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestrator.analysis.evidence import RunEvidence
 
-# Keys of a host's facts (services/harness/describe.py) that a reader needs to judge a latency, and how they are called.
+# Keys of a host's facts (services/python/programs/describe.py) that a reader needs to judge a latency, and their names.
 _FACTS = (
     ("cpu", "CPU"),
     ("cpus", "CPUs"),

@@ -18,9 +18,9 @@ import numpy.typing as npt
 from orchestrator.analysis import words
 from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, TrialSummary
-from orchestrator.experiment.plan import Cell, Operation, Placement, Plan, Stack
+from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
-from services.harness.contract import STATUSES
+from services.python.contract.lines import STATUSES
 
 SHORT_WINDOW_S = 0.5  # below it the responder's work outside of the window counts for too much of its CPU time
 COLUMNS = (
@@ -220,7 +220,7 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class BaselineReading:
     """One look at the floor: a baseline record and its numbers, in nanoseconds; no reply, no numbers."""
 
     record: BaselineRecord
@@ -255,18 +255,18 @@ class TrialEvidence:
     totals: Totals
     errors: Mapping[str, int]
     not_sent: int = 0  # due in an open loop, and not sent before the window closed
-    looks: tuple[Look, ...] = ()  # at the floor, in the same block, between the same two ends
+    readings: tuple[BaselineReading, ...] = ()  # of the floor, in the same block, between the same two ends
 
     @property
     def called(self) -> str:
         """How to name it: `block 3 (trial 20)`."""
         return words.of_trial(self.record.block, self.record.index)
 
-    def looks_of(self, kind: str, cell: str | None = None) -> Iterator[Look]:
+    def readings_of(self, kind: str, cell: str | None = None) -> Iterator[BaselineReading]:
         """The looks with replies, of a kind; of `tcp` those that stand beside the cell."""
-        for look in self.looks:
-            if look.record.kind == kind and look.n and (cell is None or cell in look.record.cells):
-                yield look
+        for reading in self.readings:
+            if reading.record.kind == kind and reading.n and (cell is None or cell in reading.record.cells):
+                yield reading
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -308,6 +308,6 @@ class RunEvidence:
     manifest: Manifest
     plan: Plan
     cells: tuple[CellEvidence, ...]
-    looks: tuple[Look, ...]
+    readings: tuple[BaselineReading, ...]
     floors: tuple[FloorSummary, ...] = ()
     problems: tuple[str, ...] = field(default=())  # what could not be read, in words

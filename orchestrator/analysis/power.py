@@ -26,7 +26,7 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
 from orchestrator.analysis.summary import Comparison, RunSummary
-from orchestrator.experiment.plan import Plan
+from orchestrator.experiment.plan.plan import Plan
 
 POWER = 0.8
 MOST_BLOCKS = 1_000

@@ -21,7 +21,7 @@ from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison, 
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import count_before_answer, verdicts
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.experiment import own_work
+from orchestrator.experiment.plan import own_work
 
 
 def summarise(run: Run) -> RunSummary:

@@ -168,7 +168,7 @@ class FloorSummary:
     send_bytes: int = 0
     receive_bytes: int = 0
     cells: tuple[str, ...] = ()
-    medians: tuple[float, ...] = ()  # one per look, in time order
+    medians: tuple[float, ...] = ()  # one per reading, in time order
 
 
 @dataclass(frozen=True, kw_only=True)

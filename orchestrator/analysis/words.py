@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.experiment.units import format_rate
-from services.harness.contract import Load
+from orchestrator.experiment.read.units import format_rate
+from services.python.contract.lines import Load
 
 _MOST_DECIMALS = 12  # of a bound beside 1
 

@@ -22,7 +22,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Look, and print what was found."""
-    from orchestrator.cli.survey import PROVIDERS, lacking, survey
+    from orchestrator.hosts.probes import PROVIDERS, lacking, survey
 
     console.as_json = as_json
     if provider is not None and provider not in PROVIDERS:

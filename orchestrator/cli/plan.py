@@ -23,9 +23,10 @@ def command(
     """Plan, save, print."""
     from orchestrator.cli.plan_text import earlier_summaries, plan_document, plan_lines
     from orchestrator.errors import OrchError
-    from orchestrator.experiment import make_plan, store
+    from orchestrator.experiment import make_plan
+    from orchestrator.experiment.plan import store
     from orchestrator.hosts.busy import HERE, look
-    from orchestrator.hosts.preview import preview
+    from orchestrator.hosts.provision.preview import preview
 
     console.as_json = as_json
     try:

@@ -10,13 +10,13 @@ from typing import Any
 from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
 from orchestrator.analysis.words import margin
-from orchestrator.experiment.estimate import cost_of, costs_from, estimate, short_of_room
-from orchestrator.experiment.loads import describe_load
-from orchestrator.experiment.machines import PRICES_AS_OF, UNLIMITED
-from orchestrator.experiment.own_work import added, unread
-from orchestrator.experiment.plan import Cell, Placement, Plan
-from orchestrator.experiment.traffic import TRAFFIC_PRICES_AS_OF
-from orchestrator.experiment.units import format_duration, format_size
+from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
+from orchestrator.experiment.plan.loads import describe_load
+from orchestrator.experiment.plan.machines import PRICES_AS_OF, UNLIMITED
+from orchestrator.experiment.plan.own_work import added, unread
+from orchestrator.experiment.plan.plan import Cell, Placement, Plan
+from orchestrator.experiment.plan.traffic import TRAFFIC_PRICES_AS_OF
+from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.results.folder import runs
 
 _CELLS_SHOWN = 40

@@ -25,7 +25,7 @@ def command(
     if out is not None and len(runs) > 1:
         raise UsageError(
             f"--out names one file, and {len(runs)} runs were asked for",
-            hint="leave --out away: each report then gets a name of its own under reports/",
+            hint="omit --out: each report then gets a name of its own under reports/",
         )
     written = []
     for folder in [RunFolder.open(run) for run in runs]:

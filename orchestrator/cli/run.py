@@ -14,7 +14,7 @@ from orchestrator.cli.console import console
 from orchestrator.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.experiment.plan import Plan
+    from orchestrator.experiment.plan.plan import Plan
     from orchestrator.measure.run import Result
 
 _SPARE_BYTES = 100_000_000
@@ -82,7 +82,8 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: 
 
 
 def _plan(file: str | None, overrides: list[str]) -> Plan:
-    from orchestrator.experiment import make_plan, store
+    from orchestrator.experiment import make_plan
+    from orchestrator.experiment.plan import store
 
     if file is not None:
         plan = make_plan(Path(file), overrides)
@@ -103,7 +104,7 @@ def _plan(file: str | None, overrides: list[str]) -> Plan:
 
 def _refuse_full_disk(plan: Plan) -> None:
     from orchestrator.analysis.words import size
-    from orchestrator.experiment.estimate import estimate
+    from orchestrator.experiment.plan.estimate import estimate
 
     needed, free = estimate(plan).disk_bytes + _SPARE_BYTES, shutil.disk_usage(Path.cwd()).free
     if free < needed:

@@ -17,7 +17,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Changes nothing: a schema is JSON either way.")] = False,
 ) -> None:
     """Print it."""
-    from orchestrator.experiment.json_schema import json_schema
+    from orchestrator.experiment.model.json_schema import json_schema
 
     del as_json
     console.document(json.dumps(json_schema(), indent=2, ensure_ascii=False))

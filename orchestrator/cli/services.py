@@ -12,7 +12,7 @@ from orchestrator.cli.console import console
 
 def command(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
     """Print the table."""
-    from services.harness.spec import protocols
+    from services.python.contract.offers import protocols
 
     console.as_json = as_json
     every = [_describe(protocol) for protocol in protocols().values()]

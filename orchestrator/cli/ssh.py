@@ -17,7 +17,7 @@ def command(
     import shutil
 
     from orchestrator.errors import MissingError, UsageError, did_you_mean
-    from orchestrator.hosts import registry
+    from orchestrator.hosts.provision import registry
 
     intent = registry.find(deployment)
     if host not in intent.hosts:

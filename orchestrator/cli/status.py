@@ -13,7 +13,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """Ask every provider that we used what of ours is alive, and every run here whether an orch is working on it."""
-    from orchestrator.hosts.overview import overview
+    from orchestrator.hosts.provision.overview import overview
 
     console.as_json = as_json
     found, measured = overview(), _runs_in_progress()

@@ -16,7 +16,7 @@ from orchestrator.cli.console import console
 from orchestrator.errors import TeardownIncomplete, UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.measure.ending import Ending, Stray
+    from orchestrator.measure.teardown import Ending, Stray
 
 
 def command(
@@ -34,7 +34,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Take down, then print each receipt; exit 6 when something is left."""
-    from orchestrator.measure import ending
+    from orchestrator.measure import teardown as ending
     from orchestrator.measure.interrupts import without_terminal
 
     console.as_json = as_json

@@ -19,7 +19,7 @@ def command(
 ) -> None:
     """Plan each file, and say what is wrong with those that cannot be planned."""
     from orchestrator.experiment import make_plan
-    from orchestrator.experiment.problems import ExperimentError
+    from orchestrator.experiment.read.problems import ExperimentError
 
     console.as_json = as_json
     documents = []

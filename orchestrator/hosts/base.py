@@ -77,7 +77,7 @@ class Host(Protocol):
         """
 
     def facts(self) -> dict[str, Any]:
-        """The host's environment for the manifest, as `services.harness.describe` prints it."""
+        """The host's environment for the manifest, as `services.python.programs.describe` prints it."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Has a host ping another one through `services.harness.ping`; the raw echoes stay in the record it was given."""
+"""Has a host ping another one through `services.python.programs.ping`; the raw echoes stay in the record it was given."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHAPES: Mapping[str, tuple[type, ...]] = {"sent": (int,), "received": (int,), "
 
 def ping(host: Host, request: Mapping[str, Any]) -> dict[str, Any]:
     """The program's `done` line (protos/process.md). ValueError with its words otherwise, or TimeoutError."""
-    process = host.start([*host.python(), "-m", "services.harness.ping"])
+    process = host.start([*host.python(), "-m", "services.python.programs.ping"])
     try:
         process.send(json.dumps(dict(request)))
         patience_s = _ANSWER_S + request["count"] * request.get("timeout_s", 1.0)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.experiment.plan import Pin
+from orchestrator.experiment.plan.plan import Pin
 
 _TOPOLOGY = Path("/sys/devices/system/cpu")
 

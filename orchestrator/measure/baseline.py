@@ -7,17 +7,17 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from orchestrator.experiment.plan import Cell
+from orchestrator.experiment.plan.plan import Cell
 from orchestrator.hosts.base import Pair
 from orchestrator.measure import floors
 from orchestrator.measure.records import collect
-from orchestrator.measure.setting import Setting
+from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import Ask
 from orchestrator.results import lines
 from orchestrator.results.manifest import BaselineRecord
 from orchestrator.strict_json import parse_json
-from services.harness.contract import Payload
-from services.harness.spec import find_protocol
+from services.python.contract.lines import Payload
+from services.python.contract.offers import find_protocol
 
 EVERY_S = 60.0
 PING_BYTES = 56
@@ -33,12 +33,12 @@ Moment = Literal["before", "during", "after"]
 class Baselines:
     """Takes the floors of one placement in one block; knows the distance once it has pinged."""
 
-    def __init__(self, setting: Setting, placement: str, cells: list[Cell], *, block: int, attempt: int) -> None:
-        self._setting = setting
+    def __init__(self, context: RunContext, placement: str, cells: list[Cell], *, block: int, attempt: int) -> None:
+        self._context = context
         self._placement = placement
         self._block = block
         self._attempt = attempt
-        self._floors = floors.floors(cells, setting.sizes)
+        self._floors = floors.floors(cells, context.sizes)
         self._taken = 0
         self._rtt_s = 0.0
         self._last_s = float("-inf")
@@ -46,34 +46,34 @@ class Baselines:
     @property
     def are_due(self) -> bool:
         """Whether the last look is a minute old."""
-        return self._setting.clock.monotonic_s() - self._last_s >= EVERY_S
+        return self._context.clock.monotonic_s() - self._last_s >= EVERY_S
 
     def take(self, moment: Moment) -> None:
         """Ping, then exchange as many bytes as the cells do; what cannot be had becomes a warning of the run."""
-        pair = self._setting.hosts.pair(self._placement)
+        pair = self._context.hosts.pair(self._placement)
         one = Pair((pair.requesters[0],), pair.responder, pair.requester_cpus, pair.responder_cpus)
         self._ping(one, moment)
         for floor in self._floors:
-            self._setting.interrupts.checkpoint()
+            self._context.interrupts.checkpoint()
             self._exchange(one, floor, moment)
-        self._last_s = self._setting.clock.monotonic_s()
+        self._last_s = self._context.clock.monotonic_s()
 
     def _ping(self, pair: Pair, moment: Moment) -> None:
         placement, host = self._placement, pair.requesters[0]
-        if placement in self._setting.without_ping:
+        if placement in self._context.without_ping:
             return
         samples, record = self._samples("ping", moment), host.workspace / "ping.timings"
-        started_wall_ns = self._setting.clock.wall_ns()
+        started_wall_ns = self._context.clock.wall_ns()
         try:
-            if placement not in self._setting.pings:
-                self._setting.pings[placement] = pings_for(self._ask_ping(pair, record, _FIRST_PINGS))
-            done = self._ask_ping(pair, record, self._setting.pings[placement])
-            with self._setting.interrupts.within_limits():
-                rows = collect(host, record, self._setting.folder.raw_path(samples))
+            if placement not in self._context.pings:
+                self._context.pings[placement] = pings_for(self._ask_ping(pair, record, _FIRST_PINGS))
+            done = self._ask_ping(pair, record, self._context.pings[placement])
+            with self._context.interrupts.within_limits():
+                rows = collect(host, record, self._context.folder.raw_path(samples))
         except (TimeoutError, ValueError, TypeError, OSError) as error:
-            self._setting.refuse_to_go_on_without_hosts()
-            self._setting.without_ping.add(placement)
-            self._setting.warn(f"no ping from {host.name} to {pair.responder.address}: {error}; the floor is tcp alone")
+            self._context.refuse_to_go_on_without_hosts()
+            self._context.without_ping.add(placement)
+            self._context.warn(f"no ping from {host.name} to {pair.responder.address}: {error}; the floor is tcp alone")
             return
         self._rtt_s = min((row.received_ns - row.sent_ns for row in rows if row.is_ok), default=0) / 1e9
         self._note(
@@ -95,7 +95,7 @@ class Baselines:
     def _ask_ping(self, pair: Pair, record: PurePosixPath, count: int) -> dict[str, Any]:
         """Ping, and its `done` line; ValueError says why there is none, TimeoutError that none came."""
         host = pair.requesters[0]
-        process = host.start([*host.python(), "-m", "services.harness.ping"], cpus=pair.requester_cpus)
+        process = host.start([*host.python(), "-m", "services.python.programs.ping"], cpus=pair.requester_cpus)
         # Back to back: on one machine a pause of 10 ms lets the CPU's caches go cold, and the ping is slower than tcp.
         wanted = {
             "address": pair.responder.address,
@@ -106,7 +106,7 @@ class Baselines:
         }
         try:
             process.send(json.dumps(wanted))
-            with self._setting.interrupts.waiting():
+            with self._context.interrupts.waiting():
                 text = process.read(_PING_TIMEOUT_S)
         finally:
             process.end()
@@ -123,18 +123,18 @@ class Baselines:
     def _exchange(self, pair: Pair, floor: floors.Floor, moment: Moment) -> None:
         samples = self._samples("tcp", moment)
         name = PurePosixPath(samples).stem
-        outcome = self._setting.bench().make(self._ask(floor), pair, name)
+        outcome = self._context.bench().make(self._ask(floor), pair, name)
         if outcome.failure is not None:
-            self._setting.refuse_to_go_on_without_hosts()
-            self._setting.folder.log(f"{name}.txt", f"{outcome.failure['message']}\n\n{outcome.failure['last_words']}")
-            self._setting.warn(f"no tcp floor for placement {self._placement}: {outcome.failure['message']}")
+            self._context.refuse_to_go_on_without_hosts()
+            self._context.folder.log(f"{name}.txt", f"{outcome.failure['message']}\n\n{outcome.failure['last_words']}")
+            self._context.warn(f"no tcp floor for placement {self._placement}: {outcome.failure['message']}")
             return
         part = outcome.parts[0]
         try:
-            with self._setting.interrupts.within_limits():
-                collect(part.host, part.record, self._setting.folder.raw_path(samples))
+            with self._context.interrupts.within_limits():
+                collect(part.host, part.record, self._context.folder.raw_path(samples))
         except (FileNotFoundError, ValueError) as error:
-            self._setting.warn(f"no tcp floor for placement {self._placement}: {error}")
+            self._context.warn(f"no tcp floor for placement {self._placement}: {error}")
             return
         self._note(
             BaselineRecord(
@@ -169,7 +169,7 @@ class Baselines:
             connection=floor.policy,
             load=load,
             warmup=warmup,
-            seed=self._setting.plan.seed,
+            seed=self._context.plan.seed,
         )
 
     def _samples(self, kind: str, moment: Moment) -> str:
@@ -178,7 +178,7 @@ class Baselines:
         return f"baselines/{kind}/{name}.parquet"
 
     def _note(self, record: BaselineRecord) -> None:
-        self._setting.folder.append({"event": "baseline", "attempt": self._attempt, "baseline": asdict(record)})
+        self._context.folder.append({"event": "baseline", "attempt": self._attempt, "baseline": asdict(record)})
 
 
 def pings_for(first: dict[str, Any]) -> int:

@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
-from orchestrator.experiment.plan import Cell, Plan, PlannedTrial
+from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
 from orchestrator.measure.baseline import Baselines
 from orchestrator.measure.interrupts import OutOfTime
 from orchestrator.measure.progress import Progress, duration
 from orchestrator.measure.records import bring
-from orchestrator.measure.setting import Setting
+from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import Outcome
 from orchestrator.results.manifest import RequesterRecord, TrialRecord
 
@@ -41,41 +41,41 @@ def blocks(plan: Plan) -> list[Block]:
 class Measuring:
     """Makes the schedule's trials, from where an earlier session left it."""
 
-    def __init__(self, setting: Setting, *, deadline_s: float) -> None:
-        self._setting = setting
+    def __init__(self, context: RunContext, *, deadline_s: float) -> None:
+        self._context = context
         self._deadline_s = deadline_s
-        self._progress = Progress(listener=setting.listener, clock=setting.clock, total=len(setting.plan.trials))
+        self._progress = Progress(listener=context.listener, clock=context.clock, total=len(context.plan.trials))
 
     def run(self) -> bool:
         """Measure every block that is not finished yet; whether the schedule was completed within its wall time."""
-        story = self._setting.folder.story()
+        journal_state = self._context.folder.journal_state()
         try:
-            for block in blocks(self._setting.plan):
-                if block.number in story.finished_blocks:
+            for block in blocks(self._context.plan):
+                if block.number in journal_state.finished_blocks:
                     self._progress.skip(sum(len(trials) for _, trials in block.groups))
                     continue
-                self._block(block, attempt=story.attempts.get(block.number, -1) + 1)
+                self._block(block, attempt=journal_state.attempts.get(block.number, -1) + 1)
         except OutOfTime:
             done, total = self._progress.done, self._progress.total
-            self._setting.warn(
+            self._context.warn(
                 f"stopped after {done} of {total} trials: limits.wall is used up "
-                f"({duration(self._setting.plan.limits.wall_s)}); `orch run --resume` goes on"
+                f"({duration(self._context.plan.limits.wall_s)}); `orch run --resume` goes on"
             )
             return False
         return True
 
     def _block(self, block: Block, *, attempt: int) -> None:
-        folder = self._setting.folder
+        folder = self._context.folder
         folder.append({"event": "block", "block": block.number, "attempt": attempt})
         folder.set_aside()
         if attempt:
-            self._setting.warn(
+            self._context.warn(
                 f"block {block.number + 1} was cut and made again; what it had measured before is not counted "
                 "(it is kept under superseded/)"
             )
         for placement, trials in block.groups:
-            cells = [self._setting.cells[t.cell] for t in trials]
-            baselines = Baselines(self._setting, placement, cells, block=block.number, attempt=attempt)
+            cells = [self._context.cells[t.cell] for t in trials]
+            baselines = Baselines(self._context, placement, cells, block=block.number, attempt=attempt)
             self._group(trials, baselines, attempt)
         folder.append({"event": "block-end", "block": block.number, "attempt": attempt})
         folder.convert()
@@ -93,43 +93,43 @@ class Measuring:
             if baselines.are_due:
                 baselines.take("during")
             self._trial(trial, attempt)
-        self._setting.interrupts.checkpoint()
+        self._context.interrupts.checkpoint()
         baselines.take("after")
 
     def _is_broken(self, trial: PlannedTrial) -> bool:
-        cell = self._setting.cells[trial.cell]
-        return (cell.stack, cell.operation) in self._setting.broken
+        cell = self._context.cells[trial.cell]
+        return (cell.stack, cell.operation) in self._context.broken
 
     def _may_go_on(self) -> None:
-        self._setting.interrupts.checkpoint()
-        if self._setting.clock.monotonic_s() >= self._deadline_s:
+        self._context.interrupts.checkpoint()
+        if self._context.clock.monotonic_s() >= self._deadline_s:
             raise OutOfTime
 
     def _trial(self, trial: PlannedTrial, attempt: int) -> None:
-        setting, cell = self._setting, self._setting.cells[trial.cell]
-        self._progress.begin(setting.label(cell))
-        broken = setting.broken.get((cell.stack, cell.operation))
+        context, cell = self._context, self._context.cells[trial.cell]
+        self._progress.begin(context.label(cell))
+        broken = context.broken.get((cell.stack, cell.operation))
         record = self._left_out(trial, attempt, broken) if broken else self._made(trial, cell, attempt)
         if record.failure is not None and not broken:
             words = f"{record.failure['message']}\n\n{record.failure['last_words']}"
-            setting.folder.log(f"trial-{trial.index:04}-a{attempt}.txt", words)
-        setting.folder.append({"event": "trial", "trial": asdict(record)})
+            context.folder.log(f"trial-{trial.index:04}-a{attempt}.txt", words)
+        context.folder.append({"event": "trial", "trial": asdict(record)})
         self._progress.end(record)
         if record.failure is not None and not broken:
-            setting.refuse_to_go_on_without_hosts()
+            context.refuse_to_go_on_without_hosts()
 
     def _made(self, trial: PlannedTrial, cell: Cell, attempt: int) -> TrialRecord:
-        setting = self._setting
-        several = setting.plan.requesters > 1
-        started_s = setting.clock.monotonic_s()
-        outcome = setting.bench(self._progress.heard).make(
-            setting.ask(cell, trial.seed),
-            setting.hosts.pair(cell.placement),
+        context = self._context
+        several = context.plan.requesters > 1
+        started_s = context.clock.monotonic_s()
+        outcome = context.bench(self._progress.heard).make(
+            context.ask(cell, trial.seed),
+            context.hosts.pair(cell.placement),
             f"t{trial.index:04}-a{attempt}",
-            start_lead_s=_CLOCK_LEAD_S + 2 * setting.checked_after_s if several else None,
+            start_lead_s=_CLOCK_LEAD_S + 2 * context.checked_after_s if several else None,
         )
         requesters, failure = self._collected(outcome, trial, attempt)
-        ended_s = setting.clock.monotonic_s()
+        ended_s = context.clock.monotonic_s()
         return TrialRecord(
             index=trial.index,
             block=trial.block,
@@ -154,9 +154,9 @@ class Measuring:
         paths = [_samples(trial, attempt, number) for number in range(len(outcome.parts))]
         if failure is None:
             try:
-                with self._setting.interrupts.within_limits():
+                with self._context.interrupts.within_limits():
                     for part, path in zip(outcome.parts, paths, strict=True):
-                        bring(part.host, part.record, self._setting.folder.raw_path(path))
+                        bring(part.host, part.record, self._context.folder.raw_path(path))
             except (FileNotFoundError, ValueError) as error:
                 failure = {"stage": "collect", "kind": "no-record", "message": str(error), "last_words": ""}
         return tuple(
@@ -165,7 +165,7 @@ class Measuring:
         ), failure
 
     def _left_out(self, trial: PlannedTrial, attempt: int, failure: dict[str, Any]) -> TrialRecord:
-        now_ns = self._setting.clock.wall_ns()
+        now_ns = self._context.clock.wall_ns()
         return TrialRecord(
             index=trial.index,
             block=trial.block,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-# What `services.harness.describe` says of a host and may differ between two looks at an unchanged one.
+# What `services.python.programs.describe` says of a host and may differ between two looks at an unchanged one.
 VOLATILE = frozenset(
     {"counters", "load_average", "uptime_s", "boot_id", "monotonic_ns", "wall_ns", "clock", "metadata"}
 )

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.experiment.plan import Cell
-from services.harness.contract import Load, Warmup
-from services.harness.spec import Policy
+from orchestrator.experiment.plan.plan import Cell
+from services.python.contract.lines import Load, Warmup
+from services.python.contract.offers import Policy
 
 SMALL_BYTES = 1_400  # fits one segment of Ethernet's 1,500 bytes, so its exact size hardly matters
 REQUESTS = 200

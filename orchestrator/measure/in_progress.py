@@ -8,7 +8,7 @@ from typing import Any
 
 from orchestrator.clock import SYSTEM, Clock
 from orchestrator.errors import OrchError
-from orchestrator.experiment.estimate import estimate
+from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.measure.progress import duration
 from orchestrator.measure.stages import STAGES
 from orchestrator.results.folder import RunFolder, runs
@@ -58,17 +58,17 @@ def _look(folder: RunFolder, clock: Clock) -> InProgress:
 
 
 def _read(folder: RunFolder, clock: Clock) -> InProgress:
-    story, plan = folder.story(), folder.plan()
-    since, stage = str(story.begin.get("at", "")), ""
+    journal_state, plan = folder.journal_state(), folder.plan()
+    since, stage = str(journal_state.begin.get("at", "")), ""
     for event in folder.events():
         if event["event"] == "resume":
             since, stage = str(event.get("at", since)), ""
         elif event["event"] == "stage":
             stage = str(event.get("stage", ""))
     # Trials that a resumed run is to make again count as not done: the block that was cut begins anew.
-    done = len(story.trials)
+    done = len(journal_state.trials)
     resumed_ns = datetime.fromisoformat(since).timestamp() * 1e9 if since else 0.0
-    made = [t for t in story.every_trial if t.started_wall_ns >= resumed_ns]
+    made = [t for t in journal_state.every_trial if t.started_wall_ns >= resumed_ns]
     left = len(plan.trials) - done
     left_s = None
     if made:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.clock import Clock
-from orchestrator.experiment.units import format_duration
-from orchestrator.measure.setting import Listener
+from orchestrator.experiment.read.units import format_duration
+from orchestrator.measure.run_context import Listener
 from orchestrator.results.manifest import TrialRecord
 
 

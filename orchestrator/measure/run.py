@@ -19,17 +19,18 @@ from orchestrator.errors import (
     TrialsFailed,
     UsageError,
 )
-from orchestrator.experiment.plan import Plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.base import HostLost
-from orchestrator.hosts.machine_lock import Share, machine
+from orchestrator.hosts.lifecycle import Deployment, Receipt
+from orchestrator.hosts.local.machine_lock import Share, machine
 from orchestrator.hosts.processes import started_at
-from orchestrator.hosts.provider import Deployment, Receipt, open_deployment
+from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.measure import stages
 from orchestrator.measure.blocks import Measuring
 from orchestrator.measure.environment import differences
 from orchestrator.measure.interrupts import SESSION, Interrupts, OutOfTime
 from orchestrator.measure.progress import duration
-from orchestrator.measure.setting import Listener, Setting
+from orchestrator.measure.run_context import Listener, RunContext
 from orchestrator.measure.smoke import smoke
 from orchestrator.results.folder import RunFolder
 
@@ -128,14 +129,14 @@ def resume(
     What the cut block has finished is kept under superseded/. MissingError as `start`.
     """
     folder.require_ours("resume")
-    story, plan = folder.story(), folder.plan()
-    if not story.begin:
+    journal_state, plan = folder.journal_state(), folder.plan()
+    if not journal_state.begin:
         raise UsageError(f"run {folder.id} never began", hint="start it anew: orch run FILE")
-    if story.state == "complete":
+    if journal_state.state == "complete":
         raise UsageError(f"run {folder.id} is complete: there is nothing to resume", hint=f"orch report {folder.id}")
-    if story.begin["orch_version"] != __version__:
+    if journal_state.begin["orch_version"] != __version__:
         raise UsageError(
-            f"run {folder.id} was begun with orch {story.begin['orch_version']}; this is {__version__}",
+            f"run {folder.id} was begun with orch {journal_state.begin['orch_version']}; this is {__version__}",
             hint="resume it with that version, or start a new run",
         )
     with machine(plan.provider, share=share) as part:
@@ -151,8 +152,8 @@ def _run(folder: RunFolder, plan: Plan, part: Share, *, listener: Listener, keep
         with Interrupts() as interrupts:
             # Whoever ends this run from outside (`orch teardown RUN`) must find the process that holds it.
             folder.append({"event": SESSION, "pid": os.getpid(), "started": started_at(os.getpid())})
-            setting = Setting(plan=plan, folder=folder, clock=clock, interrupts=interrupts, listener=listener)
-            return Run(setting, open_deployment(plan, folder), keep=keep, part=part).execute()
+            context = RunContext(plan=plan, folder=folder, clock=clock, interrupts=interrupts, listener=listener)
+            return Run(context, open_deployment(plan, folder), keep=keep, part=part).execute()
     finally:
         folder.release()
 
@@ -166,23 +167,23 @@ class Run:
     """The steps behind the stage table."""
 
     def __init__(
-        self, setting: Setting, deployment: Deployment, *, keep: bool = False, part: Share | None = None
+        self, context: RunContext, deployment: Deployment, *, keep: bool = False, part: Share | None = None
     ) -> None:
-        self._setting = setting
-        self._folder = setting.folder
+        self._context = context
+        self._folder = context.folder
         self._deployment = deployment
         self._keep = keep
         self._part = part or Share()
         self._stage = stages.STAGES[0]
-        self._deadline_s = setting.clock.monotonic_s() + setting.plan.limits.wall_s
-        self._result = Result(folder=setting.folder.path)
+        self._deadline_s = context.clock.monotonic_s() + context.plan.limits.wall_s
+        self._result = Result(folder=context.folder.path)
         self._summary: Any = None
 
     def execute(self) -> Result:
         """Walk the stage table. ProvisionError when a host was lost on the way; an error's details name the run."""
         steps = {stage.name: getattr(self, f"_{stage.name}") for stage in stages.STAGES}
-        self._setting.listener.progress(f"run {self._folder.path}")
-        self._setting.interrupts.allow(self._setting.plan.limits.wall_s)
+        self._context.listener.progress(f"run {self._folder.path}")
+        self._context.interrupts.allow(self._context.plan.limits.wall_s)
         self._warn_of_others()
         try:
             stages.walk(steps, self._begin)
@@ -196,7 +197,7 @@ class Run:
             raise self._explained(self._out_of_time()) from error
         except OrchError as error:
             for note in getattr(error, "__notes__", ()):
-                self._setting.listener.warning(note)
+                self._context.listener.warning(note)
             raise self._explained(error) from error.__cause__
         return self._result
 
@@ -204,7 +205,7 @@ class Run:
         """The error with the run it belongs to; what is still up comes first."""
         left = self._result.error() if self._result.receipt and self._result.receipt.open else None
         if left is not None:
-            self._setting.listener.warning(error.message)
+            self._context.listener.warning(error.message)
             error = left
         error.details = {**self._result.to_dict(), **error.details}
         return error
@@ -216,7 +217,7 @@ class Run:
             return OrchError(
                 f"{doing} took more than {duration(_CLOSING_S)}", hint=f"`orch report {run}` does it again"
             )
-        limit = duration(self._setting.plan.limits.wall_s)
+        limit = duration(self._context.plan.limits.wall_s)
         kind = TrialsFailed if self._stage.name == "smoke" else ProvisionError
         return kind(
             f"limits.wall ({limit}) was used up while {doing}; nothing was measured",
@@ -225,44 +226,44 @@ class Run:
 
     def _warn_of_others(self) -> None:
         for other in self._part.others():
-            self._setting.warn(f"shared the machine with another measurement, which disturbs both: {other}")
+            self._context.warn(f"shared the machine with another measurement, which disturbs both: {other}")
 
     def _begin(self, stage: stages.Stage) -> None:
         self._stage = stage
         if stage.always or stage.name in _CLOSING:  # limits.wall has ended the measuring; what follows is not held back
-            self._setting.interrupts.allow(_CLOSING_S if stage.name in _CLOSING else None)
+            self._context.interrupts.allow(_CLOSING_S if stage.name in _CLOSING else None)
         if not stage.always:  # what must be done in any case is not held up by a signal or a full disk
-            self._setting.interrupts.checkpoint()
+            self._context.interrupts.checkpoint()
             if "collect" not in stage.needs:  # which ends the journal: the manifest is bound to its last line
                 self._folder.append({"event": "stage", "stage": stage.name})
-        self._setting.listener.live(f"{stage.doing} ...")
+        self._context.listener.live(f"{stage.doing} ...")
 
     def _provision(self) -> None:
-        with self._setting.interrupts.waiting():
+        with self._context.interrupts.waiting():
             self._deployment.provision()
 
     def _deploy(self) -> None:
         """Hand the hosts over, describe them, and bring the payloads to who asks."""
         from orchestrator.experiment import materialise
 
-        setting, plan = self._setting, self._setting.plan
-        with setting.interrupts.waiting():
-            setting.fleet = self._deployment.deploy()
-            facts = {host.name: host.facts() for host in setting.fleet.hosts()}
+        context, plan = self._context, self._context.plan
+        with context.interrupts.waiting():
+            context.fleet = self._deployment.deploy()
+            facts = {host.name: host.facts() for host in context.fleet.hosts()}
         self._refuse_another_environment(facts)
-        fleet = setting.fleet.describe()
+        fleet = context.fleet.describe()
         self._folder.append({"event": "fleet", "fleet": fleet, "hosts": facts})
         for warning in fleet.get("warnings", ()):
-            setting.warn(warning)
-        requesters = {h.name: h for p in plan.placements for h in setting.fleet.pair(p.id).requesters}
+            context.warn(warning)
+        requesters = {h.name: h for p in plan.placements for h in context.fleet.pair(p.id).requesters}
         files = materialise(plan, self._folder.path / "payloads")
         for file, path in zip(plan.payload_files, files, strict=True):
             for host in requesters.values():
-                with setting.interrupts.waiting():
-                    setting.payload_paths[file.operation] = str(host.put(path, path.name))
+                with context.interrupts.waiting():
+                    context.payload_paths[file.operation] = str(host.put(path, path.name))
 
     def _refuse_another_environment(self, facts: dict[str, dict[str, Any]]) -> None:
-        before = self._folder.story().hosts
+        before = self._folder.journal_state().hosts
         for name in before.keys() & facts.keys():
             changed = differences(before[name], facts[name])
             if changed:
@@ -272,16 +273,16 @@ class Run:
                 )
 
     def _smoke(self) -> None:
-        smoke(self._setting)
+        smoke(self._context)
 
     def _measure(self) -> None:
-        self._result.is_complete = Measuring(self._setting, deadline_s=self._deadline_s).run()
+        self._result.is_complete = Measuring(self._context, deadline_s=self._deadline_s).run()
 
     def _collect(self) -> None:
         """Turn what waits into Parquet files and say how the run ended."""
         self._warn_of_others()
         manifest = self._folder.finish(
-            "complete" if self._result.is_complete else "interrupted", at=self._setting.clock.iso()
+            "complete" if self._result.is_complete else "interrupted", at=self._context.clock.iso()
         )
         self._result.trials = len(manifest.trials)
         self._result.failed_trials = sum(t.outcome == "failed" for t in manifest.trials)
@@ -292,7 +293,7 @@ class Run:
             from orchestrator.analysis.summarise import summarise
             from orchestrator.analysis.validity import sentence
 
-            with self._setting.interrupts.waiting():
+            with self._context.interrupts.waiting():
                 self._summary = summarise(self._folder)
             for name, document in self._summary.documents().items():
                 self._folder.write_json(name, document)
@@ -305,7 +306,7 @@ class Run:
         if self._has_samples():
             from orchestrator.report import default_path, write_report
 
-            with self._setting.interrupts.waiting():
+            with self._context.interrupts.waiting():
                 self._result.report = write_report(self._summary, default_path(self._summary))
 
     def _has_samples(self) -> bool:
@@ -323,5 +324,5 @@ class Run:
                 f"taking down run {self._folder.id} failed: {error.message}",
                 hint=f"call `orch teardown {self._folder.id}` again",
             ) from error
-        self._setting.listener.progress(self._result.receipt.sentence())  # also when the run itself failed
+        self._context.listener.progress(self._result.receipt.sentence())  # also when the run itself failed
         self._folder.write_json("receipt.json", self._result.receipt.to_dict())

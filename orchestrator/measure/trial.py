@@ -12,12 +12,12 @@ from typing import Any
 
 from orchestrator.clock import Clock
 from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
+from orchestrator.measure.deadline import Deadline
 from orchestrator.measure.interrupts import Interrupts
-from orchestrator.measure.patience import Patience
 from orchestrator.results import lines
 from orchestrator.strict_json import parse_json
-from services.harness.contract import Load, Payload, Target, Trial, Warmup
-from services.harness.spec import Policy
+from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.contract.offers import Policy
 
 READY_S = 90.0  # a fifth of a core needs 10 s for the first import of the ten packages
 STATS_S = 15.0
@@ -176,11 +176,16 @@ class _Making:
             "--port": "0",
             "--identity": self.identity,
         }
-        argv = [*host.python(), "-m", "services.harness.respond", *(word for pair in options.items() for word in pair)]
+        argv = [
+            *host.python(),
+            "-m",
+            "services.python.programs.respond",
+            *(word for pair in options.items() for word in pair),
+        ]
         self.responder = host.start(argv, cpus=self.pair.responder_cpus)
         processes.callback(self.responder.end)
         for host in self.pair.requesters:
-            argv = [*host.python(), "-m", "services.harness.request"]
+            argv = [*host.python(), "-m", "services.python.programs.request"]
             requester = host.start(argv, cpus=self.pair.requester_cpus)
             processes.callback(requester.end)
             self.requesters.append(requester)
@@ -275,19 +280,19 @@ class _Making:
         """Read a requester's lines until `done`: its `checked` line, its `done` line, and when it had checked."""
         checked: dict[str, Any] = {}
         checked_at_s = self.bench.clock.monotonic_s()
-        patience = Patience(ask=self.ask, ready_s=READY_S, since_s=checked_at_s)
+        deadline = Deadline(ask=self.ask, ready_s=READY_S, since_s=checked_at_s)
         while True:
             try:
-                text = requester.read(patience.next_line_s)
+                text = requester.read(deadline.next_line_s)
             except TimeoutError:
                 raise TrialFailed(
-                    patience.stage, "hung", f"no word from the requester in {patience.next_line_s:g} s"
+                    deadline.stage, "hung", f"no word from the requester in {deadline.next_line_s:g} s"
                 ) from None
             except ContractBroken as error:
-                raise TrialFailed(patience.stage, "protocol", f"the requester was ended: {error}") from None
+                raise TrialFailed(deadline.stage, "protocol", f"the requester was ended: {error}") from None
             if text is None:
-                raise TrialFailed(patience.stage, "requester-died", "the requester died")
-            line, now_s = _heard(text, patience.stage), self.bench.clock.monotonic_s()
+                raise TrialFailed(deadline.stage, "requester-died", "the requester died")
+            line, now_s = _heard(text, deadline.stage), self.bench.clock.monotonic_s()
             match line["type"]:
                 case "checked":
                     checked, checked_at_s = line, now_s
@@ -297,13 +302,13 @@ class _Making:
                     return checked, line, checked_at_s
                 case "failed":
                     message = f"the requester gave up: {line.get('message', 'without a word')}"
-                    raise TrialFailed(patience.stage, line.get("kind", "failed"), message)
-            if not patience.heard(line, now_s):
+                    raise TrialFailed(deadline.stage, line.get("kind", "failed"), message)
+            if not deadline.heard(line, now_s):
                 raise TrialFailed(
-                    patience.stage, "hung", f"not done after {patience.at_most_s:g} s, though its load ends sooner"
+                    deadline.stage, "hung", f"not done after {deadline.at_most_s:g} s, though its load ends sooner"
                 )
-            if patience.hears_too_much(now_s):
-                raise TrialFailed(patience.stage, "protocol", "the requester prints many lines a second, not one")
+            if deadline.hears_too_much(now_s):
+                raise TrialFailed(deadline.stage, "protocol", "the requester prints many lines a second, not one")
 
     def _refuse_if_nothing_succeeded(self) -> None:
         for part in self.parts:

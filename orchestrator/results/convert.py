@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.experiment.plan import Plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.results import derive
 from orchestrator.results.documents import sha256_of, whole_file
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, TrialRecord
@@ -80,12 +80,12 @@ def _table(rows: npt.NDArray[np.int64], constants: Constants) -> pa.Table:
     return pa.table({name: columns[name] for name in SAMPLE_COLUMNS})
 
 
-def constants(story: derive.Story, plan: Plan) -> dict[str, Constants]:
+def constants(journal_state: derive.JournalState, plan: Plan) -> dict[str, Constants]:
     """What is constant in each file of samples, by its path; those of repeated blocks too."""
     found: dict[str, Constants] = {}
-    for trial in story.every_trial:
+    for trial in journal_state.every_trial:
         found |= _of_trial(trial, plan)
-    for baseline in story.every_baseline:
+    for baseline in journal_state.every_baseline:
         found[baseline.samples] = _of_baseline(baseline)
     return found
 

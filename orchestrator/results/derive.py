@@ -14,7 +14,7 @@ State = Literal["running", "interrupted", "complete"]
 
 
 @dataclass(kw_only=True)
-class Story:
+class JournalState:
     """The journal, read once: what counts, and what is still to be done."""
 
     begin: dict[str, Any] = field(default_factory=dict)
@@ -182,37 +182,39 @@ _EVENTS: Mapping[str, type] = {
 }
 
 
-def read(events: Iterable[Mapping[str, Any]]) -> Story:
+def read(events: Iterable[Mapping[str, Any]]) -> JournalState:
     """What a journal says; ValueError names the first event that is not of its shape."""
-    story = Story()
+    journal_state = JournalState()
     for number, event in enumerate(events, start=1):
         try:
-            story.take(event)
+            journal_state.take(event)
         except ValueError as error:
             raise ValueError(f"event {number} ({event['event']!r:.40}): {error}") from error
-    return story
+    return journal_state
 
 
-def manifest(story: Story, plan: dict[str, Any], *, state: State | None = None, journal: str = "") -> Manifest:
+def manifest(
+    journal_state: JournalState, plan: dict[str, Any], *, state: State | None = None, journal: str = ""
+) -> Manifest:
     """The manifest of a run; `state` overrides the journal's, for a run that was killed before it could say so.
 
-    `journal` is the journal's chain value at the story's end.
+    `journal` is the journal's chain value at that point.
     """
-    counted = story.samples
+    counted = journal_state.samples
     return Manifest(
-        run_id=story.begin["run_id"],
-        plan_id=story.begin["plan_id"],
+        run_id=journal_state.begin["run_id"],
+        plan_id=journal_state.begin["plan_id"],
         plan=plan,
-        orch_version=story.begin["orch_version"],
-        state=state or story.state,
-        started_at=story.begin["at"],
-        ended_at=story.ended_at,
-        command=tuple(story.begin["command"]),
-        fleet=story.fleet,
-        hosts=story.hosts,
-        trials=story.trials,
-        baselines=story.baselines,
-        files={path: digest for path, digest in sorted(story.files.items()) if path in counted},
+        orch_version=journal_state.begin["orch_version"],
+        state=state or journal_state.state,
+        started_at=journal_state.begin["at"],
+        ended_at=journal_state.ended_at,
+        command=tuple(journal_state.begin["command"]),
+        fleet=journal_state.fleet,
+        hosts=journal_state.hosts,
+        trials=journal_state.trials,
+        baselines=journal_state.baselines,
+        files={path: digest for path, digest in sorted(journal_state.files.items()) if path in counted},
         journal=journal,
-        warnings=tuple(story.warnings),
+        warnings=tuple(journal_state.warnings),
     )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from orchestrator import __version__, clock
 from orchestrator.disk import writing
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError, did_you_mean
-from orchestrator.experiment.plan import Plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.results import derive, ownership, sizes, stored_manifest
 from orchestrator.results.documents import (
     disk_full_is_an_error,
@@ -180,7 +180,7 @@ class RunFolder:
                 f"{path}: cannot be read: {error}",
                 hint="bring it back from a copy; without it the run cannot be judged",
             ) from error
-        self.require_as_written("plan.json", self.story().begin)
+        self.require_as_written("plan.json", self.journal_state().begin)
         return plan
 
     def append(self, event: dict[str, Any], *, sync: bool = True) -> None:
@@ -201,11 +201,11 @@ class RunFolder:
         """The journal, oldest first."""
         return self._journal.events()
 
-    def story(self) -> derive.Story:
+    def journal_state(self) -> derive.JournalState:
         """What the journal says; InvalidMeasurement when it is damaged."""
         return self._read(self.events())
 
-    def _read(self, events: Iterable[dict[str, Any]]) -> derive.Story:
+    def _read(self, events: Iterable[dict[str, Any]]) -> derive.JournalState:
         try:
             return derive.read(events)
         except ValueError as error:
@@ -254,7 +254,7 @@ class RunFolder:
         """
         if self._manifest is None:
             stored = self._stored()
-            if stored is None and self.story().state != "running":
+            if stored is None and self.journal_state().state != "running":
                 raise damaged(self.path / NAME, "the file is missing, and the journal says that the run has ended")
             is_current = stored is not None and stored.manifest.journal == self._journal.end()
             is_kept = stored is not None and is_current and stored.manifest.state != "running"
@@ -283,9 +283,9 @@ class RunFolder:
         """
         from orchestrator.results.convert import constants, to_parquet
 
-        story = self.story()
-        for samples, shared in constants(story, self.plan()).items():
-            if samples in story.files:
+        journal_state = self.journal_state()
+        for samples, shared in constants(journal_state, self.plan()).items():
+            if samples in journal_state.files:
                 continue
             raw = self.raw_path(samples)
             if raw.exists():
@@ -293,12 +293,12 @@ class RunFolder:
                 digest = to_parquet(raw, target, shared, staging=self.staging)
                 self.append({"event": "file", "path": samples, "sha256": digest})
                 raw.unlink()
-            elif samples in story.samples:
+            elif samples in journal_state.samples:
                 self.append({"event": "warning", "text": f"the raw record of {samples} is lost"})
 
     def set_aside(self) -> None:
         """Move files of repeated blocks from samples/ and baselines/ to superseded/: those folders hold what counts."""
-        counted = self.story().samples
+        counted = self.journal_state().samples
         for folder in ("samples", "baselines"):
             for path in sorted(inside(self.path, folder).rglob("*.parquet")):
                 relative = path.relative_to(self.path)
@@ -382,9 +382,9 @@ class RunFolder:
         if self.is_in_progress:
             return self._derived()
         manifest = self._derived("interrupted")
-        counted, files = self.story().samples, dict(manifest.files)
+        counted, files = self.journal_state().samples, dict(manifest.files)
         self._scratch = self._scratch or tempfile.TemporaryDirectory(prefix="orch-")
-        for samples, shared in constants(self.story(), self.plan()).items():
+        for samples, shared in constants(self.journal_state(), self.plan()).items():
             raw = self.raw_path(samples)
             if samples in counted and samples not in files and raw.is_file():
                 if raw.stat().st_size > sizes.RECORD:
@@ -425,8 +425,8 @@ class RunFolder:
 
     def _most_rows(self, samples: str) -> int:
         if self._rows is None:
-            story = self.story()
-            self._rows = sizes.most_rows(self.plan(), story.every_trial, story.every_baseline)
+            journal_state = self.journal_state()
+            self._rows = sizes.most_rows(self.plan(), journal_state.every_trial, journal_state.every_baseline)
         return self._rows.get(samples, 0)
 
 

@@ -32,7 +32,7 @@ class Clocks:
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """A reading of the host's counters (`services/harness/counters.py`)."""
+    """A reading of the host's counters (`services/python/probes/counters.py`)."""
 
     monotonic_ns: Counter = None
     tick_hz: Number = None
@@ -143,7 +143,7 @@ class Ready:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What a host says of itself (`services/harness/describe.py`), as far as it is calculated with."""
+    """What a host says of itself (`services/python/programs/describe.py`), as far as it is calculated with."""
 
     cpus: Counter = None
     usable_cpus: Counter = None

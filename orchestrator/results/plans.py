@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.experiment.plan import SCHEMA_VERSION, Plan
+from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Plan
 from orchestrator.results.documents import decode
 from orchestrator.results.manifest import BaselineRecord, TrialRecord
 

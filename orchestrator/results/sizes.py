@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orchestrator.experiment.plan import Cell, Plan
+from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.results.manifest import BaselineRecord, TrialRecord
 
 PLAN = 1 << 26

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestrator.experiment.plan import Plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.results import derive, sizes
 from orchestrator.results.documents import json_bytes, manifest_from_dict, manifest_to_dict
 from orchestrator.results.journal import Event, Journal
@@ -39,19 +39,19 @@ def derived(
         if event.chain == upto:
             break
     try:
-        story = derive.read(event.content for event in events)
+        journal_state = derive.read(event.content for event in events)
     except ValueError as error:
         raise damaged(journal.path, f"cannot be read: {error}") from error
-    if not story.begin:
+    if not journal_state.begin:
         raise damaged(journal.path, "damaged: it does not say how the run began")
     planned = plan()
     try:
-        require_of_plan(planned, story.every_trial, story.every_baseline)
+        require_of_plan(planned, journal_state.every_trial, journal_state.every_baseline)
     except ValueError as error:
         raise damaged(journal.path, f"does not belong to plan.json: {error}") from error
-    if story.state != "running" or state == "complete":
+    if journal_state.state != "running" or state == "complete":
         state = None
-    return derive.manifest(story, planned.to_dict(), state=state, journal=events[-1].chain)
+    return derive.manifest(journal_state, planned.to_dict(), state=state, journal=events[-1].chain)
 
 
 def stored(folder: Path, journal: Journal, plan: Callable[[], Plan]) -> Stored | None:

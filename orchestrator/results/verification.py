@@ -17,26 +17,28 @@ def verify(folder: RunFolder) -> tuple[str, ...]:
     InvalidMeasurement names the first file that is missing, not as it was written, or no part of the run. UsageError
     while the run is in progress.
     """
-    story = folder.story()
-    if story.state == "running" and folder.is_in_progress:
+    journal_state = folder.journal_state()
+    if journal_state.state == "running" and folder.is_in_progress:
         raise UsageError(f"run {folder.id} is still in progress", hint="wait until it has ended")
-    if story.state != "running" or not folder.is_ours:  # or else it was killed here, and the manifest is made now
+    if (
+        journal_state.state != "running" or not folder.is_ours
+    ):  # or else it was killed here, and the manifest is made now
         regular(folder.path / "manifest.json")
     manifest = folder.manifest()
     folder.manifest_bytes()
-    story = folder.story()
-    begun = tuple(story.begin.get("files", {}))
+    journal_state = folder.journal_state()
+    begun = tuple(journal_state.begin.get("files", {}))
     for name in dict.fromkeys(("plan.json", *begun)):
-        folder.require_as_written(name, story.begin)
-    for samples in sorted(story.samples - manifest.files.keys()):
+        folder.require_as_written(name, journal_state.begin)
+    for samples in sorted(journal_state.samples - manifest.files.keys()):
         raise damaged(samples_path(folder.path, samples), "no SHA-256 of it was ever written down")
     for samples in manifest.files:
         folder.verified_path(samples)
-    superseded = sorted(story.files.keys() - manifest.files.keys())
+    superseded = sorted(journal_state.files.keys() - manifest.files.keys())
     kept = [f"superseded/{samples}" for samples in superseded]
     for samples, moved in zip(superseded, kept, strict=True):
         samples_path(folder.path, samples)
-        if folder.digest(moved, samples) != story.files[samples]:
+        if folder.digest(moved, samples) != journal_state.files[samples]:
             raise damaged(folder.path / moved, ALTERED)
     _require_nothing_else(folder.path, {*begun, *manifest.files, *kept})
     return ("journal.jsonl", "manifest.json", *begun, *manifest.files, *kept)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orchestrator.hosts.registry import FOLDER, deployment_id, mark_of
+from orchestrator.hosts.provision.registry import FOLDER, deployment_id, mark_of
 from tests.attacks.base import Attack, Tally
 from tests.infra.cloud_faults import (
     Fault,
@@ -44,7 +44,7 @@ INSTANCE = rf"instances/orch-{ID}-responder-1"
 _COMPLETE, _INCOMPLETE = 0, 6
 # Without the lab: `teardown --all` would take down what other checkouts have standing on this machine.
 ORCH = (
-    "from orchestrator.cli.main import main; from orchestrator.hosts.provider import PROVIDERS; "
+    "from orchestrator.cli.main import main; from orchestrator.hosts.provision.provider import PROVIDERS; "
     "del PROVIDERS['lab']; main()"
 )
 

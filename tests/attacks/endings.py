@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from orchestrator.hosts import registry
-from orchestrator.hosts.machine_lock import VARIABLE
+from orchestrator.hosts.local.machine_lock import VARIABLE
 from orchestrator.hosts.processes import RUN_MARK, marked, started_at
+from orchestrator.hosts.provision import registry
 from orchestrator.results.folder import RunFolder
 from tests.attacks.base import Attack, Tally, side_by_side
 from tests.support.lab import MACHINE, carriers

@@ -24,10 +24,11 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.cli.console import Console
 from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.errors import OrchError
-from orchestrator.experiment import store, tree
-from orchestrator.experiment.planning import make_plan
-from orchestrator.experiment.problems import ExperimentError
-from orchestrator.hosts.machine_lock import VARIABLE
+from orchestrator.experiment.plan import store
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.read import tree
+from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.hosts.local.machine_lock import VARIABLE
 from orchestrator.report import render
 from tests.attacks.base import Attack, Tally
 from tests.support.runs import a_run

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from orchestrator.hosts.machine_lock import VARIABLE
+from orchestrator.hosts.local.machine_lock import VARIABLE
 from orchestrator.results.convert import read_record
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.verification import verify
@@ -67,7 +67,7 @@ def _one(source: random.Random, place: Path) -> None:
 def finished(run: Path) -> dict[str, tuple[tuple[int, ...], ...]]:
     """The stamps of every trial whose end is in the journal, by the path of its samples."""
     folder = RunFolder(run)
-    paths = [part.samples for trial in folder.story().every_trial for part in trial.requesters if part.samples]
+    paths = [part.samples for trial in folder.journal_state().every_trial for part in trial.requesters if part.samples]
     return {path: _rows(run, path, folder.raw_path(path)) for path in paths}
 
 

@@ -16,12 +16,12 @@ from unittest.mock import patch
 from orchestrator.clock import SYSTEM
 from orchestrator.hosts import processes
 from orchestrator.hosts.base import Pair
-from orchestrator.hosts.local import LocalHost
+from orchestrator.hosts.local.host import LocalHost
 from orchestrator.hosts.processes import RUN_MARK, marked
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.progress import Progress
 from orchestrator.measure.trial import Ask, Bench, Outcome, body_bytes
-from services.harness.contract import Load, Warmup
+from services.python.contract.lines import Load, Warmup
 from tests.attacks.base import Attack, Tally
 
 LONGEST_S = 45.0  # the trial is given 3 s to be ready, 2 s for an answer, and 1 s to end before it is killed
@@ -42,7 +42,7 @@ def begin(): trial(); say({"type": "checked", "body_bytes": [1, 1]}); started()
 def rest(): time.sleep(600)
 """
 
-# Of a responder: what it does instead of what `services.harness.respond` does.
+# Of a responder: what it does instead of what `services.python.programs.respond` does.
 RESPONDERS = {
     "prints without end and without a newline": "while True: raw(b'x' * 65536)",
     "prints slowly, without end and without a newline": "while True: raw(b'x'); time.sleep(0.01)",
@@ -142,9 +142,9 @@ class _Host(LocalHost):
         self._end, self._code = end, code
 
     def start(self, argv: Sequence[str], *, cpus: str | None = None):
-        end = "responder" if "services.harness.respond" in argv else "requester"
+        end = "responder" if "services.python.programs.respond" in argv else "requester"
         code = self._code if end == self._end else _HONEST if end == "responder" else "begin(); rest()"
-        options = argv[argv.index(f"services.harness.{'respond' if end == 'responder' else 'request'}") + 1 :]
+        options = argv[argv.index(f"services.python.programs.{'respond' if end == 'responder' else 'request'}") + 1 :]
         return super().start([sys.executable, "-c", _PRELUDE + code, *options])
 
 
@@ -210,7 +210,7 @@ def attempt(end: str, name: str, folder: Path) -> str:
     with (
         patch("orchestrator.measure.trial.READY_S", _READY_S),
         patch("orchestrator.measure.trial.STATS_S", _STATS_S),
-        patch("orchestrator.measure.patience._SPARE_S", 1.0),
+        patch("orchestrator.measure.deadline._SPARE_S", 1.0),
     ):
         # In a thread, so that what never ends is seen as that.
         trial = threading.Thread(target=make, daemon=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.experiment.host_rules import (
+from orchestrator.experiment.model.host_rules import (
     CONTROLLER_PATTERNS,
     MOST_HOSTS,
     MOST_RTT_S,
@@ -20,9 +20,9 @@ from orchestrator.experiment.host_rules import (
     ZONE_PATTERN,
     controller_refusal,
 )
-from orchestrator.experiment.planning import make_plan
-from orchestrator.experiment.problems import ExperimentError
-from orchestrator.hosts.deployment import variables
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.hosts.provision.deployment import variables
 
 BASE = "name: x\nquestion: q\nstacks: rest\noperations: timestamp\nprovider: lab\n"
 KEY = "ssh-ed25519 AAAA made for a test"

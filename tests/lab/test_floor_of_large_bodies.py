@@ -43,9 +43,9 @@ def test_a_large_call_over_a_distance_is_above_an_exchange_with_its_window_open(
         )
         assert done.returncode in (0, 5), done.stderr
         [folder] = (tmp_path / "results").glob("*")
-        floors = [look for look in RunFolder(folder).manifest().baselines if look.kind == "tcp"]
+        floors = [reading for reading in RunFolder(folder).manifest().baselines if reading.kind == "tcp"]
         assert floors
-        assert all(look.opened and look.send_bytes >= 300_000 for look in floors)
+        assert all(reading.opened and reading.send_bytes >= 300_000 for reading in floors)
         [floor] = [c for c in json.loads((folder / "checks.json").read_text())["checks"] if c["name"] == "floor"]
         assert floor["verdict"] == "pass", floor
         assert floor["evidence"]["bound"] == "tcp exchange"

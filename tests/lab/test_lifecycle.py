@@ -21,11 +21,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from orchestrator.hosts import registry
-from orchestrator.hosts.keys import ensure_key
+from orchestrator.hosts.provision import registry
+from orchestrator.hosts.remote.keys import ensure_key
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import RequesterRecord
-from services.harness.phases import MEASURED
+from services.python.load.phases import MEASURED
 from tests.support.lab import CACHE, MACHINE, RTT_MS, carriers, needs_lab
 
 pytestmark = [needs_lab, pytest.mark.lab, pytest.mark.terraform, pytest.mark.slow, pytest.mark.timeout(400)]
@@ -53,14 +53,14 @@ limits: {{wall: 10m, ttl: 15m}}
 
 # Where orch ends itself with SIGKILL: the function, the call of it, and how long after that.
 DEATHS = {
-    "provision": ("orchestrator.hosts.terraform:Terraform.apply", 1, 0.4),
-    "deploy": ("orchestrator.hosts.ansible:deploy", 1, 3.0),
+    "provision": ("orchestrator.hosts.provision.terraform:Terraform.apply", 1, 0.4),
+    "deploy": ("orchestrator.hosts.provision.ansible:deploy", 1, 3.0),
     "smoke": ("orchestrator.measure.trial:_Making._ask", 1, 0.0),
     "measure": ("orchestrator.measure.blocks:Measuring._made", 2, 0.4),
     "collect": ("orchestrator.results.folder:RunFolder.finish", 1, 0.0),
     "check": ("orchestrator.measure.run:Run._check", 1, 0.0),
     "report": ("orchestrator.measure.run:Run._report", 1, 0.0),
-    "teardown": ("orchestrator.hosts.terraform:Terraform.destroy", 1, 0.2),
+    "teardown": ("orchestrator.hosts.provision.terraform:Terraform.destroy", 1, 0.2),
 }
 
 DYING = """\
@@ -148,7 +148,7 @@ class Lab:
         """Until one trial is finished and the next one measures."""
         self.wait_for(process, lambda: bool(self.runs) and any(map(is_second_floor, self.events("baseline"))))
         assert len(self.events("trial")) == 1
-        self.wait_for(process, lambda: bool(self.pids("services.harness.request", "requester-1")))
+        self.wait_for(process, lambda: bool(self.pids("services.python.programs.request", "requester-1")))
 
     def pids(self, word: str, host: str) -> list[int]:
         """Processes of a host with that word in their command line, as this machine counts them."""
@@ -359,7 +359,7 @@ def test_a_disk_that_fills_and_a_responder_that_dies_cost_their_trials_alone(lab
     lab.write(duration="3s")
     process = lab.start("run", "tiny.yaml", "--set", "repeats=3")
     lab.wait_for_trial(process)
-    (responder,) = lab.pids("services.harness.respond", "responder-1")
+    (responder,) = lab.pids("services.python.programs.respond", "responder-1")
     os.kill(responder, signal.SIGKILL)
     lab.wait_for(process, lambda: len(lab.events("trial")) == 2)
     workspace = f"/var/tmp/orch/{lab.run.id}"

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.disk import explained, writing
 from orchestrator.errors import MissingError
-from orchestrator.experiment import store
+from orchestrator.experiment.plan import store
 from orchestrator.results.folder import RunFolder
 from tests.support.runs import a_plan
 

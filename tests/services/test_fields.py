@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from services.harness.client_api import CallSpec, Reply, Request
-from services.harness.spec import Client, find_protocol, protocols
+from services.python.contract.offers import Client, find_protocol, protocols
+from services.python.load.client import CallSpec, Reply, Request
 from tests.support import wire
 from tests.support.fields import parts, plain_fields, unread
 from tests.support.reading_responder import READS
@@ -30,7 +30,7 @@ ECHOED_AS_MESSAGES = {"echo of records": "Records", "echo of a document": "Value
 @contextmanager
 def reading(protocol: str, implementation: str, reads: Path) -> Iterator[int]:
     """The port of a responder that writes into `reads` what its operations are handed."""
-    command = ["tests.support.reading_responder" if word == "services.harness.respond" else word
+    command = ["tests.support.reading_responder" if word == "services.python.programs.respond" else word
                for word in wire.respond_command(protocol, implementation)]  # fmt: skip
     environment = {**os.environ, READS: str(reads)}
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from services.harness.client_api import CallFailed, CallSpec
-from services.harness.contract import Load, Payload, Target, Trial, Warmup
-from services.harness.spec import POLICIES, Client, Policy, find_protocol
-from services.operations import OPERATIONS
+from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.contract.offers import POLICIES, Client, Policy, find_protocol
+from services.python.load.client import CallFailed, CallSpec
+from services.python.operations import OPERATIONS
 from tests.support import wire
 
 PROTOCOLS = [find_protocol(name) for name in wire.FRAMED]
@@ -197,7 +197,9 @@ def test_a_whole_trial_through_the_requester_has_no_errors(
 
 @pytest.mark.parametrize("protocol", wire.FRAMED)
 def test_reading_what_a_protocol_says_of_itself_loads_no_library(protocol: str) -> None:
-    loaded = wire.modules_after(f"from services.harness.spec import find_protocol; find_protocol({protocol!r})")
+    loaded = wire.modules_after(
+        f"from services.python.contract.offers import find_protocol; find_protocol({protocol!r})"
+    )
     assert not loaded & {
         "grpc",
         "google.protobuf",
@@ -213,17 +215,23 @@ def test_reading_what_a_protocol_says_of_itself_loads_no_library(protocol: str) 
 @pytest.mark.parametrize(
     ("module", "strangers"),
     [
-        ("services.grpc.requester", {"aiohttp", "uvicorn", "uvloop", "PIL", "socketio"}),
-        ("services.grpc.aio_requester", {"aiohttp", "uvicorn", "PIL", "socketio"}),
-        ("services.grpc.responder", {"aiohttp", "uvicorn", "uvloop", "PIL", "socketio"}),
-        ("services.grpc.aio_responder", {"aiohttp", "uvicorn", "PIL", "socketio"}),
-        ("services.websocket.requester", {"aiohttp", "websockets", "uvicorn", "grpc", "PIL"}),
-        ("services.websocket.websockets_requester", {"aiohttp", "websocket", "uvicorn", "grpc", "PIL"}),
-        ("services.websocket.aiohttp_requester", {"websocket", "websockets", "uvicorn", "grpc", "PIL"}),
-        ("services.websocket.responder", {"aiohttp", "websocket", "grpc", "PIL"}),
-        ("services.socketio.requester", {"uvicorn", "grpc", "PIL"}),
-        ("services.socketio.sync_requester", {"uvicorn", "grpc", "PIL"}),
-        ("services.socketio.responder", {"grpc", "PIL"}),
+        ("services.python.protocols.grpc.requester", {"aiohttp", "uvicorn", "uvloop", "PIL", "socketio"}),
+        ("services.python.protocols.grpc.aio_requester", {"aiohttp", "uvicorn", "PIL", "socketio"}),
+        ("services.python.protocols.grpc.responder", {"aiohttp", "uvicorn", "uvloop", "PIL", "socketio"}),
+        ("services.python.protocols.grpc.aio_responder", {"aiohttp", "uvicorn", "PIL", "socketio"}),
+        ("services.python.protocols.websocket.requester", {"aiohttp", "websockets", "uvicorn", "grpc", "PIL"}),
+        (
+            "services.python.protocols.websocket.websockets_requester",
+            {"aiohttp", "websocket", "uvicorn", "grpc", "PIL"},
+        ),
+        (
+            "services.python.protocols.websocket.aiohttp_requester",
+            {"websocket", "websockets", "uvicorn", "grpc", "PIL"},
+        ),
+        ("services.python.protocols.websocket.responder", {"aiohttp", "websocket", "grpc", "PIL"}),
+        ("services.python.protocols.socketio.requester", {"uvicorn", "grpc", "PIL"}),
+        ("services.python.protocols.socketio.sync_requester", {"uvicorn", "grpc", "PIL"}),
+        ("services.python.protocols.socketio.responder", {"grpc", "PIL"}),
     ],
 )
 def test_each_end_loads_only_what_it_speaks_with(module: str, strangers: set[str]) -> None:

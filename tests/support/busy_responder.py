@@ -1,4 +1,4 @@
-"""`services.harness.respond`, but that the responder works for a millisecond on each request."""
+"""`services.python.programs.respond`, but that the responder works for a millisecond on each request."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from services.harness import respond
-from services.harness.desk import Desk, Peer
+from services.python.programs import respond
+from services.python.serve.dispatcher import Dispatcher, Peer
 
 _WORK_S = 0.001
 
 
-class _BusyDesk(Desk):
+class _BusyDesk(Dispatcher):
     def answer(self, operation: str, request: Mapping[str, Any], peer: Peer) -> dict[str, Any]:
         done_s = time.thread_time() + _WORK_S
         while time.thread_time() < done_s:
@@ -21,5 +21,5 @@ class _BusyDesk(Desk):
 
 
 if __name__ == "__main__":
-    respond.Desk = _BusyDesk
+    respond.Dispatcher = _BusyDesk
     respond.main()

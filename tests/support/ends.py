@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from services.harness.contract import Trial
+from services.python.contract.lines import Trial
 
 PATIENCE_S = 60
 
@@ -68,7 +68,7 @@ def program(module: str, *arguments: str, env: Mapping[str, str] | None = None) 
 
 @contextmanager
 def responder(
-    protocol: str, identity: str = "nonce", *arguments: str, module: str = "services.harness.respond"
+    protocol: str, identity: str = "nonce", *arguments: str, module: str = "services.python.programs.respond"
 ) -> Iterator[tuple[Program, dict[str, Any]]]:
     """A responder on a free port of the loopback, and its ready line."""
     with program(module, "--protocol", protocol, "--identity", identity, *arguments) as started:
@@ -79,7 +79,7 @@ def responder(
 
 def make_trial(trial: Trial) -> list[dict[str, Any]]:
     """Every line that a requester prints for a trial."""
-    with program("services.harness.request") as requester:
+    with program("services.python.programs.request") as requester:
         requester.send(trial.to_json())
         lines = []
         while line := requester.read():

@@ -1,7 +1,7 @@
 """A harness that lies: the real trial loop, record, client and responder, with one part replaced by a broken one.
 
-`a_real_run` makes a run of one cell of `tcp` through `services.harness.attempt`, on the loopback, and gives it as a
-`MemoryRun`. Each `Fault` replaces what `services.harness` would load in that place, and nothing else.
+`a_real_run` makes a run of one cell of `tcp` through `programs.run_trial`, on the loopback, and gives it as a
+`MemoryRun`. Each `Fault` replaces what the requester would load in that place, and nothing else.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any, Literal
 from unittest import mock
 
-import services.tcp.requester as tcp
-from orchestrator.experiment import plan as p
+import services.python.protocols.tcp.requester as tcp
+from orchestrator.experiment.plan import plan as p
 from orchestrator.results.convert import read_record
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
-from services.harness import attempt
-from services.harness.clock import Clock
-from services.harness.contract import Load, Payload, Target, Trial, Warmup
-from services.harness.ledger import Ledger
-from services.tcp.frames import HEADER
+from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.load.recorder import Recorder
+from services.python.probes.clock import Clock
+from services.python.programs import run_trial as attempt
+from services.python.protocols.tcp.frames import HEADER
 from tests.support.ends import Program, responder
 from tests.support.quota import throttled
 from tests.support.relay import relay
@@ -43,20 +43,20 @@ class Fault:
     `responder` is the module that is started as one.
     """
 
-    ledger: type[Ledger] | None = None
+    recorder: type[Recorder] | None = None
     dialer: Callable[..., Any] | None = None
     check: Callable[..., Any] | None = None
     clock: Callable[[], Clock] = Clock
     declared: dict[str, Any] = field(default_factory=dict)
     way: dict[str, float] = field(default_factory=dict)
     quota: bool = False
-    responder: str = "services.harness.respond"
+    responder: str = "services.python.programs.respond"
 
     def committed(self) -> ExitStack:
         """The fault is in the harness until the stack is closed."""
         stack = ExitStack()
         for owner, name, broken in (
-            (attempt, "Ledger", self.ledger),
+            (attempt, "Recorder", self.recorder),
             (attempt, "check", self.check),
             (tcp, "dialer", self.dialer),
         ):
@@ -199,7 +199,7 @@ def sizes_made_up(call: Any, _client: Any) -> Any:
     return _Dialer(call, wrap)
 
 
-class OneStampPerBatch(Ledger):
+class OneStampPerBatch(Recorder):
     """Ten requests in a row are entered with the send stamp of the first."""
 
     _stamp = 0
@@ -210,7 +210,7 @@ class OneStampPerBatch(Ledger):
         super().replied(sequence, number, self._stamp, self._stamp, *rest)
 
 
-class PlaceInLine(Ledger):
+class PlaceInLine(Recorder):
     """Every latency counts from about when the phase began, as if all requests had been put in a queue then."""
 
     _begun = 0
@@ -223,7 +223,7 @@ class PlaceInLine(Ledger):
         super().replied(sequence, number, stamp, stamp, *rest)
 
 
-class CpuTimePerCall(Ledger):
+class CpuTimePerCall(Recorder):
     """Honest stamps of sending, but a latency is the CPU time that this process used since the reply before."""
 
     _used = 0
@@ -233,10 +233,10 @@ class CpuTimePerCall(Ledger):
         super().replied(sequence, number, intended_ns, sent_ns, min(received_ns, sent_ns + used), *rest)
 
 
-def clock_that_stops_at(share: float) -> type[Ledger]:
+def clock_that_stops_at(share: float) -> type[Recorder]:
     """Enters only that share of each latency, from the send stamp on."""
 
-    class StopsEarly(Ledger):
+    class StopsEarly(Recorder):
         def replied(
             self, sequence: int, number: int, intended_ns: int, sent_ns: int, received_ns: int, *rest: Any
         ) -> None:
@@ -246,7 +246,7 @@ def clock_that_stops_at(share: float) -> type[Ledger]:
     return StopsEarly
 
 
-class SlowOnesDropped(Ledger):
+class SlowOnesDropped(Recorder):
     """Leaves out every twentieth request, as a client that gives up on slow ones would."""
 
     def replied(self, sequence: int, *rest: Any) -> None:
@@ -254,7 +254,7 @@ class SlowOnesDropped(Ledger):
             super().replied(sequence, *rest)
 
 
-class Unverified(Ledger):
+class Unverified(Recorder):
     """Enters replies without looking at them."""
 
     def replied(self, sequence: int, number: int, intended_ns: int, sent_ns: int, received_ns: int, *rest: Any) -> None:
@@ -326,7 +326,7 @@ def a_real_run(
         ),
     )
     run = MemoryRun(stored=_empty(plan))
-    trials, looks = [], []
+    trials, readings = [], []
     for planned in plan.trials:
         with responder("tcp", module=fault.responder) as (end, ready), _pinned_apart(end), ExitStack() as stack:
             port = stack.enter_context(relay(ready["port"], **fault.way)) if fault.way else ready["port"]
@@ -340,10 +340,10 @@ def a_real_run(
                 connection=connection,
                 warmup=Warmup(requests=50, at_least_s=0.0),
             )
-            look = replace(base, load=Load(requests=100))
-            looks.append(_look(run, look, planned, plan.cells[0]))
+            reading = replace(base, load=Load(requests=100))
+            readings.append(_look(run, reading, planned, plan.cells[0]))
             if fault.way:
-                looks.append(_look(run, replace(look, connection="reuse"), planned, plan.cells[0], kind="ping"))
+                readings.append(_look(run, replace(reading, connection="reuse"), planned, plan.cells[0], kind="ping"))
             before = _stats(end)
             if fault.quota:
                 stack.enter_context(throttled(end.process.pid))
@@ -367,7 +367,7 @@ def a_real_run(
                     requesters=(RequesterRecord(host="local", done=done, samples=path),),
                 )
             )
-    run.stored = replace(run.stored, trials=tuple(trials), baselines=tuple(looks))
+    run.stored = replace(run.stored, trials=tuple(trials), baselines=tuple(readings))
     return run
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from orchestrator.clock import Clock
 from orchestrator.errors import Interrupted
 from orchestrator.hosts.base import Completed, Pair
-from orchestrator.hosts.provider import Receipt
+from orchestrator.hosts.lifecycle import Receipt
 
 ROW = struct.Struct("<10q")
 
@@ -163,9 +163,9 @@ class FakeHost:
         return ("python",)
 
     def start(self, argv: Sequence[str], *, cpus: str | None = None) -> FakeProcess:
-        if "services.harness.ping" in argv:
+        if "services.python.programs.ping" in argv:
             role, talk = "ping", self.ping
-        elif "services.harness.respond" in argv:
+        elif "services.python.programs.respond" in argv:
             role, talk = f"responder {argv[argv.index('--protocol') + 1]}", self.responder(argv)
         else:
             role, talk = "requester", self.requester(sum(p.role == "requester" for p in self.processes))

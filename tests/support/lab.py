@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.experiment.plan import Link, Placement, Plan
+from orchestrator.experiment.plan.plan import Link, Placement, Plan
 from tests.support.plans import plan
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,7 +56,7 @@ def lab_plan(**changes: Any) -> Plan:
 
 @dataclass
 class Diary:
-    """A ledger in memory; its path names the run."""
+    """An intent log in memory; its path names the run."""
 
     path: Path
     written: list[dict[str, Any]] = field(default_factory=list)

@@ -61,26 +61,26 @@ class Machine:
     def run(self, *, slower: Mapping[str, float] | None = None) -> RunSummary:
         """The next run; `slower` multiplies the times of some protocols (1.2: 20 % slower)."""
         base = _base()
-        times, looks = self._schedule()
+        times, readings = self._schedule()
         cells = tuple(
             self._cell(cell, times[i], (slower or {}).get(cell.protocol, 1.0)) for i, cell in enumerate(base.cells)
         )
-        floors = tuple(self._floor(floor, looks) for floor in base.floors)
+        floors = tuple(self._floor(floor, readings) for floor in base.floors)
         self.made += 1
         return replace(base, run_id=f"run-{self.made:04d}", cells=cells, floors=floors)
 
     def _schedule(self) -> tuple[list[list[float]], list[float]]:
         times: list[list[float]] = [[] for _ in STACKS]
-        looks = []
+        readings = []
         for _ in range(BLOCKS):
-            looks.append(self.now_s)
+            readings.append(self.now_s)
             self.now_s += LOOK_S
             for stack in self._rng.permutation(len(STACKS)):
                 times[stack].append(self.now_s)
                 self.now_s += TRIAL_S
-            looks.append(self.now_s)
+            readings.append(self.now_s)
             self.now_s += LOOK_S
-        return times, looks
+        return times, readings
 
     def _cell(self, cell: CellSummary, times: list[float], slower: float) -> CellSummary:
         of_run = self.trial_sd / sqrt(BLOCKS) * sqrt(self.excess**2 - 1)
@@ -100,9 +100,9 @@ class Machine:
             )
         return replace(cell, trials=tuple(trials))
 
-    def _floor(self, floor: FloorSummary, looks: list[float]) -> FloorSummary:
+    def _floor(self, floor: FloorSummary, readings: list[float]) -> FloorSummary:
         middle, reaction = (0.04, 0.6) if floor.kind == "ping" else (0.08, 1.0)
-        medians = tuple(middle * exp(reaction * self.load(at_s) + self._rng.normal(0, 0.03)) for at_s in looks)
+        medians = tuple(middle * exp(reaction * self.load(at_s) + self._rng.normal(0, 0.03)) for at_s in readings)
         return replace(floor, medians=medians)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.checks import injections as to
-from orchestrator.experiment import plan as p
+from orchestrator.experiment.plan import plan as p
 from tests.support.runs import MS, US, S, host_counters
 
 LINK = p.Link(rtt_ms=30.0, rate_mbit=1_000.0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from orchestrator.experiment.plan import Cell, Limits, Operation, Placement, Plan, PlannedTrial, Stack
-from services.harness.contract import Load, Warmup
+from orchestrator.experiment.plan.plan import Cell, Limits, Operation, Placement, Plan, PlannedTrial, Stack
+from services.python.contract.lines import Load, Warmup
 
 
 def plan(*protocols: str, repeats: int = 2, requests: int = 50, **changes: Any) -> Plan:
@@ -53,7 +53,7 @@ def trials(cells: tuple[Cell, ...], repeats: int) -> tuple[PlannedTrial, ...]:
 
 
 def _stack(protocol: str) -> Stack:
-    from services.harness.spec import find_protocol
+    from services.python.contract.offers import find_protocol
 
     try:
         known = find_protocol(protocol)

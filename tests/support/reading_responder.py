@@ -1,6 +1,6 @@
 """A responder whose operations write down what they were handed: `python -m tests.support.reading_responder ...`.
 
-Takes the arguments of `services.harness.respond`. For each request it appends to the file named by READS one line of
+Takes the arguments of `services.python.programs.respond`. For each request it appends to the file named by READS one line of
 JSON: the operation, how many fields of the request were plain values, and the types of those that were not.
 """
 
@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from services.harness import respond
-from services.harness.desk import Desk, Peer
+from services.python.programs import respond
+from services.python.serve.dispatcher import Dispatcher, Peer
 from tests.support.fields import plain_fields, unread
 
 READS = "ORCH_TEST_READS"
 
 
-class ReadingDesk(Desk):
+class ReadingDesk(Dispatcher):
     def answer(self, operation: str, request: Mapping[str, Any], peer: Peer) -> dict[str, Any]:
         line = {"operation": operation, "fields": plain_fields(request), "unread": sorted(unread(request))}
         with Path(os.environ[READS]).open("a") as reads:
@@ -28,5 +28,5 @@ class ReadingDesk(Desk):
 
 
 if __name__ == "__main__":
-    respond.Desk = ReadingDesk  # type: ignore[misc]
+    respond.Dispatcher = ReadingDesk  # type: ignore[misc]
     respond.main()

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.experiment import plan as p
-from orchestrator.experiment.schedule import schedule
+from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.results import ownership
 from orchestrator.results.documents import sha256_of, write_json
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
-from services.harness.spec import find_protocol
+from services.python.contract.offers import find_protocol
 from tests.support.shapes import Shape, narrow, paused_s, stamps
 
 START_NS = 1_700_000_000_000_000_000
@@ -158,7 +158,7 @@ def a_run(
     cells = {c.id: c for c in plan.cells}
     distances = {x.id: (x.link.rtt_ms or 0.0) * MS for x in plan.placements}
     drifts = rng.normal(0, between, size=plan.repeats)
-    trials, files, looks = [], {}, []
+    trials, files, readings = [], {}, []
     place = {cell.id: number for number, cell in enumerate(plan.cells)}
     for planned_trial in sorted(plan.trials, key=lambda t: (t.block, place[t.cell])):  # drawn so, made in their order
         clock = BOOT_NS + planned_trial.index * 30 * S
@@ -195,11 +195,13 @@ def a_run(
                 beside = tuple(c.id for c in plan.cells if c.placement == placement.id)
                 for moment in ("before", "after"):
                     for kind in ("ping", "tcp"):
-                        look, columns = _look(rng, kind, placement.id, block, moment, distances[placement.id], beside)
-                        files[look.samples] = columns
-                        looks.append(look)
+                        reading, columns = _look(
+                            rng, kind, placement.id, block, moment, distances[placement.id], beside
+                        )
+                        files[reading.samples] = columns
+                        readings.append(reading)
     trials.sort(key=lambda trial: trial.index)
-    return MemoryRun(stored=_manifest(plan, trials, looks), files=files)
+    return MemoryRun(stored=_manifest(plan, trials, readings), files=files)
 
 
 def _draft(
@@ -260,7 +262,7 @@ def _peers(cell: p.Cell, rows: int) -> int:
 def host_counters(
     elapsed_ns: int, *, steal: int = 0, throttled: int = 0, pressure_us: int = 0, busy: int = 0, retransmits: int = 0
 ) -> dict:
-    """One reading of the host's counters, as services/harness/counters.py gives it; nothing else ran meanwhile."""
+    """One reading of the host's counters, as services/python/probes/counters.py gives it; nothing else ran meanwhile."""
     ticks = elapsed_ns // 10_000_000 * 2
     return {
         "monotonic_ns": BOOT_NS + elapsed_ns,
@@ -386,7 +388,7 @@ def _look(
     return record, columns
 
 
-def _manifest(plan: p.Plan, trials: list[TrialRecord], looks: list[BaselineRecord]) -> Manifest:
+def _manifest(plan: p.Plan, trials: list[TrialRecord], readings: list[BaselineRecord]) -> Manifest:
     return Manifest(
         run_id="20231114-synthetic",
         plan_id=plan.id,
@@ -399,7 +401,7 @@ def _manifest(plan: p.Plan, trials: list[TrialRecord], looks: list[BaselineRecor
         fleet={"provider": plan.provider},
         hosts={"localhost": {"cpu": "Synthetic 3000", "kernel": "6.1"}},
         trials=tuple(trials),
-        baselines=tuple(looks),
+        baselines=tuple(readings),
         files={},
     )
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from services.harness.client_api import CallFailed
-from services.harness.clock import Clock
+from services.python.load.client import CallFailed
+from services.python.probes.clock import Clock
 
 
 @dataclass

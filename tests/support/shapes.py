@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from orchestrator.experiment import plan as p
-from services.harness.phases import arrivals
+from orchestrator.experiment.plan import plan as p
+from services.python.load.phases import arrivals
 
 Shape = Callable[[np.random.Generator, int, float, float], np.ndarray]
 """Latencies beyond the round trips in ns, given their number, the trial's typical one in ns and the distance in ns."""

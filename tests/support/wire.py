@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from services.harness.client_api import CallSpec, Reply, Request
-from services.harness.contract import Payload, Trial
-from services.harness.spec import Client, Policy, find_protocol, protocols
-from services.http.clients import clients
-from services.operations import OPERATIONS
-from services.operations.picture import picture
+from services.python.contract.lines import Payload, Trial
+from services.python.contract.offers import Client, Policy, find_protocol, protocols
+from services.python.load.client import CallSpec, Reply, Request
+from services.python.operations import OPERATIONS
+from services.python.operations.picture import picture
+from services.python.transports.http.clients import clients
 
 HOST = "127.0.0.1"
 NONCE = "the-right-one"
@@ -72,7 +72,7 @@ class Running:
 
 def respond_command(protocol: str, implementation: str, port: int = 0) -> list[str]:
     """The command of a responder."""
-    module = [sys.executable, "-m", "services.harness.respond"]
+    module = [sys.executable, "-m", "services.python.programs.respond"]
     which = ["--protocol", protocol, "--implementation", implementation]
     return [*module, *which, "--host", HOST, "--port", str(port), "--identity", NONCE]
 
@@ -95,7 +95,7 @@ def requested(trial: Trial) -> dict[str, Any]:
     """The last line of a requester that made this trial."""
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        [sys.executable, "-m", "services.harness.request"], stdin=pipe, stdout=pipe, text=True
+        [sys.executable, "-m", "services.python.programs.request"], stdin=pipe, stdout=pipe, text=True
     ) as run:
         assert run.stdin is not None
         assert run.stdout is not None

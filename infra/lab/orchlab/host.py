@@ -159,4 +159,4 @@ def spec_from_json(text: str) -> Spec:
     try:
         return Spec(**json.loads(text))
     except (TypeError, ValueError) as error:
-        raise LabError(f"the host's description does not read: {error}", exit_code=2) from error
+        raise LabError(f"cannot parse the description of the host: {error}", exit_code=2) from error

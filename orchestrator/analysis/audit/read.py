@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from orchestrator.analysis.audit.model import KINDS, AuditFile, MisplacedError
-from orchestrator.experiment import tree
-from orchestrator.experiment.problems import ExperimentError, Problem
+from orchestrator.experiment.read import tree
+from orchestrator.experiment.read.problems import ExperimentError, Problem
 
 
 def read(path: Path) -> AuditFile:

@@ -16,7 +16,7 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
-from services.harness.contract import STATUSES
+from services.python.contract.lines import STATUSES
 
 _TELLING = 50  # so many different latencies do not come twice
 _CHECK_REQUESTS = 2  # identity, and one of the operation, per requester, before the record begins

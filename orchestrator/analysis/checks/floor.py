@@ -6,12 +6,12 @@ Three bounds, from the strictest to the loosest, and what each is worth:
   so every call takes at least as long as its own segment's round trip; delayed acknowledgements make single round trips
   longer than the path, never the smallest one longer than the quickest call. Uncertain by its unit, 1 µs, and 5 %.
 * The quickest ping of the block. ICMP may take another path and another moment, and few pings find a minimum later than
-  many requests: uncertain by 10 %, by what the block's looks disagree, and by twice the distance from the quickest to
+  many requests: uncertain by 10 %, by what the block's readings disagree, and by twice the distance from the quickest to
   the middle ping. On loopback a ping is mostly the pinging program's own system calls: never more than half is believed.
 * The `tcp` exchange of the same bodies, which is a program too. An exchange that has to wake a sleeping CPU takes three
   times as long as one that has not: on one machine a quarter of the quickest exchange is a bound, and where the two ends
   are not pinned, or with several requests in flight, none is. Over a distance the network decides: uncertain by 10 %, by
-  what the block's looks disagree, and by twice the way from the quickest exchange to the middle one.
+  what the block's readings disagree, and by twice the way from the quickest exchange to the middle one.
 
   Beyond TCP's initial window it bounds only where TCP itself does not limit it, which takes a kept connection whose window
   a larger exchange has opened. How fast another one is depends on its own past (see `measure.floors`); so a call that is
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
-from orchestrator.analysis.evidence import CellEvidence, Look, Part, Samples, TrialEvidence
+from orchestrator.analysis.evidence import BaselineReading, CellEvidence, Part, Samples, TrialEvidence
 
 INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
 _EXCHANGE = "tcp exchange"
@@ -72,14 +72,14 @@ def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_B
     rtt_us = part.done.get("min_rtt_us")
     if rtt_us:
         yield _Bound(name="TCP_INFO min_rtt", least_ns=rtt_us * 1000, uncertain_ns=max(2000.0, 0.05 * rtt_us * 1000))
-    pings = list(trial.looks_of("ping"))
+    pings = list(trial.readings_of("ping"))
     if pings:
-        minima = [look.minimum_ns or 0 for look in pings]
+        minima = [reading.minimum_ns or 0 for reading in pings]
         least = min(minima)
         yield _Bound(name="ping", least_ns=least, uncertain_ns=min(max(0.1 * least, _disagreement(pings)), least / 2))
-    echoes = list(trial.looks_of("tcp", cell.cell.id))
+    echoes = list(trial.readings_of("tcp", cell.cell.id))
     if echoes:
-        least = min(look.minimum_ns or 0 for look in echoes)
+        least = min(reading.minimum_ns or 0 for reading in echoes)
         far = cell.placement.kind != "local"
         yield _Bound(
             name=_EXCHANGE,
@@ -89,21 +89,21 @@ def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_B
         )
 
 
-def _disagreement(looks: Sequence[Look]) -> float:
-    """How far a block's looks lie apart, or within one the quickest and twice the middle."""
-    minima = [look.minimum_ns or 0 for look in looks]
-    within = max((look.median_ns or 0) - (look.minimum_ns or 0) for look in looks)
+def _disagreement(readings: Sequence[BaselineReading]) -> float:
+    """How far a block's readings lie apart, or within one the quickest and twice the middle."""
+    minima = [reading.minimum_ns or 0 for reading in readings]
+    within = max((reading.median_ns or 0) - (reading.minimum_ns or 0) for reading in readings)
     return max(max(minima) - min(minima), 2 * within)
 
 
-def _why_no_bound(cell: CellEvidence, echoes: Sequence[Look]) -> str | None:
+def _why_no_bound(cell: CellEvidence, echoes: Sequence[BaselineReading]) -> str | None:
     """Why an exchange of the same bodies may have taken longer than a call must; None where it may not."""
     if cell.cell.load.concurrency > 1:
         return "with several requests in flight no CPU has to be woken, for the exchange one has"
     if not cell.is_pinned:
         return "the two ends are not pinned, so that one of both may have had to wake a CPU"
-    largest = max(max(look.record.send_bytes, look.record.receive_bytes) for look in echoes)
-    if largest <= INITIAL_WINDOW_BYTES or all(look.record.opened for look in echoes):
+    largest = max(max(reading.record.send_bytes, reading.record.receive_bytes) for reading in echoes)
+    if largest <= INITIAL_WINDOW_BYTES or all(reading.record.opened for reading in echoes):
         return None
     if cell.cell.connection == "per-request":
         return "how fast TCP sends on a new connection is its own estimate, which differs from one to the next"
@@ -149,7 +149,7 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
             verdict="cannot tell",
             evidence=evidence,
             explanation=f"Close to the floor: {numbers}, which is within what that baseline is uncertain by.",
-            action="More pings per look would narrow it; the socket's own round trip is the better bound.",
+            action="More pings per reading would narrow it; the socket's own round trip is the better bound.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"Above the floor: {numbers}.")
 

@@ -29,7 +29,7 @@ class Noise:
 
 
 def between(where: str, before: Mapping[str, Any], after: Mapping[str, Any], own_cpu_s: float) -> Noise | None:
-    """What the counters (services/harness/counters.py) say happened; None without two readings.
+    """What the counters (services/python/probes/counters.py) say happened; None without two readings.
 
     `own_cpu_s` is what the measurement itself used on that host; the rest of the busy time is foreign.
     """

@@ -17,8 +17,8 @@ from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import Nanoseconds, quantile
-from services.harness.contract import Load
-from services.harness.phases import arrivals
+from services.python.contract.lines import Load
+from services.python.load.phases import arrivals
 
 _SATURATED = 0.85
 _REDRAWN = 10_000

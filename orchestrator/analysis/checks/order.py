@@ -1,15 +1,16 @@
 """order: whether the trials of each block were made in the planned order, and whether that favours nobody.
 
 What depends on the place in a block, or on what stood before, is averaged out because orders are balanced
-(`orchestrator/experiment/schedule.py`). Stacks measured in another order than the plan's are compared as if that held. So
-the plan's order is held against three witnesses: the journal, in which a trial's line follows its end; the clocks of the
-requesters, of which each took an anchor before it sent; and the wall clock where there is no anchor. The monotonic clock
-goes on whatever sets the wall clock, so it is asked first; it counts within a host's boot, and a block is made within one.
+(`orchestrator/experiment/plan/schedule.py`). Stacks measured in another order than the plan's are compared as if that
+held. So the plan's order is held against three witnesses: the journal, in which a trial's line follows its end; the
+clocks of the requesters, of which each took an anchor before it sent; and the wall clock where there is no anchor. The
+monotonic clock goes on whatever sets the wall clock, so it is asked first; it counts within a host's boot, and a block
+is made within one.
 
-Of a balanced design no stack stands before another in all blocks: of any two cells of a placement one came first at most
-twice more often than the other (once, with an even number of cells), and the numbers of times that a cell stood in each
-place of its placement differ by one at most. A run of which blocks are missing may be out of balance by two more. Fewer than
-three blocks show nothing of the kind, and give no intervals either.
+Of a balanced design no stack stands before another in all blocks: of any two cells of a placement one came first at
+most twice more often than the other (once, with an even number of cells), and the numbers of times that a cell stood in
+each place of its placement differ by one at most. A run of which blocks are missing may be out of balance by two more.
+Fewer than three blocks show nothing of the kind, and give no intervals either.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def _of_requester(done: Mapping[str, Any]) -> Packets | None:
 
 
 def _grown(before: Mapping[str, Any], after: Mapping[str, Any]) -> Packets | None:
-    """What a host's counters (services/harness/counters.py) of TCP grew by; None where it has none."""
+    """What a host's counters (services/python/probes/counters.py) of TCP grew by; None where it has none."""
     first, last = before.get("tcp"), after.get("tcp")
     if not first or not last:
         return None

@@ -15,8 +15,8 @@ from math import log2
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding
 from orchestrator.analysis.evidence import CellEvidence
-from orchestrator.experiment.plan import Stack
-from services.harness.spec import find_protocol
+from orchestrator.experiment.plan.plan import Stack
+from services.python.contract.offers import find_protocol
 
 LEAST_RTT_MS = 1.0
 _SEGMENT_BYTES = 1448
@@ -34,7 +34,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     """One verdict per cell between two hosts."""
     if cell.placement.kind == "local" or cell.replies is None or cell.is_open_loop or _is_queueing(cell):
         return None
-    rtts = [look.median_ns / 1e6 for t in cell.trials for look in t.looks_of("ping") if look.median_ns]
+    rtts = [reading.median_ns / 1e6 for t in cell.trials for reading in t.readings_of("ping") if reading.median_ns]
     if not rtts:
         return Finding(
             verdict="cannot tell",

@@ -108,7 +108,7 @@ def _cut_off(trial: TrialEvidence, seen: Tail) -> Finding:
             explanation=f"The slowest of {seen.n:,} requests took barely longer than p99: the tail looks cut off.",
             action="See whether slow requests were left out or cut at a limit; `completeness` counts them.",
         )
-    return Finding(verdict="pass", evidence=evidence, explanation="The tail reaches out as latencies do.")
+    return Finding(verdict="pass", evidence=evidence, explanation="The tail has a normal shape.")
 
 
 NAME = "tail shape"

@@ -10,7 +10,7 @@ from orchestrator.analysis.history import EqualRun
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import CheckResult
 from orchestrator.errors import UsageError
-from orchestrator.experiment import plan as p
+from orchestrator.experiment.plan import plan as p
 from tests.support.runs import S, a_run, host_counters
 
 

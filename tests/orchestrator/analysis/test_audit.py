@@ -14,9 +14,9 @@ from orchestrator.analysis.audit.network import implied_round_trips
 from orchestrator.analysis.audit.read import json_schema_text, read
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
-from orchestrator.experiment.plan import Link, Placement
-from orchestrator.experiment.problems import ExperimentError
-from services.harness.contract import Load
+from orchestrator.experiment.plan.plan import Link, Placement
+from orchestrator.experiment.read.problems import ExperimentError
+from services.python.contract.lines import Load
 from tests.support.runs import a_run
 
 AUDITS = Path(__file__).parents[3] / "experiments" / "audits"

@@ -6,7 +6,7 @@ import pytest
 from orchestrator.analysis.checks import CHECKS
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.summarise import summarise
-from orchestrator.experiment import plan as p
+from orchestrator.experiment.plan import plan as p
 from tests.support.judged import of, verdicts
 from tests.support.runs import MS, US, S, a_run, host_counters
 

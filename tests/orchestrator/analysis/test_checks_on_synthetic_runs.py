@@ -8,8 +8,8 @@ import pytest
 
 from orchestrator.analysis.checks import CHECKS
 from orchestrator.analysis.summarise import summarise
-from orchestrator.experiment import plan as p
-from services.harness.contract import STATUSES
+from orchestrator.experiment.plan import plan as p
+from services.python.contract.lines import STATUSES
 from tests.support.judged import of, verdicts
 from tests.support.made_up import BYTES, FAULTS, HERE, OPEN, WEST
 from tests.support.runs import MS, US, S, a_plan, a_run, host_counters

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orchestrator.experiment import plan as p
+from orchestrator.experiment.plan import plan as p
 from tests.support.judged import of
 from tests.support.runs import US, a_run
 

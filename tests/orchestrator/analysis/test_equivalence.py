@@ -130,7 +130,7 @@ def test_with_several_stacks_each_is_a_false_tie_in_at_most_one_run_of_twenty(st
 
 
 def test_the_default_margin_is_the_experiments():
-    from orchestrator.experiment.model import Experiment
+    from orchestrator.experiment.model.experiment import Experiment
 
     assert Experiment.model_fields["matters"].default == equivalence.MATTERS
     assert exp(log(1 + equivalence.MATTERS)) == pytest.approx(1.05)

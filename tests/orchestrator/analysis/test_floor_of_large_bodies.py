@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.analysis.summarise import summarise
-from orchestrator.experiment import plan as p
+from orchestrator.experiment.plan import plan as p
 from tests.support.runs import MS, a_run
 
 FAR = p.Placement(
@@ -33,12 +33,12 @@ def floor_of(*, exchange_ms: float, call_ms: float, opened: bool, connection: st
         load=p.Load(concurrency=1, requests=50),
     )
     baselines = []
-    for look in run.stored.baselines:
-        if look.kind == "tcp":
-            columns = run.files[look.samples]
+    for reading in run.stored.baselines:
+        if reading.kind == "tcp":
+            columns = run.files[reading.samples]
             columns["received_ns"] = columns["received_ns"] + int((exchange_ms - 120) * MS)
-            look = replace(look, policy=connection, send_bytes=300_000, receive_bytes=300_000, opened=opened)
-        baselines.append(look)
+            reading = replace(reading, policy=connection, send_bytes=300_000, receive_bytes=300_000, opened=opened)
+        baselines.append(reading)
     run.stored = replace(run.stored, baselines=tuple(baselines))
     [result] = [result for result in summarise(run).checks if result.name == "floor"]
     return result

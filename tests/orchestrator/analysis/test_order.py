@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.checks import injections as to
 from orchestrator.analysis.summarise import summarise
-from orchestrator.experiment import plan as p
+from orchestrator.experiment.plan import plan as p
 from orchestrator.results.folder import RunFolder
 from tests.support.judged import of, verdicts
 from tests.support.runs import S, a_plan, a_run, write_run

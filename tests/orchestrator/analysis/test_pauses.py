@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orchestrator.analysis.summarise import summarise
-from orchestrator.experiment import plan as p
+from orchestrator.experiment.plan import plan as p
 from tests.support.judged import of, verdicts
 from tests.support.runs import US, a_run
 

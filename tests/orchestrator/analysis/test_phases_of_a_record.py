@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.checks import injections
-from orchestrator.experiment import plan as p
+from orchestrator.experiment.plan import plan as p
 from tests.support.judged import of, verdicts
 from tests.support.runs import a_run
 

@@ -9,7 +9,7 @@ from scipy import stats
 from orchestrator.analysis import equivalence, intervals, power
 from orchestrator.analysis.compare import compare_stacks
 from orchestrator.analysis.summarise import summarise
-from orchestrator.experiment.plan import Placement
+from orchestrator.experiment.plan.plan import Placement
 from tests.support.runs import a_plan, a_run
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from orchestrator.experiment import plan as p
+from orchestrator.experiment.plan import plan as p
 from tests.support.judged import verdicts
 from tests.support.runs import MS, S, a_run
 

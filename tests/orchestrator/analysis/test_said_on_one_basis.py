@@ -15,10 +15,10 @@ from orchestrator.analysis.answer import answer
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.words import ratio_bounds
 from orchestrator.cli.answer import answer_lines
-from orchestrator.experiment import plan as p
+from orchestrator.experiment.plan import plan as p
 from orchestrator.report.figures.forest import _blocks
 from orchestrator.report.render import render
-from services.harness.contract import STATUSES
+from services.python.contract.lines import STATUSES
 from tests.support.pages import Document
 from tests.support.runs import S, a_run
 from tests.support.shapes import paused_s

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.experiment import plan as p
+from orchestrator.experiment.plan import plan as p
 from tests.support.judged import of, verdicts
 from tests.support.runs import MS, US, a_run
 

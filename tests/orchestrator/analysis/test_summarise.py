@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.experiment import plan as p
+from orchestrator.experiment.plan import plan as p
 from orchestrator.results.folder import RunFolder
 from tests.support.runs import MS, US, a_plan, a_run, write_run
 

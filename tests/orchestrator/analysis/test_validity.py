@@ -25,7 +25,7 @@ def slow_sends(draft):
 
 
 def overloaded():
-    from orchestrator.experiment import plan as p
+    from orchestrator.experiment.plan import plan as p
 
     load = p.Load(concurrency=64, requests=2000, rate_per_s=500.0)
     return summarise(a_run(spoil=slow_sends, stacks=("rest", "grpc", "cbor"), load=load))

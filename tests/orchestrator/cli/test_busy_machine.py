@@ -31,7 +31,7 @@ def streams(tmp_path, monkeypatch):
 @pytest.fixture(params=[BUSY, QUIET], ids=["busy", "quiet"])
 def now(request, monkeypatch):
     monkeypatch.setattr("orchestrator.hosts.busy.look", lambda: request.param)
-    monkeypatch.setattr("orchestrator.cli.survey.look", lambda: request.param)
+    monkeypatch.setattr("orchestrator.hosts.probes.look", lambda: request.param)
     return request.param
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from orchestrator.cli.console import Console, plain
 from orchestrator.errors import UsageError
-from orchestrator.experiment.problems import ExperimentError, Mark, Problem, Source
+from orchestrator.experiment.read.problems import ExperimentError, Mark, Problem, Source
 
 
 class Terminal(io.StringIO):

@@ -11,8 +11,8 @@ import pytest
 from orchestrator import errors
 from orchestrator.cli import run, teardown
 from orchestrator.cli.console import console
-from orchestrator.hosts.infra import Infra, Swept
-from orchestrator.hosts.provider import Receipt
+from orchestrator.hosts.lifecycle import Receipt
+from orchestrator.hosts.provision.infra import Infra, Swept
 from orchestrator.measure.run import Result
 from orchestrator.results.folder import RunFolder
 from tests.support.plans import plan

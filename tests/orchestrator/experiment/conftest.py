@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from services.harness.spec import Client, Protocol, Responder
+from services.python.contract.offers import Client, Protocol, Responder
 
 
 @pytest.fixture

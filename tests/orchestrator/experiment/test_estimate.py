@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.experiment.estimate import Costs, Estimate, costs_from, estimate, hosts_needed
-from orchestrator.experiment.planning import make_plan
-from services.harness.spec import Protocol
+from orchestrator.experiment.plan.estimate import Costs, Estimate, costs_from, estimate, hosts_needed
+from orchestrator.experiment.plan.planning import make_plan
+from services.python.contract.offers import Protocol
 from tests.support.experiments import MINIMAL
 
 Write = Callable[[str], Path]

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from orchestrator import files
-from orchestrator.experiment import payloads
-from orchestrator.experiment.planning import make_plan
-from orchestrator.experiment.schedule import balanced_orders
-from orchestrator.experiment.topology import topology
-from services.harness.spec import Protocol
-from services.operations.picture import pieces
+from orchestrator.experiment.plan import payloads
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.schedule import balanced_orders
+from orchestrator.experiment.plan.topology import topology
+from services.python.contract.offers import Protocol
+from services.python.operations.picture import pieces
 from tests.support.experiments import MINIMAL, problems
 
 Write = Callable[[str], Path]

@@ -3,7 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.experiment.machines import DEFAULT_MACHINE, LAB_MACHINES, MACHINES, UNLIMITED, cost_usd, usd_per_hour
+from orchestrator.experiment.plan.machines import (
+    DEFAULT_MACHINE,
+    LAB_MACHINES,
+    MACHINES,
+    UNLIMITED,
+    cost_usd,
+    usd_per_hour,
+)
 
 LAB_TABLE = Path(__file__).parents[3] / "infra" / "lab" / "machines.tf"
 

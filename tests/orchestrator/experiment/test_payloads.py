@@ -6,8 +6,8 @@ import pytest
 
 from orchestrator.errors import UsageError
 from orchestrator.experiment import materialise
-from orchestrator.experiment.planning import make_plan
-from services.harness.spec import Protocol
+from orchestrator.experiment.plan.planning import make_plan
+from services.python.contract.offers import Protocol
 from tests.support.experiments import MINIMAL
 
 Write = Callable[[str], Path]

@@ -1,6 +1,6 @@
 import pytest
 
-from orchestrator.experiment.planning import make_plan
+from orchestrator.experiment.plan.planning import make_plan
 from tests.support.experiments import MINIMAL, Known, Write, refused
 
 LAB = MINIMAL + "provider: lab\n"

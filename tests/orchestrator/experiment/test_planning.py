@@ -7,12 +7,12 @@ import pytest
 
 from orchestrator.analysis import words
 from orchestrator.errors import UsageError
-from orchestrator.experiment.estimate import short_of_room
-from orchestrator.experiment.loads import describe_load
-from orchestrator.experiment.plan import Plan
-from orchestrator.experiment.planning import make_plan
-from orchestrator.experiment.problems import ExperimentError
-from services.harness.contract import Load, Warmup
+from orchestrator.experiment.plan.estimate import short_of_room
+from orchestrator.experiment.plan.loads import describe_load
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.read.problems import ExperimentError
+from services.python.contract.lines import Load, Warmup
 from tests.support.experiments import MINIMAL, Known, Write, problems
 
 

@@ -6,9 +6,9 @@ from itertools import combinations, groupby, pairwise, permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.experiment.plan import Cell
-from orchestrator.experiment.schedule import balanced_orders, schedule
-from services.harness.contract import Load, Warmup
+from orchestrator.experiment.plan.plan import Cell
+from orchestrator.experiment.plan.schedule import balanced_orders, schedule
+from services.python.contract.lines import Load, Warmup
 
 
 def cell(name: str, placement: str) -> Cell:

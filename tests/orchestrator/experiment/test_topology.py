@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.experiment.plan import Limits, Link, Placement, Plan
-from orchestrator.experiment.topology import topology
+from orchestrator.experiment.plan.plan import Limits, Link, Placement, Plan
+from orchestrator.experiment.plan.topology import topology
 
 LOCAL = Placement(id="local", name="local", kind="local")
 SAME = Placement(id="same", name="same-zone", kind="same-zone", link=Link(rtt_ms=1.5))

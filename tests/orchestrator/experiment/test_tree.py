@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.experiment import tree
-from orchestrator.experiment.problems import ExperimentError, Source
+from orchestrator.experiment.read import tree
+from orchestrator.experiment.read.problems import ExperimentError, Source
 
 
 def refused(text: str) -> list[str]:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.experiment import units
+from orchestrator.experiment.read import units
 
 
 @pytest.mark.parametrize(

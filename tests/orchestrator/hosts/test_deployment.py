@@ -15,16 +15,16 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import ProvisionError
-from orchestrator.hosts import registry
 from orchestrator.hosts.base import ContractBroken, HostLost
-from orchestrator.hosts.deployment import TerraformDeployment, variables
-from orchestrator.hosts.fleet import RemoteFleet, measure_distance
-from orchestrator.hosts.infra import Infra
-from orchestrator.hosts.keys import ensure_key
-from orchestrator.hosts.remote import RemoteHost
-from orchestrator.hosts.ssh import Session, WrongKey
-from orchestrator.hosts.takedown import take_down
-from orchestrator.hosts.terraform import Terraform
+from orchestrator.hosts.provision import registry
+from orchestrator.hosts.provision.deployment import TerraformDeployment, variables
+from orchestrator.hosts.provision.infra import Infra
+from orchestrator.hosts.provision.takedown import take_down
+from orchestrator.hosts.provision.terraform import Terraform
+from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance
+from orchestrator.hosts.remote.host import RemoteHost
+from orchestrator.hosts.remote.keys import ensure_key
+from orchestrator.hosts.remote.ssh import Session, WrongKey
 from tests.support.lab import CACHE, ROOT, Diary, carriers, lab_plan, needs_lab, processes_with
 
 pytestmark = [needs_lab, pytest.mark.lab, pytest.mark.terraform, pytest.mark.timeout(300)]
@@ -230,18 +230,18 @@ def test_a_killed_process_says_what_kills_on_a_small_host(standing: Standing) ->
     assert "as the kernel does when memory runs out" in process.last_words()
 
 
-@pytest.mark.parametrize("module", ["services.harness.respond", "services.harness.request"])
+@pytest.mark.parametrize("module", ["services.python.programs.respond", "services.python.programs.request"])
 def test_what_was_started_ends_when_the_controller_is_killed(standing: Standing, module: str) -> None:
     words = {
-        "services.harness.respond": "--protocol tcp --implementation threads --host 127.0.0.1 --port 0 --identity x",
-        "services.harness.request": "",
+        "services.python.programs.respond": "--protocol tcp --implementation threads --host 127.0.0.1 --port 0 --identity x",
+        "services.python.programs.request": "",
     }[module]
     controller = f"""
         import sys
         from pathlib import Path, PurePosixPath
         sys.path.insert(0, {str(ROOT)!r})
-        from orchestrator.hosts.remote import RemoteHost
-        from orchestrator.hosts.ssh import Access
+        from orchestrator.hosts.remote.host import RemoteHost
+        from orchestrator.hosts.remote.ssh import Access
         a = Access(**{ {k: str(v) if isinstance(v, Path) else v for k, v in vars(standing.responder.access).items()}!r})
         host = RemoteHost(name="h", address="", zone=None, access=a, workspace=PurePosixPath("/var/tmp"))
         process = host.start(["sh", "-c", "echo $$; exec $0 $@", *host.python(), "-m", {module!r}, *{words.split()!r}])
@@ -290,7 +290,7 @@ def test_a_file_that_changes_on_its_way_is_refused(
 ) -> None:
     there = standing.requester.workspace / "damaged"
     standing.requester.run(["sh", "-c", f"echo content > {there}"], timeout_s=30)
-    monkeypatch.setattr("orchestrator.hosts.remote._sha256", lambda path: "another")
+    monkeypatch.setattr("orchestrator.hosts.remote.host._sha256", lambda path: "another")
     with pytest.raises(HostLost, match="arrived damaged"):
         standing.requester.fetch(there, tmp_path / "here")
     assert list(tmp_path.iterdir()) == []
@@ -403,7 +403,7 @@ def test_terraform_that_outlived_its_orch_is_ended_before_teardown(folder: Path)
 import os, sys
 sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
-from orchestrator.hosts.deployment import TerraformDeployment
+from orchestrator.hosts.provision.deployment import TerraformDeployment
 from tests.support.lab import Diary, lab_plan
 TerraformDeployment(lab_plan(), Diary(Path("results/orphan"))).provision()
 """

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from orchestrator.errors import ProvisionError
-from orchestrator.experiment.plan import Link, Placement
-from orchestrator.experiment.topology import topology
-from orchestrator.hosts import fleet as module
-from orchestrator.hosts.fleet import RemoteFleet, measure_distance, prove_placement
-from orchestrator.hosts.remote import RemoteHost
-from orchestrator.hosts.ssh import Access
+from orchestrator.experiment.plan.plan import Link, Placement
+from orchestrator.experiment.plan.topology import topology
+from orchestrator.hosts.remote import fleet as module
+from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove_placement
+from orchestrator.hosts.remote.host import RemoteHost
+from orchestrator.hosts.remote.ssh import Access
 from tests.support.plans import plan
 
 PLAN = plan(

@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from orchestrator.errors import MissingError
-from orchestrator.hosts.local import LocalDeployment, LocalHost
+from orchestrator.hosts.local.host import LocalDeployment, LocalHost
 from orchestrator.hosts.processes import started_at
-from orchestrator.hosts.provider import PROVIDERS, open_deployment
+from orchestrator.hosts.provision.provider import PROVIDERS, open_deployment
 from orchestrator.results.folder import RunFolder
 from tests.support.plans import plan
 

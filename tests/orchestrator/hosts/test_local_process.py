@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.hosts import local_process, processes
+from orchestrator.hosts import processes
 from orchestrator.hosts.base import ContractBroken
 from orchestrator.hosts.capture import capture
-from orchestrator.hosts.local_process import LAST_WORDS, LocalProcess, dies_with_parent
+from orchestrator.hosts.local import process as local_process
+from orchestrator.hosts.local.process import LAST_WORDS, LocalProcess, dies_with_parent
 from orchestrator.hosts.output_limits import LONGEST_LINE
 from orchestrator.hosts.processes import started_at
 
@@ -119,7 +120,7 @@ def test_a_process_that_hears_nothing_still_dies_with_its_parent():
         [
             sys.executable,
             "-c",
-            "import sys\nfrom orchestrator.hosts.local_process import LocalProcess\n"
+            "import sys\nfrom orchestrator.hosts.local.process import LocalProcess\n"
             f"p = LocalProcess([sys.executable, '-c', {deaf!r}])\np.read(30.0)\nprint(p.pid, flush=True)\nsys.stdin.read()",
         ],
         stdin=subprocess.PIPE,

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import MissingError
-from orchestrator.hosts.machine_lock import VARIABLE, machine
+from orchestrator.hosts.local.machine_lock import VARIABLE, machine
 
 OTHER = """
 import sys
-from orchestrator.hosts.machine_lock import machine
+from orchestrator.hosts.local.machine_lock import machine
 with machine(sys.argv[1], share=len(sys.argv) > 2) as part:
     part.note("20260101-000000-other-abcd")
     print("held", flush=True)

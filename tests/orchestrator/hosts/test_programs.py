@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import ProvisionError
-from orchestrator.hosts import programs
 from orchestrator.hosts.processes import started_at
-from orchestrator.hosts.programs import LOCK, end_orphan, run_logged
+from orchestrator.hosts.provision import programs
+from orchestrator.hosts.provision.programs import LOCK, end_orphan, run_logged
 
 CHILD = """
 import pathlib, signal, sys
@@ -44,7 +44,7 @@ def start_orphan(folder: Path, command: list[str]) -> Path:
         import sys
         from pathlib import Path
         sys.path.insert(0, {str(Path.cwd())!r})
-        from orchestrator.hosts.programs import run_logged
+        from orchestrator.hosts.provision.programs import run_logged
         run_logged({command!r}, Path({str(folder / "log")!r}), {{}}, lock=Path({str(lock)!r}))
     """
     parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)])

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from orchestrator.hosts.provider import Receipt
+from orchestrator.hosts.lifecycle import Receipt
 
 
 def test_a_receipt_says_that_nothing_is_left():

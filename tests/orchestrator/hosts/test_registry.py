@@ -13,11 +13,11 @@ import pytest
 
 from orchestrator import own_mark
 from orchestrator.errors import MissingError, UsageError
-from orchestrator.hosts import registry
-from orchestrator.hosts.infra import Infra
-from orchestrator.hosts.overview import overview
-from orchestrator.hosts.registry import Intent, deployment_id, folder_of
-from orchestrator.measure.ending import end, end_all, end_what_is_up
+from orchestrator.hosts.provision import registry
+from orchestrator.hosts.provision.infra import Infra
+from orchestrator.hosts.provision.overview import overview
+from orchestrator.hosts.provision.registry import Intent, deployment_id, folder_of
+from orchestrator.measure.teardown import end, end_all, end_what_is_up
 
 
 @pytest.fixture(autouse=True)

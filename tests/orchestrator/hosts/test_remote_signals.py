@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.hosts.remote import _PID, _SAY_PID, _SIGNAL
+from orchestrator.hosts.remote.host import _PID, _SAY_PID, _SIGNAL
 
 SHELLS = [shell for shell in ("sh", "dash", "bash") if shutil.which(shell)]
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc")

@@ -13,9 +13,9 @@ import paramiko
 import pytest
 
 from orchestrator.errors import ProvisionError
-from orchestrator.hosts import ssh
-from orchestrator.hosts.keys import ensure_key
-from orchestrator.hosts.ssh import Access, NoAnswer, NotLetIn, Proxy, Session, WrongKey, await_session
+from orchestrator.hosts.remote import ssh
+from orchestrator.hosts.remote.keys import ensure_key
+from orchestrator.hosts.remote.ssh import Access, NoAnswer, NotLetIn, Proxy, Session, WrongKey, await_session
 
 
 class Server(paramiko.ServerInterface):

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from orchestrator.errors import MissingError, ProvisionError, UsageError
-from orchestrator.hosts import registry
-from orchestrator.hosts.deployment import TerraformDeployment
-from orchestrator.hosts.infra import Infra
-from orchestrator.hosts.overview import overview
-from orchestrator.hosts.registry import Intent, deployment_id, folder_of
-from orchestrator.hosts.takedown import take_down
-from orchestrator.hosts.terraform import Terraform
+from orchestrator.hosts.provision import registry
+from orchestrator.hosts.provision.deployment import TerraformDeployment
+from orchestrator.hosts.provision.infra import Infra
+from orchestrator.hosts.provision.overview import overview
+from orchestrator.hosts.provision.registry import Intent, deployment_id, folder_of
+from orchestrator.hosts.provision.takedown import take_down
+from orchestrator.hosts.provision.terraform import Terraform
 from tests.support.lab import Diary, lab_plan
 
 ID = deployment_id("run")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import MissingError, ProvisionError
-from orchestrator.hosts.terraform import PROGRAMS, Terraform, find_program
+from orchestrator.hosts.provision.terraform import PROGRAMS, Terraform, find_program
 
 needs_terraform = pytest.mark.skipif(
     not any(map(shutil.which, PROGRAMS)), reason="neither terraform nor tofu is on the PATH"
@@ -163,7 +163,7 @@ def test_an_interrupt_reaches_the_child_once_and_is_waited_for(tmp_path: Path) -
         f"""
         import os, pathlib, signal, sys
         sys.path.insert(0, {str(Path.cwd())!r})
-        from orchestrator.hosts.programs import run_logged
+        from orchestrator.hosts.provision.programs import run_logged
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job inherits it ignored
         child = '''
         import pathlib, signal, time

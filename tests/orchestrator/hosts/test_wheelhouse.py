@@ -17,8 +17,8 @@ import pytest
 
 from orchestrator import own_mark
 from orchestrator.errors import ProvisionError
-from orchestrator.hosts import archives, wheelhouse
-from orchestrator.hosts.wheelhouse import Target
+from orchestrator.hosts.provision import archives, wheelhouse
+from orchestrator.hosts.provision.wheelhouse import Target
 
 ROOT = Path(__file__).parents[3]
 DEBIAN = Target(python="3.11.2", machine="x86_64", glibc=(2, 36))
@@ -70,7 +70,7 @@ def test_equal_code_is_an_equal_tar_and_changed_code_another(tmp_path: Path) -> 
 def test_the_code_that_is_sent_is_services_and_nothing_else(tmp_path: Path) -> None:
     with tarfile.open(wheelhouse.code(ROOT, tmp_path).path) as tar:
         names = tar.getnames()
-    assert "services/harness/respond.py" in names
+    assert "services/python/programs/respond.py" in names
     assert all(name.startswith("services/") and "__pycache__" not in name for name in names)
 
 

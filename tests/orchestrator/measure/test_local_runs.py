@@ -17,11 +17,11 @@ import pandas as pd
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, MissingError, ProvisionError, TrialsFailed
-from orchestrator.hosts.local import LocalDeployment
+from orchestrator.hosts.local.host import LocalDeployment
 from orchestrator.hosts.processes import RUN_MARK, can_look, started_at
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
-from services.harness.contract import Load
+from services.python.contract.lines import Load
 from tests.support.hosts import Told
 from tests.support.plans import plan
 

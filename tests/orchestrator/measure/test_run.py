@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from orchestrator import errors
-from orchestrator.experiment.plan import Plan
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.base import HostLost
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.run import Result, Run
-from orchestrator.measure.setting import Setting
+from orchestrator.measure.run_context import RunContext
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.verification import verify
 from tests.support.hosts import (
@@ -48,14 +48,14 @@ class Lab:
         if self.run_folder is None:
             root = self.folder / "results"
             self.run_folder = RunFolder.create(planned, command=["orch", "run"], root=root, now=self.time.clock())
-        setting = Setting(
+        context = RunContext(
             plan=planned,
             folder=self.run_folder,
             clock=self.time.clock(),
             interrupts=Interrupts(),
             listener=self.told,
         )
-        return Run(setting, self.deployment, keep=keep).execute()
+        return Run(context, self.deployment, keep=keep).execute()
 
     @property
     def runs(self) -> RunFolder:

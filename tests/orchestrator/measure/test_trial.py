@@ -9,7 +9,7 @@ from orchestrator.errors import Interrupted
 from orchestrator.hosts.base import HostLost, Pair
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.trial import Ask, Bench, Outcome
-from services.harness.contract import Load
+from services.python.contract.lines import Load
 from tests.support.hosts import FakeHost, FakeTime, done_line, good_requester, good_responder, interrupted, rows, script
 
 ASK = Ask(protocol="tcp", responder="threads", client="socket", operation="echo", load=Load(requests=10), timeout_s=5.0)

@@ -37,8 +37,8 @@ def baseline(block: int, attempt: int) -> dict[str, object]:
 
 
 def test_trials_are_in_the_order_in_which_they_ended():
-    story = derive.read([BEGIN, trial(1, 0), trial(0, 0)])
-    assert [t.index for t in story.trials] == [1, 0]
+    journal_state = derive.read([BEGIN, trial(1, 0), trial(0, 0)])
+    assert [t.index for t in journal_state.trials] == [1, 0]
 
 
 def test_a_block_that_was_begun_again_forgets_its_earlier_attempt():

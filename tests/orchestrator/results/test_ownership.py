@@ -107,7 +107,7 @@ def test_a_journal_that_is_no_regular_file_is_neither_followed_nor_waited_for(ro
         path.symlink_to(targets[kind])
     (path.parent / "manifest.json").write_text("{}")
     bad = RunFolder.open("zz-sent", root=root)
-    for act in (lambda: verify(bad), bad.hold, bad.story):
+    for act in (lambda: verify(bad), bad.hold, bad.journal_state):
         with pytest.raises(InvalidMeasurement, match=r"journal\.jsonl: not a regular file"):
             act()
     with pytest.raises(UsageError, match="was not made here"):

@@ -77,7 +77,7 @@ def test_a_journal_with_a_second_name_is_read_and_never_written_to(root, tmp_pat
     os.link(folder.path / "journal.jsonl", tmp_path / "other")
     before = (tmp_path / "other").read_bytes()
     again = RunFolder.open(folder.path, root=root)
-    assert again.story().begin
+    assert again.journal_state().begin
     with pytest.raises(InvalidMeasurement, match="hard link"):
         again.append({"event": "warning", "text": "x"})
     assert (tmp_path / "other").read_bytes() == before

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from services.harness.contract import Payload
-from services.operations import OPERATIONS
+from services.python.contract.lines import Payload
+from services.python.operations import OPERATIONS
 
 EXCHANGE = OPERATIONS["exchange"]
 

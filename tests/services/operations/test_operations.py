@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.harness.contract import Payload
-from services.operations import OPERATIONS, PayloadError
-from services.operations.picture import picture
-from services.operations.timestamp import iso_stamp
+from services.python.contract.lines import Payload
+from services.python.operations import OPERATIONS, PayloadError
+from services.python.operations.picture import picture
+from services.python.operations.timestamp import iso_stamp
 
 WALL_NS = 1_700_000_000_123_456_789
 

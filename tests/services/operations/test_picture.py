@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from services.operations.picture import LARGEST, SMALLEST, picture
+from services.python.operations.picture import LARGEST, SMALLEST, picture
 
 
 @given(size=st.integers(SMALLEST, 200_000))

@@ -16,7 +16,7 @@ from orchestrator.analysis.audit import claims, examine, load, network, shape, t
 from orchestrator.analysis.audit.finding import ACCUSING, Finding, Rule
 from orchestrator.analysis.audit.model import AuditFile
 from orchestrator.analysis.audit.read import read
-from orchestrator.experiment.problems import ExperimentError
+from orchestrator.experiment.read.problems import ExperimentError
 from tests.orchestrator.analysis.audit import tools
 
 PUBLICATIONS = Path(__file__).parent / "publications"

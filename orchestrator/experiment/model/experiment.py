@@ -1,0 +1,338 @@
+"""What an experiment file may say. Pydantic checks each value; `checks` asks whether they make sense together."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from orchestrator.experiment.model.host_rules import MOST_RTT_S, MOST_TTL_S, ZONE_PATTERN
+from orchestrator.experiment.read.fields import (
+    BitRate,
+    Duration,
+    Margin,
+    Money,
+    OneOrMany,
+    Rate,
+    Share,
+    Shorthand,
+    Size,
+)
+from services.python.contract.offers import MAX_PAYLOAD_BYTES, Policy
+
+NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
+MAX_REQUESTS = 100_000_000
+MAX_CONCURRENCY = 10_000
+MOST_EXCLUDED = 200
+LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
+
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
+Concurrency = Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)]
+PayloadSize = Annotated[Size, Field(ge=1, le=MAX_PAYLOAD_BYTES)]
+PositiveDuration = Annotated[Duration, Field(gt=0, le=LONGEST_S)]
+Zone = Annotated[str, Field(pattern=ZONE_PATTERN, max_length=63)]
+Short = Annotated[str, Field(min_length=1, max_length=200)]
+Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]
+
+
+class Strict(BaseModel):
+    """Nothing unknown, nothing converted, nothing changed afterwards."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class StackSpec(Strict):
+    """Who answers and who asks. A protocol's name alone means its default implementation and client."""
+
+    protocol: Annotated[Short, Field(description="The wire protocol; `orch services` lists them.")]
+    responder: Annotated[
+        OneOrMany[Short] | None,
+        Field(description="The implementation that answers; the protocol's first one unless given."),
+    ] = None
+    client: Annotated[
+        OneOrMany[Short] | None,
+        Field(description="The client library that asks; unless given, a thin one fit for the requests in flight."),
+    ] = None
+    connection: Annotated[
+        OneOrMany[Policy] | None,
+        Field(
+            description="Keep connections (reuse) or open one per request; the experiment's `connection` unless given."
+        ),
+    ] = None
+
+
+class LoadSpec(Strict):
+    """How requests are offered: in a closed loop of so many in flight, or in an open loop at a rate."""
+
+    concurrency: Annotated[
+        OneOrMany[Concurrency] | None,
+        Field(
+            description="Requests in flight at once, 1 unless given; with a rate the most at once, unless given enough"
+            " for replies that take half a second (8 to 256)."
+        ),
+    ] = None
+    requests: Annotated[Requests | None, Field(description="Measured requests of a trial.")] = None
+    duration: Annotated[PositiveDuration | None, Field(description="Measure for so long.")] = None
+    at_most: Annotated[
+        PositiveDuration | None, Field(description="End after so long even if `requests` are not reached.")
+    ] = None
+    rate: Annotated[
+        OneOrMany[Annotated[Rate, Field(gt=0, le=1_000_000)]] | None,
+        Field(description="Open loop: start so many requests per second, whether or not earlier ones are answered."),
+    ] = None
+    arrivals: Annotated[
+        Literal["poisson", "uniform"] | None,
+        Field(description="How an open loop's requests are spaced; poisson unless given."),
+    ] = None
+
+
+class WarmupSpec(Strict):
+    """Warm-up goes on until both are reached; it is measured, stored, and left out of the statistics."""
+
+    requests: Annotated[
+        int | None, Field(ge=0, le=MAX_REQUESTS, description="At least so many requests; 500 unless given.")
+    ] = None
+    at_least: Annotated[Duration | None, Field(le=LONGEST_S, description="At least so long; 2s unless given.")] = None
+    at_most: Annotated[
+        PositiveDuration | None, Field(description="End after so long all the same; 60s unless given.")
+    ] = None
+
+
+class PlainOptions(Strict):
+    """Options that every operation takes."""
+
+    load: Annotated[
+        LoadSpec | None, Field(description="This operation's own load; what it leaves out is the experiment's.")
+    ] = None
+    warmup: Annotated[
+        WarmupSpec | None, Field(description="This operation's own warm-up; what it leaves out is the experiment's.")
+    ] = None
+
+
+class EchoOptions(PlainOptions):
+    """What an echo carries: one of bytes, records, json; 100 B unless given."""
+
+    bytes: Annotated[OneOrMany[PayloadSize] | None, Field(description="So many pseudo-random bytes.")] = None
+    records: Annotated[
+        OneOrMany[Annotated[int, Field(ge=1, le=1_000_000)]] | None, Field(description="So many structured records.")
+    ] = None
+    json_file: Annotated[
+        str | None,
+        Field(
+            alias="json", min_length=1, max_length=1000, description="Your own JSON file, beside the experiment file."
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_payload(self) -> EchoOptions:
+        given = [name for name in ("bytes", "records", "json_file") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError("an echo carries one of bytes, records, json; list echo once per kind")
+        return self
+
+
+class ImageOptions(PlainOptions):
+    """A picture made for the experiment, whose dimensions are returned."""
+
+    bytes: Annotated[OneOrMany[PayloadSize] | None, Field(description="The picture's size; 1.58 MB unless given.")] = (
+        None
+    )
+    decode: Annotated[Literal["header", "full"], Field(description="Read the header alone, or decode every pixel.")] = (
+        "header"
+    )
+
+
+class OperationSpec(Strict):
+    """What is asked: one operation, with its options where it has any."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+
+    timestamp: Annotated[PlainOptions | None, Field(description="A time stamp in, a time stamp out.")] = None
+    add: Annotated[PlainOptions | None, Field(description="Two numbers in, their sum out.")] = None
+    echo: Annotated[EchoOptions | None, Field(description="A payload in, the same payload out.")] = None
+    image: Annotated[ImageOptions | None, Field(description="A picture in, its width and height out.")] = None
+
+    @model_validator(mode="after")
+    def _one_operation(self) -> OperationSpec:
+        if len(self.model_fields_set) != 1:
+            raise ValueError("name one operation per list item; its load and warm-up belong below its name")
+        return self
+
+    @property
+    def name(self) -> str:
+        """Which operation it is."""
+        return next(iter(self.model_fields_set))
+
+    @property
+    def options(self) -> PlainOptions:
+        """Its options."""
+        options = getattr(self, self.name)
+        assert isinstance(options, PlainOptions)  # noqa: S101 - narrows the type
+        return options
+
+
+OPERATION_NAMES = tuple(OperationSpec.model_fields)
+
+
+class PlacementSpec(Strict):
+    """Where the two ends stand. `from` is the requester's zone, `to` the responder's."""
+
+    name: Annotated[Name, Field(description="local, same-zone, cross-region, or a name of your own.")]
+    from_zone: Annotated[Zone | None, Field(alias="from", description="The requester's zone, e.g. us-central1-a.")] = (
+        None
+    )
+    to_zone: Annotated[Zone | None, Field(alias="to", description="The responder's zone, e.g. us-west1-a.")] = None
+    rtt: Annotated[
+        Duration | None, Field(gt=0, le=MOST_RTT_S, description="lab: the round trip wanted between the two zones.")
+    ] = None
+    jitter: Annotated[
+        Duration | None,
+        Field(le=MOST_RTT_S, description="lab: the round trip varies evenly by up to so much either way."),
+    ] = None
+    rate: Annotated[BitRate | None, Field(gt=0, le=1_000_000_000, description="lab: the rate of each direction.")] = (
+        None
+    )
+    loss: Annotated[Share | None, Field(lt=1, description="lab: the share of packets lost in each direction.")] = None
+
+
+class ExcludeSpec(Strict):
+    """A part of the matrix to leave out: every cell that matches all the keys given."""
+
+    protocol: OneOrMany[Short] | None = None
+    responder: OneOrMany[Short] | None = None
+    client: OneOrMany[Short] | None = None
+    operation: OneOrMany[Short] | None = None
+    bytes: OneOrMany[Size] | None = None
+    records: OneOrMany[int] | None = None
+    placement: OneOrMany[Short] | None = None
+    connection: OneOrMany[Policy] | None = None
+    concurrency: OneOrMany[int] | None = None
+    rate: OneOrMany[Rate] | None = None
+
+
+class LimitsSpec(Strict):
+    """What a run may use."""
+
+    wall: Annotated[PositiveDuration, Field(description="Wall time of the whole run.")] = 2700.0
+    cost: Annotated[Money, Field(le=1_000_000, description="US dollars that the hosts may cost.")] = 1.0
+    ttl: Annotated[
+        Duration,
+        Field(
+            ge=1, le=MOST_TTL_S, description="After so long the hosts end themselves, whatever happens; whole seconds."
+        ),
+    ] = 7200.0
+
+    @field_validator("ttl")
+    @classmethod
+    def _whole_seconds(cls, value: float) -> float:
+        if value != int(value):
+            raise ValueError("hosts count whole seconds: write it like 90s or 2h")
+        return value
+
+
+def _stack(value: Any) -> Any:
+    return {"protocol": value} if isinstance(value, str) else value
+
+
+def _operation(value: Any) -> Any:
+    if isinstance(value, str):
+        return {value: {}}
+    if isinstance(value, dict):
+        return {key: {} if options is None else options for key, options in value.items()}
+    return value
+
+
+def _placement(value: Any) -> Any:
+    return {"name": value} if isinstance(value, str) else value
+
+
+def _one_line(text: str) -> str:
+    """A question that was written over several lines, in one."""
+    line = " ".join(text.split())
+    if not line:
+        raise ValueError("the text is empty")
+    return line
+
+
+class Experiment(Strict):
+    """One question about protocols, and how to measure the answer."""
+
+    name: Annotated[Name, Field(description="A short name: lower-case letters, digits, - and _.")]
+    question: Annotated[
+        str,
+        AfterValidator(_one_line),
+        Field(min_length=1, max_length=500, description="The question that the report answers."),
+    ]
+    provider: Annotated[
+        Literal["local", "lab", "gcp"],
+        Field(
+            description="Who makes the hosts: none needed (local), namespaces on this machine (lab), Google Cloud (gcp)."
+        ),
+    ] = "local"
+    machine: Annotated[
+        Short | None,
+        Field(
+            description="lab and gcp: the machine type of every host. In the lab f1-micro by default; `lab` sets no limit."
+        ),
+    ] = None
+    pin: Annotated[
+        Literal["apart", "together", "off"],
+        Field(description="local: pin the two ends to different CPUs, to the same one, or not at all."),
+    ] = "apart"
+    requesters: Annotated[int, Field(ge=1, le=64, description="Hosts that ask, against one responder.")] = 1
+    placements: Annotated[
+        OneOrMany[
+            Annotated[
+                PlacementSpec,
+                Shorthand(_placement, "local, same-zone or cross-region", ["local", "same-zone", "cross-region"]),
+            ]
+        ],
+        Field(description="Where the two ends stand."),
+    ] = (PlacementSpec(name="local"),)
+    stacks: Annotated[
+        OneOrMany[Annotated[StackSpec, Shorthand(_stack, "A protocol, with its default implementation and client.")]],
+        Field(description="What is compared; `all` is every protocol there is."),
+    ]
+    operations: Annotated[
+        OneOrMany[
+            Annotated[
+                OperationSpec, Shorthand(_operation, "An operation with its default payload.", list(OPERATION_NAMES))
+            ]
+        ],
+        Field(description="What is asked."),
+    ]
+    connection: Annotated[
+        OneOrMany[Policy], Field(description="Keep connections (reuse), or open one per request (per-request).")
+    ] = ("reuse",)
+    load: Annotated[
+        LoadSpec, Field(description="How requests are offered; 1,000 in a closed loop of one unless given.")
+    ] = LoadSpec()
+    warmup: Annotated[WarmupSpec, Field(description="What comes before the measured window of a trial.")] = WarmupSpec()
+    timeout: Annotated[PositiveDuration, Field(description="A request without a reply by then has failed.")] = 30.0
+    repeats: Annotated[
+        int, Field(ge=1, le=1000, description="Blocks: trials of every cell, in a balanced random order.")
+    ] = 5
+    seed: Annotated[int, Field(ge=0, lt=2**63, description="Of the schedule and the payloads.")] = 1
+    reference: Annotated[
+        Short | None,
+        Field(
+            description="The stack that others are compared with: its protocol or its label in `orch plan`;"
+            " the first one unless given."
+        ),
+    ] = None
+    control: Annotated[
+        bool,
+        Field(description="Enter the reference stack twice more (A/A), to see what difference chance alone makes."),
+    ] = False
+    matters: Annotated[
+        Margin,
+        Field(
+            description="The smallest difference that matters to you: two stacks tie when they surely differ by less."
+        ),
+    ] = 0.05
+    exclude: Annotated[
+        OneOrMany[ExcludeSpec], Field(max_length=MOST_EXCLUDED, description="Parts of the matrix to leave out.")
+    ] = ()
+    limits: Annotated[
+        LimitsSpec, Field(description="The most that a run may take: wall time, money, the life of its hosts.")
+    ] = LimitsSpec()

@@ -1,0 +1,255 @@
+"""From a file to a validated experiment that still knows where every value stands."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from orchestrator.errors import UsageError, did_you_mean, nearest
+from orchestrator.experiment.model import experiment as model
+from orchestrator.experiment.model.host_rules import ZONE_PATTERN
+from orchestrator.experiment.read import tree
+from orchestrator.experiment.read.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, shown
+from orchestrator.experiment.read.tree import Key, Node
+from orchestrator.experiment.read.units import format_duration, format_size
+from services.python.contract.offers import MAX_PAYLOAD_BYTES
+
+Steps = tuple[Key, ...]
+
+
+@dataclass
+class Located:
+    """An experiment and the tree it came from; problems found later are collected here with their places."""
+
+    experiment: model.Experiment
+    root: Node
+    folder: Path  # payload files are looked for here
+    sha256: str  # of the file's bytes, as they were read
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, path: Sequence[Key], message: str) -> None:
+        """Note a problem at the value of `path`, or at the nearest one above it that the file has."""
+        node, _ = self.root.find(path)
+        self.problems.append(Problem(node.mark, message))
+        if len(self.problems) >= MOST_PROBLEMS:
+            self.raise_problems()
+
+    def raise_problems(self) -> None:
+        """ExperimentError with every problem noted so far, if there is one."""
+        if self.problems:
+            raise ExperimentError(self.problems)
+
+
+def load(path: Path, overrides: Sequence[str] = ()) -> Located:
+    """The experiment in a file, with `--set` overrides applied. ExperimentError names every problem with its place."""
+    data = tree.read_bytes(path)
+    root = tree.decode(path, data)
+    for override in overrides:
+        apply_override(root, override)
+    problems = list(_nulls(root, ()))
+    if not isinstance(root.value, dict):
+        raise ExperimentError([Problem(root.mark, "an experiment is a mapping of keys; `orch init` writes one.")])
+    try:
+        experiment = model.Experiment.model_validate(root.plain())
+    except ValidationError as error:
+        found = _without_echoes(error.errors(include_url=False))[:MOST_PROBLEMS]
+        problems += [_explain(root, d) for d in found if root.find(d["loc"])[0].value is not None or d["loc"] == ()]
+        raise ExperimentError(problems) from error
+    if problems:
+        raise ExperimentError(problems)
+    return Located(experiment=experiment, root=root, folder=path.parent, sha256=hashlib.sha256(data).hexdigest())
+
+
+def apply_override(root: Node, override: str) -> None:
+    """Put `load.requests=100` or `operations.0.echo.bytes=1 kB` into the tree; UsageError when it is not of that form."""
+    keys, separator, text = override.partition("=")
+    if not separator or not re.fullmatch(r"[\w-]+(\.[\w-]+)*", keys):
+        raise UsageError(
+            f"--set {override}: this is not KEY=VALUE",
+            hint="write it like --set load.requests=100 or --set stacks.0.client=raw",
+        )
+    source = Source(f"--set {keys}", text)
+    value = tree.parse(source)
+    node = root
+    *way, last = keys.split(".")
+    for step in way:
+        node = _enter(node, step, override)
+        if way[0] in _LONG_FORMS and len(way) > 1:
+            _lengthen(node, _LONG_FORMS[way[0]])
+    _put(node, last, value, override)
+
+
+_LONG_FORMS = {"stacks": "protocol", "placements": "name"}
+
+
+def _lengthen(node: Node, key: str) -> None:
+    """Write a shorthand item (`grpc`) in its long form, so that its other keys can be set."""
+    if isinstance(node.value, str):
+        node.value, node.key_marks = {key: Node(node.mark, node.value)}, {key: node.mark}
+
+
+def _enter(node: Node, step: str, override: str) -> Node:
+    if isinstance(node.value, list):
+        return node.value[_index(node, step, override)]
+    if not isinstance(node.value, dict):
+        raise UsageError(f"--set {override}: {node.mark} is a single value, so it has no {step}")
+    if step not in node.value:
+        node.value[step] = Node(node.mark, {})
+        node.key_marks[step] = node.mark
+    return node.value[step]
+
+
+def _put(node: Node, last: str, value: Node, override: str) -> None:
+    if isinstance(node.value, list):
+        node.value[_index(node, last, override)] = value
+    elif isinstance(node.value, dict):
+        node.value[last] = value
+        node.key_marks[last] = Mark(value.mark.source, 1, 1)
+    else:
+        raise UsageError(f"--set {override}: {node.mark} is a single value, so it has no {last}")
+
+
+def _index(node: Node, step: str, override: str) -> int:
+    assert isinstance(node.value, list)  # noqa: S101 - narrows the type
+    if not step.isdigit() or int(step) >= len(node.value):
+        raise UsageError(
+            f"--set {override}: '{step}' is not an item of the list at {node.mark}",
+            hint=f"items are counted from 0 to {len(node.value) - 1}",
+        )
+    return int(step)
+
+
+def _nulls(node: Node, path: Steps) -> Iterable[Problem]:
+    """Keys without a value, but for an operation's options, where `image:` means the defaults."""
+    if isinstance(node.value, dict):
+        for key, child in node.value.items():
+            is_operation = path[:1] == ("operations",) and len(path) <= 2 and key in model.OPERATION_NAMES
+            if child.value is None and not is_operation:
+                yield Problem(node.key_marks[key], f"'{key}' has no value: give one, or leave the key out.")
+            else:
+                yield from _nulls(child, (*path, key))
+    elif isinstance(node.value, list):
+        for index, child in enumerate(node.value):
+            if child.value is None:
+                yield Problem(child.mark, "an item of this list is empty.")
+            else:
+                yield from _nulls(child, (*path, index))
+
+
+def _without_echoes(found: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """The errors but for keys that are missing because they were misspelt: the unknown key beside says what is meant."""
+    unknown = [details["loc"] for details in found if details["type"] == "extra_forbidden"]
+    meant = {(*path[:-1], name) for path in unknown for name in nearest(str(path[-1]), _known_at(path[:-1]))}
+    return [details for details in found if details["type"] != "missing" or details["loc"] not in meant]
+
+
+def _known_at(path: Sequence[Key]) -> list[str]:
+    return [info.alias or name for name, info in _model_at(path).model_fields.items()]
+
+
+def _explain(root: Node, details: ErrorDetails) -> Problem:
+    """A sentence of ours for one of pydantic's errors."""
+    path = details["loc"]
+    node, key_mark = root.find(path)
+    kind = details["type"]
+    name = next((step for step in reversed(path) if isinstance(step, str)), "the file")
+    if kind == "extra_forbidden":
+        return Problem(key_mark, _unknown_key(path))
+    if kind == "missing":
+        words = _model_at(path[:-1]).model_fields[name].description or ""
+        return Problem(node.mark, f"'{name}' is missing. {words}".strip())
+    return Problem(node.mark, f"'{name}': {_sentence(kind, details, node, str(name))}")
+
+
+_BOUNDS = {
+    "greater_than_equal": ("ge", "at least"),
+    "greater_than": ("gt", "more than"),
+    "less_than_equal": ("le", "at most"),
+    "less_than": ("lt", "less than"),
+}
+_WANTED = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "model_type": "a mapping of keys",
+    "model_attributes_type": "a mapping of keys",
+    "dict_type": "a mapping of keys",
+}
+
+
+_DURATIONS = {"wall", "ttl", "timeout", "duration", "at_most", "at_least", "rtt", "jitter"}
+
+
+def _bound(bound: float, name: str) -> str:
+    if name in _DURATIONS and bound:
+        return format_duration(bound)
+    if name == "loss":
+        return f"{bound:.0%}"
+    if bound == MAX_PAYLOAD_BYTES:
+        return f"{format_size(MAX_PAYLOAD_BYTES)}, the largest payload that every protocol carries"
+    return f"{bound:,.0f}"
+
+
+def _sentence(kind: str, details: ErrorDetails, node: Node, name: str) -> str:
+    context: dict[str, Any] = details.get("ctx", {})
+    given = f"'{shown(node.value)}'"
+    if isinstance(node.value, dict | list):
+        given = "a mapping" if isinstance(node.value, dict) else "a list"
+    if kind == "value_error":
+        return f"{context['error']}."
+    if kind == "too_long":
+        return f"the list has {context['actual_length']:,} items; it may have at most {context['max_length']:,}."
+    if kind == "literal_error":
+        known = re.findall(r"'([^']*)'", context["expected"])
+        return f"{given} is not one of {', '.join(known)}. {did_you_mean(shown(node.value), known)}"
+    if kind == "string_pattern_mismatch" and context["pattern"] == ZONE_PATTERN:
+        return f"{given} is not a zone: a region and a letter, such as us-central1-a."
+    if kind == "string_pattern_mismatch":
+        return f"{given} is not a name: up to 40 lower-case letters, digits, - and _, the first a letter or digit."
+    if kind == "string_too_short":
+        return "the text is empty."
+    if kind == "string_too_long":
+        return f"the text is longer than {context['max_length']} characters."
+    if kind in _BOUNDS:
+        key, words = _BOUNDS[kind]
+        return f"must be {words} {_bound(context[key], name)}; it is {given}."
+    if kind in _WANTED:
+        return f"must be {_WANTED[kind]}; it is {given}."
+    return f"{details['msg']}."
+
+
+def _unknown_key(path: Sequence[Key]) -> str:
+    *parents, key = path
+    owner, known = _model_at(parents), _known_at(parents)
+    if owner is model.OperationSpec:
+        return f"unknown operation '{shown(key)}'. {did_you_mean(shown(key), known)}"
+    parent = next((step for step in reversed(parents) if isinstance(step, str)), None)
+    where = f" in {parent}" if parent else ""
+    return f"unknown key '{shown(key)}'{where}. {did_you_mean(shown(key), known)}"
+
+
+def _model_at(path: Sequence[Key]) -> type[BaseModel]:
+    """Which model a mapping of the file is read by."""
+    names = [step for step in path if isinstance(step, str)]
+    if not names:
+        return model.Experiment
+    by_key: dict[str, type[BaseModel]] = {
+        "stacks": model.StackSpec,
+        "operations": model.OperationSpec,
+        "placements": model.PlacementSpec,
+        "exclude": model.ExcludeSpec,
+        "load": model.LoadSpec,
+        "warmup": model.WarmupSpec,
+        "limits": model.LimitsSpec,
+        "echo": model.EchoOptions,
+        "image": model.ImageOptions,
+    }
+    return by_key.get(names[-1], model.PlainOptions)

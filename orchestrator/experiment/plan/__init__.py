@@ -1,0 +1,1 @@
+"""From an experiment to a plan: cells, order, payloads, hosts, cost."""

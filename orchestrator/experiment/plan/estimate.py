@@ -1,0 +1,306 @@
+"""How long a run will take, how much disk it needs, and how many hosts.
+
+A request costs round trips and CPU. Round trips are counted: one for the request, those of opening a connection where
+each request opens one, and those that TCP's slow start (RFC 5681, with the initial window of RFC 6928) adds to a large
+body on a fresh connection. CPU is a figure per request and per byte; a host that may use a share of a core is held to
+that share by its busiest end, and waits for the network meanwhile, so the larger of the two decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from orchestrator.experiment.plan.machines import MACHINES, cost_usd
+from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
+from orchestrator.experiment.plan.regions import HOME_ZONE, profile, region_of
+from orchestrator.experiment.plan.topology import topology
+from orchestrator.experiment.plan.traffic import Traffic, priced, wire_bytes
+
+_INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
+_SEGMENT_BYTES = 1400  # bodies up to it share one tcp floor
+_ROW_BYTES = 80  # protos/timings.md
+_PARQUET_ROW_BYTES = 12  # zstd, delta encoding; the constant columns cost next to nothing
+_PARQUET_FILE_BYTES = 12_000
+_LOOPBACK_RTT_S = 0.00005
+_OPENING = 8  # measure.floors: the exchange that opens the window of a large floor is as many times as large
+_FASTER = 2.0  # a closed loop without a count may make so many times the requests that are expected
+_UNKNOWN_RTT_S = {"same-zone": 0.0015, "cross-region": 0.1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """What things cost, in seconds of CPU of one whole core unless said otherwise.
+
+    `request_s` is one small request, both ends together, by stack id: what earlier runs measured goes in here. The
+    other figures were measured with this project's own programs on a virtual machine of 2 cores.
+    """
+
+    request_s: Mapping[str, float] = field(default_factory=dict)
+    default_request_s: float = 0.0006
+    open_s: float = 0.0002  # a connection, both ends
+    byte_s: float = 1.5e-9  # a byte of a body, both ends
+    start_s: float = 0.3  # starting a responder and a requester
+    between_s: float = 0.3  # elapsed: readiness, record, conversion
+    remote_s: float = 0.3  # elapsed: starting and fetching over SSH
+    ping_s: float = 1.0  # elapsed: 50 pings, beside their round trips
+    floor_requests: int = 250
+    floor_at_most_s: float = 2.5
+    lab_s: float = 8.0  # elapsed: making the hosts of a lab
+    gcp_s: float = 120.0  # elapsed: making instances until they answer
+    upload_bytes: float = 43e6  # to each host of a cloud: the wheels of locks/services.lock (42 MB) and the code
+    upload_mbit: float = 20.0  # of the controller's line, shared by all hosts: an assumption
+    deploy_s: float = 12.0  # installing on a host, all hosts at once
+    lab_down_s: float = 4.0  # elapsed: taking the hosts of a lab down
+    gcp_down_s: float = 90.0  # elapsed: deleting instances, then their network: an assumption
+    report_s: float = 5.0  # elapsed: checks and report
+
+
+def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
+    """The costs, with what a small request of each stack took on this machine in earlier runs.
+
+    `summaries` are those runs' `summary.json`, newest first; the newest figure of a stack counts. Only a closed loop of
+    one request in flight over a kept connection on the machine itself shows what a request costs.
+    """
+    found: dict[str, float] = {}
+    for summary in summaries:
+        if (summary.get("plan") or {}).get("provider") != "local":
+            continue
+        rates = {cell["id"] for cell in summary["plan"].get("cells", ()) if cell["load"]["rate_per_s"] is not None}
+        for cell in summary.get("cells", ()):
+            per_s, sizes = cell.get("throughput_per_s"), cell.get("body_bytes")
+            is_small = sizes is not None and max(sizes) <= _SEGMENT_BYTES
+            is_plain = cell.get("connection") == "reuse" and cell.get("concurrency") == 1
+            if per_s and is_small and is_plain and cell["id"] not in rates:
+                found.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
+    return Costs(request_s=found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What a plan will take. Seconds, bytes, and zones with one entry per host (none for provider `local`)."""
+
+    duration_s: float
+    hosts_s: float  # making the hosts, uploading and installing
+    teardown_s: float
+    trials_s: float
+    baselines_s: float
+    block_s: float
+    disk_bytes: int
+    requests: int
+    hosts: tuple[str, ...]
+    traffic: Traffic
+    traffic_at_most: Traffic  # with every request that the plan allows
+
+
+def hosts_needed(plan: Plan) -> tuple[str, ...]:
+    """The zone of every host that is made for the plan; none where the machine that orch runs on is the host."""
+    return () if plan.provider == "local" else tuple(host.zone for host in topology(plan).hosts)
+
+
+def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
+    """What a plan will take, by default with this project's own figures."""
+    costs = costs or Costs()
+    operations = {operation.id: operation for operation in plan.operations}
+    parts = {p.id: _Part(plan, p, costs) for p in plan.placements}
+    for cell in plan.cells:
+        parts[cell.placement].add(cell, operations[cell.operation])
+    hosts_s, teardown_s = _hosts_s(plan, costs), _teardown_s(plan, costs)
+    block_s = sum(part.trials_s for part in parts.values())
+    looks_s = sum(part.looks_s for part in parts.values())
+    rows = sum(part.rows for part in parts.values())
+    stored = rows * plan.repeats * plan.requesters
+    files = len(plan.trials) * plan.requesters
+    return Estimate(
+        duration_s=hosts_s + (block_s + looks_s) * plan.repeats + costs.report_s + teardown_s,
+        hosts_s=hosts_s,
+        teardown_s=teardown_s,
+        trials_s=block_s * plan.repeats,
+        baselines_s=looks_s * plan.repeats,
+        block_s=block_s,
+        disk_bytes=stored * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * plan.requesters * _ROW_BYTES,
+        requests=stored,
+        hosts=hosts_needed(plan),
+        traffic=_traffic(plan, {name: part.sent_bytes for name, part in parts.items()}, rows),
+        traffic_at_most=_traffic(
+            plan,
+            {name: part.sent_at_most_bytes for name, part in parts.items()},
+            sum(part.rows_at_most for part in parts.values()),
+        ),
+    )
+
+
+def short_of_room(plan: Plan, costs: Costs | None = None) -> tuple[Cell, ...]:
+    """The open loops that will be late: at their rate, more requests are under way than they may have (Little's law)."""
+    operations = {operation.id: operation for operation in plan.operations}
+    placements = {placement.id: placement for placement in plan.placements}
+    return tuple(
+        cell
+        for cell in plan.cells
+        if cell.load.rate_per_s is not None
+        and cell.load.rate_per_s
+        * _Trial(plan, cell, operations[cell.operation], placements[cell.placement], costs or Costs()).latency_s
+        > cell.load.concurrency
+    )
+
+
+def _traffic(plan: Plan, block_bytes: Mapping[str, float], block_rows: float) -> Traffic:
+    """The traffic of the whole plan, from that of one block and one requester, by placement."""
+    times = plan.repeats * plan.requesters
+    return priced(plan, {name: size * times for name, size in block_bytes.items()}, block_rows * _ROW_BYTES * times)
+
+
+class _Part:
+    """What one block of one placement takes: its trials, and the looks at its floor."""
+
+    def __init__(self, plan: Plan, placement: Placement, costs: Costs) -> None:
+        self._plan, self._placement, self._costs = plan, placement, costs
+        self._floors: dict[tuple[str, int, int], Operation] = {}
+        self._trial_bytes = self._trial_at_most_bytes = 0.0
+        self.trials_s = 0.0
+        self.rows = 0
+        self.rows_at_most = 0
+
+    def add(self, cell: Cell, operation: Operation) -> None:
+        """Count a cell of the placement."""
+        trial = _Trial(self._plan, cell, operation, self._placement, self._costs)
+        self.trials_s += trial.elapsed_s
+        self.rows += trial.rows
+        self.rows_at_most += trial.rows_at_most
+        self._trial_bytes += trial.rows * wire_bytes(operation)
+        self._trial_at_most_bytes += trial.rows_at_most * wire_bytes(operation)
+        self._floors[cell.connection, *_size_class(operation)] = operation
+
+    @property
+    def _looks(self) -> int:
+        return 2 + int(self.trials_s // 60)
+
+    @property
+    def looks_s(self) -> float:
+        return _look_s(self._plan, self._placement, len(self._floors), self._costs) * self._looks
+
+    @property
+    def sent_bytes(self) -> float:
+        """Bytes on the wire from one requester and back."""
+        rtt_s, costs = _rtt_s(self._placement), self._costs
+        exchanges = min(costs.floor_requests, costs.floor_at_most_s / rtt_s)
+        return self._trial_bytes + self._floor_bytes(exchanges)
+
+    @property
+    def sent_at_most_bytes(self) -> float:
+        return self._trial_at_most_bytes + self._floor_bytes(self._costs.floor_requests)
+
+    def _floor_bytes(self, exchanges: float) -> float:
+        return self._looks * (exchanges + _OPENING) * sum(map(wire_bytes, self._floors.values()))
+
+
+def _cores(plan: Plan) -> float:
+    """Cores that a host may use, at most one; one on this machine and on machine types that we do not know."""
+    machine = MACHINES.get(plan.machine or "")
+    return min(1.0, machine.cores) if machine else 1.0
+
+
+def _rtt_s(placement: Placement) -> float:
+    """The round trip that is wanted, else the published one between these zones, else a guess by kind."""
+    if placement.kind == "local":
+        return _LOOPBACK_RTT_S
+    published = profile(placement.from_zone or HOME_ZONE, placement.to_zone or HOME_ZONE)
+    rtt_ms = placement.link.rtt_ms or (published.rtt_ms if published else None)
+    return rtt_ms / 1000 if rtt_ms else _UNKNOWN_RTT_S[placement.kind]
+
+
+def _size_class(operation: Operation) -> tuple[int, int]:
+    size = operation.request_bytes, operation.reply_bytes
+    return size if max(size) > _SEGMENT_BYTES else (0, 0)
+
+
+class _Trial:
+    """What one trial of a cell takes."""
+
+    def __init__(self, plan: Plan, cell: Cell, operation: Operation, placement: Placement, costs: Costs) -> None:
+        self._cell, self._operation, self._placement, self._costs = cell, operation, placement, costs
+        self._cores = _cores(plan)
+        self._ends_share_a_host = placement.kind == "local" and plan.provider != "local"
+        self._round_trips_to_open = int(plan.resolved.get(cell.stack, {}).get("round_trips_to_open", 1))
+        load, warmup = cell.load, cell.warmup
+        warmup_each_s = self._each_s()  # always a closed loop
+        each_s = warmup_each_s if load.rate_per_s is None else 1 / load.rate_per_s
+        ends = [] if load.requests is None else [load.requests * each_s]
+        measured_s = min([*ends, *([] if load.duration_s is None else [load.duration_s])])
+        warmup_s = min(max(warmup.requests * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
+        self.rows = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
+        self.latency_s = self._distance_s() + self._cpu_s()
+        # A count is the most that is asked; `duration` or `at_most` may only end it earlier than we think.
+        counted = load.requests if load.requests is not None else measured_s / each_s
+        is_counted = load.requests is not None or load.rate_per_s is not None
+        warmed = max(warmup.requests, warmup.at_least_s / warmup_each_s * _FASTER)
+        self.rows_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed)
+        self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s
+
+    def _overhead_s(self, plan: Plan) -> float:
+        remote_s = 0.0 if plan.provider == "local" else self._costs.remote_s
+        starting = self._costs.start_s / (1 if self._ends_share_a_host else 2)  # two hosts start at the same time
+        if plan.provider == "local":
+            starting = self._costs.start_s
+        return starting / self._cores + self._costs.between_s + remote_s + 5 * _rtt_s(self._placement)
+
+    def _each_s(self) -> float:
+        """Seconds between two requests of a closed loop with as many in flight."""
+        cpu_s = self._cpu_s()
+        busiest_s = (cpu_s if self._ends_share_a_host else cpu_s / 2) / self._cores
+        return max((self._distance_s() + cpu_s) / self._cell.load.concurrency, busiest_s)
+
+    def _cpu_s(self) -> float:
+        """CPU of one request, both ends together."""
+        body_bytes = self._operation.request_bytes + self._operation.reply_bytes
+        opening_s = self._costs.open_s if self._cell.connection == "per-request" else 0.0
+        small_s = self._costs.request_s.get(self._cell.stack, self._costs.default_request_s)
+        return small_s + opening_s + self._costs.byte_s * body_bytes
+
+    def _distance_s(self) -> float:
+        """What the network takes of one request: round trips, and the time on the wire."""
+        largest = max(self._operation.request_bytes, self._operation.reply_bytes)
+        round_trips = 1
+        if self._cell.connection == "per-request":
+            round_trips += self._round_trips_to_open
+            if largest > _INITIAL_WINDOW_BYTES:
+                round_trips += math.ceil(math.log2(largest / _INITIAL_WINDOW_BYTES + 1)) - 1
+        rate_mbit = self._placement.link.rate_mbit
+        wire_s = (
+            8 * (self._operation.request_bytes + self._operation.reply_bytes) / (rate_mbit * 1e6) if rate_mbit else 0.0
+        )
+        return round_trips * _rtt_s(self._placement) + wire_s
+
+
+def _look_s(plan: Plan, placement: Placement, floors: int, costs: Costs) -> float:
+    """One look at the floor: pings, and a short tcp exchange per size class and connection policy."""
+    rtt_s = _rtt_s(placement)
+    exchange_s = min(costs.floor_at_most_s, costs.floor_requests * (rtt_s + costs.default_request_s / _cores(plan)))
+    start_s = costs.start_s / 2 / _cores(plan) + costs.between_s
+    return costs.ping_s + 50 * rtt_s + floors * (exchange_s + start_s)
+
+
+def _hosts_s(plan: Plan, costs: Costs) -> float:
+    if plan.provider == "local":
+        return 0.0
+    installed_s = costs.deploy_s / _cores(plan)
+    if plan.provider == "lab":
+        return costs.lab_s + installed_s
+    upload_s = len(hosts_needed(plan)) * costs.upload_bytes * 8 / (costs.upload_mbit * 1e6)
+    return costs.gcp_s + upload_s + installed_s
+
+
+def _teardown_s(plan: Plan, costs: Costs) -> float:
+    return {"local": 0.0, "lab": costs.lab_down_s}.get(plan.provider, costs.gcp_down_s)
+
+
+def cost_of(plan: Plan, hours: float) -> float | None:
+    """What the plan's hosts cost for so long, in US dollars: 0 where nobody sends a bill, None where no price is known.
+
+    Their traffic is not in it: it does not depend on how long they are up (`Estimate.traffic`).
+    """
+    if plan.provider != "gcp" or plan.machine is None:
+        return 0.0
+    return cost_usd(plan.machine, [region_of(zone) for zone in hosts_needed(plan)], hours)

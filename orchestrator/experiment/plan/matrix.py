@@ -1,0 +1,272 @@
+"""The product of stacks, operations, placements, connections and loads, less what the file leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from orchestrator.experiment.model.experiment import ExcludeSpec
+from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
+from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
+from orchestrator.experiment.plan.placements import resolve_placements
+from orchestrator.experiment.plan.plan import Cell, Operation, PayloadFile, Placement, Stack
+from orchestrator.experiment.plan.stacks import (
+    Entry,
+    describe_stack,
+    label_stacks,
+    omitting,
+    refusal,
+    resolve_entries,
+    way_out,
+)
+from orchestrator.experiment.read.tree import Key
+from orchestrator.experiment.read.units import format_rate
+from services.python.contract.lines import Load, Warmup
+from services.python.contract.offers import Policy, Protocol
+
+CONTROLS = 2  # A/A copies of the reference stack: with itself, three entries of one thing
+MAX_CELLS = 10_000
+MAX_TRIALS = 50_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    """Every cell, and the parts that cells refer to by id."""
+
+    stacks: tuple[Stack, ...]
+    operations: tuple[Operation, ...]
+    placements: tuple[Placement, ...]
+    cells: tuple[Cell, ...]
+    payload_files: tuple[PayloadFile, ...]
+    reference: str
+    resolved: dict[str, Any]
+
+
+@dataclass
+class _Use:
+    """A stack as cells use it: where it came from, and under which loads."""
+
+    stack: Stack
+    entry: Entry
+    has_several: bool = False  # more than one request may be in flight
+
+
+def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
+    """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be."""
+    entries = resolve_entries(located, known)
+    asked = resolve_operations(located)
+    placements = resolve_placements(located)
+    located.raise_problems()
+    questions = [_question(located, question) for question in asked]
+    _refuse_too_many_cells(located, entries, questions, placements)
+    uses: dict[str, _Use] = {}
+    cells: dict[str, Cell] = {}
+    excluder = _Excluder(located)
+    for question, loads, warmup in questions:
+        for entry, load in product(entries, loads):
+            stack = entry.stack_for(load)
+            for policy, placement in product(entry.policies, placements):
+                if excluder.leaves_out(stack, question.operation, placement, policy, load):
+                    continue
+                client, operation = entry.client_for(load), question.operation.name
+                reason = refusal(entry, client, operation, policy)
+                cell = _cell(located, stack, question.operation, placement, policy, load, warmup)
+                if reason:
+                    located.add(entry.path, f"{reason}. {way_out(entry, client, operation, policy)}")
+                elif cell.id in cells:
+                    located.add(
+                        entry.path, f"stack {stack.id} is given twice; `control: true` enters the reference again."
+                    )
+                else:
+                    cells[cell.id] = cell
+                    use = uses.setdefault(stack.id, _Use(stack=stack, entry=entry))
+                    use.has_several |= load.rate_per_s is not None or load.concurrency > 1
+    excluder.report_idle()
+    located.raise_problems()
+    if not cells:
+        located.add(("exclude",), "`exclude` leaves nothing to measure.")
+        located.raise_problems()
+    return _assemble(located, uses, cells, asked, placements)
+
+
+def _question(located: Located, asked: Asked) -> tuple[Asked, tuple[Load, ...], Warmup]:
+    """An operation with the loads and the warm-up it is asked with."""
+    spec = located.experiment.operations[asked.item]
+    path = ("operations", asked.item, spec.name)
+    return (
+        asked,
+        resolve_loads(located, spec.options.load, path),
+        resolve_warmup(located, spec.options.warmup, path),
+    )
+
+
+def _refuse_too_many_cells(
+    located: Located,
+    entries: Sequence[Entry],
+    questions: Sequence[tuple[Asked, tuple[Load, ...], Warmup]],
+    placements: Sequence[Placement],
+) -> None:
+    """Count the product before it is made; what `exclude` would leave out counts too, as it is made first."""
+    located.raise_problems()
+    stacks = sum(len(entry.policies) for entry in entries)
+    asked = sum(len(loads) for _, loads, _ in questions)
+    count = stacks * asked * len(placements)
+    if count > MAX_CELLS:
+        sizes: dict[tuple[Key, ...], int] = {
+            ("stacks",): stacks,
+            ("operations",): asked,
+            ("placements",): len(placements),
+        }
+        largest = max(sizes, key=sizes.__getitem__)
+        located.add(
+            largest,
+            f"{stacks:,} stacks and connections x {asked:,} operations and loads x {len(placements):,} placements are"
+            f" {count:,} cells; a plan has at most {MAX_CELLS:,}. Ask less at once.",
+        )
+        located.raise_problems()
+
+
+def refuse_too_many_trials(located: Located, cells: int) -> None:
+    """ExperimentError when the blocks of so many cells are more trials than a plan may have."""
+    repeats = located.experiment.repeats
+    if cells * repeats > MAX_TRIALS:
+        located.add(
+            ("repeats",),
+            f"{cells:,} cells x {repeats:,} repeats are {cells * repeats:,} trials; a plan has at most {MAX_TRIALS:,}."
+            " Ask less at once.",
+        )
+        located.raise_problems()
+
+
+def _cell(
+    located: Located,
+    stack: Stack,
+    operation: Operation,
+    placement: Placement,
+    policy: Policy,
+    load: Load,
+    warmup: Warmup,
+) -> Cell:
+    offered = f"c{load.concurrency}"
+    if load.rate_per_s is not None:
+        offered = f"r{format_rate(load.rate_per_s).removesuffix('/s')}-{offered}"
+    return Cell(
+        id="__".join((stack.id, operation.id, placement.id, policy, offered)),
+        stack=stack.id,
+        operation=operation.id,
+        placement=placement.id,
+        connection=policy,
+        load=load,
+        warmup=warmup,
+        timeout_s=located.experiment.timeout,
+    )
+
+
+def _assemble(
+    located: Located,
+    uses: dict[str, _Use],
+    cells: dict[str, Cell],
+    asked: Sequence[Asked],
+    placements: Sequence[Placement],
+) -> Matrix:
+    always_named = {name for use in uses.values() for name in omitting(use.stack, use.entry.protocol)}
+    stacks = list(label_stacks((use.stack for use in uses.values()), always_named))
+    reference = _reference(located, stacks)
+    located.raise_problems()
+    every = list(cells.values())
+    resolved = {
+        use.stack.id: describe_stack(
+            use.stack, use.entry.protocol, is_chosen=use.entry.client is not None, has_several=use.has_several
+        )
+        for use in uses.values()
+    }
+    if located.experiment.control:
+        twins = _twins(reference, stacks, uses)
+        stacks += twins
+        resolved |= {twin.id: resolved[twin.control_of or ""] for twin in twins}
+        every += [
+            replace(cell, id=cell.id.replace(cell.stack, twin.id, 1), stack=twin.id)
+            for twin in twins
+            for cell in cells.values()
+            if cell.stack == twin.control_of
+        ]
+    used_operations = {cell.operation for cell in every}
+    used_placements = {cell.placement for cell in every}
+    refuse_too_many_trials(located, len(every))
+    needed = [with_digest(a) for a in asked if a.operation.id in used_operations]
+    return Matrix(
+        stacks=tuple(stacks),
+        operations=tuple(a.operation for a in needed),
+        placements=tuple(p for p in placements if p.id in used_placements),
+        cells=tuple(every),
+        payload_files=tuple(a.file for a in needed if a.file is not None),
+        reference=reference,
+        resolved=resolved,
+    )
+
+
+def _reference(located: Located, stacks: Sequence[Stack]) -> str:
+    """The id of the stack that comparisons are made to."""
+    wanted = located.experiment.reference
+    if wanted is None:
+        return stacks[0].id
+    matching = [s for s in stacks if wanted in (s.label, s.id)] or [s for s in stacks if s.protocol == wanted]
+    labels = ", ".join(f"'{s.label}'" for s in stacks)
+    if not matching:
+        located.add(("reference",), f"no stack is called '{wanted}'. The stacks are {labels}.")
+    elif len({(s.protocol, s.responder) for s in matching}) > 1:
+        located.add(("reference",), f"'{wanted}' may be any of several stacks; name one of {labels}.")
+    return matching[0].id if matching else ""
+
+
+def _twins(reference: str, stacks: Sequence[Stack], uses: Mapping[str, _Use]) -> list[Stack]:
+    """The reference entered again under other names, once per control and per client that its loads ask with."""
+    entry = uses[reference].entry
+    return [
+        replace(stack, id=f"{stack.id}-control-{number}", label=f"{stack.label}, control {number}", control_of=stack.id)
+        for number in range(1, CONTROLS + 1)
+        for stack in stacks
+        if uses[stack.id].entry is entry
+    ]
+
+
+def _wanted(item: ExcludeSpec) -> tuple[tuple[str, frozenset[object]], ...]:
+    return tuple((key, frozenset(getattr(item, key))) for key in item.model_fields_set)
+
+
+class _Excluder:
+    """Decides which cells the file leaves out, and which of its items left nothing out."""
+
+    def __init__(self, located: Located) -> None:
+        self._located = located
+        self._items = [_wanted(item) for item in located.experiment.exclude]
+        self._used = [False] * len(self._items)
+
+    def leaves_out(self, stack: Stack, operation: Operation, placement: Placement, policy: Policy, load: Load) -> bool:
+        if not self._items:
+            return False
+        values: dict[str, object] = {
+            "protocol": stack.protocol,
+            "responder": stack.responder,
+            "client": stack.client,
+            "operation": operation.name,
+            "bytes": operation.payload.get("size"),
+            "records": operation.payload.get("count"),
+            "placement": placement.name,
+            "connection": policy,
+            "concurrency": load.concurrency,
+            "rate": load.rate_per_s,
+        }
+        is_left_out = False
+        for index, item in enumerate(self._items):
+            if all(values[key] in wanted for key, wanted in item):
+                self._used[index] = is_left_out = True
+        return is_left_out
+
+    def report_idle(self) -> None:
+        for index, is_used in enumerate(self._used):
+            if not is_used:
+                self._located.add(("exclude", index), "this leaves nothing out: no cell of the matrix matches it.")

@@ -1,0 +1,261 @@
+"""What operations carry: payloads multiplied out of the file, and the files that requesters need."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from orchestrator.disk import writing
+from orchestrator.errors import UsageError
+from orchestrator.experiment.model.experiment import EchoOptions, ImageOptions, OperationSpec
+from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.plan.plan import Operation, PayloadFile, Plan
+from orchestrator.experiment.read.problems import shown
+from orchestrator.experiment.read.tree import Key
+from orchestrator.experiment.read.units import format_size
+from orchestrator.files import TooLarge, UnreadableFile, read_file
+from services.python.contract.offers import MAX_PAYLOAD_BYTES
+from services.python.operations.picture import SMALLEST as SMALLEST_PICTURE
+from services.python.operations.picture import pieces
+
+GENERATED = "image: generated"
+
+# What `orch plan` reads and makes to take digests, so that it takes seconds and some hundred megabytes at most.
+MOST_JSON_BYTES = 16 * 2**20
+MOST_JSON_VALUES = 500_000
+MOST_FILES_BYTES = 128 * 2**20
+
+_MOST_DIGITS = 1000  # of a number in a JSON payload
+_STAMP_BYTES = 32  # ISO 8601 with microseconds and its offset
+_INTEGER_BYTES = 8
+_RECORD_BYTES = 90  # a record of `services.python.operations.echo.records` as JSON, on average
+_IMAGE_BYTES = 1_580_000
+_ECHO_BYTES = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One operation with one payload, the file it needs, and which item of the experiment's list it came from.
+
+    The digest of a picture is missing until `with_digest`.
+    """
+
+    operation: Operation
+    file: PayloadFile | None
+    item: int
+
+
+def resolve_operations(located: Located) -> tuple[Asked, ...]:
+    """Every operation and payload of the experiment; the user's files are read, pictures are not made yet."""
+    found: dict[str, Asked] = {}
+    read_bytes = 0
+    for item, spec in enumerate(located.experiment.operations):
+        for asked in _expand(located, item, spec):
+            if asked.operation.id in found:
+                located.add(("operations", item), f"operation '{asked.operation.label}' is given twice.")
+            found.setdefault(asked.operation.id, asked)
+            read_bytes += asked.file.bytes if asked.file is not None else 0
+            if read_bytes > MOST_FILES_BYTES:
+                located.add(
+                    ("operations", item),
+                    f"the payload files of an experiment have at most {format_size(MOST_FILES_BYTES)} together;"
+                    " ask less at once.",
+                )
+                located.raise_problems()
+    return tuple(found.values())
+
+
+def with_digest(asked: Asked) -> Asked:
+    """The same with the SHA-256 of its picture, where it has one: it is made now, once per size."""
+    if asked.file is None or asked.file.source != GENERATED:
+        return asked
+    digest = _picture_digest(asked.file.bytes)
+    payload = {**asked.operation.payload, "sha256": digest}
+    return replace(asked, operation=replace(asked.operation, payload=payload), file=replace(asked.file, sha256=digest))
+
+
+@cache
+def _picture_digest(size: int) -> str:
+    digest = hashlib.sha256()
+    for piece in pieces(size):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]:
+    options = spec.options
+    path: tuple[Key, ...] = ("operations", item, spec.name)
+    if isinstance(options, EchoOptions):
+        yield from _echoes(located, item, path, options)
+    elif isinstance(options, ImageOptions):
+        yield from _images(located, item, path, options)
+    else:
+        sent, returned = (
+            (_STAMP_BYTES, 2 * _STAMP_BYTES) if spec.name == "timestamp" else (2 * _INTEGER_BYTES, _INTEGER_BYTES)
+        )
+        operation = Operation(id=spec.name, name=spec.name, label=spec.name, request_bytes=sent, reply_bytes=returned)
+        yield Asked(operation=operation, file=None, item=item)
+
+
+def _echoes(located: Located, item: int, path: tuple[Key, ...], options: EchoOptions) -> Iterator[Asked]:
+    if options.json_file is not None:
+        content = _read_json(located, (*path, "json"), options.json_file)
+        if content is not None:
+            name = _slug(Path(options.json_file).stem)
+            digest = hashlib.sha256(content).hexdigest()
+            file = PayloadFile(
+                operation=f"echo-{name}",
+                name=f"{name}.json",
+                sha256=digest,
+                bytes=len(content),
+                source=options.json_file,
+            )
+            payload: dict[str, Any] = {"kind": "json", "sha256": digest}
+            yield Asked(
+                operation=_echo(name, Path(options.json_file).name, payload, len(content)), file=file, item=item
+            )
+    elif options.records is not None:
+        for count in options.records:
+            label = f"{count:,} record{'s' if count > 1 else ''}"
+            payload = {"kind": "records", "count": count}
+            yield Asked(
+                operation=_echo(f"{count}-records", label, payload, count * _RECORD_BYTES), file=None, item=item
+            )
+    else:
+        for size in options.bytes or (_ECHO_BYTES,):
+            payload = {"kind": "bytes", "size": size}
+            yield Asked(
+                operation=_echo(_slug(format_size(size)), format_size(size), payload, size), file=None, item=item
+            )
+
+
+def _echo(suffix: str, label: str, payload: dict[str, Any], size: int) -> Operation:
+    return Operation(
+        id=f"echo-{suffix}", name="echo", label=f"echo {label}", payload=payload, request_bytes=size, reply_bytes=size
+    )
+
+
+def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOptions) -> Iterator[Asked]:
+    for index, size in enumerate(options.bytes or (_IMAGE_BYTES,)):
+        if size < SMALLEST_PICTURE:
+            located.add(
+                (*path, "bytes", index),
+                f"a picture has at least {SMALLEST_PICTURE} B; {format_size(size)} is too small.",
+            )
+            continue
+        full = options.decode == "full"
+        identity = f"image-{_slug(format_size(size))}{'-full' if full else ''}"
+        name = f"image-{_slug(format_size(size))}.png"
+        operation = Operation(
+            id=identity,
+            name="image",
+            label=f"image {format_size(size)}{', full decode' if full else ''}",
+            payload={"kind": "image", "size": size, "sha256": "", "full_decode": full},
+            request_bytes=size,
+            reply_bytes=2 * _INTEGER_BYTES,
+        )
+        file = PayloadFile(operation=identity, name=name, sha256="", bytes=size, source=GENERATED)
+        yield Asked(operation=operation, file=file, item=item)
+
+
+def _read_json(located: Located, path: Sequence[Key], name: str) -> bytes | None:
+    file = located.folder / name
+    try:
+        if not file.resolve().is_relative_to(located.folder.resolve()):
+            raise UnreadableFile(
+                "lies outside the experiment's folder; copy it there, since a run's folder holds it too"
+            )
+        content = read_file(file, MOST_JSON_BYTES)
+        if sum(content.count(mark) for mark in (b",", b"[", b"{")) > MOST_JSON_VALUES:
+            raise UnreadableFile(f"may hold more than {MOST_JSON_VALUES:,} values: it has so many commas and brackets")
+        json.loads(content, parse_constant=_refuse_constant, parse_int=_whole_number)
+    except FileNotFoundError:
+        located.add(path, f"there is no file {file}; paths are relative to the experiment file.")
+    except TooLarge:
+        located.add(path, f"{file} is larger than {format_size(MOST_JSON_BYTES)}, the largest JSON payload.")
+    except (UnreadableFile, OSError) as error:
+        located.add(path, f"{shown(file)} {error}.")
+    except json.JSONDecodeError as error:
+        located.add(path, f"{file}:{error.lineno}:{error.colno}: this is not JSON: {error.msg}.")
+    except RecursionError:
+        located.add(path, f"{file} is nested too deep to be read.")
+    except (UnicodeDecodeError, _NotANumber) as error:
+        located.add(path, f"{file} is not JSON: {error}.")
+    else:
+        return content
+    return None
+
+
+def _refuse_constant(name: str) -> None:
+    raise _NotANumber(f"it holds {name}, which JSON has no word for (RFC 8259)")
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise _NotANumber(f"it holds a number of {len(digits):,} digits, which few readers take")
+    return 0
+
+
+class _NotANumber(Exception):
+    """What Python writes or reads as a number and most others refuse: NaN, an infinity, thousands of digits."""
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9.]+", "-", text.lower().replace(" ", "")).strip("-.") or "file"
+
+
+def payload_path(plan: Plan, file: PayloadFile) -> Path:
+    """Where a payload file of the user's stands; meaningless for generated ones."""
+    return Path(plan.experiment_path).parent / file.source
+
+
+def materialise(plan: Plan, folder: Path) -> list[Path]:
+    """Make or copy every payload file of a plan into `folder`, as `<sha256[:16]>-<name>`, and check its digest.
+
+    In the order of `plan.payload_files`; files that are there already are kept. UsageError when a file of the user's is
+    gone or has changed since the plan was made.
+    """
+    made = []
+    for file in plan.payload_files:
+        target = folder / f"{file.sha256[:16]}-{file.name}"
+        if not target.exists():
+            with writing(target, "`orch run --resume`"):
+                folder.mkdir(parents=True, exist_ok=True)
+                _write(plan, file, target)
+        made.append(target)
+    return made
+
+
+def _write(plan: Plan, file: PayloadFile, target: Path) -> None:
+    partial = target.with_name(f"{target.name}.partial")
+    digest = hashlib.sha256()
+    try:
+        with partial.open("wb") as opened:
+            for piece in pieces(file.bytes) if file.source == GENERATED else [_read_again(plan, file)]:
+                digest.update(piece)
+                opened.write(piece)
+        if digest.hexdigest() != file.sha256:
+            raise UsageError(
+                f"{file.source} is not what it was when the plan was made",
+                hint=f"plan again: orch plan {plan.experiment_path}",
+            )
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _read_again(plan: Plan, file: PayloadFile) -> bytes:
+    path = payload_path(plan, file)
+    try:
+        return read_file(path, MAX_PAYLOAD_BYTES)
+    except (FileNotFoundError, UnreadableFile) as error:
+        raise UsageError(
+            f"{path}, a payload of the plan, cannot be read: {error}",
+            hint=f"plan again: orch plan {plan.experiment_path}",
+        ) from error

@@ -1,0 +1,139 @@
+"""Where the two ends stand: from what the file says to zones and a wanted distance."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from orchestrator.errors import did_you_mean
+from orchestrator.experiment.model.experiment import PlacementSpec
+from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.plan.plan import Link, Placement, PlacementKind
+from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE, known_pairs, profile, region_of
+
+_BUILT_IN = ("local", "same-zone", "cross-region")
+_LINK_KEYS = ("rtt", "jitter", "rate", "loss")
+_LAB_RATE_MBIT = 1000.0  # a link without a rate lets its queue overflow at full speed
+
+
+def resolve_placements(located: Located) -> tuple[Placement, ...]:
+    """Every placement with its zones and link; what cannot be is noted in `located`."""
+    experiment = located.experiment
+    home = next((p.from_zone for p in experiment.placements if p.from_zone), HOME_ZONE)
+    found: list[Placement] = []
+    names: set[str] = set()
+    for index, spec in enumerate(experiment.placements):
+        path = ("placements", index)
+        if spec.name in names:
+            located.add(path, f"placement '{spec.name}' is given twice.")
+            continue
+        names.add(spec.name)
+        if experiment.provider == "local":
+            placement = _on_this_machine(located, index, spec)
+        else:
+            placement = _between_hosts(located, index, spec, home)
+        if placement is not None:
+            found.append(placement)
+    _refuse_two_distances(located, found)
+    return tuple(found)
+
+
+def _on_this_machine(located: Located, index: int, spec: PlacementSpec) -> Placement | None:
+    path = ("placements", index)
+    if spec.name != "local" or spec.from_zone or spec.to_zone:
+        located.add(
+            path,
+            f"provider local has one machine, so '{spec.name}' cannot be had there: its only placement is local."
+            " `provider: lab` emulates distance on one Linux machine, `provider: gcp` has the real one.",
+        )
+        return None
+    given = [key for key in _LINK_KEYS if getattr(spec, key) is not None]
+    if given:
+        located.add((*path, given[0]), f"'{given[0]}' needs two hosts: both ends of a local placement share one.")
+        return None
+    return Placement(id="local", name="local", kind="local")
+
+
+def _between_hosts(located: Located, index: int, spec: PlacementSpec, home: str) -> Placement | None:
+    path = ("placements", index)
+    zones = _zones(located, index, spec, home)
+    if zones is None:
+        return None
+    from_zone, to_zone = zones
+    kind: PlacementKind = "same-zone" if from_zone == to_zone else "cross-region"
+    if spec.name == "local":
+        kind = "local"
+    if kind == "local" and from_zone != to_zone:
+        located.add(path, "both ends of a local placement share one host, so `from` and `to` must be the same zone.")
+        return None
+    given = [key for key in _LINK_KEYS if getattr(spec, key) is not None]
+    if given and kind == "local":
+        located.add((*path, given[0]), f"'{given[0]}' needs two hosts: both ends of a local placement share one.")
+    elif given and located.experiment.provider == "gcp":
+        located.add(
+            (*path, given[0]), f"'{given[0]}' is the network's own on gcp; leave it out, or use `provider: lab`."
+        )
+    link = Link()
+    if kind != "local" and located.experiment.provider == "lab":
+        link = _lab_link(located, index, spec, from_zone, to_zone)
+    return Placement(id=spec.name, name=spec.name, kind=kind, from_zone=from_zone, to_zone=to_zone, link=link)
+
+
+def _zones(located: Located, index: int, spec: PlacementSpec, home: str) -> tuple[str, str] | None:
+    if spec.name in ("local", "same-zone"):
+        from_zone = spec.from_zone or spec.to_zone or home
+        to_zone = spec.to_zone or from_zone
+        if spec.name == "same-zone" and from_zone != to_zone:
+            located.add(("placements", index), "a same-zone placement cannot have two zones; give it another name.")
+            return None
+        return from_zone, to_zone
+    if spec.name == "cross-region" and not spec.from_zone and not spec.to_zone:
+        return home, AWAY_ZONE if region_of(home) != region_of(AWAY_ZONE) else HOME_ZONE
+    if located.experiment.provider == "lab" and spec.rtt is not None and not spec.to_zone:
+        return spec.from_zone or home, f"lab-{spec.name.replace('_', '-').strip('-')}-a"
+    if not spec.from_zone or not spec.to_zone:
+        missing = "from" if not spec.from_zone else "to"
+        near = "" if spec.name in _BUILT_IN else f" {did_you_mean(spec.name, _BUILT_IN)}"
+        located.add(
+            ("placements", index),
+            f"placement '{spec.name}' needs `{missing}`, a zone such as {HOME_ZONE}"
+            f"{', or on lab an `rtt`' if located.experiment.provider == 'lab' else ''}.{near}",
+        )
+        return None
+    return spec.from_zone, spec.to_zone
+
+
+def _lab_link(located: Located, index: int, spec: PlacementSpec, from_zone: str, to_zone: str) -> Link:
+    known = profile(from_zone, to_zone)
+    if spec.rtt is None and known is None:
+        located.add(
+            ("placements", index),
+            f"no published round trip between {from_zone} and {to_zone} is known here"
+            f" (known: {', '.join(known_pairs())}). Give one: `rtt: 80ms`.",
+        )
+    link = (
+        known
+        if spec.rtt is None and known is not None
+        else Link(rtt_ms=None if spec.rtt is None else spec.rtt * 1000, source="the experiment file")
+    )
+    jitter_ms = (spec.jitter or 0.0) * 1000
+    if link.rtt_ms is not None and jitter_ms > link.rtt_ms:
+        located.add(("placements", index, "jitter"), "the jitter is larger than the round trip itself.")
+    return replace(
+        link, jitter_ms=jitter_ms, rate_mbit=spec.rate or _LAB_RATE_MBIT, loss=0.0 if spec.loss is None else spec.loss
+    )
+
+
+def _refuse_two_distances(located: Located, placements: list[Placement]) -> None:
+    seen: dict[frozenset[str | None], Placement] = {}
+    for placement in placements:
+        if placement.kind == "local":
+            continue
+        pair = frozenset({placement.from_zone, placement.to_zone})
+        first = seen.setdefault(pair, placement)
+        if first.link != placement.link:
+            index = [spec.name for spec in located.experiment.placements].index(placement.name)
+            located.add(
+                ("placements", index),
+                f"'{placement.name}' and '{first.name}' want different distances between the same two zones"
+                f" ({placement.from_zone} and {placement.to_zone}); give one of them zones of its own.",
+            )

@@ -1,0 +1,190 @@
+"""A plan: every default resolved, every cell named, every trial in its place. Plain data, hashed, written as JSON.
+
+`experiment.model` validates the YAML, `experiment.matrix` multiplies it out into these cells, `experiment.schedule`
+puts trials in order. From here on nobody reads the YAML again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from typing import Any, Literal
+
+from services.python.contract.lines import Load, Warmup
+
+SCHEMA_VERSION = 1
+
+PlacementKind = Literal["local", "same-zone", "cross-region"]
+Provider = Literal["local", "lab", "gcp"]
+Pin = Literal["apart", "together", "off"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    """Protocol + responder + client, all named; `label` is how tables call it. Control stacks (A/A) carry a suffix.
+
+    `label` is the shortest text that tells the experiment's stacks apart, e.g. `rest (flask, requests)`.
+    """
+
+    id: str
+    protocol: str
+    responder: str
+    client: str
+    label: str
+    control_of: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """An operation with its payload; `label` e.g. `image 1.58 MB`. Fields as in the process contract's Payload."""
+
+    id: str
+    name: str
+    label: str
+    payload: dict[str, Any] = field(default_factory=lambda: {"kind": "none"})
+    request_bytes: int = 0  # approximate bytes of content in a request and a reply, for estimates and floors
+    reply_bytes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """The wanted distance between two zones. `None` where the provider's own network decides."""
+
+    rtt_ms: float | None = None
+    jitter_ms: float = 0.0
+    rate_mbit: float | None = None
+    loss: float = 0.0
+    source: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """Where the two ends stand. `from_zone` is the requester's, `to_zone` the responder's; None for provider `local`."""
+
+    id: str
+    name: str
+    kind: PlacementKind
+    from_zone: str | None = None
+    to_zone: str | None = None
+    link: Link = field(default_factory=Link)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One point of the matrix; refers to its parts by id. `id` is stable: a slug of its parts, safe in a path."""
+
+    id: str
+    stack: str
+    operation: str
+    placement: str
+    connection: Literal["reuse", "per-request"]
+    load: Load
+    warmup: Warmup
+    timeout_s: float = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedTrial:
+    """One repetition of a cell, in block `block` (from 0); `index` is its place in the whole schedule (from 0)."""
+
+    index: int
+    block: int
+    cell: str
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PayloadFile:
+    """A file that requesters need, made or copied at set-up; named `<sha256[:16]>-<name>` under `payloads/` of the run."""
+
+    operation: str
+    name: str
+    sha256: str
+    bytes: int
+    source: str  # "image: generated" or the user's path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What the run may use: seconds of wall time, US dollars, seconds until the hosts expire."""
+
+    wall_s: float
+    cost_usd: float
+    ttl_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """One experiment, ready to run. `id` is the first 12 hex digits of `digest()`."""
+
+    name: str
+    question: str
+    provider: Provider
+    machine: str | None
+    pin: Pin
+    stacks: tuple[Stack, ...]
+    operations: tuple[Operation, ...]
+    placements: tuple[Placement, ...]
+    cells: tuple[Cell, ...]
+    trials: tuple[PlannedTrial, ...]  # in order; blocks are contiguous, placements contiguous within a block
+    repeats: int
+    seed: int
+    limits: Limits
+    requesters: int = 1
+    matters: float = 0.05  # the relative difference within which two stacks tie
+    reference: str | None = None  # the stack that comparisons are made to; the first one unless the file says
+    payload_files: tuple[PayloadFile, ...] = ()
+    experiment_path: str = ""
+    experiment_sha256: str = ""
+    overrides: tuple[str, ...] = ()
+    resolved: dict[str, Any] = field(default_factory=dict)  # per stack id: versions, settings, why this client
+    schema_version: int = SCHEMA_VERSION
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON. What is long (cells, trials) is not walked by `asdict`, which copies deeply."""
+        parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("cells", "trials")}
+        document: dict[str, Any] = {name: _plain(value) for name, value in parts.items()}
+        document["cells"] = [
+            {**vars(c), "load": dict(vars(c.load)), "warmup": dict(vars(c.warmup))} for c in self.cells
+        ]
+        document["trials"] = [dict(vars(trial)) for trial in self.trials]
+        return document
+
+    @classmethod
+    def from_dict(cls, raw: dict[str, Any]) -> Plan:
+        """The plan that `to_dict` gave, after its way through JSON.
+
+        ValueError when it is of another schema version; TypeError or KeyError name a key that is unknown or missing.
+        """
+        version = raw.get("schema_version") if isinstance(raw, dict) else None
+        if version != SCHEMA_VERSION:
+            raise ValueError(f"schema version {version!r}, not {SCHEMA_VERSION}")
+        parts = dict(raw)
+        parts["stacks"] = tuple(Stack(**stack) for stack in raw["stacks"])
+        parts["operations"] = tuple(Operation(**operation) for operation in raw["operations"])
+        parts["placements"] = tuple(Placement(**{**p, "link": Link(**p["link"])}) for p in raw["placements"])
+        parts["cells"] = tuple(
+            Cell(**{**cell, "load": Load(**cell["load"]), "warmup": Warmup(**cell["warmup"])}) for cell in raw["cells"]
+        )
+        parts["trials"] = tuple(PlannedTrial(**trial) for trial in raw["trials"])
+        parts["limits"] = Limits(**raw["limits"])
+        parts["payload_files"] = tuple(PayloadFile(**file) for file in raw["payload_files"])
+        parts["overrides"] = tuple(raw["overrides"])
+        return cls(**parts)
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON, hexadecimal."""
+        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def id(self) -> str:
+        """The plan's short name."""
+        return self.digest()[:12]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

@@ -1,0 +1,155 @@
+"""From a file to a plan: everything resolved, everything that cannot be refused together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
+from orchestrator.experiment.model.loader import Located, load
+from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed
+from orchestrator.experiment.plan.machines import DEFAULT_MACHINE, LAB_MACHINES, MACHINES, PRICES_AS_OF
+from orchestrator.experiment.plan.matrix import build_matrix
+from orchestrator.experiment.plan.plan import Limits, Plan
+from orchestrator.experiment.plan.regions import region_of
+from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.experiment.read.units import format_duration, format_size
+from services.python.contract.offers import Protocol, protocols
+
+MAX_REQUESTS = 1_000_000_000  # of a run, warm-up included: as many rows are stored
+
+
+def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Protocol] | None = None) -> Plan:
+    """The plan of an experiment file; `known` are the protocols there are (by default all under `services/`).
+
+    ExperimentError names everything that is wrong with the file; UsageError when an override has no place in it.
+    """
+    located = load(path, overrides)
+    _check_provider(located)
+    _check_limits(located)
+    matrix = build_matrix(located, protocols() if known is None else known)
+    experiment = located.experiment
+    plan = Plan(
+        name=experiment.name,
+        question=experiment.question,
+        provider=experiment.provider,
+        machine=experiment.machine or (None if experiment.provider == "local" else DEFAULT_MACHINE),
+        pin=experiment.pin,
+        stacks=matrix.stacks,
+        operations=matrix.operations,
+        placements=matrix.placements,
+        cells=matrix.cells,
+        trials=schedule(matrix.cells, experiment.repeats, experiment.seed),
+        repeats=experiment.repeats,
+        seed=experiment.seed,
+        limits=Limits(wall_s=experiment.limits.wall, cost_usd=experiment.limits.cost, ttl_s=experiment.limits.ttl),
+        requesters=experiment.requesters,
+        matters=experiment.matters,
+        reference=matrix.reference,
+        payload_files=matrix.payload_files,
+        experiment_path=str(path),
+        experiment_sha256=located.sha256,
+        overrides=tuple(overrides),
+        resolved=matrix.resolved,
+    )
+    _check_hosts(located, plan)
+    _check_requests(located, plan)
+    _check_cost(located, plan)
+    return plan
+
+
+def _check_provider(located: Located) -> None:
+    experiment = located.experiment
+    if experiment.provider == "local":
+        if experiment.machine is not None:
+            located.add(("machine",), "provider local measures on this very machine; `machine` is for lab and gcp.")
+        if experiment.requesters > 1:
+            located.add(("requesters",), "provider local has one host; several requesters need `provider: lab` or gcp.")
+        return
+    if experiment.provider == "gcp":
+        _check_controller()
+    if experiment.provider == "gcp" and experiment.machine is None:
+        located.add(("provider",), "gcp needs a `machine`, such as e2-micro or f1-micro.")
+    known = LAB_MACHINES if experiment.provider == "lab" else MACHINES
+    if experiment.machine is not None and experiment.machine not in known:
+        located.add(
+            ("machine",),
+            f"{experiment.provider} knows no machine type '{experiment.machine}'."
+            f" {did_you_mean(experiment.machine, known)}",
+        )
+    if experiment.requesters > 1:
+        for index, placement in enumerate(experiment.placements):
+            if placement.name == "local":
+                located.add(
+                    ("placements", index),
+                    "both ends of a local placement share one host, so there cannot be several requesters.",
+                )
+
+
+def _check_controller() -> None:
+    """Refuse, before Terraform would, to open the hosts' SSH to much of the internet."""
+    given = os.environ.get("ORCH_CONTROLLER_CIDR")
+    reason = None if given is None else controller_refusal(given)
+    if reason:
+        raise UsageError(f"ORCH_CONTROLLER_CIDR={given} {reason}", hint="ORCH_CONTROLLER_CIDR=203.0.113.7/32 orch plan")
+
+
+def _check_limits(located: Located) -> None:
+    limits = located.experiment.limits
+    if located.experiment.provider != "local" and limits.ttl < limits.wall:
+        located.add(
+            ("limits", "ttl"),
+            f"the hosts would end after {format_duration(limits.ttl)}, before the run may ({format_duration(limits.wall)}).",
+        )
+
+
+def _check_hosts(located: Located, plan: Plan) -> None:
+    count = len(hosts_needed(plan))
+    if count > MOST_HOSTS:
+        located.add(
+            ("requesters",) if plan.requesters > 1 else ("placements",),
+            f"the placements need {count:,} hosts; a deployment has at most {MOST_HOSTS}.",
+        )
+        located.raise_problems()
+
+
+def _check_requests(located: Located, plan: Plan) -> None:
+    """Refuse what would store more rows than anything here can read, as far as can be said beforehand."""
+    expected = estimate(plan)
+    if expected.requests > MAX_REQUESTS:
+        located.add(
+            ("load",),
+            f"{len(plan.trials):,} trials x {expected.requests // len(plan.trials):,} requests are about"
+            f" {expected.requests:,} requests ({format_size(expected.disk_bytes // 10**9 * 10**9)} on disk); a run stores"
+            f" at most {MAX_REQUESTS:,}. Ask less at once.",
+        )
+        located.raise_problems()
+
+
+def _check_cost(located: Located, plan: Plan) -> None:
+    """Refuse what may cost more than allowed: every host until it ends itself, and all traffic that the plan allows."""
+    if plan.provider != "gcp" or plan.machine is None:
+        return
+    regions = [region_of(zone) for zone in hosts_needed(plan)]
+    cost = cost_of(plan, plan.limits.ttl_s / 3600)
+    if cost is None:
+        located.add(
+            ("machine",),
+            f"no price of {plan.machine} in {', '.join(sorted(set(regions)))} is known here (list of {PRICES_AS_OF}),"
+            " so `limits.cost` cannot be kept. Choose f1-micro or an e2 type, in a region of the list.",
+        )
+    else:
+        traffic = estimate(plan).traffic_at_most
+        if cost + traffic.usd > plan.limits.cost_usd:
+            gigabytes = (traffic.between_bytes + traffic.out_bytes) / 1e9
+            moved = f" and move up to {gigabytes:.1f} GB for {traffic.usd:.2f} USD," if traffic.usd >= 0.005 else ""
+            advice = "ask fewer or smaller requests" if traffic.usd > cost else "shorten limits.ttl"
+            located.add(
+                ("limits", "cost"),
+                f"{len(regions)} hosts may cost {cost:.2f} USD until they end after"
+                f" {format_duration(plan.limits.ttl_s)},{moved}"
+                f" more than limits.cost ({plan.limits.cost_usd:.2f} USD). Raise it, or {advice}.",
+            )
+    located.raise_problems()

@@ -1,0 +1,174 @@
+"""Which implementations and clients the file names, and what tables call them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from itertools import product
+from typing import Any, TypeVar
+
+from orchestrator.errors import did_you_mean
+from orchestrator.experiment.model.experiment import StackSpec
+from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.plan.own_work import ALL_READ, SOME_UNREAD, declared
+from orchestrator.experiment.plan.plan import Stack
+from orchestrator.experiment.read.tree import Key
+from services.python.contract.lines import Load
+from services.python.contract.offers import POLICIES, Client, Policy, Protocol, Responder
+
+ALL = "all"
+
+Part = TypeVar("Part", Responder, Client)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One combination of a stack item: who answers and, unless the load decides, who asks."""
+
+    path: tuple[Key, ...]
+    protocol: Protocol
+    responder: Responder
+    client: Client | None
+    policies: tuple[Policy, ...]
+
+    def client_for(self, load: Load) -> Client:
+        """The client named in the file, else the protocol's default one for so many requests in flight."""
+        if self.client is not None:
+            return self.client
+        return self.protocol.default_client(load.concurrency if load.rate_per_s is None else 2)
+
+    def stack_for(self, load: Load) -> Stack:
+        """The stack under a load; its label is set when all stacks are known."""
+        client = self.client_for(load)
+        identity = "-".join((self.protocol.name, self.responder.name, client.name))
+        return Stack(
+            id=identity, protocol=self.protocol.name, responder=self.responder.name, client=client.name, label=identity
+        )
+
+
+def resolve_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
+    """Every stack of the file against the protocols there are; unknown names are noted in `located`."""
+    return tuple(
+        entry
+        for index, spec in enumerate(located.experiment.stacks)
+        for entry in _expand(located, ("stacks", index), spec, known)
+    )
+
+
+def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Mapping[str, Protocol]) -> Iterator[Entry]:
+    policies = spec.connection or located.experiment.connection
+    if spec.protocol == ALL:
+        if spec.responder or spec.client:
+            located.add(
+                path, "`all` takes every protocol with its defaults; name a protocol to choose a responder or client."
+            )
+        for protocol in known.values():
+            if not protocol.is_floor:
+                yield Entry(
+                    path=path, protocol=protocol, responder=protocol.responder(), client=None, policies=policies
+                )
+        return
+    if spec.protocol not in known:
+        located.add(
+            (*path, "protocol"), f"unknown protocol '{spec.protocol}'. {did_you_mean(spec.protocol, [*known, ALL])}"
+        )
+        return
+    protocol = known[spec.protocol]
+    responders = [
+        responder
+        for name in spec.responder or (protocol.responders[0].name,)
+        if (responder := _named(located, (*path, "responder"), "responder", protocol, name, protocol.responders))
+    ]
+    clients: list[Client | None] = [None]
+    if spec.client:
+        named = (_named(located, (*path, "client"), "client", protocol, name, protocol.clients) for name in spec.client)
+        clients = [client for client in named if client]
+    for responder, client in product(responders, clients):
+        yield Entry(path=path, protocol=protocol, responder=responder, client=client, policies=policies)
+
+
+def _named(
+    located: Located, path: tuple[Key, ...], role: str, protocol: Protocol, name: str, parts: Sequence[Part]
+) -> Part | None:
+    by_name = {part.name: part for part in parts}
+    if name not in by_name:
+        located.add(path, f"protocol {protocol.name} has no {role} '{name}'. {did_you_mean(name, by_name)}")
+    return by_name.get(name)
+
+
+def refusal(entry: Entry, client: Client, operation: str, policy: Policy) -> str | None:
+    """Why a combination cannot be measured; None when it can."""
+    protocol = entry.protocol
+    if operation not in protocol.operations:
+        return f"{protocol.name} does not carry '{operation}' (it carries {', '.join(sorted(protocol.operations))})"
+    for part, role in ((entry.responder, "responder"), (client, "client")):
+        for what in (operation, policy):
+            if what in part.refuses:
+                words = f"connection: {what}" if what == policy else f"'{what}'"
+                return f"{protocol.name}'s {role} {part.name} cannot do {words}: {part.refuses[what]}"
+    return None
+
+
+def way_out(entry: Entry, client: Client, operation: str, policy: Policy) -> str:
+    """What to write instead of a combination that is refused."""
+    for other in POLICIES:
+        if other != policy and refusal(entry, client, operation, other) is None:
+            return f"Give the stack `connection: {other}`, or leave this part out with `exclude`."
+    return "Change the stack, or leave this part out with `exclude`."
+
+
+def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
+    """Names of the stack's ends that leave out what others do: no label hides them."""
+    ends = (protocol.responder(stack.responder), protocol.client(stack.client))
+    return (end.name for end in ends if end.omits)
+
+
+def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> tuple[Stack, ...]:
+    """Stacks with the shortest labels that tell them apart: the protocol, and what differs among its stacks.
+
+    Responders and clients in `always_named` stand in every label of theirs.
+    """
+    every = list(stacks)
+    labelled = []
+    for stack in every:
+        siblings = [other for other in every if other.protocol == stack.protocol]
+        parts = [
+            getattr(stack, part)
+            for part in ("responder", "client")
+            if len({getattr(other, part) for other in siblings}) > 1 or getattr(stack, part) in always_named
+        ]
+        label = f"{stack.protocol} ({', '.join(parts)})" if parts else stack.protocol
+        labelled.append(replace(stack, label=label))
+    return tuple(labelled)
+
+
+def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, has_several: bool) -> dict[str, Any]:
+    """Every default of a stack resolved: settings, versions installed here, and why this client."""
+    responder, client = protocol.responder(stack.responder), protocol.client(stack.client)
+    flights = "1 in flight" if not has_several else "more than 1 in flight"
+    chosen = "named in the experiment" if is_chosen else f"thin and comparable: the default at {flights}"
+    return {
+        "protocol": protocol.title,
+        "settings": {
+            "protocol": dict(protocol.settings),
+            "responder": dict(responder.settings),
+            "client": dict(client.settings),
+        },
+        "own_work": declared(responder, client),
+        "fields": ALL_READ if not any((responder.omits, client.omits)) else SOME_UNREAD,
+        "client_style": client.style,
+        "round_trips_to_open": protocol.round_trips(client.name),
+        "client_reason": chosen,
+        "versions": _versions((*responder.packages, *client.packages)),
+    }
+
+
+def _versions(packages: Iterable[str]) -> dict[str, str]:
+    found = {}
+    for package in sorted(set(packages)):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed here"
+    return found

@@ -1,0 +1,107 @@
+"""Plans on disk: `.orch/plans/<id>.json`, and which of them is current."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from orchestrator.disk import writing
+from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.experiment.plan.payloads import GENERATED, payload_path
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.files import UnreadableFile, read_file, sha256_of_file
+from services.python.contract.offers import MAX_PAYLOAD_BYTES
+
+FOLDER = Path(".orch") / "plans"
+_CURRENT = "current"
+MOST_BYTES = 64 * 2**20  # several times what the largest plan takes
+
+
+def save(plan: Plan, folder: Path = FOLDER) -> Path:
+    """Write a plan and make it the current one; its path. A plan that is there already is left as it is.
+
+    MissingError when the disk is full, or the folder cannot be written to.
+    """
+    identity = plan.id
+    target = folder / f"{identity}.json"
+    with writing(target, "plan again"):
+        folder.mkdir(parents=True, exist_ok=True)
+        if not target.exists():
+            _write_whole(target, json.dumps(plan.to_dict(), separators=(",", ":"), ensure_ascii=False) + "\n")
+        _write_whole(folder / _CURRENT, identity + "\n")
+    return target
+
+
+def load(identity: str, folder: Path = FOLDER) -> Plan:
+    """The plan of that id. UsageError when there is none, or when its content is not what its name says."""
+    path = folder / f"{identity}.json"
+    try:
+        plan = Plan.from_dict(json.loads(read_file(path, MOST_BYTES)))
+    except FileNotFoundError as error:
+        known = [p.stem for p in folder.glob("*.json")]
+        hint = did_you_mean(identity, known) if known else "make one: orch plan FILE"
+        raise UsageError(f"there is no plan {identity} in {folder}", hint=hint) from error
+    except (ValueError, TypeError, KeyError, RecursionError, UnreadableFile) as error:
+        raise UsageError(
+            f"{path} is not a plan of this version of orch: {error}", hint="plan again: orch plan FILE"
+        ) from error
+    if plan.id != identity:
+        raise UsageError(
+            f"{path} was changed after it was written", hint=f"plan again: orch plan {plan.experiment_path}"
+        )
+    return plan
+
+
+def forget_current(folder: Path = FOLDER) -> None:
+    """Leave no plan current: one that was asked for could not be made, and an older one is not what is wanted."""
+    with suppress(OSError):
+        (folder / _CURRENT).unlink(missing_ok=True)
+
+
+def current(folder: Path = FOLDER) -> Plan:
+    """The plan that was made last. UsageError when there is none."""
+    try:
+        identity = read_file(folder / _CURRENT, 100).decode(errors="replace").strip()
+    except FileNotFoundError as error:
+        raise UsageError("there is no current plan", hint="make one: orch plan experiments/quickstart.yaml") from error
+    except UnreadableFile as error:
+        raise UsageError(f"{folder / _CURRENT} {error}", hint="plan again: orch plan FILE") from error
+    if not re.fullmatch("[0-9a-f]{12}", identity):
+        raise UsageError(f"{folder / _CURRENT} names no plan", hint="plan again: orch plan FILE")
+    return load(identity, folder)
+
+
+def is_stale(plan: Plan) -> str | None:
+    """Why a plan no longer says what its files say; None while it does."""
+    path = Path(plan.experiment_path)
+    reason = _difference(path, plan.experiment_sha256)
+    if reason:
+        return reason
+    for file in plan.payload_files:
+        if file.source != GENERATED:
+            reason = _difference(payload_path(plan, file), file.sha256)
+            if reason:
+                return reason
+    return None
+
+
+def _difference(path: Path, sha256: str) -> str | None:
+    try:
+        found = sha256_of_file(path, MAX_PAYLOAD_BYTES)
+    except FileNotFoundError as error:
+        return f"{path} cannot be read any more ({error.strerror})"
+    except UnreadableFile as error:
+        return f"{path} {error}"
+    return None if found == sha256 else f"{path} has changed since the plan was made"
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file so that it appears whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""From a YAML file to plain values, with positions for every error."""

@@ -1,0 +1,117 @@
+"""Types of the experiment's fields: quantities with units, and values that may be one or many."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic_core import CoreSchema, core_schema
+
+from orchestrator.experiment.read import units
+
+T = TypeVar("T")
+
+MOST_ITEMS = 1000  # of a list; more than any question has
+
+
+def _text(pattern: str, description: str, *examples: str) -> WithJsonSchema:
+    return WithJsonSchema(
+        {"type": "string", "pattern": pattern, "description": description, "examples": list(examples)}
+    )
+
+
+Size = Annotated[
+    int,
+    BeforeValidator(units.parse_size),
+    _text(units.SIZE_PATTERN, "A size with its unit: B, kB, MB, KiB, MiB.", "1.58 MB", "117 B", "64 KiB"),
+]
+Duration = Annotated[
+    float,
+    BeforeValidator(units.parse_duration),
+    _text(units.DURATION_PATTERN, "A duration with its unit: us, ms, s, m, h.", "60s", "45m", "500ms"),
+]
+Rate = Annotated[
+    float,
+    BeforeValidator(units.parse_rate),
+    _text(units.RATE_PATTERN, "Requests per time.", "500/s", "30/min"),
+]
+BitRate = Annotated[
+    float,
+    BeforeValidator(units.parse_bit_rate),
+    _text(units.BIT_RATE_PATTERN, "A link's rate.", "1 Gbit/s", "100 Mbit/s"),
+]
+Money = Annotated[
+    float,
+    BeforeValidator(units.parse_money),
+    _text(units.MONEY_PATTERN, "US dollars.", "1.00 USD"),
+]
+Share = Annotated[
+    float,
+    BeforeValidator(units.parse_share),
+    _text(units.SHARE_PATTERN, "A share of all, in per cent.", "0.1 %"),
+]
+
+Margin = Annotated[
+    float,
+    BeforeValidator(units.parse_margin),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": units.SHARE_PATTERN},
+                {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+            ],
+            "description": "A relative difference, in per cent or as a share.",
+            "examples": ["5 %", 0.05],
+        }
+    ),
+]
+
+
+class _OneOrMany:
+    """Marks a tuple that may be written as its single item; the JSON Schema offers both forms."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self._as_tuple, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        several = handler(schema)
+        return {"anyOf": [several["items"], {**several, "minItems": 1}]}
+
+    @staticmethod
+    def _as_tuple(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return value
+        if not isinstance(value, list):
+            return (value,)
+        if not value:
+            raise ValueError("the list is empty; leave the key out for its default, or give a value")
+        if len(value) > MOST_ITEMS:
+            raise ValueError(f"the list has {len(value):,} items; it may have at most {MOST_ITEMS:,}")
+        seen = set()
+        for index, item in enumerate(value):
+            key = json.dumps(item, sort_keys=True, default=repr)
+            if key in seen:
+                raise ValueError(f"item {index + 1} of the list is given twice; every value of a list is its own cell")
+            seen.add(key)
+        return tuple(value)
+
+
+OneOrMany = Annotated[tuple[T, ...], _OneOrMany()]
+
+
+class Shorthand:
+    """Marks a model that may be written as a single text, which `expand` turns into the model's mapping."""
+
+    def __init__(self, expand: Callable[[Any], Any], description: str, values: list[str] | None = None) -> None:
+        self._expand = expand
+        self._schema: dict[str, Any] = {"type": "string", "description": description}
+        if values:
+            self._schema["enum"] = values
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self._expand, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"anyOf": [self._schema, handler(schema)]}

@@ -1,0 +1,87 @@
+"""How hosts come and go: the steps of a deployment, the log of its intents, and the receipt at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from orchestrator.hosts.base import Fleet
+
+
+class IntentLog(Protocol):
+    """Where a deployment writes its intent before it makes anything, and reads it back to take things down.
+
+    The run folder's journal is one: it survives a kill, so teardown can work from it alone.
+    """
+
+    @property
+    def path(self) -> Path:
+        """The run folder."""
+
+    def append(self, event: dict[str, Any], *, sync: bool = True) -> None:
+        """Write one event down; with `sync` it is on the disk when this returns."""
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """Everything written down so far, oldest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Receipt:
+    """What was made, what of it is gone, and what is left; the last line of every teardown.
+
+    `unknown` says in words what could not be looked at: there, anything may be left. `is_sure`: whether all processes were
+    looked for; if not, nothing more is said than that nothing was seen.
+    """
+
+    provider: str
+    created: tuple[str, ...] = ()
+    destroyed: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    note: str = ""
+    is_sure: bool = True
+
+    def sentence(self) -> str:
+        """The receipt in one line.
+
+        >>> Receipt(provider="lab", created=("a", "b"), destroyed=("a",), left=("b",)).sentence()
+        'receipt (lab): 2 created, 1 destroyed, 1 left: b'
+        >>> Receipt(provider="gcp", created=("a",), unknown=("disks in project p (no permission)",)).sentence()
+        'receipt (gcp): 1 created, 0 destroyed, not known what is left: disks in project p (no permission)'
+        """
+        left = [f"{len(self.left)} left: {', '.join(self.left)}"] if self.left else []
+        unknown = [f"not known what is left: {', '.join(self.unknown)}"] if self.unknown else []
+        end = ", ".join([*left, *unknown]) or self._nothing
+        text = f"receipt ({self.provider}): {len(self.created)} created, {len(self.destroyed)} destroyed, {end}"
+        return f"{text} ({self.note})" if self.note else text
+
+    @property
+    def _nothing(self) -> str:
+        return "nothing left" if self.is_sure else "nothing seen that is left"
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """What keeps the teardown from being complete: what is left, and what is not known."""
+        return (*self.left, *(f"not known: {item}" for item in self.unknown))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+
+class Deployment(Protocol):
+    """The hosts of one run, from nothing to nothing. Every step may be called again after it failed or was killed."""
+
+    def provision(self) -> None:
+        """Make the hosts; ProvisionError (4) or MissingError (3) when that cannot be done."""
+
+    def deploy(self) -> Fleet:
+        """Install what both ends need, and hand over the hosts; ProvisionError (4) when that cannot be done."""
+
+    def teardown(self) -> Receipt:
+        """End everything that was made, from the intent log alone; safe at any time, any number of times."""
+
+    def describe(self) -> dict[str, Any]:
+        """What a person must know of hosts that stay up: provider, id, until when, how to end them."""

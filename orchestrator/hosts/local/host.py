@@ -1,0 +1,210 @@
+"""The machine that orch runs on, as the only host: no host is made, processes are started and ended."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import services
+from orchestrator.errors import ProvisionError, on_one_line
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.hosts import processes
+from orchestrator.hosts.base import Completed, ContractBroken, Pair, facts_of
+from orchestrator.hosts.capture import capture
+from orchestrator.hosts.lifecycle import IntentLog, Receipt
+from orchestrator.hosts.local.process import LocalProcess
+from orchestrator.hosts.pinning import Pinning, on_this_machine
+from orchestrator.hosts.processes import RUN_MARK, Known, marked, started_at
+
+ADDRESS = "127.0.0.1"
+_FACTS_TIMEOUT_S = 60.0
+_GRACE_S = 5.0
+_NOTE = "processes on this machine; no host was made"
+
+
+class LocalHost:
+    """The machine that orch runs on; `note` takes every process down, so that a later teardown finds it.
+
+    All that is started carries the run's id as a mark (`hosts.processes`).
+    """
+
+    def __init__(
+        self, workspace: Path, *, name: str = "local", run: str = "", note: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self.name = name
+        self.address = ADDRESS
+        self.zone: str | None = None
+        self._folder = workspace.resolve()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self.workspace = PurePosixPath(self._folder)
+        self._note = note
+        self._environment = {**_environment(), RUN_MARK: run}
+        self._started: list[LocalProcess] = []
+
+    def python(self) -> Sequence[str]:
+        """The interpreter that runs orch, which has `services` too."""
+        return (sys.executable,)
+
+    def start(self, argv: Sequence[str], *, cpus: str | None = None) -> LocalProcess:
+        """Start a process of the contract, on those CPUs only where taskset is to be had."""
+        pinned = ["taskset", "-c", cpus, *argv] if cpus is not None and shutil.which("taskset") else list(argv)
+        process = LocalProcess(pinned, env=self._environment, cwd=self._folder)
+        self._started = [p for p in self._started if p.is_running()]
+        self._started.append(process)
+        self._note({"event": "process", "host": self.name, "pid": process.pid, "started": started_at(process.pid)})
+        return process
+
+    def run(self, argv: Sequence[str], *, timeout_s: float) -> Completed:
+        """Run a short command to its end; TimeoutError when it takes longer than `timeout_s`."""
+        return capture(argv, timeout_s=timeout_s, env=self._environment, cwd=self._folder)
+
+    def put(self, local: Path, name: str) -> PurePosixPath:  # noqa: ARG002 - other hosts store it by that name
+        """The file where it lies: this machine sees it already."""
+        return PurePosixPath(local.resolve())
+
+    def fetch(self, remote: PurePosixPath, local: Path) -> None:
+        """Move a file out of the workspace; it appears at `local` whole or not at all."""
+        partial = local.with_name(f"{local.name}.partial")
+        shutil.move(Path(remote), partial)
+        partial.replace(local)
+
+    def facts(self) -> dict[str, Any]:
+        """What `services.python.programs.describe` says of this machine; ProvisionError when it cannot be run."""
+        try:
+            done = self.run([*self.python(), "-m", "services.python.programs.describe"], timeout_s=_FACTS_TIMEOUT_S)
+        except (TimeoutError, ContractBroken) as error:
+            raise ProvisionError(
+                f"this machine cannot be described: {error}", hint="`orch doctor` says what is missing"
+            ) from error
+        if done.returncode != 0:
+            raise ProvisionError(
+                f"this machine cannot be described: services.python.programs.describe ended with {done.returncode}: "
+                f"{on_one_line(done.stderr, 300)}",
+                hint="`orch doctor` says what is missing",
+            )
+        return facts_of(done.stdout, "this machine")
+
+    def end_all(self) -> None:
+        """End every process that still runs."""
+        for process in self._started:
+            process.end(_GRACE_S)
+        self._started.clear()
+
+
+class LocalFleet:
+    """One machine for every placement; with several requesters, several names of it."""
+
+    def __init__(self, hosts: Sequence[LocalHost], pinning: Pinning) -> None:
+        self._hosts = tuple(hosts)
+        self._pinning = pinning
+
+    def pair(self, placement_id: str) -> Pair:  # noqa: ARG002 - all placements are this machine
+        """Both ends on this machine, each pinned as the plan wants."""
+        return Pair(
+            requesters=self._hosts,
+            responder=self._hosts[0],
+            requester_cpus=self._pinning.requester,
+            responder_cpus=self._pinning.responder,
+        )
+
+    def hosts(self) -> Sequence[LocalHost]:
+        """Every name of this machine."""
+        return self._hosts
+
+    def fault(self) -> None:
+        """None: were this machine gone, nobody would ask."""
+
+    def describe(self) -> dict[str, Any]:
+        """The provider, the pinning, and what of it is not as wanted."""
+        warnings = [self._pinning.warning] if self._pinning.warning else []
+        return {
+            "provider": "local",
+            "requester_cpus": self._pinning.requester,
+            "responder_cpus": self._pinning.responder,
+            "warnings": warnings,
+        }
+
+
+class LocalDeployment:
+    """Makes no host, and leaves no process behind."""
+
+    def __init__(self, plan: Plan, intent_log: IntentLog) -> None:
+        self._plan = plan
+        self._intent_log = intent_log
+        self._hosts: list[LocalHost] = []
+        self._before: frozenset[Known] | None = None  # what this process had started before the run
+
+    def provision(self) -> None:
+        """Become the parent of what a process of the run may leave behind, so that teardown finds it."""
+        if self._before is None:
+            self._before = frozenset(processes.descendants())
+            processes.adopt_orphans()
+
+    def deploy(self) -> LocalFleet:
+        """One host under as many names as there are requesters."""
+        names = ["local", *(f"local-{n}" for n in range(2, self._plan.requesters + 1))]
+        workspace = self._intent_log.path / "staging" / "host"
+        self._hosts = [LocalHost(workspace, name=name, run=self._run, note=self._note) for name in names]
+        return LocalFleet(self._hosts, on_this_machine(self._plan.pin))
+
+    def teardown(self) -> Receipt:
+        """End what still runs of this run, also when it was started by an orch that was killed since.
+
+        That is every process that was written down, with its group; every one that carries the run's mark; and what a
+        child of this orch has left behind.
+        """
+        for host in self._hosts:
+            host.end_all()
+        recorded = [Known(pid=e["pid"], started=e["started"]) for e in self._intent_log.events() if _is_process(e)]
+        others: set[Known] = set()
+
+        def still_there() -> list[Known]:
+            orphans = set() if self._before is None else {*processes.descendants()} - self._before
+            found = {*marked(RUN_MARK, self._run), *orphans}
+            others.update(found - {*recorded})
+            return [*found, *(p for p in recorded if p not in found and p.is_alive)]
+
+        left = processes.end(still_there)
+        if self._before is not None:
+            processes.adopt_orphans(False)
+            processes.reap(others)
+            self._before = None
+        every = [*recorded, *others]
+        return Receipt(
+            provider="local",
+            created=tuple(f"process {p.pid}" for p in every),
+            destroyed=tuple(f"process {p.pid}" for p in every if not p.is_alive),
+            left=tuple(str(p) for p in left),
+            note=_NOTE
+            if processes.can_look()
+            else f"{_NOTE}; children in other sessions cannot be seen on this system",
+            is_sure=processes.can_look(),
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Nothing stays up on this machine."""
+        return {"provider": "local", "hosts": [host.name for host in self._hosts]}
+
+    @property
+    def _run(self) -> str:
+        return self._intent_log.path.resolve().name
+
+    def _note(self, event: dict[str, Any]) -> None:
+        # Not synced: what a power cut would lose, it would also end.
+        self._intent_log.append(event, sync=False)
+
+
+def _environment() -> dict[str, str]:
+    """The user's environment, with `services` importable whatever the working folder is."""
+    root = str(Path(services.__path__[0]).parent)
+    inherited = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{inherited}" if inherited else root}
+
+
+def _is_process(event: dict[str, Any]) -> bool:
+    """Whether an event names a process; one that ended before its start time was read cannot be told from another."""
+    return event.get("event") == "process" and event.get("started") is not None

@@ -1,0 +1,273 @@
+"""What this machine can do: one finding per ability, with what it is needed for and how to get it. Changes nothing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.errors import MissingError, OrchError
+from orchestrator.experiment.plan.machines import DEFAULT_MACHINE
+from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE
+from orchestrator.hosts.busy import MEANING, look
+
+PROVIDERS = ("local", "lab", "gcp")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One ability. `needed_for` are the providers that cannot do without it; elsewhere it makes things better."""
+
+    name: str
+    is_there: bool
+    detail: str
+    needed_for: tuple[str, ...] = ()
+    hint: str = ""
+
+
+def survey(provider: str | None = None) -> list[Finding]:
+    """Every finding about this machine; with a provider, also what that provider's own program says it lacks.
+
+    The lab's program is always asked, since that is quick; the cloud only by name, since it is asked over the network.
+    """
+    here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _browser()]
+    if provider == "gcp":
+        return [*here, _controller(), *_cloud(provider)]
+    return [*here, _provider("lab")] if provider in (None, "lab") else here
+
+
+def lacking(findings: list[Finding], provider: str) -> list[Finding]:
+    """What a provider cannot do without and this machine has not."""
+    return [f for f in findings if provider in f.needed_for and not f.is_there]
+
+
+def _python() -> Iterator[Finding]:
+    is_new = sys.version_info >= (3, 11)
+    yield Finding(
+        name="python",
+        is_there=is_new,
+        detail=f"{platform.python_implementation()} {platform.python_version()} on {platform.system()} {platform.release()}",
+        needed_for=PROVIDERS,
+        hint="install Python 3.11 or newer, then make setup PYTHON=python3.11",
+    )
+
+
+def _processor() -> Iterator[Finding]:
+    affinity: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)  # Linux has it, macOS has not
+    cpus = len(affinity(0)) if affinity else os.cpu_count() or 1
+    yield Finding(
+        name="cores",
+        is_there=cpus > 1,
+        detail=f"{cpus} CPU{'s' if cpus > 1 else ''} for this process",
+        hint="with one CPU both ends share it, and each slows the other: the results say so",
+    )
+    can_pin = affinity is not None and shutil.which("taskset") is not None
+    yield Finding(
+        name="pinning",
+        is_there=can_pin,
+        detail="both ends can be pinned to CPUs of their own" if can_pin else "no way to pin a process to a CPU",
+        hint="on Linux install util-linux (taskset); macOS cannot pin: the results say so",
+    )
+
+
+def _quiet() -> Finding:
+    """What else runs here, in a second's look; nothing that a provider cannot do without."""
+    now = look()
+    signs = now.signs()
+    return Finding(
+        name="quiet",
+        is_there=not signs,
+        detail=f"busy right now: {', and '.join(signs)}"
+        if signs
+        else "little else runs right now"
+        if now.is_known
+        else "this system does not count what else runs",
+        hint=f"{MEANING}: {now.advice()}",
+    )
+
+
+def _ping() -> Finding:
+    for method, kind in (("unprivileged ICMP socket", socket.SOCK_DGRAM), ("raw ICMP socket", socket.SOCK_RAW)):
+        try:
+            socket.socket(socket.AF_INET, kind, socket.IPPROTO_ICMP).close()
+        except OSError:
+            continue
+        return Finding(name="ping", is_there=True, detail=method)
+    program = shutil.which("ping")
+    return Finding(
+        name="ping",
+        is_there=program is not None,
+        detail=f"the system's {program}" if program else "neither an ICMP socket nor a ping program",
+        hint="install iputils-ping, or allow ICMP sockets: sysctl -w net.ipv4.ping_group_range='0 2147483647'",
+    )
+
+
+def _tools() -> Iterator[Finding]:
+    terraform = shutil.which("terraform") or shutil.which("tofu")
+    yield Finding(
+        name="terraform",
+        is_there=terraform is not None,
+        detail=terraform or "neither terraform nor tofu is on the PATH",
+        needed_for=("lab", "gcp"),
+        hint="install Terraform from HashiCorp's packages, or OpenTofu from opentofu.org",
+    )
+    beside = Path(sys.executable).with_name("ansible-playbook")
+    ansible = str(beside) if beside.exists() else shutil.which("ansible-playbook")
+    yield Finding(
+        name="ansible",
+        is_there=ansible is not None,
+        detail="ansible-playbook is installed" if ansible else "no ansible-playbook",
+        needed_for=("lab", "gcp"),
+        hint="make setup",
+    )
+    for program, package in (("ssh", "openssh-client"), ("ssh-keygen", "openssh-client")):
+        found = shutil.which(program)
+        yield Finding(
+            name=program,
+            is_there=found is not None,
+            detail=found or f"no {program} on the PATH",
+            needed_for=("lab", "gcp"),
+            hint=f"apt-get install {package}",
+        )
+    sshd = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    yield Finding(
+        name="sshd",
+        is_there=sshd is not None,
+        detail=sshd or "no sshd; hosts of the lab are reached through one",
+        needed_for=("lab",),
+        hint="apt-get install openssh-server (its service need not run)",
+    )
+    ip = shutil.which("ip", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    yield Finding(
+        name="iproute2",
+        is_there=ip is not None,
+        detail=ip or "no ip program",
+        needed_for=("lab",),
+        hint="apt-get install iproute2",
+    )
+
+
+def _kernel() -> Iterator[Finding]:
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    yield Finding(
+        name="root",
+        is_there=is_root,
+        detail="running as root" if is_root else "not running as root, which namespaces need",
+        needed_for=("lab",),
+        hint="sudo make lab, or sudo .venv/bin/orch run ...",
+    )
+    has_netem = _has_netem()
+    yield Finding(
+        name="netem",
+        is_there=has_netem,
+        detail="the kernel emulates distance" if has_netem else "not in this kernel: the lab's user-space link does it",
+        hint="nothing to do; with netem the emulated distance is steadier",
+    )
+    has_tun = Path("/dev/net/tun").exists()
+    yield Finding(
+        name="tun",
+        is_there=has_tun,
+        detail="/dev/net/tun" if has_tun else "no /dev/net/tun",
+        needed_for=() if has_netem else ("lab",),
+        hint="modprobe tun; in a container: --device /dev/net/tun",
+    )
+    version = _cgroup_version()
+    yield Finding(
+        name="cgroup",
+        is_there=version is not None,
+        detail=f"version {version}" if version else "no control groups: a machine's size cannot be emulated",
+        needed_for=("lab",),
+        hint="a Linux kernel with control groups",
+    )
+
+
+def _has_netem() -> bool:
+    modules = Path("/lib/modules") / platform.release()
+    listings = (Path("/proc/modules"), modules / "modules.builtin", modules / "modules.dep")
+    return any("sch_netem" in listing.read_text(errors="replace") for listing in listings if listing.is_file())
+
+
+def _cgroup_version() -> int | None:
+    if Path("/sys/fs/cgroup/cgroup.controllers").exists():
+        return 2
+    mounts = Path("/proc/mounts")
+    return 1 if mounts.exists() and " cgroup " in mounts.read_text() else None
+
+
+def _browser() -> Finding:
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    found = next((path for name in names if (path := shutil.which(name))), None)
+    return Finding(
+        name="chromium",
+        is_there=found is not None,
+        detail=found or "none; only the tests of the report want it",
+        hint="apt-get install chromium",
+    )
+
+
+def _provider(provider: str) -> Finding:
+    """What the provider's own program says: the same question that `orch run` asks before it makes anything."""
+    from orchestrator.hosts.provision.infra import Infra
+
+    try:
+        Infra(provider).check()
+    except MissingError as error:
+        return Finding(
+            name=f"provider {provider}",
+            is_there=False,
+            detail=error.message,
+            needed_for=(provider,),
+            hint=error.hint or "",
+        )
+    return Finding(name=f"provider {provider}", is_there=True, detail="ready", needed_for=(provider,))
+
+
+def _controller() -> Finding:
+    """The address from which the hosts are reached: nothing is assumed, so it must be given."""
+    named = os.environ.get("ORCH_CONTROLLER_CIDR")
+    return Finding(
+        name="controller",
+        is_there=bool(named),
+        detail=f"SSH is opened to {named}"
+        if named
+        else "ORCH_CONTROLLER_CIDR is not set: nobody could reach the hosts",
+        needed_for=("gcp",),
+        hint="export ORCH_CONTROLLER_CIDR=203.0.113.7/32, with the address from which you come",
+    )
+
+
+def _cloud(provider: str) -> list[Finding]:
+    """What the cloud says of the hosts that the current plan needs, or else of a usual pair."""
+    from orchestrator.hosts.provision.infra import Infra
+
+    hosts = _hosts_of_current_plan(provider) or [(zone, DEFAULT_MACHINE) for zone in (HOME_ZONE, AWAY_ZONE)]
+    try:
+        found = Infra(provider).findings(hosts)
+    except OrchError as error:
+        lost = Finding(
+            name=provider, is_there=False, detail=error.message, needed_for=(provider,), hint=error.hint or ""
+        )
+        return [lost]
+    return [
+        Finding(
+            name=f"{provider} {f['name']}", is_there=f["ok"], detail=f["what"], needed_for=(provider,), hint=f["hint"]
+        )
+        for f in found
+    ]
+
+
+def _hosts_of_current_plan(provider: str) -> list[tuple[str, str]]:
+    """Zone and machine type of every host of the plan that `orch run` would take; none when it is for another provider."""
+    from orchestrator.experiment.plan import store
+    from orchestrator.experiment.plan.topology import topology
+
+    try:
+        plan = store.current()
+    except OrchError:
+        return []
+    return [(host.zone, host.machine) for host in topology(plan).hosts] if plan.provider == provider else []

@@ -1,0 +1,1 @@
+"""Hosts that are made: Terraform, Ansible, and what must come down."""

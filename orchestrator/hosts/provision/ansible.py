@@ -1,0 +1,97 @@
+"""Deploys to hosts with Ansible: the inventory comes from Terraform's output, the roles from `ansible/`."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orchestrator.errors import MissingError, ProvisionError
+from orchestrator.hosts.provision.programs import LOCK, run_logged
+from orchestrator.hosts.provision.wheelhouse import Bundle
+
+GROUPS = {"requester": ("requesters",), "responder": ("responders",), "both": ("requesters", "responders")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployed:
+    """What a play did: hosts by name with their counts of tasks, as Ansible's recap has them."""
+
+    changed: int
+    hosts: dict[str, dict[str, int]]
+
+
+def find_playbook_program() -> str:
+    """The ansible-playbook of this installation, or of the PATH; MissingError when there is none."""
+    beside = Path(sys.executable).with_name("ansible-playbook")
+    found = str(beside) if beside.exists() else shutil.which("ansible-playbook")
+    if found is None:
+        raise MissingError("ansible-playbook is missing", hint="it comes with orch's own packages: `make setup`")
+    return found
+
+
+def inventory(
+    hosts: dict[str, Any], ssh_config: Path, wheelhouse: Bundle, code: Bundle, workspace: str
+) -> dict[str, Any]:
+    """Ansible's inventory as plain data; `hosts` is the output of that name of a module of `infra/`."""
+    groups: dict[str, dict[str, Any]] = {name: {"hosts": {}} for name in ("requesters", "responders")}
+    for name, host in hosts.items():
+        for group in GROUPS[host["role"]]:
+            groups[group]["hosts"][name] = {}
+    variables = {
+        "ansible_ssh_common_args": f"-F {shlex.quote(str(ssh_config.resolve()))}",
+        "orch_wheelhouse": str(wheelhouse.path.resolve()),
+        "orch_wheelhouse_digest": wheelhouse.digest,
+        "orch_code": str(code.path.resolve()),
+        "orch_code_digest": code.digest,
+        "orch_workspace": workspace,
+    }
+    by_host = {
+        name: {"ansible_user": host["ssh"]["user"], "ansible_become": host["ssh"]["sudo"]}
+        for name, host in hosts.items()
+    }
+    return {"all": {"vars": variables, "hosts": by_host, "children": groups}}
+
+
+def deploy(ansible: Path, inventory_file: Path, log: Path) -> Deployed:
+    """Run `deploy.yml` on every host of the inventory; ProvisionError with the failed task's own words."""
+    environment = {
+        "ANSIBLE_CONFIG": str((ansible / "ansible.cfg").resolve()),
+        # Wheels are compressed already: no -C. One connection per host, named by all that tells hosts apart (%C): by
+        # Ansible's own naming the host of that name in another deployment would be taken for ours.
+        "ANSIBLE_SSH_ARGS": "-o ControlMaster=auto -o ControlPersist=20s",
+        "ANSIBLE_SSH_CONTROL_PATH": "%(directory)s/%%C",
+        "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_FORCE_COLOR": "0",
+    }
+    command = [find_playbook_program(), "-i", str(inventory_file.resolve()), str((ansible / "deploy.yml").resolve())]
+    ended = run_logged(command, log, environment, lock=inventory_file.parent / LOCK)
+    if ended.status:
+        raise ProvisionError(f"deploying failed: {_essence(ended.words)}", hint=f"Ansible's whole output is in {log}")
+    hosts = dict(_recap(ended.out.splitlines()))
+    return Deployed(changed=sum(counts["changed"] for counts in hosts.values()), hosts=hosts)
+
+
+def _recap(lines: Iterable[str]) -> Iterable[tuple[str, dict[str, int]]]:
+    for line in lines:
+        match = re.match(r"^(\S+)\s*: (ok=\d+.*)$", line)
+        if match:
+            pairs = (pair.split("=") for pair in match[2].split())
+            yield match[1], {key: int(value) for key, value in pairs}
+
+
+def _essence(words: str) -> str:
+    """The lines of the failed tasks, at most 1,500 characters."""
+    failed = [line for line in words.splitlines() if re.match(r"^(fatal|ERROR|\[ERROR\]|failed):?", line)]
+    return " ".join(" ".join(failed or [words]).split())[:1500]
+
+
+def write(inventory_file: Path, document: dict[str, Any]) -> None:
+    """The inventory as JSON, which is YAML."""
+    inventory_file.write_text(json.dumps(document, indent=2))

@@ -1,0 +1,124 @@
+"""The programs beside each module of `infra/` that answer for what Terraform cannot see: `infra/<provider>/provider.py`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orchestrator.errors import MissingError, OrchError, ProvisionError, UsageError, did_you_mean, on_one_line
+
+ROOT = Path(__file__).resolve().parents[3]
+# The folders of infra/ beside this code: a provider's name leads to nothing else.
+MODULES = tuple(sorted(path.parent.name for path in (ROOT / "infra").glob("*/provider.py")))
+_INCOMPLETE = 6
+_LACKING = 3
+_PATIENCE_S = 900.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swept:
+    """What a sweep removed, what is still there and why, and where it could not look and why, in words."""
+
+    removed: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Infra:
+    """One provider's module and its program; infra/README.md has the documents each verb prints."""
+
+    provider: str
+
+    def __post_init__(self) -> None:
+        if self.provider not in MODULES:
+            raise UsageError(
+                f"there is no provider {self.provider} in infra/", hint=did_you_mean(self.provider, MODULES)
+            )
+
+    @property
+    def module(self) -> Path:
+        """The Terraform root module."""
+        return ROOT / "infra" / self.provider
+
+    def check(self) -> None:
+        """MissingError that lists all that this machine lacks for the provider."""
+        document = self._ask("check")
+        if not document["ok"]:
+            missing = document["missing"]
+            raise MissingError(
+                f"provider {self.provider} cannot be used here: {'; '.join(m['what'] for m in missing)}",
+                hint="; ".join(m["hint"] for m in missing if m.get("hint")),
+            )
+
+    def target(self) -> dict[str, str | None]:
+        """Where hosts are made and looked for from here: a cloud project, this machine."""
+        named: dict[str, str | None] = self._ask("target")["target"]
+        return named
+
+    def require_target(self, made_in: dict[str, str | None] | None) -> None:
+        """UsageError when this environment leads elsewhere than to where a deployment was made (None: not recorded)."""
+        if made_in is None:
+            return
+        answer = self._ask("target")
+        here = answer["target"]
+        other = [key for key in made_in if here.get(key) != made_in[key]]
+        if other:
+            made = " and ".join(f"{key} {made_in[key]}" for key in other)
+            now = " and ".join(f"{key} {here.get(key)}" if here.get(key) else f"no {key}" for key in other)
+            again = " ".join(f"{answer['set_by'][key]}={made_in[key]}" for key in other if key in answer["set_by"])
+            raise UsageError(
+                f"its hosts were made in {made}, and this environment names {now}: nothing was asked or deleted there"
+                + (f"; set {again}" if again else ""),
+                hint=f"set {again}, and call again" if again else "call it there",
+            )
+
+    def findings(self, hosts: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+        """What the cloud itself says of making hosts in these zones, of these machine types: name, ok, what, hint."""
+        asked = [word for zone, machine in sorted(hosts) for word in ("--host", f"{zone}:{machine}")]
+        found: list[dict[str, Any]] = self._ask("check", *asked)["findings"]
+        return found
+
+    def status(self, identity: str) -> dict[str, Any]:
+        """Which hosts and links are alive, and what to replace to mend the rest."""
+        return self._ask("status", "--run-id", identity)
+
+    def standing(self) -> dict[str, Any]:
+        """Every run of which something is still there, by id."""
+        runs: dict[str, Any] = self._ask("list")["runs"]
+        return runs
+
+    def sweep(self, identity: str) -> Swept:
+        """Remove all that is ours and carries the id. Never raises: where the provider cannot be asked, all is unknown."""
+        try:
+            document = self._ask("sweep", "--run-id", identity)
+        except OrchError as error:
+            return Swept(unknown=(f"all of orch-{identity} ({error.message})",))
+        left, unknown = (
+            tuple(f"{item['what']} ({item['why']})" for item in document.get(key, ())) for key in ("left", "unknown")
+        )
+        return Swept(removed=tuple(document["removed"]), left=left, unknown=unknown)
+
+    def _ask(self, *words: str) -> dict[str, Any]:
+        command = [sys.executable, str(self.module / "provider.py"), *words]
+        hint = f"by hand: python3 infra/{self.provider}/provider.py {' '.join(words)}"
+        try:
+            # In a session of its own: a teardown that has begun is not to be cut by the terminal's Ctrl-C.
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, timeout=_PATIENCE_S, start_new_session=True
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ProvisionError(
+                f"{self.provider}: {words[0]} had no answer after {_PATIENCE_S:g} s", hint=hint
+            ) from error
+        if done.returncode not in (0, _LACKING, _INCOMPLETE):
+            raise ProvisionError(f"{self.provider}: {words[0]} failed: {on_one_line(done.stderr, 800)}", hint=hint)
+        if not done.stdout:
+            raise MissingError(f"{self.provider}: {words[0]} failed: {on_one_line(done.stderr, 800)}", hint=hint)
+        document: dict[str, Any] = json.loads(done.stdout)
+        return document

@@ -1,0 +1,60 @@
+"""What Terraform itself says that a plan would make, for `orch plan`: nothing is made, nothing is kept."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from orchestrator.errors import OrchError
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.topology import topology
+from orchestrator.hosts.provision.deployment import variables
+from orchestrator.hosts.provision.infra import Infra
+from orchestrator.hosts.provision.terraform import Changes, Terraform, find_program
+
+_ID = "preview"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """The hosts, by zone, and Terraform's count of what it would add; or why Terraform could not be asked."""
+
+    hosts: tuple[tuple[str, str], ...]  # name and zone
+    changes: Changes | None = None
+    lacking: str | None = None
+
+    def sentence(self) -> str:
+        """In one line, for a person."""
+        hosts = ", ".join(f"{name} in {zone}" for name, zone in self.hosts)
+        if self.changes is None:
+            return f"not asked ({self.lacking}); it would make {hosts}"
+        return f"{self.changes.add} to add: {hosts}, and what connects them"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {**asdict(self), "sentence": self.sentence()}
+
+
+def preview(plan: Plan) -> Preview | None:
+    """A real `terraform plan` for what the plan needs, in a folder that is gone afterwards; None for provider local.
+
+    What keeps Terraform from being asked (no program, no root, no credentials) is told in the preview: a plan can be
+    made and read without it.
+    """
+    if plan.provider == "local":
+        return None
+    hosts = tuple((host.name, host.zone) for host in topology(plan).hosts)
+    infra = Infra(plan.provider)
+    try:
+        find_program()
+        infra.check()
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder)
+            terraform = Terraform(module=infra.module, folder=place, variables=place / "variables.tfvars.json")
+            terraform.variables.write_text(variables(plan, _ID, place / "keys"))
+            terraform.init()
+            return Preview(hosts=hosts, changes=terraform.plan())
+    except OrchError as error:
+        return Preview(hosts=hosts, lacking=error.message)

@@ -1,0 +1,37 @@
+"""Who makes the hosts: one `Deployment` per provider, behind one interface, chosen by the plan.
+
+The run loop provisions, deploys, measures on the `Fleet` it is given, and tears down; it never asks which provider it
+is. Adding a provider means one line in `PROVIDERS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+from orchestrator.errors import MissingError, did_you_mean
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.hosts.lifecycle import Deployment, IntentLog
+
+Factory = Callable[[Plan, IntentLog], Deployment]
+
+# provider -> "module:factory"; the module is imported only when its provider is asked for.
+PROVIDERS: dict[str, str] = {
+    "local": "orchestrator.hosts.local.host:LocalDeployment",
+    "lab": "orchestrator.hosts.provision.deployment:TerraformDeployment",
+    "gcp": "orchestrator.hosts.provision.deployment:TerraformDeployment",
+}
+
+
+def open_deployment(plan: Plan, intent_log: IntentLog) -> Deployment:
+    """The deployment of a plan's provider; MissingError when this installation has none for it."""
+    try:
+        target = PROVIDERS[plan.provider]
+    except KeyError:
+        raise MissingError(
+            f"provider {plan.provider!r} is not available in this installation",
+            hint=did_you_mean(plan.provider, PROVIDERS),
+        ) from None
+    module, _, name = target.partition(":")
+    factory: Factory = getattr(importlib.import_module(module), name)
+    return factory(plan, intent_log)

@@ -1,0 +1,178 @@
+"""Which deployments there are: a folder each under `.orch/deployments/`; its `deployment.json` comes first.
+
+That file and the provider's own sweep are all that teardown needs; plans, state and keys of several deployments stand
+side by side. What lies in such a folder says what is run and deleted, so it is only believed where this user's orch made
+it (`own_mark`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from orchestrator import own_mark
+from orchestrator.errors import UsageError, did_you_mean
+from orchestrator.hosts.provision.infra import MODULES
+from orchestrator.strict_json import read_json
+
+FOLDER = Path(".orch") / "deployments"
+FILE = "deployment.json"
+_PARTIAL = f"{FILE}.partial"
+_MARK = "mark"
+_BY_LABEL = "ends what it made, found by its label"
+
+_Id: TypeAlias = Annotated[str, Field(pattern=r"\Ao[0-9a-f]{9}\z")]
+_Run: TypeAlias = Annotated[str, Field(pattern=r"\A[^/\x00-\x1f\x7f-\x9f]+\z")]
+_Host: TypeAlias = Annotated[str, Field(pattern=r"\A[a-z]([a-z0-9-]{0,18}[a-z0-9])?\z")]  # as infra/*/variables.tf
+_Time: TypeAlias = Annotated[float, Field(ge=0, le=253_000_000_000)]  # the years that a calendar has
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intent:
+    """What is to be made, written down first. Times are Unix seconds; `state` says how far it has come.
+
+    `target` is where it is made (a cloud project, this machine), as the provider's program names it; None in what an
+    older orch wrote.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    id: _Id
+    run_id: _Run
+    provider: str
+    hosts: tuple[_Host, ...]
+    created_at: _Time
+    expires_at: _Time
+    cost_usd_per_h: Annotated[float, Field(ge=0)] | None
+    state: Literal["intended", "up", "down"]
+    target: dict[str, str | None] | None = None
+
+
+def deployment_id(run_id: str) -> str:
+    """The short name a run's hosts carry: ten characters of a-z and 0-9, the first a letter."""
+    return "o" + hashlib.sha256(run_id.encode()).hexdigest()[:9]
+
+
+def folder_of(identity: str) -> Path:
+    """Where a deployment keeps state, keys and logs."""
+    return FOLDER / identity
+
+
+def write(intent: Intent) -> None:
+    """Put the intent on the disk, whole and marked as ours, before this returns.
+
+    UsageError when its folder is there already, and is not one that this user's orch made.
+    """
+    folder = folder_of(intent.id)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        _require_private(folder)
+        if read(intent.id) is None and any(item.name != _PARTIAL for item in folder.iterdir()):
+            raise _foreign(folder, "it was there before, with something in it") from None
+    document = json.loads(json.dumps(asdict(intent)))
+    partial = folder / _PARTIAL
+    partial.unlink(missing_ok=True)  # never written through, should it be a link
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump({**document, _MARK: mark_of(document, folder)}, file, indent=2)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(folder / FILE)
+
+
+def mark_of(document: dict[str, Any], folder: Path) -> str:
+    """The mark of what is written down of a deployment, in this folder and no other."""
+    return own_mark.mark("deployment", _about(document, folder))
+
+
+def _about(document: dict[str, Any], folder: Path) -> list[Any]:
+    """The device's number is left out: it may be another one after a restart, and hosts must still be taken down then."""
+    return [str(folder.resolve()), folder.stat().st_ino, document]
+
+
+def read(identity: str) -> Intent | None:
+    """The intent of a deployment; None when there never was one.
+
+    UsageError when it was not written here by this user's orch, and when what was written is damaged.
+    """
+    folder = folder_of(identity)
+    path = folder / FILE
+    if not os.path.lexists(path):
+        return None
+    _require_private(folder)
+    try:
+        document = read_json(path)
+        if not isinstance(document, dict):
+            raise ValueError("it holds no object")
+        claimed = document.pop(_MARK, None)
+        intent: Intent = TypeAdapter(Intent).validate_json(json.dumps(document))
+        _require_its_own(intent, identity)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise _damaged(path, f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from error
+    except (OSError, ValueError) as error:
+        raise _damaged(path, str(error)) from error
+    if not own_mark.is_ours("deployment", _about(document, folder), claimed):
+        raise _foreign(folder, f"{FILE} does not carry the mark of {own_mark.key_file()}")
+    return intent
+
+
+def _require_its_own(intent: Intent, identity: str) -> None:
+    """ValueError when the intent speaks of another folder, or of a provider that is not one of `infra/`."""
+    if identity != intent.id or intent.id != deployment_id(intent.run_id):
+        raise ValueError("id or run_id: they do not belong to each other and to this folder")
+    if intent.provider not in MODULES:
+        raise ValueError(f"provider: there is none of that name; known: {', '.join(MODULES)}")
+
+
+def _require_private(folder: Path) -> None:
+    for path in (folder, folder / FILE):
+        why = own_mark.why_not_private(path) if os.path.lexists(path) else None
+        if why is not None:
+            raise _foreign(folder, f"{path.name}: {why}")
+
+
+def _foreign(folder: Path, why: str) -> UsageError:
+    return UsageError(
+        f"{folder} was not made here by this user's orch, so nothing in it is believed: {why}",
+        hint=f"move it away; if it was yours (the checkout was moved, say), `orch teardown --all` {_BY_LABEL}",
+    )
+
+
+def _damaged(path: Path, why: str) -> UsageError:
+    return UsageError(
+        f"{path}: damaged: {why}", hint=f"move {path.parent} away; `orch teardown --all` then {_BY_LABEL}"
+    )
+
+
+def intents() -> list[Intent]:
+    """Every deployment that was ever begun here, oldest first."""
+    found = [read(path.parent.name) for path in FOLDER.glob(f"*/{FILE}")]
+    return sorted((i for i in found if i is not None), key=lambda i: i.created_at)
+
+
+def standing() -> list[Intent]:
+    """Deployments of which something may still be up."""
+    return [i for i in intents() if i.state != "down"]
+
+
+def find(name: str | None) -> Intent:
+    """The standing deployment of that id or run id, or the only one; UsageError when that names none or several."""
+    up = standing()
+    if name is not None:
+        for intent in up:
+            if name in (intent.id, intent.run_id):
+                return intent
+        known = [i.run_id for i in up]
+        raise UsageError(f"no deployment of {name} is up", hint=did_you_mean(name, known) if known else "nothing is up")
+    if len(up) != 1:
+        listed = ", ".join(f"{i.id} ({i.run_id})" for i in up)
+        raise UsageError(f"several deployments are up: {listed}; name one" if up else "no deployment is up")
+    return up[0]

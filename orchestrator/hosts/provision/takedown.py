@@ -1,0 +1,86 @@
+"""Takes a deployment down from its written intent alone: no plan, no run folder, no state is needed for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from orchestrator.errors import OrchError, UsageError
+from orchestrator.hosts import processes
+from orchestrator.hosts.lifecycle import Receipt
+from orchestrator.hosts.provision import registry
+from orchestrator.hosts.provision.infra import Infra
+from orchestrator.hosts.provision.programs import LOCK, end_orphan
+from orchestrator.hosts.provision.registry import Intent, folder_of
+from orchestrator.hosts.provision.terraform import Terraform
+
+
+def terraform_of(identity: str, provider: str) -> Terraform:
+    """The driver of a deployment's own state."""
+    folder = folder_of(identity)
+    return Terraform(module=Infra(provider).module, folder=folder, variables=folder / "variables.tfvars.json")
+
+
+def take_down(intent: Intent) -> Receipt:
+    """Destroy what the state knows, then sweep by label for what it does not; the receipt is what the sweep found.
+
+    Safe at any time, any number of times. A host counts as destroyed when the sweep found nothing of it left; the
+    deployment is down when besides nothing is unknown. UsageError when this environment leads to another place than the
+    hosts were made in.
+    """
+    infra = Infra(intent.provider)
+    try:
+        infra.require_target(intent.target)
+    except UsageError as error:
+        if intent.state != "down":
+            raise
+        note = f"it was down before, and was not looked at again: {error.message}"
+        return Receipt(provider=intent.provider, created=intent.hosts, destroyed=intent.hosts, note=note)
+    end_orphan(folder_of(intent.id) / LOCK)
+    created = intent.hosts if intent.state != "intended" else _found(infra, intent)
+    trouble = None if intent.state == "down" else _destroy(intent)
+    swept = infra.sweep(intent.id)
+    left = (*swept.left, *map(str, processes.end(lambda: processes.marked(processes.RUN_MARK, intent.id))))
+    unknown = swept.unknown if trouble is None else (*swept.unknown, trouble)
+    note = f"swept by label: {', '.join(swept.removed)}" if swept.removed else ""
+    if not left and not unknown:
+        for key in (folder_of(intent.id) / "keys").glob("*"):
+            key.unlink()
+        registry.write(replace(intent, state="down"))
+        terraform_of(intent.id, intent.provider).clear()
+    instances = {name: f"orch-{intent.id}-{name}" for name in created}
+    # What was not seen to be gone does not count as destroyed, unless the sweep itself saw it go.
+    gone = tuple(
+        name
+        for name, instance in instances.items()
+        if not _is_among(instance, left) and (not swept.unknown or _is_among(instance, swept.removed))
+    )
+    return Receipt(provider=intent.provider, created=created, destroyed=gone, left=left, unknown=unknown, note=note)
+
+
+def _found(infra: Infra, intent: Intent) -> tuple[str, ...]:
+    """The hosts that are there of a deployment that was never finished; all of them where that cannot be asked."""
+    try:
+        there = infra.status(intent.id)["hosts"]
+    except OrchError:
+        return intent.hosts
+    return tuple(name for name in intent.hosts if name in there)
+
+
+def _is_among(instance: str, left: Iterable[str]) -> bool:
+    return any(re.search(rf"{re.escape(instance)}(?![a-z0-9-])", item) for item in left)
+
+
+def _destroy(intent: Intent) -> str | None:
+    """Destroy by the state; what kept it from that, in words. Only the state knows of what has lost its labels."""
+    terraform = terraform_of(intent.id, intent.provider)
+    if not terraform.variables.exists():
+        return None
+    try:
+        terraform.init()
+        terraform.destroy()
+    except OrchError as error:
+        state = terraform.folder / "terraform.tfstate"
+        return f"what only Terraform's state knows (terraform could not destroy: {error.message[:300]}; state: {state})"
+    return None

@@ -1,0 +1,130 @@
+"""The hosts of a deployment as the run loop knows them, and what must be true of them before anything is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from orchestrator.errors import ProvisionError
+from orchestrator.experiment.plan.plan import Pin, Placement, Plan
+from orchestrator.experiment.plan.topology import Topology
+from orchestrator.hosts.base import Pair
+from orchestrator.hosts.ping import ping
+from orchestrator.hosts.pinning import Pinning, choose
+from orchestrator.hosts.remote.host import RemoteHost
+
+_PINGS = 25
+_NO_PING = "the way between the two hosts is closed; `orch status` shows what is up, `orch teardown` ends it"
+_TOLERANCE = 0.05  # of the wanted RTT, or ...
+_TOLERANCE_MS = 0.5  # ... so much, whichever is larger
+
+
+@dataclass(kw_only=True)
+class RemoteFleet:
+    """Hosts by name, and the ends of every placement. `about` goes into the manifest."""
+
+    members: Mapping[str, RemoteHost]
+    topology: Topology
+    pin: Pin
+    look: Callable[[], Mapping[str, Any]]  # the provider's own `status` of the deployment
+    about: dict[str, Any] = field(default_factory=dict)
+    _pinning: dict[str, Pinning] = field(default_factory=dict)
+
+    def pair(self, placement_id: str) -> Pair:
+        """See `Fleet.pair`."""
+        ends = self.topology.ends[placement_id]
+        responder = self.members[ends.responder]
+        pinning = self._pinning_on(responder)
+        return Pair(
+            requesters=tuple(self.members[name] for name in ends.requesters),
+            responder=responder,
+            requester_cpus=pinning.requester,
+            responder_cpus=pinning.responder,
+        )
+
+    def hosts(self) -> Sequence[RemoteHost]:
+        """See `Fleet.hosts`."""
+        return tuple(self.members.values())
+
+    def describe(self) -> dict[str, Any]:
+        """See `Fleet.describe`; with the CPUs of both ends, which are the same numbers on every host."""
+        pinning = self._pinning_on(next(iter(self.members.values())))
+        is_shared = any(ends.responder in ends.requesters for ends in self.topology.ends.values())
+        return {
+            **self.about,
+            "requester_cpus": pinning.requester,
+            "responder_cpus": pinning.responder,
+            "warnings": [pinning.warning] if pinning.warning and is_shared else [],
+        }
+
+    def fault(self) -> str | None:
+        """See `Fleet.fault`."""
+        seen = self.look()
+        gone = [
+            f"host {name}: {seen['hosts'].get(name, {'why': 'it is gone'})['why']}"
+            for name in self.members
+            if not seen["hosts"].get(name, {"alive": False})["alive"]
+        ]
+        if not seen["link"]["alive"]:
+            gone.append(f"the link between the hosts: {seen['link']['why']}")
+        return "; ".join(gone) or None
+
+    def _pinning_on(self, host: RemoteHost) -> Pinning:
+        """All hosts are of one machine type, so one of them tells the CPUs of all."""
+        if host.name not in self._pinning:
+            done = host.run(["nproc"], timeout_s=30)
+            cpus = list(range(int(done.stdout))) if done.returncode == 0 else None
+            self._pinning[host.name] = choose(self.pin, cpus, can_pin=True)
+        return self._pinning[host.name]
+
+
+def measure_distance(fleet: RemoteFleet, plan: Plan) -> list[dict[str, Any]]:
+    """The RTT between the ends of every placement, against the wanted one; ProvisionError when the link is not as wanted.
+
+    A link may be off by the larger of 5 % and 0.5 ms. The quickest of the pings is what the link can do; jitter makes
+    some quicker than wanted, so there the mean counts, which may be off by half the jitter more. Where no RTT was wanted
+    it is only recorded.
+    """
+    return [_measured(fleet, placement) for placement in plan.placements if placement.kind != "local"]
+
+
+def _measured(fleet: RemoteFleet, placement: Placement) -> dict[str, Any]:
+    pair = fleet.pair(placement.id)
+    asks, answers = pair.requesters[0], pair.responder
+    record = str(asks.workspace / f"distance-{placement.id}.timings")
+    try:
+        done = ping(
+            asks, {"address": answers.address, "count": _PINGS, "interval_s": 0.02, "timeout_s": 5.0, "record": record}
+        )
+    except (TimeoutError, ValueError) as error:
+        raise ProvisionError(f"{asks.name} cannot ping {answers.name}: {error}", hint=_NO_PING) from error
+    if not done["received"]:
+        raise ProvisionError(
+            f"{asks.name} cannot ping {answers.name}: no reply to {done['sent']} requests", hint=_NO_PING
+        )
+    wanted, jitter_ms = placement.link.rtt_ms, placement.link.jitter_ms or 0.0
+    achieved = float(done["avg_ms" if jitter_ms else "min_ms"])
+    if wanted is not None and abs(achieved - wanted) > max(_TOLERANCE * wanted, _TOLERANCE_MS) + jitter_ms / 2:
+        raise ProvisionError(
+            f"the link of {placement.name} is off: ping {achieved:.2f} ms between {asks.name} and {answers.name}, "
+            f"wanted {wanted:g} ms",
+            hint="the machine may be too busy to emulate the distance; quiet it, or `orch teardown` and run again",
+        )
+    return {"placement": placement.id, "wanted_rtt_ms": wanted, "ping_ms": achieved, "received": done["received"]}
+
+
+def prove_placement(facts: Mapping[str, Mapping[str, Any]], wanted: Mapping[str, Any]) -> None:
+    """Compare zone and machine type, as each instance's own metadata tells them, with what was asked for.
+
+    Raises ProvisionError where a host says it is elsewhere; a host without a metadata service says nothing.
+    """
+    for name, fact in facts.items():
+        cloud = fact.get("cloud") or {}
+        for what in ("zone", "machine"):
+            said, asked = (cloud.get(what) or "").rsplit("/", 1)[-1], wanted[name][what]  # projects/1/zones/us-west1-a
+            if said and said != asked:
+                raise ProvisionError(
+                    f"{name} says of itself that its {what} is {said}; {asked} was asked for",
+                    hint="`orch teardown`, then run again; it must not be measured as what it is not",
+                )

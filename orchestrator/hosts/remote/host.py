@@ -1,0 +1,363 @@
+"""Hosts reached over SSH: starts processes of the contract on channels of one connection, and moves files.
+
+A process ends with the channel that started it, because a contract process ends when its stdin closes.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import re
+import shlex
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import paramiko
+
+from orchestrator.errors import MissingError, ProvisionError, on_one_line
+from orchestrator.hosts.base import Completed, ContractBroken, HostLost, facts_of
+from orchestrator.hosts.output_limits import LineBuffer, StderrLimit
+from orchestrator.hosts.remote.ssh import Access, Session, await_session
+
+ROOT = PurePosixPath("/opt/orch")
+_WORDS = 4_000  # characters of stderr that are kept
+_PID = re.compile(r"^orch-pid (\d+) (\d*)\n", re.MULTILINE)
+# The shell's own id and, behind the name in its stat line, when it started; what it becomes keeps both.
+_SAY_PID = "read -r s </proc/$$/stat; set -- ${s##*) }; echo orch-pid $$ ${20} >&2"
+# The process, or what is left of its group; nothing where the id is another one's by now.
+_SIGNAL = (
+    'pid=$1; start=$2; name=$3; to=$4; if read -r s 2>/dev/null </proc/"$pid"/stat; then set -- ${s##*) }; '
+    '[ "$start" = "${20}" ] || exit 0; fi; kill -s "$name" -- "$to"'
+)
+_CHUNK_BYTES = 1 << 20
+_PIECE_BYTES = 65_536
+_MOST_SAID_BYTES = 16 << 20  # by a short command
+_SEND_S = 30.0
+_OPEN_S = 60.0
+_ANSWER_S = 15.0
+_COPY_S = 120.0  # without a byte
+
+
+@contextmanager
+def _losing(name: str) -> Iterator[None]:
+    """Turns what a broken connection raises into HostLost."""
+    try:
+        yield
+    except (paramiko.SSHException, EOFError, ConnectionError) as error:
+        raise HostLost(f"{name}: the SSH connection is lost ({error or type(error).__name__})") from error
+
+
+class RemoteProcess:
+    """A process on its own SSH channel; see `hosts.base.Process`."""
+
+    def __init__(self, channel: paramiko.Channel, command: str, host: RemoteHost) -> None:
+        self._channel = channel
+        self._host = host
+        self._lines = LineBuffer()
+        self._broken: ContractBroken | None = None
+        self._stderr = ""
+        self._pid: tuple[int, str] | None = None  # and when it started, in the host's words
+        channel.exec_command(f"{_SAY_PID}; exec {command}")
+        # Only stderr has a thread: what is not read of stdout stays over there, as the channel's window is full then.
+        self._reader = threading.Thread(target=self._read_err, daemon=True)
+        self._reader.start()
+
+    def _read_err(self) -> None:
+        limit = StderrLimit()
+        while True:
+            try:
+                data = self._channel.recv_stderr(_PIECE_BYTES)
+            except TimeoutError:
+                continue  # the time-out is that of whoever reads stdout
+            if not data:
+                return
+            text = self._stderr + data.decode(errors="replace")
+            if self._pid is None and (found := _PID.search(text)):
+                self._pid = int(found[1]), found[2]
+                text = text.replace(found[0], "", 1)
+            self._stderr = text[-_WORDS:]
+            try:
+                limit.take(data)
+            except ContractBroken as error:
+                self._broken = error
+                self._channel.close()  # wakes whoever reads stdout
+                return
+
+    def send(self, line: str) -> None:
+        """See `Process.send`."""
+        try:
+            with self._within(_SEND_S):
+                self._channel.sendall(line.encode() + b"\n")
+        except (OSError, paramiko.SSHException) as error:
+            raise BrokenPipeError(f"{self._host.name}: its process is gone, or does not read") from error
+
+    def read(self, timeout_s: float) -> str | None:
+        """See `Process.read`; HostLost when the output ended because the host is gone."""
+        deadline_s, is_over = time.monotonic() + timeout_s, False
+        while True:
+            line = self._next_line()
+            if line is not None:
+                return line
+            if is_over:
+                raise TimeoutError(f"{self._host.name}: no line within {timeout_s:g} s, though it prints")
+            try:
+                with self._within(deadline_s - time.monotonic()):
+                    data = self._channel.recv(_PIECE_BYTES)
+            except TimeoutError:
+                raise TimeoutError(f"{self._host.name}: nothing said for {timeout_s:g} s") from None
+            if not data:
+                return self._at_the_end()
+            self._lines.take(data)
+            is_over = time.monotonic() >= deadline_s
+
+    @contextmanager
+    def _within(self, timeout_s: float) -> Iterator[None]:
+        """A time-out of the channel for this block alone: the thread that reads stderr has none."""
+        self._channel.settimeout(max(0.0, timeout_s))
+        try:
+            yield
+        finally:
+            self._channel.settimeout(None)
+
+    def _next_line(self) -> str | None:
+        if self._broken is None:
+            try:
+                return self._lines.line()
+            except ContractBroken as error:
+                self._broken = error
+        raise self._broken
+
+    def _at_the_end(self) -> str | None:
+        if self._broken is not None:
+            raise self._broken
+        rest = self._lines.rest()
+        if rest is None:
+            self._explain_end()
+        return rest
+
+    def _explain_end(self) -> None:
+        """Tell a process that ended by itself from one whose host, connection or memory is gone."""
+        if self._channel.status_event.wait(_ANSWER_S) and self._channel.exit_status >= 0:
+            return
+        connected = self._host.is_connected
+        if not self._host.answers():
+            raise HostLost(f"{self._host.name} does not answer any more")
+        why = "it was killed, as the kernel does when memory runs out" if connected else "its SSH connection was lost"
+        if why not in self._stderr:
+            self._stderr = f"{self._stderr}{why}\n"
+
+    def close_stdin(self) -> None:
+        """See `Process.close_stdin`."""
+        try:
+            self._channel.shutdown_write()
+        except (OSError, paramiko.SSHException):
+            return  # closed with its connection
+
+    def end(self, grace_s: float = 5.0) -> int:
+        """See `Process.end`; -1 where a signal or the lost connection took the status with it."""
+        self.close_stdin()
+        ended = self._channel.status_event
+        steps = ("KILL",) if self._broken else ("TERM", "KILL")
+        for name in steps:
+            if (
+                (not self._broken and ended.wait(grace_s))
+                or self._pid is None
+                or not self._host.signal(*self._pid, name)
+            ):
+                break
+        ended.wait(grace_s)
+        self._channel.close()
+        self._reader.join(timeout=grace_s)
+        return int(self._channel.exit_status)
+
+    def last_words(self) -> str:
+        """See `Process.last_words`."""
+        return self._stderr
+
+
+@dataclass
+class RemoteHost:
+    """A host of a deployment; see `hosts.base.Host`. Connects at the first use.
+
+    `boot_s` is how long its first boot may take until it answers; `cloud` names the metadata service that it has.
+    """
+
+    name: str
+    address: str
+    zone: str | None
+    access: Access
+    workspace: PurePosixPath
+    boot_s: float = 0.0
+    cloud: str | None = None
+    _session: Session | None = field(default=None, repr=False)
+
+    @property
+    def session(self) -> Session:
+        """The open connection; made anew when it was lost, and then HostLost when that fails."""
+        if self._session is None:
+            self._session = await_session(self.access, self.boot_s)
+        elif not self._session.is_open:
+            self._session.close()
+            try:
+                self._session = Session(self.access)
+            except ProvisionError as error:
+                raise HostLost(error.message) from error
+        return self._session
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection that still stands."""
+        return self._session is not None and self._session.is_open
+
+    def close(self) -> None:
+        """End the connection, and with it everything it started. Idempotent."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def python(self) -> Sequence[str]:
+        """See `Host.python`."""
+        return ("env", f"PYTHONPATH={ROOT / 'code'}", str(ROOT / "venv" / "bin" / "python"))
+
+    def start(self, argv: Sequence[str], *, cpus: str | None = None) -> RemoteProcess:
+        """See `Host.start`."""
+        pin = ["taskset", "-c", cpus] if cpus else []
+        with _losing(self.name):
+            return RemoteProcess(self.session.channel(_OPEN_S), shlex.join([*pin, *argv]), self)
+
+    def run(self, argv: Sequence[str], *, timeout_s: float) -> Completed:
+        """See `Host.run`; HostLost when it takes longer than `timeout_s`, or says more than 16 MiB."""
+        said = bytearray()
+        deadline_s = time.monotonic() + timeout_s
+
+        def take(data: bytes) -> None:
+            said.extend(data)
+            if time.monotonic() > deadline_s:
+                raise HostLost(f"{self.name}: `{argv[0]}` did not end within {timeout_s:g} s")
+            if len(said) > _MOST_SAID_BYTES:
+                raise HostLost(f"{self.name}: `{argv[0]}` said more than {_MOST_SAID_BYTES >> 20} MiB")
+
+        status, words = self._stream(argv, take, timeout_s)
+        return Completed(returncode=status, stdout=said.decode(errors="replace"), stderr=words)
+
+    def _stream(self, argv: Sequence[str], take: Callable[[bytes], Any], timeout_s: float) -> tuple[int, str]:
+        """Run a command, handing over its stdout as it comes; its exit status and the beginning of its stderr.
+
+        HostLost when it is silent for `timeout_s`.
+        """
+        try:
+            with _losing(self.name), self.session.channel(timeout_s) as channel:
+                channel.settimeout(timeout_s)
+                channel.exec_command(shlex.join(argv))
+                while data := channel.recv(_CHUNK_BYTES):
+                    take(data)
+                words, deadline_s = b"", time.monotonic() + timeout_s
+                while len(words) < _MOST_SAID_BYTES and time.monotonic() < deadline_s:
+                    if not (said := channel.recv_stderr(_PIECE_BYTES)):
+                        break
+                    words += said
+                if not channel.status_event.wait(timeout_s):
+                    raise TimeoutError
+                return int(channel.exit_status), words.decode(errors="replace")
+        except TimeoutError as error:
+            raise HostLost(f"{self.name}: `{argv[0]}` was silent for {timeout_s:g} s") from error
+
+    def answers(self) -> bool:
+        """Whether the host still runs a command when asked."""
+        try:
+            return self.run(["true"], timeout_s=_ANSWER_S).returncode == 0
+        except HostLost:
+            return False
+
+    def signal(self, pid: int, started: str, name: str) -> bool:
+        """Send a signal to a process that we started there, KILL to all it has started; whether the host could be told.
+
+        Nothing is sent where the id belongs to a process with another start by now. The SSH server makes every command the
+        leader of a session, and so of a process group.
+        """
+        try:
+            to = str(-pid if name == "KILL" else pid)
+            self.run(["sh", "-c", _SIGNAL, "sh", str(pid), started, name, to], timeout_s=_ANSWER_S)
+        except HostLost:
+            return False
+        return True
+
+    def put(self, local: Path, name: str) -> PurePosixPath:
+        """See `Host.put`; ProvisionError when the host cannot store it, HostLost when it arrived damaged."""
+        remote = self.workspace / name
+        wanted = _sha256(local)
+        if self._sha256_there(remote) != wanted:
+            partial = f"{remote}.partial"
+            try:
+                with _losing(self.name):
+                    sftp = self.session.fabric.sftp()
+                    sftp.put(str(local), partial)
+                    sftp.posix_rename(partial, str(remote))
+            except OSError as error:
+                raise self._cannot_store(remote, error) from error
+            if self._sha256_there(remote) != wanted:
+                raise HostLost(f"{self.name}: {remote} arrived damaged")
+        return remote
+
+    def _cannot_store(self, remote: PurePosixPath, error: OSError) -> ProvisionError:
+        """SFTP says no more than `Failure` when the disk is full; so ask."""
+        rows = self.run(["df", "-Pk", str(remote.parent)], timeout_s=_ANSWER_S).stdout.splitlines()
+        free = f"; {int(rows[1].split()[3]) / 1024:.0f} MB are free there" if len(rows) == 2 else ""
+        return ProvisionError(
+            f"{self.name} cannot store {remote}: {error}{free}",
+            hint="a larger disk or a smaller payload is needed; `orch ssh` shows what fills it",
+        )
+
+    def fetch(self, remote: PurePosixPath, local: Path) -> None:
+        """See `Host.fetch`; FileNotFoundError when it is not there, HostLost when what arrived is not what is there."""
+        partial = local.with_name(local.name + ".partial")
+        script = 'test -f "$1" || exit 66; cat "$1" && sha256sum < "$1" >&2'
+        try:
+            with partial.open("wb") as file:
+                status, words = self._stream(["sh", "-c", script, "sh", str(remote)], file.write, _COPY_S)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            raise _cannot_store_here(local, error) from error
+        if status == 66:
+            partial.unlink()
+            raise FileNotFoundError(errno.ENOENT, f"{self.name} has no such file", str(remote))
+        if status != 0 or words.split()[:1] != [_sha256(partial)]:
+            partial.unlink()
+            raise HostLost(f"{self.name}: {remote} arrived damaged: {words.strip()[-200:]}")
+        partial.replace(local)
+        with _losing(self.name):
+            self.session.fabric.sftp().remove(str(remote))
+
+    def _sha256_there(self, remote: PurePosixPath) -> str | None:
+        done = self.run(["sha256sum", str(remote)], timeout_s=_COPY_S)
+        return done.stdout.split()[0].lstrip("\\") if done.returncode == 0 else None
+
+    def facts(self) -> dict[str, Any]:
+        """See `Host.facts`; ProvisionError when the host cannot run what was deployed."""
+        where = ["--cloud", self.cloud] if self.cloud else []
+        done = self.run([*self.python(), "-m", "services.python.programs.describe", *where], timeout_s=_COPY_S)
+        if done.returncode:
+            raise ProvisionError(
+                f"{self.name} cannot describe itself: {on_one_line(done.stderr, 500)}",
+                hint="is the deployment whole? run again, or `orch teardown` first",
+            )
+        return facts_of(done.stdout, self.name)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _cannot_store_here(local: Path, error: OSError) -> Exception:
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        return error
+    return MissingError(
+        f"the disk is full: {local} could not be written; every finished trial is kept",
+        hint="free some space, then `orch run --resume`",
+    )

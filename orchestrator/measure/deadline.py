@@ -1,0 +1,61 @@
+"""How long to wait for a requester: long enough for the slowest host, never for ever. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from orchestrator.measure.trial import Ask
+
+_SPARE_S = 30.0
+_SPARE_LINES = 100
+_LINES_PER_S = 10.0  # ten times what the contract allows
+
+
+@dataclass(kw_only=True)
+class Deadline:
+    """What has been heard of a requester, and whether it is worth waiting on.
+
+    A requester prints at most one line a second, and none while a request hangs: so every line may take as long as a
+    request may. One whose requests all fail gives up by itself; a load that ends in time must have ended by then.
+    """
+
+    ask: Ask
+    ready_s: float
+    since_s: float = 0.0
+    stage: str = "check"
+    _started_s: float = 0.0
+    _lines: int = 0
+
+    @property
+    def next_line_s(self) -> float:
+        """How long the next line may take, seconds."""
+        spare_s = self.ready_s if self.stage == "check" else _SPARE_S
+        return self.ask.timeout_s + spare_s
+
+    @property
+    def at_most_s(self) -> float | None:
+        """The longest that the check may take; after it, warm-up and load, where the load is bounded in time."""
+        if self.stage == "check":
+            return 3 * self.next_line_s
+        if self.ask.load.duration_s is None:
+            return None
+        return self.ask.warmup.at_most_s + self.ask.load.duration_s + 2 * self.ask.timeout_s + _SPARE_S
+
+    def heard(self, line: Mapping[str, Any], now_s: float) -> bool:
+        """Take a line in, heard at `now_s`; whether to wait for another."""
+        self._lines += 1
+        match line.get("type"):
+            case "start" if self.stage == "check":  # only the first one sets the clock
+                self.stage, self._started_s = "warm-up", now_s
+            case "progress":
+                self._started_s = now_s if self.stage == "check" else self._started_s
+                self.stage = "measure" if line.get("phase") == "measured" else "warm-up"
+        began_s, at_most_s = self.since_s if self.stage == "check" else self._started_s, self.at_most_s
+        return at_most_s is None or now_s - began_s <= at_most_s
+
+    def hears_too_much(self, now_s: float) -> bool:
+        """Whether the requester prints far more lines than one a second: to read them would disturb the measuring."""
+        return self._lines > _SPARE_LINES + _LINES_PER_S * (now_s - self.since_s)

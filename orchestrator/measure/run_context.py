@@ -1,0 +1,127 @@
+"""What every step of a run works with, and how the plan's ids become a trial that can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+from orchestrator.clock import Clock
+from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
+from orchestrator.experiment.read.units import format_rate
+from orchestrator.hosts.base import Fleet, HostLost
+from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.trial import Ask, Bench, OnProgress
+from orchestrator.results.folder import RunFolder
+from services.python.contract.lines import Load, Payload
+
+
+class Listener(Protocol):
+    """Who tells the user; the console is one."""
+
+    def progress(self, text: str) -> None:
+        """A line that stays."""
+
+    def live(self, text: str) -> None:
+        """A line that the next one replaces."""
+
+    def warning(self, text: str) -> None:
+        """Something to know that does not stop the work."""
+
+
+@dataclass(kw_only=True)
+class RunContext:
+    """A run's plan, its folder, its hosts once they are there, and the effects it may have."""
+
+    plan: Plan
+    folder: RunFolder
+    clock: Clock
+    interrupts: Interrupts
+    listener: Listener
+    fleet: Fleet | None = None
+    payload_paths: dict[str, str] = field(default_factory=dict)  # on the requesters' hosts, by operation id
+    sizes: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)  # body bytes by (stack, operation)
+    broken: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # smoke failures by (stack, operation)
+    pings: dict[str, int] = field(default_factory=dict)  # how many a look takes, by placement
+    without_ping: set[str] = field(default_factory=set)  # placements whose ends cannot ping each other
+    checked_after_s: float = 0.0  # the slowest requester's way from trial to checked
+
+    @cached_property
+    def stacks(self) -> Mapping[str, Stack]:
+        """The plan's stacks by id."""
+        return {s.id: s for s in self.plan.stacks}
+
+    @cached_property
+    def operations(self) -> Mapping[str, Operation]:
+        """The plan's operations by id."""
+        return {o.id: o for o in self.plan.operations}
+
+    @cached_property
+    def placements(self) -> Mapping[str, Placement]:
+        """The plan's placements by id."""
+        return {p.id: p for p in self.plan.placements}
+
+    @cached_property
+    def cells(self) -> Mapping[str, Cell]:
+        """The plan's cells by id."""
+        return {c.id: c for c in self.plan.cells}
+
+    @property
+    def hosts(self) -> Fleet:
+        """The fleet, which is there from the stage deploy on."""
+        assert self.fleet is not None, "no stage before `deploy` asks for hosts"  # noqa: S101 - the stage table's promise
+        return self.fleet
+
+    def bench(self, on_progress: OnProgress | None = None) -> Bench:
+        """What trials are made with."""
+        return Bench(clock=self.clock, interrupts=self.interrupts, on_progress=on_progress or _unheard)
+
+    def ask(self, cell: Cell, seed: int, *, smoke: bool = False) -> Ask:
+        """The trial of a cell; with `smoke` no request is measured, only checked."""
+        stack, operation = self.stacks[cell.stack], self.operations[cell.operation]
+        return Ask(
+            protocol=stack.protocol,
+            responder=stack.responder,
+            client=stack.client,
+            operation=operation.name,
+            payload=Payload(**{**operation.payload, **self._path_of(operation)}),
+            connection=cell.connection,
+            load=Load(concurrency=cell.load.concurrency, requests=0) if smoke else cell.load,
+            warmup=cell.warmup,
+            timeout_s=cell.timeout_s,
+            seed=seed,
+        )
+
+    def label(self, cell: Cell) -> str:
+        """A cell in words: what tells it apart in this plan, no more."""
+        words = [self.stacks[cell.stack].label, self.operations[cell.operation].label]
+        if len(self.plan.placements) > 1:
+            words.append(self.placements[cell.placement].name)
+        if len({c.connection for c in self.plan.cells}) > 1:
+            words.append(cell.connection)
+        if len({c.load.concurrency for c in self.plan.cells}) > 1:
+            words.append(f"{cell.load.concurrency} in flight")
+        if len({c.load.rate_per_s for c in self.plan.cells}) > 1:
+            words.append("closed loop" if cell.load.rate_per_s is None else format_rate(cell.load.rate_per_s))
+        return " · ".join(words)
+
+    def refuse_to_go_on_without_hosts(self) -> None:
+        """After a failure: HostLost when hosts or the way between them are gone, for then all that follows would fail."""
+        fault = self.hosts.fault()
+        if fault is not None:
+            raise HostLost(fault)
+
+    def warn(self, text: str) -> None:
+        """Tell the user, and keep it in the manifest: a condition that a reader of the results must know."""
+        if text not in self.folder.journal_state().warnings:
+            self.folder.append({"event": "warning", "text": text})
+            self.listener.warning(text)
+
+    def _path_of(self, operation: Operation) -> dict[str, str]:
+        path = self.payload_paths.get(operation.id)
+        return {} if path is None else {"path": path}
+
+
+def _unheard(line: Mapping[str, Any]) -> None:
+    """Nobody watches this trial."""

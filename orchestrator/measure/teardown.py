@@ -1,0 +1,205 @@
+"""What is up, and how it is ended: from what was written down, whether or not the run's own folder is still there."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from orchestrator.errors import OrchError, UsageError, did_you_mean
+from orchestrator.hosts import processes
+from orchestrator.hosts.lifecycle import Receipt
+from orchestrator.hosts.processes import Known
+from orchestrator.hosts.provision import registry
+from orchestrator.hosts.provision.infra import MODULES, Infra
+from orchestrator.hosts.provision.provider import PROVIDERS, open_deployment
+from orchestrator.hosts.provision.takedown import take_down
+from orchestrator.measure.interrupts import SESSION
+from orchestrator.results.folder import RunFolder, latest_of_ours, runs
+
+_LOG = logging.getLogger(__name__)
+# The first ends the run in order, which takes what its teardown takes; the second at once.
+_ORCH_STEPS: processes.Steps = ((signal.SIGTERM, 600.0), (signal.SIGTERM, 10.0), (signal.SIGKILL, 10.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    """How the end of one run's hosts or processes went: its receipt, or why there is none."""
+
+    run: str
+    receipt: Receipt | None = None
+    trouble: str | None = None
+    is_going_on: bool = False  # an orch measures it right now, so it was left alone
+
+    @property
+    def left(self) -> list[str]:
+        """What still has to be ended, in words."""
+        if self.trouble is not None:
+            return [f"run {self.run}: {self.trouble}"]
+        return [f"{item} of run {self.run}" for item in (self.receipt.open if self.receipt else ())]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stray:
+    """Hosts that carry our label and that nothing written down here knows: another checkout's, or a lost folder's."""
+
+    provider: str
+    id: str
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strays:
+    """What was found of others; and the providers that could not be asked, with why: there, more may be up."""
+
+    strays: tuple[Stray, ...]
+    unasked: dict[str, str]
+
+
+def end(run: str) -> Ending:
+    """End what is up of one run, named by run id, the beginning of one, `latest`, a path, or a deployment's id.
+
+    While an orch measures it, that orch is ended, which takes down what it has made. UsageError when there is no such run,
+    or when it is named by a folder that is not ours, whatever run that says it is of: then nothing is done.
+    """
+    known = {name for intent in registry.intents() for name in (intent.run_id, intent.id)}
+    if run in known:
+        identity = next(i.run_id for i in registry.intents() if run in (i.run_id, i.id))
+        folder = _folder(identity)
+        if folder is None and _is_going_on(identity):
+            return Ending(
+                run=identity,
+                trouble="another orch is measuring it, in a folder that is not the one noted here: end that first",
+            )
+        return _ended_with_its_orch(identity, folder)
+    try:
+        folder = RunFolder.open(run)
+    except UsageError as error:
+        raise UsageError(error.message, hint=did_you_mean(run, known) if known else error.hint) from error
+    if folder.id in known and not folder.is_ours:
+        raise UsageError(
+            f"cannot tear down by the folder {run}: it was not made here, or was copied, moved or changed since",
+            hint=f"a run of that name was deployed from here: `orch teardown {folder.id}` ends that one",
+        )
+    folder.require_ours("tear down")
+    return _ended_with_its_orch(folder.id, folder)
+
+
+def end_what_is_up() -> list[Ending]:
+    """End every deployment that is up and what the latest run left on this machine; a run that goes on is left alone."""
+    up = [intent.run_id for intent in registry.standing()]
+    newest = latest_of_ours()
+    latest = [newest.id] if newest is not None and newest.id not in _deployed() else []
+    return [_ended_unless_going_on(run) for run in [*latest, *up]]
+
+
+def end_all() -> list[Ending]:
+    """End what every run has left, and everything else that carries our label; a run that goes on is left alone."""
+    every = dict.fromkeys([*(f.id for f in runs() if f.is_ours), *(i.run_id for i in registry.intents())])
+    ended = [_ended_unless_going_on(run) for run in every]
+    found = strays()
+    unasked = [Ending(run=f"(any, {provider})", trouble=why) for provider, why in found.unasked.items()]
+    return [*ended, *(_swept(stray) for stray in found.strays), *unasked]
+
+
+def strays() -> Strays:
+    """What carries our label and stands, of every provider that this machine can ask, but is not known here."""
+    known = {intent.id for intent in registry.intents()}
+    found, unasked = [], {}
+    for provider in PROVIDERS:
+        if provider not in MODULES:
+            continue  # local: its hosts are this machine
+        infra = Infra(provider)
+        try:
+            standing = infra.standing() if all(infra.target().values()) else {}  # no project is named: none to ask
+        except OrchError as error:
+            unasked[provider] = f"could not be asked what else is up: {error.message}"
+            continue
+        for identity, what in standing.items():
+            if identity not in known:
+                found.append(Stray(provider=provider, id=identity, hosts=tuple(what["hosts"])))
+    return Strays(strays=tuple(found), unasked=unasked)
+
+
+def _deployed() -> set[str]:
+    return {intent.run_id for intent in registry.intents()}
+
+
+def _swept(stray: Stray) -> Ending:
+    swept = Infra(stray.provider).sweep(stray.id)
+    gone = () if swept.left or swept.unknown else stray.hosts
+    return Ending(
+        run=stray.id,
+        receipt=Receipt(
+            provider=stray.provider,
+            created=stray.hosts,
+            destroyed=gone,
+            left=swept.left,
+            unknown=swept.unknown,
+            note="swept by label; nothing here knew it",
+        ),
+    )
+
+
+def _ended_unless_going_on(run: str) -> Ending:
+    folder = _folder(run)
+    if folder is None:
+        return Ending(run=run, is_going_on=True) if _is_going_on(run) else _ended(run)
+    try:
+        folder.hold()
+    except UsageError:
+        return Ending(run=run, is_going_on=True)
+    try:
+        return _ended(run, folder)
+    finally:
+        folder.release()
+
+
+def _ended_with_its_orch(run: str, folder: RunFolder | None) -> Ending:
+    if folder is not None and (orch := _holder(folder)) is not None:
+        _LOG.info("run %s is still in progress in another orch (process %d): ending that first", run, orch.pid)
+        if processes.end(lambda: [orch] if orch.is_alive else [], _ORCH_STEPS, group=False):
+            return Ending(run=run, trouble=f"{orch}, which measures it, cannot be ended")
+    return _ended(run, folder)
+
+
+def _holder(folder: RunFolder) -> Known | None:
+    """The orch that measures a run right now on this machine."""
+    try:
+        folder.hold()
+    except UsageError:
+        sessions = [event for event in folder.events() if event["event"] == SESSION and event["started"]]
+        orch = processes.known(sessions[-1]["pid"]) if sessions else None
+        return orch if orch is not None and orch.started == sessions[-1]["started"] else None
+    folder.release()
+    return None
+
+
+def _ended(run: str, folder: RunFolder | None = None) -> Ending:
+    """Take down by the written intent where there is one, else by the run's own plan; the receipt is kept with the run."""
+    folder = folder or _folder(run)
+    intent = registry.read(registry.deployment_id(run))
+    try:
+        if intent is not None:
+            receipt = take_down(intent)
+        elif folder is not None:
+            receipt = open_deployment(folder.plan(), folder).teardown()
+        else:
+            return Ending(run=run, trouble="neither its folder nor its deployment is written down here")
+    except OrchError as error:
+        return Ending(run=run, trouble=error.message)
+    if folder is not None:
+        folder.write_json("receipt.json", receipt.to_dict())
+    return Ending(run=run, receipt=receipt)
+
+
+def _is_going_on(run: str) -> bool:
+    """Whether a process of this machine writes a folder of that name, be it ours or not."""
+    return any(folder.is_in_progress for folder in runs() if folder.id == run)
+
+
+def _folder(run: str) -> RunFolder | None:
+    """The run's own folder: one of that name from elsewhere is neither read nor written."""
+    found: Iterable[RunFolder] = (folder for folder in runs() if folder.id == run and folder.is_ours)
+    return next(iter(found), None)

@@ -1,1 +1,0 @@
-"""What protoc makes of `protos/orch.proto`; written by `services.grpc.generate`, never by hand."""

@@ -1,0 +1,1 @@
+"""How a message becomes bytes, and bytes a message."""

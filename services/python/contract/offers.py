@@ -1,0 +1,132 @@
+"""What a protocol's folder says of itself, without importing what it needs.
+
+`services/python/protocols/<protocol>/__init__.py` holds one `PROTOCOL`. The orchestrator reads it to plan,
+validate and list; both ends read it to find the module to load. Adding a protocol is adding such a folder.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal
+
+Policy = Literal["reuse", "per-request"]
+_PROTOCOLS = "services.python.protocols"
+
+POLICIES: tuple[Policy, ...] = ("reuse", "per-request")
+
+# The largest body that every protocol here must carry; experiments with larger payloads are refused.
+MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
+
+# The limit on a message, in every protocol that has one, the same on both ends. A payload can grow on its way:
+# a one-digit number of a JSON document takes eleven bytes as a google.protobuf.Value.
+MAX_MESSAGE_BYTES = 8 * MAX_PAYLOAD_BYTES
+
+
+@dataclass(frozen=True, kw_only=True)
+class Responder:
+    """One implementation that answers.
+
+    `module` has `serve(dispatcher, host, port, announce)`. `refuses` gives the reason for each thing it cannot do,
+    keyed by a connection policy or an operation. `adds` says in a short phrase, as a verb with its object, which work of
+    every request is its own and not the protocol's (`validates every body with pydantic models`); empty when there is
+    nothing worth a word. `without` names the responder of this protocol that is spared it, if there is one. `omits` says
+    likewise which of the reading that `protos/fields.md` asks of all it leaves out.
+    """
+
+    name: str
+    module: str
+    adds: str = ""
+    without: str = ""
+    omits: str = ""
+    packages: tuple[str, ...] = ()
+    refuses: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Client:
+    """One client library that asks.
+
+    `module` has `dialer(call, client)`; `style` says whether its calls block a thread (`sync`) or are awaited on uvloop
+    (`async`). `refuses`, `adds` and `omits` as in `Responder`. `round_trips_to_open` where it differs from the protocol's.
+    """
+
+    name: str
+    module: str
+    style: Literal["sync", "async"]
+    adds: str = ""
+    omits: str = ""
+    packages: tuple[str, ...] = ()
+    refuses: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    round_trips_to_open: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """A wire protocol with its codec, and who can speak it here.
+
+    The first responder is the default one. `sequential` and `concurrent` name the default client at one request in
+    flight and beyond. `round_trips_to_open` counts the round trips that opening a connection costs before the first
+    request can be sent, TCP's own handshake included.
+    """
+
+    name: str
+    title: str
+    summary: str
+    operations: frozenset[str]
+    responders: tuple[Responder, ...]
+    clients: tuple[Client, ...]
+    sequential: str
+    concurrent: str
+    round_trips_to_open: int = 1
+    is_floor: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def responder(self, name: str | None = None) -> Responder:
+        """The responder of that name, the default one without a name; KeyError when there is none."""
+        if name is None:
+            return self.responders[0]
+        return {r.name: r for r in self.responders}[name]
+
+    def client(self, name: str) -> Client:
+        """The client of that name; KeyError when there is none."""
+        return {c.name: c for c in self.clients}[name]
+
+    def round_trips(self, client: str) -> int:
+        """What opening a connection costs with that client; the protocol's own figure for one that is not known."""
+        own = next((c.round_trips_to_open for c in self.clients if c.name == client), None)
+        return self.round_trips_to_open if own is None else own
+
+    def default_client(self, concurrency: int) -> Client:
+        """The thin, comparable client for so many requests in flight."""
+        return self.client(self.sequential if concurrency == 1 else self.concurrent)
+
+
+def find_protocol(name: str) -> Protocol:
+    """The protocol of that name, from its own folder and no other (small hosts pay for every import); KeyError."""
+    if name.isidentifier():
+        try:
+            protocol = getattr(importlib.import_module(f"{_PROTOCOLS}.{name}"), "PROTOCOL", None)
+        except ModuleNotFoundError as error:
+            raise KeyError(name) from error
+        if isinstance(protocol, Protocol) and protocol.name == name:
+            return protocol
+    raise KeyError(name)
+
+
+@cache
+def protocols() -> Mapping[str, Protocol]:
+    """Every protocol found under `services/python/protocols/`, by name, in alphabetical order."""
+    folder = importlib.import_module(_PROTOCOLS)
+    found: dict[str, Protocol] = {}
+    for module in sorted(pkgutil.iter_modules(folder.__path__), key=lambda m: m.name):
+        if module.ispkg:
+            protocol = getattr(importlib.import_module(f"{_PROTOCOLS}.{module.name}"), "PROTOCOL", None)
+            if isinstance(protocol, Protocol):
+                found[protocol.name] = protocol
+    return found

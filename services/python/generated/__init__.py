@@ -1,0 +1,1 @@
+"""What protoc makes of `protos/orch.proto`; written by `services.python.protocols.grpc.generate`, never by hand."""

@@ -1,0 +1,1 @@
+"""How requests are sent: the loops, their pace, and what is recorded of each request."""

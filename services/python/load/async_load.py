@@ -1,0 +1,210 @@
+"""Load loops for clients that are awaited: one task per request in flight, on uvloop."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import Awaitable, Callable
+
+from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, Reply, Request
+from services.python.load.loop import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses
+from services.python.load.pacer import Pacer
+from services.python.load.phases import NS, Phase
+
+_LAG_EVERY_NS = 20_000_000
+
+Wait = Callable[[], Awaitable[int]]
+"""The index of the request that is due next, or -1, once there is one."""
+
+Take = Callable[[int], tuple[int, int]]
+"""That request's sequence number (0: the phase is over) and when it is due (0: now)."""
+
+
+def ask(loop: asyncio.AbstractEventLoop, dialer: AsyncDialer, request: Request) -> tuple[Reply, tuple[int, int]]:
+    """One request on a connection of its own: the reply's value, and both bodies' sizes. CallFailed otherwise."""
+    return loop.run_until_complete(_ask(dialer, request))
+
+
+async def _ask(dialer: AsyncDialer, request: Request) -> tuple[Reply, tuple[int, int]]:
+    connection = await dialer.dial()
+    try:
+        reply = await connection.call(request)
+        return connection.value(reply), connection.sizes(request, reply)
+    finally:
+        await connection.close()
+
+
+class AwaitingLoops:
+    """See `loops.Loops`. Runs `loop` only while one of its methods does."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, dialer: AsyncDialer, work: Work) -> None:
+        self._loop = loop
+        self._dialer = dialer
+        self._work = work
+        self._lanes = [Lane[AsyncConnection]() for _ in range(work.concurrency)]
+        self._worst_lag_ns = 0
+
+    @property
+    def lag_ms(self) -> float | None:
+        """See `loops.Loops.lag_ms`."""
+        return self._worst_lag_ns / 1e6
+
+    def open(self) -> None:
+        """See `loops.Loops.open`."""
+        if self._work.policy == "reuse":
+            self._loop.run_until_complete(self._dial_all())
+
+    def closed_loop(self, phase: Phase) -> None:
+        """See `loops.Loops.closed_loop`."""
+        clock = self._work.clock.monotonic_ns
+
+        def take(_index: int) -> tuple[int, int]:
+            return phase.take(clock()), 0
+
+        self._loop.run_until_complete(self._watched(self._workers(None, take)))
+        count_pauses(self._work, self._lanes, is_closed_loop=True)
+
+    def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
+        """See `loops.Loops.open_loop`. A worker that is free takes the longest due request."""
+        self._loop.run_until_complete(self._watched(self._open_loop(phase, due, close_ns)))
+
+    def wait(self, seconds: float) -> None:
+        """See `loops.Loops.wait`."""
+        self._loop.run_until_complete(asyncio.sleep(seconds))
+
+    def close(self) -> None:
+        """See `loops.Loops.close`."""
+        self._loop.run_until_complete(self._drop_all())
+
+    async def _open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
+        work = self._work
+        clock = work.clock.monotonic_ns
+        queue: asyncio.Queue[int] = asyncio.Queue()
+        pacer = Pacer(asyncio.get_running_loop(), clock)
+
+        def take(index: int) -> tuple[int, int]:
+            now_ns = clock()
+            if index < 0 or (close_ns is not None and now_ns >= close_ns):
+                return 0, 0
+            # Requests leave the queue in the order in which they were put, so the number is the index's.
+            return phase.take(now_ns), phase.begin_ns + due[index]
+
+        async def call_when_due() -> None:
+            for index, offset_ns in enumerate(due):
+                await pacer.until(phase.begin_ns + offset_ns)
+                queue.put_nowait(index)
+            for _ in self._lanes:
+                queue.put_nowait(-1)
+
+        with pacer:
+            calling = asyncio.create_task(call_when_due())
+            try:
+                await self._workers(queue.get, take)
+            finally:
+                calling.cancel()
+        count_pauses(work, self._lanes, is_closed_loop=False)
+        cancel_rest(work, phase, due, clock())
+
+    async def _workers(self, wait: Wait | None, take: Take) -> None:
+        worker = self._reuse if self._work.policy == "reuse" else self._per_request
+        tasks = [asyncio.create_task(worker(lane, wait, take)) for lane in self._lanes]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _reuse(self, lane: Lane[AsyncConnection], wait: Wait | None, take: Take) -> None:
+        work = self._work
+        clock, wall, make, recorder = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.recorder
+        while True:
+            sequence, due_ns = take(await wait() if wait else 0)
+            if not sequence:
+                return
+            lane.paused_ns += lane.pause_ns
+            request = make(sequence, wall)
+            sent_ns = 0
+            try:
+                connection = lane.connection or await self._dial(lane)
+                sent_ns = clock()
+                reply = await connection.call(request)
+                received_ns = clock()
+            except CallFailed as failure:
+                received_ns = clock()
+                sent_ns = sent_ns or received_ns  # not even sent, as there was no connection
+                number = lane.number
+                if failure.status in BREAKING:
+                    await self._drop(lane)
+                    lane.dropping_ns += clock() - received_ns
+                recorder.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
+            else:
+                recorder.replied(
+                    sequence, lane.number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply
+                )
+            lane.pause_ns = clock() - received_ns
+
+    async def _per_request(self, lane: Lane[AsyncConnection], wait: Wait | None, take: Take) -> None:
+        work, dial = self._work, self._dialer.dial
+        clock, wall, make, recorder = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.recorder
+        while True:
+            sequence, due_ns = take(await wait() if wait else 0)
+            if not sequence:
+                return
+            lane.paused_ns += lane.pause_ns
+            request = make(sequence, wall)
+            connection: AsyncConnection | None = None
+            sent_ns = clock()
+            try:
+                connection = await dial()
+                reply = await connection.call(request)
+                received_ns = clock()
+            except CallFailed as failure:
+                received_ns = clock()
+                number = recorder.connected() if connection else NO_CONNECTION
+                recorder.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
+            else:
+                number = recorder.connected()
+                recorder.replied(sequence, number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply)
+                lane.entering_ns += clock() - received_ns
+            finally:
+                if connection is not None:
+                    work.before_close()
+                    await connection.close()
+            lane.pause_ns = clock() - received_ns
+
+    async def _watched(self, load: Awaitable[None]) -> None:
+        """Run a load and note how late the event loop comes to its timers meanwhile."""
+        clock = self._work.clock.monotonic_ns
+        self._worst_lag_ns = 0
+
+        async def look() -> None:
+            while True:
+                planned_ns = clock() + _LAG_EVERY_NS
+                await asyncio.sleep(_LAG_EVERY_NS / NS)
+                self._worst_lag_ns = max(self._worst_lag_ns, clock() - planned_ns)
+
+        looking = asyncio.create_task(look())
+        try:
+            await load
+        finally:
+            looking.cancel()
+
+    async def _dial_all(self) -> None:
+        for lane in self._lanes:
+            await self._dial(lane)
+
+    async def _drop_all(self) -> None:
+        for lane in self._lanes:
+            await self._drop(lane)
+
+    async def _dial(self, lane: Lane[AsyncConnection]) -> AsyncConnection:
+        lane.connection = await self._dialer.dial()
+        lane.number = self._work.recorder.connected()
+        return lane.connection
+
+    async def _drop(self, lane: Lane[AsyncConnection]) -> None:
+        if lane.connection is not None:
+            self._work.before_close()
+            await lane.connection.close()
+        lane.connection, lane.number = None, NO_CONNECTION

@@ -1,0 +1,70 @@
+"""Wakes a task at a stamp of the monotonic clock, more exactly than an event loop's own timers.
+
+Those count in milliseconds (libuv), which would itself be most of the latency from the intended time on a fast network.
+On Linux a timer descriptor wakes the loop instead, and costs no spinning; elsewhere the loop's timers have to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import struct
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from services.python.load.phases import NS
+
+_CLOCK_MONOTONIC = 1
+_NONBLOCK_CLOEXEC = os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0)
+_ABSOLUTE = 1
+_ITIMERSPEC = struct.Struct("@llll")  # interval and first expiry, seconds and nanoseconds each
+
+
+class Pacer:
+    """One timer of one event loop; a context manager."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, clock_ns: Callable[[], int]) -> None:
+        self._loop = loop
+        self._clock_ns = clock_ns
+        self._waiting: asyncio.Future[None] | None = None
+        self._libc = ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") else None
+        self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        if self._libc is not None:
+            self._descriptor = self._libc.timerfd_create(_CLOCK_MONOTONIC, _NONBLOCK_CLOEXEC)
+            if self._descriptor >= 0:
+                self._loop.add_reader(self._descriptor, self._expired)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._descriptor >= 0:
+            self._loop.remove_reader(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    async def until(self, due_ns: int) -> None:
+        """Return at `due_ns`, or at once when that has passed."""
+        while (left_ns := due_ns - self._clock_ns()) > 0:
+            if self._descriptor < 0:
+                await asyncio.sleep(left_ns / NS)
+                continue
+            self._waiting = self._loop.create_future()
+            self._set(due_ns)
+            await self._waiting
+
+    def _set(self, due_ns: int) -> None:
+        assert self._libc is not None  # noqa: S101 - narrows the type
+        spec = _ITIMERSPEC.pack(0, 0, due_ns // NS, due_ns % NS)
+        if self._libc.timerfd_settime(self._descriptor, _ABSOLUTE, spec, None) != 0:
+            raise OSError(ctypes.get_errno(), "timerfd_settime")
+
+    def _expired(self) -> None:
+        os.read(self._descriptor, 8)
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)

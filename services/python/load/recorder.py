@@ -1,0 +1,333 @@
+"""The books of a trial: every reply verified, every request a row, errors by kind.
+
+With one request in flight this is called while none is. With several, whatever it does stands in the latency of the
+others: then a reply is entered as `unverified` and kept, and `settle` verifies when the phase is over. Still looked at
+at once are one reply a second, those that come while the last one looked at was wrong, so that a responder that answers
+wrongly is found out in time, and those for which there is no memory left (`memory.room_for_replies`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from services.python.contract.lines import STATUSES
+from services.python.load.client import CallFailed, Reply, Request
+from services.python.load.memory import LEAST_BYTES
+from services.python.load.phases import NS, PHASE_NAMES, Phase
+from services.python.load.record import Record
+from services.python.load.unverified import Unverified
+
+STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
+OK = STATUS_INDEX["ok"]
+NOT_SENT = STATUS_INDEX["not-sent"]
+UNVERIFIED = STATUS_INDEX["unverified"]
+
+MOST_FAILURES_IN_A_ROW = 50
+MOST_SILENT_TIMEOUTS = 3
+EXAMPLE_CHARACTERS = 300
+
+
+Verdict = tuple[int, int, "CallFailed | None"]
+"""Both bodies' sizes (-1 where the reply could not be read), and why the reply is no right one."""
+
+
+class GaveUp(Exception):
+    """Nothing succeeds any more; `kind` is the last failure's status."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Readable(Protocol):
+    """What the books need of a connection, blocking or awaiting."""
+
+    def value(self, reply: Any) -> Reply:
+        """See `load.client.Connection.value`."""
+
+    def sizes(self, request: Request, reply: Any) -> tuple[int, int]:
+        """See `load.client.Connection.sizes`."""
+
+
+@dataclass(kw_only=True)
+class Tally:
+    """Counts of one phase. `rows` are the requests sent, `busy_ns` the time that they were under way, added up."""
+
+    rows: int = 0
+    not_sent: int = 0
+    busy_ns: int = 0
+    verified: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    error_examples: dict[str, str] = field(default_factory=dict)
+    body_bytes_sent: int = 0
+    body_bytes_received: int = 0
+    connections_opened: int = 0
+    verified_in_flight: int = 0
+    paused_ns: int = 0
+    entering_ns: int = 0
+    first_sent_ns: int | None = None
+    last_received_ns: int = 0
+
+    @property
+    def span_s(self) -> float:
+        """First send to last reply, seconds."""
+        return 0.0 if self.first_sent_ns is None else (self.last_received_ns - self.first_sent_ns) / NS
+
+
+class Recorder:
+    """Writes the record and keeps the tally; threads may call it at once.
+
+    A reply that is kept is entered without a lock: a thread that waits for one gives up the interpreter, and 16 of them
+    then spend more time in turns than in requests.
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        verify: Callable[[Request, Reply], str | None],
+        *,
+        timeout_s: float,
+        progress: Callable[[dict[str, Any]], None],
+        in_flight: int = 1,
+        most_kept_bytes: int = LEAST_BYTES,
+    ) -> None:
+        self.record = record
+        self.tally = Tally()
+        self._lock = threading.Lock()  # for all but replies that are kept
+        self._verify = verify
+        self._progress = progress
+        self._phase_number = 0
+        self._phase_begin_ns = 0
+        self._next_progress_ns = 0
+        self._silence_ns = int(MOST_SILENT_TIMEOUTS * timeout_s * NS)
+        self._failures_in_a_row = 0
+        self._last_success_ns = 0
+        self._connections = 0
+        self._verifies_later = in_flight > 1
+        self._kept = Unverified(most_kept_bytes if in_flight > 1 else 0)
+        self._judged: list[tuple[int, Verdict]] = []  # in flight, and not entered yet
+        self._reader: Readable | None = None
+        self._keep_until_ns = 0  # replies before are kept; 0: none is
+
+    def begin(self, phase: Phase) -> None:
+        """Start a phase with an empty tally."""
+        self.tally = Tally()
+        self._phase_number = phase.number
+        self._phase_begin_ns = self._last_success_ns = phase.begin_ns
+        self._next_progress_ns = phase.begin_ns + NS
+        self._failures_in_a_row = 0
+        self._keep_until_ns = self._next_progress_ns if self._verifies_later else 0
+
+    def connected(self) -> int:
+        """The number of a connection that is opened now."""
+        with self._lock:
+            number = self._connections
+            self._connections += 1
+            self.tally.connections_opened += 1
+        return number
+
+    @property
+    def connections(self) -> int:
+        """All connections opened so far."""
+        return self._connections
+
+    def replied(
+        self,
+        sequence: int,
+        connection_number: int,
+        intended_ns: int,
+        sent_ns: int,
+        received_ns: int,
+        connection: Readable,
+        request: Request,
+        reply: Any,
+    ) -> None:
+        """A reply was decoded: verify it, or keep it for `settle`. GaveUp as `failed`."""
+        if self._verifies_later:
+            row = self.record.append(
+                sequence,
+                self._phase_number,
+                connection_number,
+                intended_ns,
+                sent_ns,
+                received_ns,
+                -1,
+                -1,
+                -1,
+                UNVERIFIED,
+            )
+            if received_ns < self._keep_until_ns and self._kept.keep(row, request, reply):
+                self._reader = connection
+                self._failures_in_a_row = 0
+                self._last_success_ns = received_ns
+            else:
+                self._verify_in_flight(row, received_ns, connection, request, reply)
+            return
+        sent, received, wrong = self._judge(connection, request, reply)
+        if wrong is not None:
+            self.failed(sequence, connection_number, intended_ns, sent_ns, received_ns, wrong, sent, received)
+            return
+        self._count_right(sent, received)
+        self._failures_in_a_row = 0
+        self._last_success_ns = received_ns
+        self._enter(sequence, connection_number, intended_ns, sent_ns, received_ns, sent, received, OK)
+
+    def _verify_in_flight(self, row: int, received_ns: int, connection: Readable, request: Request, reply: Any) -> None:
+        verdict = self._judge(connection, request, reply)
+        self._enter_verdict(row, verdict)
+        self._judged.append((row, verdict))
+        if received_ns >= self._next_progress_ns:
+            with self._lock:
+                if received_ns >= self._next_progress_ns:
+                    self._report_progress(received_ns)
+        wrong = verdict[2]
+        if wrong is None:
+            self._failures_in_a_row = 0
+            self._last_success_ns = received_ns
+            self._keep_until_ns = self._next_progress_ns
+            return
+        with self._lock:
+            self._keep_until_ns = 0
+            self._failures_in_a_row += 1
+            self._raise_if_hopeless(wrong, received_ns)
+
+    def _count_verdict(self, row: int, verdict: Verdict) -> CallFailed | None:
+        """Count the verdict on a reply whose row is stored; why it is wrong."""
+        self._count_row(*self.record.stamps(row))
+        sent, received, wrong = verdict
+        if wrong is None:
+            self._count_right(sent, received)
+        else:
+            self._count_failure(wrong)
+        return wrong
+
+    def _enter_verdict(self, row: int, verdict: Verdict) -> Verdict:
+        sent, received, wrong = verdict
+        self.record.judge(row, sent, received, OK if wrong is None else STATUS_INDEX[wrong.status])
+        return verdict
+
+    def settle(self) -> None:
+        """Verify what was kept in the phase that is over. GaveUp when as many in a row are wrong as end a phase."""
+        judged, self._judged = self._judged, []
+        self.tally.verified_in_flight = len(judged)
+        for row, verdict in judged:
+            self._count_verdict(row, verdict)
+        reader, self._reader = self._reader, None
+        wrong_in_a_row = 0
+        hopeless: CallFailed | None = None
+        for row, request, reply in self._kept.take():
+            assert reader is not None  # noqa: S101 - narrows the type
+            wrong = self._count_verdict(row, self._enter_verdict(row, self._judge(reader, request, reply)))
+            wrong_in_a_row = 0 if wrong is None else wrong_in_a_row + 1
+            if wrong_in_a_row >= MOST_FAILURES_IN_A_ROW:
+                hopeless = wrong
+        if hopeless is not None:
+            raise GaveUp(
+                hopeless.status, f"{MOST_FAILURES_IN_A_ROW} or more replies in a row were wrong; the last: {hopeless}"
+            )
+
+    def _judge(self, reader: Readable, request: Request, reply: Any) -> Verdict:
+        """Both bodies' sizes (-1 where the reply could not be read), and why the reply is no right one."""
+        sent, received = reader.sizes(request, reply)
+        try:
+            reason = self._verify(request, reader.value(reply))
+        except CallFailed as failure:
+            return -1, -1, failure
+        return sent, received, None if reason is None else CallFailed("wrong-reply", reason)
+
+    def _count_right(self, sent: int, received: int) -> None:
+        tally = self.tally
+        tally.verified += 1
+        tally.body_bytes_sent += sent
+        tally.body_bytes_received += received
+
+    def _count_failure(self, failure: CallFailed) -> None:
+        self.tally.errors[failure.status] += 1
+        words = failure.detail or failure.status
+        self.tally.error_examples.setdefault(failure.status, words[:EXAMPLE_CHARACTERS])
+
+    def failed(
+        self,
+        sequence: int,
+        connection_number: int,
+        intended_ns: int,
+        sent_ns: int,
+        received_ns: int,
+        failure: CallFailed,
+        bytes_sent: int = -1,
+        bytes_received: int = -1,
+    ) -> None:
+        """A request ended without a right reply. GaveUp when nothing has succeeded for too long."""
+        status = STATUS_INDEX[failure.status]
+        with self._lock:
+            self._count_failure(failure)
+            self._enter(
+                sequence, connection_number, intended_ns, sent_ns, received_ns, bytes_sent, bytes_received, status
+            )
+            self._failures_in_a_row += 1
+            self._raise_if_hopeless(failure, received_ns)
+
+    def not_sent(self, sequence: int, intended_ns: int, now_ns: int) -> None:
+        """A request of an open loop was due and not sent before the window closed, at `now_ns`: neither reply nor error."""
+        self.tally.not_sent += 1
+        self.record.append(sequence, self._phase_number, -1, intended_ns, now_ns, now_ns, -1, -1, -1, NOT_SENT)
+
+    def _raise_if_hopeless(self, failure: CallFailed, now_ns: int) -> None:
+        if self._failures_in_a_row >= MOST_FAILURES_IN_A_ROW:
+            raise GaveUp(failure.status, f"{self._failures_in_a_row} requests in a row failed; the last: {failure}")
+        silent_ns = now_ns - self._last_success_ns
+        if self._failures_in_a_row >= MOST_SILENT_TIMEOUTS and silent_ns > self._silence_ns:
+            raise GaveUp(failure.status, f"no right reply for {silent_ns / NS:.0f} s; the last failure: {failure}")
+
+    def _enter(
+        self,
+        sequence: int,
+        connection_number: int,
+        intended_ns: int,
+        sent_ns: int,
+        received_ns: int,
+        bytes_sent: int,
+        bytes_received: int,
+        status: int,
+    ) -> None:
+        self.record.append(
+            sequence,
+            self._phase_number,
+            connection_number,
+            intended_ns,
+            sent_ns,
+            received_ns,
+            -1,
+            bytes_sent,
+            bytes_received,
+            status,
+        )
+        self._count_row(sent_ns, received_ns)
+        if received_ns >= self._next_progress_ns:
+            self._report_progress(received_ns)
+
+    def _count_row(self, sent_ns: int, received_ns: int) -> None:
+        tally = self.tally
+        tally.rows += 1
+        tally.busy_ns += received_ns - sent_ns
+        if tally.first_sent_ns is None or sent_ns < tally.first_sent_ns:
+            tally.first_sent_ns = sent_ns
+        if received_ns > tally.last_received_ns:
+            tally.last_received_ns = received_ns
+
+    def _report_progress(self, now_ns: int) -> None:
+        self._next_progress_ns = now_ns + NS
+        if self._keep_until_ns:
+            self._keep_until_ns = self._next_progress_ns
+        self._progress(
+            {
+                "type": "progress",
+                "phase": PHASE_NAMES[self._phase_number],
+                "requests": self.tally.rows + len(self._kept) + len(self._judged),
+                "elapsed_s": round((now_ns - self._phase_begin_ns) / NS, 3),
+            }
+        )

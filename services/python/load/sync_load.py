@@ -1,0 +1,173 @@
+"""Load loops for clients whose calls block: one thread per request in flight, the main thread alone at concurrency 1."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from services.python.load.client import CallFailed, Connection, Dialer, Reply, Request
+from services.python.load.loop import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses
+from services.python.load.phases import NS, Phase
+
+_SPIN_NS = 200_000  # a sleeping thread wakes up late by up to about this much
+
+Take = Callable[[], tuple[int, int]]
+"""The next request's sequence number (0: the phase is over) and when it is due (0: now)."""
+
+
+def ask(dialer: Dialer, request: Request) -> tuple[Reply, tuple[int, int]]:
+    """One request on a connection of its own: the reply's value, and both bodies' sizes. CallFailed otherwise."""
+    connection = dialer.dial()
+    try:
+        reply = connection.call(request)
+        return connection.value(reply), connection.sizes(request, reply)
+    finally:
+        connection.close()
+
+
+class BlockingLoops:
+    """See `loops.Loops`."""
+
+    lag_ms: float | None = None
+
+    def __init__(self, dialer: Dialer, work: Work) -> None:
+        self._dialer = dialer
+        self._work = work
+        self._lanes = [Lane[Connection]() for _ in range(work.concurrency)]
+
+    def open(self) -> None:
+        """See `loops.Loops.open`."""
+        if self._work.policy == "reuse":
+            for lane in self._lanes:
+                self._dial(lane)
+
+    def closed_loop(self, phase: Phase) -> None:
+        """See `loops.Loops.closed_loop`."""
+        clock, number = self._work.clock.monotonic_ns, phase.take
+
+        def take() -> tuple[int, int]:
+            return number(clock()), 0
+
+        self._run(phase, take)
+        count_pauses(self._work, self._lanes, is_closed_loop=True)
+
+    def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
+        """See `loops.Loops.open_loop`. Each thread sleeps until its own request is due."""
+        work = self._work
+        clock = work.clock.monotonic_ns
+        # Spinning at the end is exact, but holds the interpreter: only where no other thread waits for a reply.
+        spin_ns = _SPIN_NS if work.concurrency == 1 else 0
+
+        def take() -> tuple[int, int]:
+            now_ns = clock()
+            if close_ns is not None and now_ns >= close_ns:
+                return 0, 0
+            sequence = phase.take(now_ns)
+            if not sequence:
+                return 0, 0
+            due_ns = phase.begin_ns + due[sequence - phase.first_sequence]
+            if due_ns - now_ns > spin_ns:
+                work.clock.sleep((due_ns - now_ns - spin_ns) / NS)
+            while clock() < due_ns:
+                pass
+            return sequence, due_ns
+
+        self._run(phase, take)
+        count_pauses(work, self._lanes, is_closed_loop=False)
+        cancel_rest(work, phase, due, clock())
+
+    def wait(self, seconds: float) -> None:
+        """See `loops.Loops.wait`."""
+        self._work.clock.sleep(seconds)
+
+    def close(self) -> None:
+        """See `loops.Loops.close`."""
+        for lane in self._lanes:
+            self._drop(lane)
+
+    def _run(self, phase: Phase, take: Take) -> None:
+        worker = self._reuse if self._work.policy == "reuse" else self._per_request
+        if len(self._lanes) == 1:
+            worker(self._lanes[0], take)
+            return
+
+        def guarded(lane: Lane[Connection]) -> None:
+            try:
+                worker(lane, take)
+            finally:
+                phase.over = True  # one that gave up ends the phase for all; one that ended found it over
+
+        with ThreadPoolExecutor(len(self._lanes)) as pool:
+            for ended in [pool.submit(guarded, lane) for lane in self._lanes]:
+                ended.result()
+
+    def _reuse(self, lane: Lane[Connection], take: Take) -> None:
+        work = self._work
+        clock, wall, make, recorder = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.recorder
+        while True:
+            sequence, due_ns = take()
+            if not sequence:
+                return
+            lane.paused_ns += lane.pause_ns
+            request = make(sequence, wall)
+            sent_ns = 0
+            try:
+                connection = lane.connection or self._dial(lane)
+                sent_ns = clock()
+                reply = connection.call(request)
+                received_ns = clock()
+            except CallFailed as failure:
+                received_ns = clock()
+                sent_ns = sent_ns or received_ns  # not even sent, as there was no connection
+                number = lane.number
+                if failure.status in BREAKING:
+                    self._drop(lane)
+                    lane.dropping_ns += clock() - received_ns
+                recorder.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
+            else:
+                recorder.replied(
+                    sequence, lane.number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply
+                )
+            lane.pause_ns = clock() - received_ns
+
+    def _per_request(self, lane: Lane[Connection], take: Take) -> None:
+        work, dial = self._work, self._dialer.dial
+        clock, wall, make, recorder = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.recorder
+        while True:
+            sequence, due_ns = take()
+            if not sequence:
+                return
+            lane.paused_ns += lane.pause_ns
+            request = make(sequence, wall)
+            connection: Connection | None = None
+            sent_ns = clock()
+            try:
+                connection = dial()
+                reply = connection.call(request)
+                received_ns = clock()
+            except CallFailed as failure:
+                received_ns = clock()
+                number = recorder.connected() if connection else NO_CONNECTION
+                recorder.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
+            else:
+                number = recorder.connected()
+                recorder.replied(sequence, number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply)
+                lane.entering_ns += clock() - received_ns
+            finally:
+                if connection is not None:
+                    work.before_close()
+                    connection.close()
+            lane.pause_ns = clock() - received_ns
+
+    def _dial(self, lane: Lane[Connection]) -> Connection:
+        connection = self._dialer.dial()
+        lane.number = self._work.recorder.connected()
+        lane.connection = connection
+        return connection
+
+    def _drop(self, lane: Lane[Connection]) -> None:
+        if lane.connection is not None:
+            self._work.before_close()
+            lane.connection.close()
+        lane.connection, lane.number = None, NO_CONNECTION

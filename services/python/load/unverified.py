@@ -1,0 +1,113 @@
+"""Replies that wait to be verified: kept while requests are in flight, and looked at when none is.
+
+What runs between two requests of one worker runs inside the latency of every other request of the same event loop or
+interpreter. So with several in flight a reply is only kept, as a reference, and its row is stored without a verdict.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+_OTHER_BYTES = 200  # of the row's number, the tuple, and its place in the list
+_LOOKED_AT = 64  # items of a list or a mapping; the others are taken to be like them
+
+
+Waiting = tuple[int, Mapping[str, Any], Any]
+"""A row of the record (from 0) that has no verdict yet, its request, and what the client's `call` returned."""
+
+_UNTIL_MEASURED = 2
+_SMALL_OBJECT_BYTES = 512  # the largest that CPython's own allocator serves
+_BYTES_HEADER = 33
+_ARENA_BYTES = 1 << 20
+
+# What Protocol Buffers (upb) allocates for a parsed message, measured for records, JSON documents and bytes: at most this.
+_MESSAGE_BYTES = 1200  # the first block of its arena, and the Python object
+_PART_BYTES = 100  # a message within a message
+_ITEM_BYTES = 16  # a string's place, or an item's in a repeated field, which grows by doubling
+_ENTRY_BYTES = 100  # an entry of a map
+
+
+class Unverified:
+    """Keeps replies up to a bound on their memory: what the second one takes, times their number.
+
+    The second shows whether every request is a new one, or all replies wait with the same. A later reply that is much
+    larger is a wrong one, and the recorder finds that out within a second.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._most = _UNTIL_MEASURED
+        self._is_measured = False
+        self._kept: list[Waiting] = []
+        self._touched = touched_memory(most_bytes)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def keep(self, row: int, request: Mapping[str, Any], reply: Any) -> bool:
+        """Keep a reply and the request that it must answer; False when there is no room."""
+        kept = self._kept
+        if len(kept) >= self._most and not self._has_room_after_all():
+            return False
+        kept.append((row, request, reply))
+        return True
+
+    def take(self) -> list[Waiting]:
+        """All that were kept, in the order of their rows; from here on none is."""
+        taken, self._kept = self._kept, []
+        return taken
+
+    def _has_room_after_all(self) -> bool:
+        if not self._is_measured:
+            (_, first, _), (_, request, reply) = self._kept[:_UNTIL_MEASURED]
+            each_bytes = footprint(reply) + _OTHER_BYTES + (0 if request is first else footprint(request))
+            self._most = self._most_bytes // each_bytes
+            self._is_measured = True
+        return len(self._kept) < self._most
+
+
+def touched_memory(size: int) -> list[bytes]:
+    """Make the interpreter hold so many bytes of memory for small objects, and give what keeps them from going back.
+
+    Replies that are kept would otherwise be decoded into pages that the kernel has to provide first, in the middle of a
+    call: beside that, 200 records cost a third more to decode. CPython gives an arena of 1 MiB back when nothing
+    is left in it (Objects/obmalloc.c), so a few objects of each stay.
+    """
+    objects = [bytes(_SMALL_OBJECT_BYTES - _BYTES_HEADER) for _ in range(size // _SMALL_OBJECT_BYTES)]
+    return objects[:: _ARENA_BYTES // _SMALL_OBJECT_BYTES // 4]
+
+
+def footprint(value: Any) -> int:
+    """About how many bytes of memory a value takes, with all that it refers to; long collections are sampled.
+
+    A parsed message of Protocol Buffers keeps its fields outside of the interpreter's objects: they are added up apart.
+    """
+    size = sys.getsizeof(value)
+    if isinstance(value, Mapping):
+        return size + _of_items(list(value.values()), footprint)
+    if isinstance(value, list | tuple):
+        return size + _of_items(value, footprint)
+    if hasattr(value, "ListFields"):
+        return _MESSAGE_BYTES + _in_message(value)
+    return size
+
+
+def _in_message(value: Any) -> int:
+    """What a field's value takes beside its place in the message that holds it."""
+    if hasattr(value, "ListFields"):
+        return _PART_BYTES + sum(_in_message(field) for _, field in value.ListFields())
+    if isinstance(value, str | bytes):
+        return _ITEM_BYTES + (len(value) if isinstance(value, bytes) else len(value.encode()))
+    if isinstance(value, Mapping):
+        keys, entries = list(value), [value[key] for key in value]
+        return len(keys) * _ENTRY_BYTES + _of_items(keys, _in_message) + _of_items(entries, _in_message)
+    if isinstance(value, Sequence):
+        return len(value) * _ITEM_BYTES + _of_items(value, _in_message)
+    return 0
+
+
+def _of_items(items: Sequence[Any], of_one: Callable[[Any], int]) -> int:
+    some = items[:_LOOKED_AT]
+    return sum(map(of_one, some)) * len(items) // len(some) if some else 0

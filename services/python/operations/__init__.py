@@ -1,0 +1,27 @@
+"""What is asked: pure functions that know no protocol. A clock, where one is needed, is passed in.
+
+An operation's request and reply are flat mappings of plain values:
+
+| operation | request | reply |
+| --- | --- | --- |
+| timestamp | request_timestamp: str | request_timestamp: str, response_timestamp: str |
+| add | a: int, b: int (32 bit) | sum: int |
+| echo | one of data: bytes, records: list of records, document: any JSON value | the same |
+| image | data: bytes, full_decode: bool | width: int, height: int |
+
+Besides these every responder answers `identity` ({} -> identity: str; see `serve.dispatcher`), and `tcp` alone `exchange`
+(data: bytes, reply_size: int -> data: bytes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from services.python.operations import add, echo, exchange, image, timestamp
+from services.python.operations.base import Operation, PayloadError
+
+OPERATIONS: Mapping[str, Operation] = {
+    module.OPERATION.name: module.OPERATION for module in (timestamp, add, echo, image, exchange)
+}
+
+__all__ = ["OPERATIONS", "Operation", "PayloadError"]

@@ -1,0 +1,48 @@
+"""`exchange`: n bytes in, m bytes out, the bare transfer of a cell's bodies. Only the floor (`tcp`) carries it.
+
+The second request of a trial may be several times as large (`Payload.opening`): it belongs to the warm-up, and leaves the
+connection with a congestion window, a receive window and an estimated bandwidth that the others do not fill.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from services.python.contract.lines import Payload
+from services.python.operations.base import Make, Operation, Reply, Request, WallClockNs, expect_kind, shorten
+from services.python.operations.echo import pseudo_random_bytes
+
+_REPLY_SEED = 0
+_OPENS = 2  # this sequence number: the first request, which is also the check's, keeps its size
+
+
+@lru_cache(maxsize=8)
+def _reply(size: int) -> bytes:
+    return pseudo_random_bytes(size, _REPLY_SEED)
+
+
+def _requests(payload: Payload, seed: int) -> Make:
+    expect_kind("exchange", payload, "exchange")
+    if payload.opening < 1:
+        raise ValueError(f"payload: an `opening` of at least 1, not {payload.opening}")
+
+    def request(times: int) -> Request:
+        return {"data": pseudo_random_bytes(payload.size * times, seed), "reply_size": payload.reply_size * times}
+
+    usual, opening = request(1), request(payload.opening)
+    return lambda sequence, _wall_clock_ns: opening if sequence == _OPENS else usual
+
+
+def _answer(request: Request, wall_clock_ns: WallClockNs) -> dict[str, Any]:  # noqa: ARG001 - no clock needed
+    return {"data": _reply(request["reply_size"])}
+
+
+def _verify(request: Request, reply: Reply) -> str | None:
+    data = reply.get("data")
+    if not isinstance(data, bytes) or data != _reply(request["reply_size"]):
+        return f"asked for {request['reply_size']} known bytes, was sent {shorten(data)}"
+    return None
+
+
+OPERATION = Operation(name="exchange", requests=_requests, answer=_answer, verify=_verify)

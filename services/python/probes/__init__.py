@@ -1,0 +1,1 @@
+"""What is read of the machine: counters, clocks, sockets, versions."""

@@ -1,0 +1,1 @@
+"""The programs that are started: `respond`, `request`, `ping`, `describe`."""

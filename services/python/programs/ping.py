@@ -1,0 +1,206 @@
+"""`python -m services.python.programs.ping`: the floor by ICMP echo.
+
+The contract is `protos/process.md`, the record `protos/timings.md`.
+
+It takes the first way that this host allows: an unprivileged ICMP socket (Linux lets the groups of
+`net.ipv4.ping_group_range`), a raw socket (root), the system's `ping`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, NoReturn
+
+from services.python.contract.lines import STATUSES
+from services.python.load.phases import MEASURED, NS
+from services.python.load.record import Record
+from services.python.probes.clock import Clock
+from services.python.probes.icmp import LARGEST_PAYLOAD, MOST_SEQUENCES, V4, V6, echo_request, is_reply
+from services.python.programs.lines import Lines, complain, end_with_stdin, leave
+
+_OK, _TIMEOUT = STATUSES.index("ok"), STATUSES.index("timeout")
+_FASTEST_SYSTEM_PING_S = 0.2  # iputils refuses a shorter interval to ordinary users
+
+
+class Unavailable(Exception):
+    """No way to ping from this host; the message says what was tried."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ping:
+    """What to do, as it is read on stdin. `size`: bytes of ICMP payload."""
+
+    address: str
+    record: str
+    count: int = 20
+    interval_s: float = 0.01
+    size: int = 56
+    timeout_s: float = 1.0
+
+    @classmethod
+    def from_json(cls, line: str) -> Ping:
+        """ValueError says what is wrong with the line."""
+        raw = json.loads(line)
+        if not isinstance(raw, dict) or (unknown := raw.keys() - {f.name for f in fields(cls)}):
+            raise ValueError(f"unknown keys: {sorted(unknown)}" if isinstance(raw, dict) else "not a JSON object")
+        if not {"address", "record"} <= raw.keys():
+            raise ValueError("address and record are needed")
+        ping = cls(**raw)
+        if not 1 <= ping.count <= MOST_SEQUENCES or not 0 <= ping.size <= LARGEST_PAYLOAD:
+            raise ValueError(f"count is 1 to {MOST_SEQUENCES}, size 0 to {LARGEST_PAYLOAD}")
+        return ping
+
+
+@dataclass(frozen=True, kw_only=True)
+class Echo:
+    """One echo; `received_ns` is when it was given up where `answered` is false."""
+
+    sequence: int
+    sent_ns: int
+    received_ns: int
+    answered: bool
+
+
+def ping_by_best_means(ping: Ping, clock: Clock) -> tuple[str, Iterator[Echo]]:
+    """The method's name and the echoes as they come; Unavailable when there is none."""
+    refused = []
+    for method, kind in (("icmp-datagram", socket.SOCK_DGRAM), ("icmp-raw", socket.SOCK_RAW)):
+        try:
+            return method, ping_by_socket(ping, clock, kind)
+        except OSError as error:
+            refused.append(f"{method}: {error.strerror or error}")
+    program = shutil.which("ping")
+    if program is not None:
+        return "system-ping", ping_by_program(ping, clock, program)
+    raise Unavailable(f"no ICMP from here ({'; '.join(refused)}; no `ping` program): allow net.ipv4.ping_group_range")
+
+
+def ping_by_socket(ping: Ping, clock: Clock, kind: int) -> Iterator[Echo]:
+    """One echo at a time over an ICMP socket of our own; OSError at once when the host does not allow that."""
+    family, _, _, _, address = socket.getaddrinfo(ping.address, None, type=socket.SOCK_DGRAM)[0]
+    version, protocol = (V6, socket.IPPROTO_ICMPV6) if family == socket.AF_INET6 else (V4, socket.IPPROTO_ICMP)
+    sock = socket.socket(family, kind, protocol)
+    try:
+        sock.connect(address)
+    except OSError:
+        sock.close()
+        raise
+    identifier = os.getpid() & 0xFFFF if kind == socket.SOCK_RAW else None
+    payload = bytes(index & 0xFF for index in range(ping.size))
+
+    def echo(sequence: int) -> Echo:
+        packet = echo_request(version, identifier or 0, sequence, payload)
+        sent_ns = clock.monotonic_ns()
+        with contextlib.suppress(OSError):  # unreachable, or too late: an echo without an answer
+            sock.send(packet)
+            while (left_s := ping.timeout_s - (clock.monotonic_ns() - sent_ns) / NS) > 0:
+                sock.settimeout(left_s)
+                reply = sock.recv(LARGEST_PAYLOAD + 128)
+                received_ns = clock.monotonic_ns()
+                if is_reply(version, reply, identifier, sequence, payload):
+                    return Echo(sequence=sequence, sent_ns=sent_ns, received_ns=received_ns, answered=True)
+        return Echo(sequence=sequence, sent_ns=sent_ns, received_ns=clock.monotonic_ns(), answered=False)
+
+    def echoes() -> Iterator[Echo]:
+        begin_ns = clock.monotonic_ns()
+        with sock:
+            for sequence in range(1, ping.count + 1):
+                due_ns = begin_ns + int((sequence - 1) * ping.interval_s * NS)
+                clock.sleep(max(0, due_ns - clock.monotonic_ns()) / NS)
+                yield echo(sequence)
+
+    return echoes()
+
+
+def ping_by_program(ping: Ping, clock: Clock, program: str) -> Iterator[Echo]:
+    """The system's `ping`, line by line; OSError and Unavailable when it cannot. Send times are its interval's."""
+    interval_s = max(ping.interval_s, _FASTEST_SYSTEM_PING_S)
+    wait = str(max(1, round(ping.timeout_s))) if sys.platform.startswith("linux") else str(int(ping.timeout_s * 1000))
+    argv = [program, "-n", "-c", str(ping.count), "-i", f"{interval_s:g}", "-s", str(ping.size), "-W", wait]
+    begin_ns = clock.monotonic_ns()
+    ended = subprocess.run(
+        [*argv, ping.address],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "LC_ALL": "C"},
+        timeout=ping.count * (interval_s + ping.timeout_s) + 10,
+    )
+    times_ms = parse_ping(ended.stdout)
+    if not times_ms and ended.returncode not in (0, 1):  # 1: it pinged, nobody answered
+        raise Unavailable(f"{program} ended with status {ended.returncode}: {ended.stderr.strip()[:200]}")
+    for sequence in range(1, ping.count + 1):
+        sent_ns = begin_ns + int((sequence - 1) * interval_s * NS)
+        time_ms = times_ms.get(sequence)
+        waited_ns = int((ping.timeout_s * 1000 if time_ms is None else time_ms) * 1e6)
+        yield Echo(sequence=sequence, sent_ns=sent_ns, received_ns=sent_ns + waited_ns, answered=time_ms is not None)
+
+
+_ANSWER = re.compile(r"seq=(\d+)\b.*\btime[=<]([\d.]+) ?ms")
+
+
+def parse_ping(output: str) -> dict[int, float]:
+    """Milliseconds by sequence from 1, out of what iputils, BSD's and busybox's `ping` print (those count from 0)."""
+    found = {int(match[1]): float(match[2]) for match in _ANSWER.finditer(output)}
+    first = 0 if 0 in found else 1
+    return {sequence - first + 1: time_ms for sequence, time_ms in found.items()}
+
+
+def summarise(method: str, echoes: list[Echo], anchor: dict[str, int], anchor_end: dict[str, int]) -> dict[str, Any]:
+    """The `done` line."""
+    times_ms = [(echo.received_ns - echo.sent_ns) / 1e6 for echo in echoes if echo.answered]
+    return {
+        "type": "done",
+        "method": method,
+        "sent": len(echoes),
+        "received": len(times_ms),
+        "min_ms": min(times_ms, default=None),
+        "avg_ms": sum(times_ms) / len(times_ms) if times_ms else None,
+        "anchor": anchor,
+        "anchor_end": anchor_end,
+    }
+
+
+def main() -> NoReturn:
+    """Ping as the line on stdin says."""
+    lines, clock = Lines(), Clock()
+    try:
+        ping = Ping.from_json(sys.stdin.readline())
+    except (ValueError, TypeError) as error:
+        _fail(lines, "trial", f"not a ping on stdin: {error}")
+    end_with_stdin("ping")
+    anchor = clock.anchor()
+    echoes: list[Echo] = []
+    try:
+        method, coming = ping_by_best_means(ping, clock)
+        with Record(ping.record, ping.count) as record:
+            for echo in coming:
+                echoes.append(echo)
+                status = _OK if echo.answered else _TIMEOUT
+                stamps = (echo.sent_ns, echo.sent_ns, echo.received_ns)
+                record.append(echo.sequence, MEASURED, 0, *stamps, -1, ping.size, ping.size, status)
+    except (Unavailable, subprocess.TimeoutExpired) as error:
+        _fail(lines, "unavailable", str(error))
+    except OSError as error:
+        _fail(lines, "unavailable", f"ping {ping.address}: {error}")
+    lines.write(summarise(method, echoes, anchor, clock.anchor()))
+    leave(0)
+
+
+def _fail(lines: Lines, kind: str, message: str) -> NoReturn:
+    lines.write({"type": "failed", "kind": kind, "message": message})
+    complain(f"ping: {message}")
+    leave(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""The requester, `python -m services.python.programs.request`: one trial from stdin, made, and the contract's lines.
+
+The process contract is `protos/process.md`; rows go to the file that the trial names (`protos/timings.md`).
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import traceback
+from typing import NoReturn
+
+from services.python.contract.lines import Trial
+from services.python.probes.clock import Clock
+from services.python.programs.lines import Lines, complain, end_with_stdin, leave
+
+
+def main() -> NoReturn:
+    """Make the trial that stands on stdin."""
+    lines = Lines()
+    # Signals end it at once, as the rows that are stored need no farewell.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    line = sys.stdin.readline()
+    try:
+        trial = Trial.from_json(line)
+    except ValueError as error:
+        _fail(lines, "trial", f"not a trial on stdin: {error}")
+    end_with_stdin("request")
+
+    from services.python.load.recorder import GaveUp
+    from services.python.programs.run_trial import CannotTry, make_trial
+
+    try:
+        make_trial(trial, lines.write, Clock())
+    except (CannotTry, GaveUp) as error:
+        _fail(lines, error.kind, str(error))
+    except OSError as error:
+        _fail(lines, "host", f"the requester's host: {error}")
+    except Exception as error:  # noqa: BLE001 - the session that waits for this line must learn of any fault
+        traceback.print_exc()
+        _fail(lines, "fault", f"{type(error).__name__}: {error}")
+    leave(0)
+
+
+def _fail(lines: Lines, kind: str, message: str) -> NoReturn:
+    lines.write({"type": "failed", "kind": kind, "message": message})
+    complain(f"request: {message}")
+    leave(1)
+
+
+if __name__ == "__main__":
+    main()

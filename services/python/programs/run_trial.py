@@ -1,0 +1,286 @@
+"""One trial, from the check of both ends to its `done` line."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from services.python.contract.lines import Load, Trial
+from services.python.contract.offers import Client, Protocol, find_protocol
+from services.python.load import sync_load as blocking
+from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.load.loop import Loops, Work, close_after
+from services.python.load.memory import room_for_replies
+from services.python.load.phases import MEASURED, NS, WARM_UP, Phase, arrivals, measured, warm_up
+from services.python.load.record import Record
+from services.python.load.recorder import Recorder, Tally
+from services.python.operations import OPERATIONS, Operation
+from services.python.operations.base import Make
+from services.python.probes.clock import Clock, resolution_ns
+from services.python.probes.counters import host_counters
+from services.python.probes.tcpinfo import WireMeter
+from services.python.probes.versions import versions
+
+Print = Callable[[dict[str, Any]], None]
+Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
+
+_ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
+_SATURATED = 0.85  # of its core, from which on a requester is itself what limits the load
+_ROWS_PER_S = 20_000  # more than a Python client asks; the record grows should it not suffice
+
+
+class CannotTry(Exception):
+    """The trial cannot be made. `kind`: a status of the contract, or `trial` when it asks for what there is not."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What a trial's names stand for, loaded."""
+
+    protocol: Protocol
+    client: Client
+    operation: Operation
+    make: Make
+    dialer: Callable[[str, Request], Any]  # of an operation and an example request
+    ask: Ask
+    loops: Callable[[Any, Work], Loops]
+
+    def who(self) -> dict[str, Any]:
+        """The client as the `done` line names it."""
+        return {
+            "client": self.client.name,
+            "versions": versions(self.client.packages),
+            "settings": {**self.protocol.settings, **self.client.settings},
+            "clock_resolution_ns": resolution_ns(),
+        }
+
+
+def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
+    """Check both ends, warm up, measure, and print what came of it.
+
+    CannotTry when it cannot begin, GaveUp when nothing succeeds any more, OSError when the record finds no space.
+    """
+    parts = load_parts(trial)
+    example = parts.make(1, clock.wall_ns)
+    met, body_bytes = check(trial, parts, example)
+    print_line({"type": "checked", "body_bytes": list(body_bytes)})
+    if trial.load.requests == 0:
+        print_line({"type": "done", "rows": 0, "warmup_requests": 0, "requests": 0, "errors": {}, **parts.who()})
+        return
+    with Record(trial.record, _expected_rows(trial)) as record:
+        print_line({"type": "done", "identity": met, **_measure(trial, parts, example, record, print_line, clock)})
+
+
+def load_parts(trial: Trial) -> Parts:
+    """Import what the trial needs and nothing else; CannotTry for what there is not."""
+    try:
+        protocol = find_protocol(trial.protocol)
+        client = protocol.client(trial.client)
+        operation = OPERATIONS[trial.operation]
+    except KeyError as error:
+        raise CannotTry("trial", f"no such protocol, client or operation: {error}; see `orch services`") from error
+    if operation.name not in protocol.operations:
+        raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
+    try:
+        _refuse_impossible(trial.load)
+        make = operation.requests(trial.payload, trial.seed)
+        module = importlib.import_module(client.module)
+        ask, loops = _style(client)
+    except ValueError as error:
+        raise CannotTry("trial", str(error)) from error
+    except ImportError as error:
+        raise CannotTry("trial", f"{client.name}: {error}; install the project's `services` extra here") from error
+
+    def dialer(operation_name: str, example: Request) -> Any:
+        target = trial.target
+        call = CallSpec(
+            host=target.host, port=target.port, operation=operation_name, timeout_s=trial.timeout_s, example=example
+        )
+        return module.dialer(call, client)
+
+    return Parts(protocol=protocol, client=client, operation=operation, make=make, dialer=dialer, ask=ask, loops=loops)
+
+
+def _refuse_impossible(load: Load) -> None:
+    """ValueError for a load that cannot be offered, or would never end."""
+    measured(load)
+    if load.concurrency < 1:
+        raise ValueError(f"load: a concurrency of at least 1, not {load.concurrency}")
+    if load.rate_per_s is not None and load.rate_per_s <= 0:
+        raise ValueError(f"load: an open loop needs a rate above 0, not {load.rate_per_s}")
+
+
+def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops]]:
+    if client.style == "sync":
+        return blocking.ask, blocking.BlockingLoops
+    import asyncio
+
+    import uvloop
+
+    from services.python.load import async_load as awaiting
+
+    loop = uvloop.new_event_loop()
+    asyncio.set_event_loop(loop)
+    return partial(awaiting.ask, loop), partial(awaiting.AwaitingLoops, loop)
+
+
+def check(trial: Trial, parts: Parts, example: Request) -> tuple[str, tuple[int, int]]:
+    """Ask who answers, then the operation once: who it was, both bodies' sizes. CannotTry unless both replies are right."""
+    try:
+        who, _ = parts.ask(parts.dialer("identity", {}), {})
+        if who.get("identity") != trial.target.identity:
+            raise CannotTry(
+                "wrong-reply",
+                f"another responder answers at {trial.target.host}:{trial.target.port}: "
+                f"it says {who.get('identity')!r}, not {trial.target.identity!r}",
+            )
+        reply, sizes = parts.ask(parts.dialer(trial.operation, example), example)
+    except CallFailed as failure:
+        raise CannotTry(failure.status, f"before measuring: {failure}") from failure
+    reason = parts.operation.verify(example, reply)
+    if reason is not None:
+        raise CannotTry("wrong-reply", f"{trial.operation}: {reason}")
+    return str(who["identity"]), sizes
+
+
+def _measure(
+    trial: Trial, parts: Parts, example: Request, record: Record, print_line: Print, clock: Clock
+) -> dict[str, Any]:
+    """Both phases on the same connections; the `done` line's keys."""
+    overlap = trial.connection == "per-request" and trial.load.concurrency > 1
+    recorder = Recorder(
+        record,
+        parts.operation.verify,
+        timeout_s=trial.timeout_s,
+        progress=print_line,
+        in_flight=trial.load.concurrency,
+        most_kept_bytes=room_for_replies(),
+    )
+    wire = WireMeter(trial.target.host, trial.target.port, overlap=overlap, opened=lambda: recorder.connections)
+    work = Work(
+        make=parts.make,
+        recorder=recorder,
+        clock=clock,
+        policy=trial.connection,
+        concurrency=trial.load.concurrency,
+        before_close=wire.before_close,
+    )
+    loops = parts.loops(parts.dialer(trial.operation, example), work)
+    # The collector must not run into a sample; what stands now will stand to the end.
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    anchor = clock.anchor()
+    print_line({"type": "start", "anchor": anchor})
+    warm = _warm_up(trial, loops, recorder, clock)
+    measured_phase = _measured_phase(trial, loops, recorder, wire, clock, warm.next_sequence)
+    loops.close()
+    gc.enable()
+    return {
+        "rows": record.rows,
+        "warmup_requests": warm.taken,
+        **measured_phase,
+        "anchor": anchor,
+        "anchor_end": clock.anchor(),
+        **parts.who(),
+    }
+
+
+def _warm_up(trial: Trial, loops: Loops, recorder: Recorder, clock: Clock) -> Phase:
+    try:
+        loops.open()
+    except CallFailed as failure:
+        raise CannotTry(failure.status, f"opening {trial.load.concurrency} connections: {failure}") from failure
+    phase = Phase(
+        number=WARM_UP, begin_ns=clock.monotonic_ns(), first_sequence=1, more=warm_up(trial.warmup), most=None
+    )
+    recorder.begin(phase)
+    try:
+        loops.closed_loop(phase)
+    finally:
+        recorder.settle()
+    if trial.start_at_unix_ns is not None:
+        loops.wait(max(0.0, (trial.start_at_unix_ns - clock.wall_ns()) / NS))
+    return phase
+
+
+def _measured_phase(
+    trial: Trial, loops: Loops, recorder: Recorder, wire: WireMeter, clock: Clock, first_sequence: int
+) -> dict[str, Any]:
+    """The measured phase between two looks at the host, the sockets and this process's CPU time."""
+    load = trial.load
+    due = arrivals(load, trial.seed) if load.rate_per_s is not None else None
+    more, most = (measured(load), load.requests) if due is None else (lambda _taken, _elapsed_ns: True, len(due))
+    host_before = host_counters()
+    wire.begin()
+    cpu_before_s = time.process_time()
+    phase = Phase(number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=first_sequence, more=more, most=most)
+    recorder.begin(phase)
+    try:
+        if due is None:
+            loops.closed_loop(phase)
+        else:
+            loops.open_loop(phase, due, close_after(load, phase.begin_ns))
+        cpu_s = time.process_time() - cpu_before_s
+        wire.end()
+        host_after = host_counters()
+    finally:
+        recorder.settle()
+    span_s = recorder.tally.span_s
+    return {
+        **_tallied(recorder.tally),
+        "begin_ns": phase.begin_ns,
+        "not_sent_reason": _not_sent_reason(recorder.tally, load.concurrency, cpu_s),
+        "wire": wire.wire(),
+        "min_rtt_us": wire.min_rtt_us(),
+        "cpu_s": cpu_s,
+        "cpu_share": cpu_s / span_s if span_s else None,
+        "loop_lag_ms": loops.lag_ms,
+        "host_before": host_before,
+        "host_after": host_after,
+    }
+
+
+def _not_sent_reason(tally: Tally, concurrency: int, cpu_s: float) -> str | None:
+    """Why requests of an open loop were not sent: all connections waited for replies, or the requester was behind."""
+    if not tally.not_sent:
+        return None
+    available_s = tally.span_s * concurrency
+    waited = tally.busy_ns / NS >= _ALL_BUSY * available_s and cpu_s <= _SATURATED * tally.span_s
+    return "connections-busy" if waited else "requester-behind"
+
+
+def _tallied(tally: Tally) -> dict[str, Any]:
+    return {
+        "requests": tally.rows,
+        "not_sent": tally.not_sent,
+        "verified": tally.verified,
+        "verified_in_flight": tally.verified_in_flight,
+        "measured_s": tally.span_s,
+        "paused_s": tally.paused_ns / NS,
+        "entering_s": tally.entering_ns / NS,
+        "errors": dict(tally.errors),
+        "error_examples": tally.error_examples,
+        "body_bytes_sent": tally.body_bytes_sent,
+        "body_bytes_received": tally.body_bytes_received,
+        "connections_opened": tally.connections_opened,
+    }
+
+
+def _expected_rows(trial: Trial) -> int:
+    """How many rows to make room for beforehand."""
+    load: Load = trial.load
+    warm = max(trial.warmup.requests, int(trial.warmup.at_least_s * _ROWS_PER_S))
+    if load.duration_s is None:
+        return warm + (load.requests or 0)
+    by_time = int(load.duration_s * (load.rate_per_s or _ROWS_PER_S) * 1.1)
+    return warm + (by_time if load.requests is None else min(by_time, load.requests))

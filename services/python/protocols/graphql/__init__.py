@@ -1,0 +1,40 @@
+"""GraphQL over HTTP/1.1."""
+
+from __future__ import annotations
+
+from services.python.contract.offers import Protocol, Responder
+from services.python.transports.http.asgi import PACKAGES, SETTINGS
+from services.python.transports.http.clients import DEFAULT, clients
+
+_PACKAGES = ("strawberry-graphql", "graphql-core", "starlette", *PACKAGES)
+
+PROTOCOL = Protocol(
+    name="graphql",
+    title="GraphQL",
+    summary="GraphQL queries with variables over HTTP/1.1, the query's text sent every time; bytes as base64",
+    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    responders=(
+        Responder(
+            name="strawberry",
+            module="services.python.protocols.graphql.responder",
+            adds="parses and validates the same query anew at every request",
+            without="strawberry-cached",
+            packages=_PACKAGES,
+            settings={**SETTINGS, "query": "parsed and validated at every request, which is Strawberry's default"},
+        ),
+        Responder(
+            name="strawberry-cached",
+            module="services.python.protocols.graphql.cached_responder",
+            packages=_PACKAGES,
+            settings={**SETTINGS, "query": "Strawberry's ParserCache and ValidationCache, 128 entries each"},
+        ),
+    ),
+    clients=clients("services.python.protocols.graphql.requester"),
+    sequential=DEFAULT,
+    concurrent=DEFAULT,
+    settings={
+        "bytes": "base64 in a string: GraphQL has no binary type",
+        "document": "the JSON scalar",
+        "JSON": "compact, UTF-8",
+    },
+)

@@ -1,0 +1,114 @@
+"""Asking GraphQL: one query for each operation, its text sent every time with the request's variables."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from services.python.codecs.base import expect_mapping, message_of
+from services.python.codecs.json import JSON, json_bytes
+from services.python.contract.offers import Client
+from services.python.load.client import AsyncDialer, CallFailed, CallSpec, Dialer, Reply, Request
+from services.python.transports.http.clients import dial_with
+from services.python.transports.http.route import Route
+
+_SHOWN_CHARACTERS = 300
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _with_text(request: Request) -> dict[str, Any]:
+    return {**request, "data": base64.b64encode(request["data"]).decode("ascii")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Query:
+    """A query's text, how its variables are made, how its field is read (timed), and named as the operation has it."""
+
+    text: str
+    field: str
+    variables: Callable[[Request], Mapping[str, Any]] = _as_it_is
+    read: Callable[[Any], Any] = _as_it_is
+    value: Callable[[Any], Reply] = _as_it_is
+
+
+_QUERIES: Mapping[str, _Query] = {
+    "identity": _Query(
+        text="query Identity { identity }",
+        field="identity",
+        value=lambda identity: {"identity": identity},
+    ),
+    "timestamp": _Query(
+        text="query Timestamp($request_timestamp: String!) { timestamp(requestTimestamp: $request_timestamp) "
+        "{ requestTimestamp responseTimestamp } }",
+        field="timestamp",
+        read=expect_mapping,
+        value=lambda stamps: {
+            "request_timestamp": stamps.get("requestTimestamp"),
+            "response_timestamp": stamps.get("responseTimestamp"),
+        },
+    ),
+    "add": _Query(
+        text="query Add($a: Int!, $b: Int!) { add(a: $a, b: $b) }",
+        field="add",
+        value=lambda total: {"sum": total},
+    ),
+    "echo/data": _Query(
+        text="query EchoData($data: Base64!) { echoData(data: $data) }",
+        field="echoData",
+        variables=_with_text,
+        read=lambda text: base64.b64decode(text, validate=True),
+        value=lambda data: {"data": data},
+    ),
+    "echo/records": _Query(
+        text="query EchoRecords($records: [RecordInput!]!) "
+        "{ echoRecords(records: $records) { id name value active tags } }",
+        field="echoRecords",
+        value=lambda records: {"records": records},
+    ),
+    "echo/document": _Query(
+        text="query EchoDocument($document: JSON) { echoDocument(document: $document) }",
+        field="echoDocument",
+        value=lambda document: {"document": document},
+    ),
+    "image": _Query(
+        text="query Image($data: Base64!, $full_decode: Boolean!) "
+        "{ image(data: $data, fullDecode: $full_decode) { width height } }",
+        field="image",
+        variables=_with_text,
+        read=expect_mapping,
+    ),
+}
+
+
+def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
+    """Opens connections of that HTTP client."""
+    return dial_with(client, route(call.operation, call.example), call)
+
+
+def route(operation: str, example: Request) -> Route:
+    """The operation's query, for requests shaped as the example."""
+    query = _QUERIES[message_of(operation, example)]
+
+    def encode(request: Request) -> bytes:
+        return json_bytes({"query": query.text, "variables": query.variables(request)})
+
+    def decode(body: bytes) -> Any:
+        reply = expect_mapping(json.loads(body))
+        if reply.get("errors"):
+            raise CallFailed("protocol", f"GraphQL errors: {json.dumps(reply['errors'])[:_SHOWN_CHARACTERS]}")
+        return query.read(reply["data"][query.field])
+
+    return Route(
+        path="/graphql",
+        content_type=JSON,
+        encode=encode,
+        decode=decode,
+        value=query.value,
+        decode_errors=(ValueError, KeyError, TypeError),
+    )

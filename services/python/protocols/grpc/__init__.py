@@ -1,0 +1,86 @@
+"""gRPC with Protocol Buffers, over HTTP/2 without TLS. The wire contract is `protos/orch.proto`."""
+
+from __future__ import annotations
+
+from services.python.contract.offers import MAX_MESSAGE_BYTES, Client, Protocol, Responder
+
+_PACKAGES = ("grpcio", "protobuf")
+_AIO_SETTINGS = {"event loop": "uvloop; gRPC's own poller thread wakes it"}
+_SERVER_SETTINGS = {"threads": "at most 32", "SO_REUSEPORT": "off"}
+_TO_A_THREAD = "hands every request to a thread of a pool"
+_FROM_THE_POLLER = "is woken by gRPC's own poller thread"
+_UNREAD = "stops the clock before any field of the reply is read"
+
+PROTOCOL = Protocol(
+    name="grpc",
+    title="gRPC",
+    summary="Remote procedure calls with Protocol Buffers over HTTP/2, by grpcio",
+    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    responders=(
+        Responder(
+            name="grpcio",
+            module="services.python.protocols.grpc.responder",
+            adds=_TO_A_THREAD,
+            packages=_PACKAGES,
+            settings=_SERVER_SETTINGS,
+        ),
+        Responder(
+            name="grpc-aio",
+            module="services.python.protocols.grpc.aio_responder",
+            adds=_FROM_THE_POLLER,
+            packages=(*_PACKAGES, "uvloop"),
+            settings={**_AIO_SETTINGS, "SO_REUSEPORT": "off"},
+        ),
+        Responder(
+            name="grpcio-parse-only",
+            module="services.python.protocols.grpc.parse_only_responder",
+            adds=_TO_A_THREAD,
+            omits="echoes records and documents without reading their fields",
+            packages=_PACKAGES,
+            settings=_SERVER_SETTINGS,
+        ),
+    ),
+    clients=(
+        Client(name="grpcio", module="services.python.protocols.grpc.requester", style="sync", packages=_PACKAGES),
+        Client(
+            name="grpc-aio",
+            module="services.python.protocols.grpc.aio_requester",
+            style="async",
+            adds=_FROM_THE_POLLER,
+            packages=(*_PACKAGES, "uvloop"),
+            settings=_AIO_SETTINGS,
+        ),
+        Client(
+            name="grpcio-parse-only",
+            module="services.python.protocols.grpc.requester",
+            style="sync",
+            omits=_UNREAD,
+            packages=_PACKAGES,
+        ),
+        Client(
+            name="grpc-aio-parse-only",
+            module="services.python.protocols.grpc.aio_requester",
+            style="async",
+            adds=_FROM_THE_POLLER,
+            omits=_UNREAD,
+            packages=(*_PACKAGES, "uvloop"),
+            settings=_AIO_SETTINGS,
+        ),
+    ),
+    sequential="grpcio",
+    concurrent="grpc-aio",
+    # The client waits for the server's SETTINGS frame before its first call. The server sends that frame as soon as it
+    # has accepted, without waiting for the client's preface, so it comes one round trip after TCP's own handshake.
+    round_trips_to_open=2,
+    settings={
+        "compression": "off",
+        "largest message": f"{MAX_MESSAGE_BYTES} bytes",
+        "retries": "off",
+        "keepalive": "off",
+        "HTTP proxy": "not used",
+        "subchannels": "of each channel's own, so that a new channel is a new TCP connection",
+        "TCP_NODELAY": "on (gRPC always sets it)",
+        "TLS": "off",
+        "document": "google.protobuf.Value, whose numbers are doubles",
+    },
+)

@@ -1,0 +1,47 @@
+"""Asks with grpc.aio's awaiting stub."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import grpc
+import grpc.aio
+
+from services.python.contract.offers import Client
+from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.protocols.grpc import options
+from services.python.protocols.grpc.calling import Calling, GrpcConnectionBase, GrpcReply, calling
+
+
+@dataclass(frozen=True)
+class GrpcAioDialer:
+    """Opens channels on the running event loop; the TCP connection comes with a channel's first call."""
+
+    calling: Calling
+
+    async def dial(self) -> GrpcAioConnection:
+        """A new channel."""
+        return GrpcAioConnection(self.calling, grpc.aio.insecure_channel(self.calling.target, options=options.CHANNEL))
+
+
+class GrpcAioConnection(GrpcConnectionBase):
+    """Calls that are awaited."""
+
+    async def call(self, request: Request) -> GrpcReply:
+        """The reply, its fields read, and both messages' lengths; CallFailed by the call's status code."""
+        try:
+            reply = await self._ask(self._pack(request), timeout=self._timeout_s)
+        except grpc.aio.AioRpcError as error:
+            raise options.failure(error.code(), error.details()) from error
+        if reply is None:  # so grpc.aio tells that it could not parse it; the cause goes to its log
+            raise CallFailed("undecodable", f"the reply is no {self._method.name} message")
+        return self._read(reply), self._lengths.sent, self._lengths.received
+
+    async def close(self) -> None:
+        """End the channel."""
+        await self._channel.close()
+
+
+def dialer(call: CallSpec, client: Client) -> GrpcAioDialer:
+    """Opens channels for awaited calls; CallFailed when Protocol Buffers cannot carry the example request."""
+    return GrpcAioDialer(calling(call, client))

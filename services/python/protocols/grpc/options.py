@@ -1,0 +1,59 @@
+"""Channel and server options, and what a call's status code means to a load loop."""
+
+from __future__ import annotations
+
+import grpc
+
+from services.python.contract.offers import MAX_MESSAGE_BYTES
+from services.python.load.client import CallFailed
+
+Options = tuple[tuple[str, int], ...]
+
+_MESSAGE_SIZES: Options = (
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+)
+
+SERVER: Options = (*_MESSAGE_SIZES, ("grpc.so_reuseport", 0))
+
+# Keepalive is off unless a time is set, compression unless an algorithm is.
+CHANNEL: Options = (
+    *_MESSAGE_SIZES,
+    ("grpc.enable_retries", 0),
+    ("grpc.enable_http_proxy", 0),
+    # Channels of one process share a connection to the same address otherwise: "per-request" would open just one.
+    ("grpc.use_local_subchannel_pool", 1),
+)
+
+_STATUSES = {
+    grpc.StatusCode.DEADLINE_EXCEEDED: "timeout",
+    grpc.StatusCode.CANCELLED: "cancelled",
+}
+
+
+def address(host: str, port: int) -> str:
+    """A gRPC target; an IPv6 address gets its brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def failure(code: grpc.StatusCode, details: str | None) -> CallFailed:
+    """A call's end in the record's words.
+
+    gRPC says UNAVAILABLE whether it could not connect, was not understood, or lost the connection, and INTERNAL also when
+    a reply could not be parsed; only the details tell them apart.
+    """
+    words = details or ""
+    status = _STATUSES.get(code, "protocol")
+    if code is grpc.StatusCode.UNAVAILABLE:
+        status = _unavailable(words)
+    elif "deserializing response" in words:
+        status = "undecodable"
+    return CallFailed(status, f"{code.name}: {words}")
+
+
+def _unavailable(words: str) -> str:
+    if "Failed parsing HTTP/2" in words:
+        return "undecodable"
+    if "failed to connect" in words and "Socket closed" not in words:
+        return "refused"
+    return "closed"

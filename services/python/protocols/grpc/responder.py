@@ -1,0 +1,58 @@
+"""Answers with grpcio's blocking server and its thread pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import grpc
+
+from services.python.codecs.protobuf import METHODS, Method
+from services.python.generated import orch_pb2_grpc
+from services.python.protocols.grpc import options
+from services.python.serve.dispatcher import Dispatcher
+from services.python.serve.responder import Announce, CannotServe
+
+_THREADS = 32
+
+
+def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
+    """Answer until the process is ended; CannotServe when the address cannot be listened on."""
+    serve_methods(METHODS, dispatcher, host, port, announce)
+
+
+def serve_methods(
+    methods: Mapping[str, Method], dispatcher: Dispatcher, host: str, port: int, announce: Announce
+) -> None:
+    """See `serve`; `methods`, by operation, say how messages are read and made."""
+    server = grpc.server(ThreadPoolExecutor(max_workers=_THREADS), options=options.SERVER)
+    servicer = SimpleNamespace(
+        **{method.name: _handler(dispatcher, operation, method) for operation, method in methods.items()}
+    )
+    orch_pb2_grpc.add_OrchServicer_to_server(servicer, server)
+    actual_port = bind(server, host, port)
+    server.start()
+    announce(actual_port)
+    server.wait_for_termination()
+
+
+def bind(server: Any, host: str, port: int) -> int:
+    """The port that a blocking or awaiting server will listen on; CannotServe when it cannot."""
+    try:
+        return int(server.add_insecure_port(options.address(host, port)))
+    except RuntimeError as error:
+        raise CannotServe(
+            f"cannot listen on {host}:{port}; give an address of this host and a free port, or 0 for any"
+        ) from error
+
+
+def _handler(dispatcher: Dispatcher, operation: str, method: Method) -> Callable[[Any, grpc.ServicerContext], Any]:
+    def handle(message: Any, context: grpc.ServicerContext) -> Any:
+        try:
+            return method.pack_reply(dispatcher.answer(operation, method.unpack_request(message), context.peer()))
+        except ValueError as error:
+            return context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+
+    return handle

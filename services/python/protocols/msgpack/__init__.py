@@ -1,0 +1,27 @@
+"""MessagePack over HTTP/1.1."""
+
+from __future__ import annotations
+
+from services.python.contract.offers import Protocol, Responder
+from services.python.transports.http.asgi import PACKAGES, SETTINGS
+from services.python.transports.http.clients import DEFAULT, clients
+
+PROTOCOL = Protocol(
+    name="msgpack",
+    title="MessagePack",
+    summary="MessagePack maps (msgpack) as HTTP/1.1 bodies; bytes and pictures as binary values",
+    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    responders=(
+        Responder(
+            name="fastapi",
+            module="services.python.protocols.msgpack.responder",
+            adds="routes every request with FastAPI",
+            packages=("msgpack", "fastapi", "starlette", *PACKAGES),
+            settings=SETTINGS,
+        ),
+    ),
+    clients=clients("services.python.protocols.msgpack.requester", "msgpack"),
+    sequential=DEFAULT,
+    concurrent=DEFAULT,
+    settings={"MessagePack": "msgpack, compiled; maps of named fields, no schema"},
+)

@@ -1,0 +1,65 @@
+"""Socket.IO 5 over Engine.IO 4: a request is an event, its reply the acknowledgement of that event."""
+
+from __future__ import annotations
+
+from services.python.contract.offers import MAX_MESSAGE_BYTES, Client, Protocol, Responder
+from services.python.transports.http import asgi
+
+_PACKAGES = ("python-socketio", "python-engineio")
+
+PROTOCOL = Protocol(
+    name="socketio",
+    title="Socket.IO",
+    summary="Events and acknowledgements in JSON, bytes as binary attachments, over WebSocket (or long polling)",
+    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    responders=(
+        Responder(
+            name="python-socketio",
+            module="services.python.protocols.socketio.responder",
+            adds="starts a task for every event",
+            packages=(*_PACKAGES, *asgi.PACKAGES, "websockets"),
+            settings={**asgi.SETTINGS, "WebSocket": "websockets, sans-I/O", "event handlers": "a task each"},
+        ),
+    ),
+    clients=(
+        Client(
+            name="socketio",
+            module="services.python.protocols.socketio.requester",
+            style="async",
+            packages=(*_PACKAGES, "aiohttp", "uvloop"),
+            settings={"transport": "WebSocket from the start"},
+        ),
+        Client(
+            name="socketio-polling",
+            module="services.python.protocols.socketio.requester",
+            style="async",
+            packages=(*_PACKAGES, "aiohttp", "uvloop"),
+            settings={"transport": "long polling: POST to send, GET to receive, on two TCP connections"},
+            round_trips_to_open=4,  # TCP's handshake, the GET that opens, the POST of CONNECT, the GET that confirms
+        ),
+        Client(
+            name="socketio-sync",
+            module="services.python.protocols.socketio.sync_requester",
+            style="sync",
+            adds="hands every packet to a thread and takes it from another",
+            packages=(*_PACKAGES, "websocket-client"),
+            settings={
+                "transport": "WebSocket from the start",
+                "threads": "the library's own, one to read and one to write",
+            },
+        ),
+    ),
+    sequential="socketio",
+    concurrent="socketio",
+    # TCP's handshake; the upgrade, right behind whose reply comes Engine.IO's own "open" packet; and Socket.IO's CONNECT,
+    # which the responder confirms. Counted by putting 20 ms each way between both ends.
+    round_trips_to_open=3,
+    settings={
+        "compression": "off",
+        "pings": "once an hour",
+        "largest message": f"{MAX_MESSAGE_BYTES} bytes",
+        "reconnection": "off",
+        "TCP_NODELAY": "on",
+        "TLS": "off",
+    },
+)

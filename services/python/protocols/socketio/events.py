@@ -1,0 +1,72 @@
+"""What both Socket.IO clients have in common: how an operation becomes an event, and what an acknowledgement says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.protocols.socketio.packets import Part, Traffic, size
+
+Exchange = tuple[Reply, tuple[Part, ...], tuple[Part, ...]]
+"""What a client's `call` returns: the reply, and the parts of both packets as they were sent and received."""
+
+
+def check_encodable(call: CallSpec) -> None:
+    """CallFailed when JSON cannot carry the example request: python-socketio would send NaN, which is not JSON."""
+    try:
+        json.dumps({key: content for key, content in call.example.items() if key != "data"}, allow_nan=False)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise CallFailed("protocol", f"{call.operation} cannot be encoded as JSON: {error}") from error
+
+
+def read_acknowledgement(arguments: tuple[Any, ...]) -> Reply:
+    """The reply that a responder acknowledged with; CallFailed when it is an error or not a reply."""
+    if len(arguments) != 1 or not isinstance(arguments[0], dict):
+        raise CallFailed("undecodable", f"acknowledged with {arguments!r:.200}, not with named fields")
+    reply: Reply = arguments[0]
+    if "error" in reply:
+        raise CallFailed("protocol", str(reply["error"]))
+    return reply
+
+
+# The library turns every cause into a ConnectionError, at times into its words alone. First match wins.
+_WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("refused", ("Connection refused", "Connect call failed")),
+    ("timeout", ("TimeoutError", "TimeoutException", "Unexpected connection error")),
+    ("closed", ("disconnected", "Connection reset", "reset by peer", "Broken pipe", "was lost")),
+    ("undecodable", ("status line", "OPEN packet", "Unexpected response", "Unexpected recv exception")),
+)
+
+
+def connection_failure(error: BaseException) -> CallFailed:
+    """Why no connection came about, from the error and all that it came from."""
+    words = " <- ".join(dict.fromkeys(f"{type(cause).__name__}: {cause}" for cause in _causes(error)))
+    for status, known in _WORDS:
+        if any(word in words for word in known):
+            return CallFailed(status, words)
+    return CallFailed("protocol", words)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def exchange(arguments: tuple[Any, ...], traffic: Traffic) -> Exchange:
+    """The reply that a responder acknowledged with, and both packets' parts; CallFailed as `read_acknowledgement`."""
+    return read_acknowledgement(arguments), traffic.sent, traffic.received
+
+
+class ConnectionBase:
+    """Reads exchanges; never timed."""
+
+    def value(self, reply: Exchange) -> Reply:
+        """The reply, plain as it is."""
+        return reply[0]
+
+    def sizes(self, request: Request, reply: Exchange) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent
+        """Bytes of both packets' JSON and attachments, without acknowledgement number and transport framing."""
+        return size(reply[1]), size(reply[2])

@@ -1,0 +1,115 @@
+"""Asks with python-socketio's asyncio client, over WebSocket or long polling."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+import aiohttp
+import socketio
+from socketio.exceptions import SocketIOError
+
+from services.python.contract.offers import MAX_MESSAGE_BYTES, Client
+from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.protocols.socketio import events
+from services.python.protocols.socketio.packets import Traffic
+from services.python.transports.http.route import authority
+
+_TRANSPORTS = {"socketio": "websocket", "socketio-polling": "polling"}
+_CLOSE_TIMEOUT_S = 1
+
+
+class SocketIoDialer:
+    """Opens Socket.IO sessions on the running event loop."""
+
+    def __init__(self, call: CallSpec, transport: str) -> None:
+        self._call = call
+        self._transport = transport
+
+    async def dial(self) -> SocketIoConnection:
+        """Connect, upgrade where the transport is WebSocket, and join the default namespace."""
+        # A session of our own: the library leaves its own one open when it cannot connect.
+        http = aiohttp.ClientSession(trust_env=False)
+        # The library's own time-outs lose their name on the way up; ours comes first.
+        later_s = 2 * self._call.timeout_s
+        traffic = Traffic()
+        client = socketio.AsyncClient(
+            reconnection=False,
+            handle_sigint=False,
+            serializer=traffic.packet_class(),
+            http_session=http,
+            request_timeout=later_s,
+            websocket_extra_options={"compress": 0, "max_msg_size": MAX_MESSAGE_BYTES},
+        )
+        connection = SocketIoConnection(client, http, traffic, self._call)
+        try:
+            async with asyncio.timeout(self._call.timeout_s):
+                await client.connect(
+                    f"http://{authority(self._call.host, self._call.port)}",
+                    transports=[self._transport],
+                    wait_timeout=later_s,
+                )
+        except (SocketIOError, aiohttp.ClientError, OSError, ValueError) as error:
+            await connection.close()
+            raise events.connection_failure(error) from error
+        return connection
+
+
+class SocketIoConnection(events.ConnectionBase):
+    """One Socket.IO session."""
+
+    def __init__(self, client: Any, http: aiohttp.ClientSession, traffic: Traffic, call: CallSpec) -> None:
+        self._client = client
+        self._http = http
+        self._traffic = traffic
+        self._operation = call.operation
+        self._timeout_s = call.timeout_s
+        self._acknowledgement: asyncio.Future[tuple[Any, ...]] | None = None
+        client.on("disconnect", self._disconnected)
+
+    async def call(self, request: Request) -> events.Exchange:
+        """Emit an event, await its acknowledgement.
+
+        What `AsyncClient.call` does, save that it would go on waiting after the connection has ended.
+        """
+        self._acknowledgement = acknowledgement = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await self._client.emit(self._operation, request, callback=self._acknowledged)
+                arguments = await acknowledgement
+        except TimeoutError as error:
+            raise CallFailed("timeout", f"no acknowledgement within {self._timeout_s} s") from error
+        except SocketIOError as error:
+            raise CallFailed("closed", str(error)) from error
+        return events.exchange(arguments, self._traffic)
+
+    def _acknowledged(self, *arguments: Any) -> None:
+        if self._acknowledgement is not None and not self._acknowledgement.done():
+            self._acknowledgement.set_result(arguments)
+
+    def _disconnected(self, reason: str) -> None:
+        if self._acknowledgement is not None and not self._acknowledgement.done():
+            self._acknowledgement.set_exception(CallFailed("closed", f"the connection ended: {reason}"))
+
+    async def close(self) -> None:
+        """Leave, and end every TCP connection of the session."""
+        leaving = asyncio.ensure_future(self._client.disconnect())
+        if self._client.eio.current_transport == "polling":
+            await self._hang_up()
+        with contextlib.suppress(TimeoutError, SocketIOError, aiohttp.ClientError, OSError):
+            await asyncio.wait_for(leaving, _CLOSE_TIMEOUT_S)
+        await self._http.close()
+
+    async def _hang_up(self) -> None:
+        """Say goodbye, then cut the GET that is waiting: the responder will not answer it, and the library waits for it."""
+        sender = self._client.eio.write_loop_task
+        if sender is not None:
+            await asyncio.wait({sender}, timeout=_CLOSE_TIMEOUT_S)
+        await self._http.close()
+
+
+def dialer(call: CallSpec, client: Client) -> SocketIoDialer:
+    """Opens sessions for awaited calls; CallFailed when JSON cannot carry the example request."""
+    events.check_encodable(call)
+    return SocketIoDialer(call, _TRANSPORTS[client.name])

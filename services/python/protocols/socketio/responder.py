@@ -1,0 +1,56 @@
+"""Answers events by acknowledgement, with python-socketio as an ASGI application on uvicorn."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import socketio
+
+from services.python.contract.offers import MAX_MESSAGE_BYTES
+from services.python.operations import OPERATIONS
+from services.python.serve.dispatcher import Dispatcher, Peer
+from services.python.serve.responder import Announce
+from services.python.transports.http.asgi import WebSocketOptions, answer, serve_asgi
+
+_SELDOM_S = 3600
+
+
+def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
+    """Answer until the process is ended; CannotServe when the address cannot be listened on."""
+    server = socketio.AsyncServer(
+        async_mode="asgi",
+        ping_interval=_SELDOM_S,
+        ping_timeout=_SELDOM_S,
+        max_http_buffer_size=MAX_MESSAGE_BYTES,
+        http_compression=False,
+    )
+    peers: dict[str, Peer] = {}
+
+    # A polling client sends from several connections; its session counts as the one that opened it.
+    async def connected(session: str, environ: dict[str, Any]) -> None:
+        peers[session] = tuple(environ["asgi.scope"]["client"])
+
+    async def disconnected(session: str, _reason: str) -> None:
+        peers.pop(session, None)
+
+    server.on("connect", connected)
+    server.on("disconnect", disconnected)
+    for operation in (*OPERATIONS, "identity"):
+        server.on(operation, _handler(dispatcher, operation, peers))
+    application = socketio.ASGIApp(server)
+    serve_asgi(application, host, port, announce, websocket=WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES))
+
+
+def _handler(
+    dispatcher: Dispatcher, operation: str, peers: dict[str, Peer]
+) -> Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]:
+    async def handle(session: str, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return await answer(dispatcher, operation, request, peers[session])
+        except KeyError as error:
+            return {"error": f"{operation}: the request lacks {error}"}
+        except ValueError as error:
+            return {"error": f"{operation}: {error}"}
+
+    return handle

@@ -1,0 +1,30 @@
+"""`tcp`: length-prefixed binary frames on a bare TCP connection. The floor that every protocol is measured against."""
+
+from __future__ import annotations
+
+from services.python.contract.offers import Client, Protocol, Responder
+
+PROTOCOL = Protocol(
+    name="tcp",
+    title="TCP",
+    summary="length-prefixed binary frames on a bare TCP connection: the floor",
+    operations=frozenset({"timestamp", "add", "echo", "image", "exchange"}),
+    responders=(
+        Responder(
+            name="threads",
+            module="services.python.protocols.tcp.responder",
+            settings={"threads": "one per open connection"},
+        ),
+    ),
+    clients=(
+        Client(name="socket", module="services.python.protocols.tcp.requester", style="sync"),
+        Client(
+            name="uvloop", module="services.python.protocols.tcp.async_requester", style="async", packages=("uvloop",)
+        ),
+    ),
+    sequential="socket",
+    concurrent="uvloop",
+    round_trips_to_open=1,
+    is_floor=True,
+    settings={"TCP_NODELAY": "on"},
+)

@@ -1,0 +1,115 @@
+"""Asks on an event loop (uvloop), one request in flight per connection."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import cast
+
+from services.python.contract.offers import Client
+from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.protocols.tcp.frames import HEADER, HEADER_BYTES, LARGEST_BODY, encode_request, request_code
+from services.python.protocols.tcp.requester import decoded
+
+_Frame = tuple[int, bytes]
+_Answer = tuple[int, bytes, Reply]
+
+
+def dialer(call: CallSpec, client: Client) -> LoopDialer:  # noqa: ARG001 - one client, nothing to choose
+    """See `load.client`."""
+    return LoopDialer(call)
+
+
+class LoopDialer:
+    """Opens connections."""
+
+    def __init__(self, call: CallSpec) -> None:
+        self._call = call
+        self._code = request_code(call.operation, call.example)
+
+    async def dial(self) -> LoopConnection:
+        """Connect; CallFailed when nobody answers there."""
+        loop = asyncio.get_running_loop()
+        opening = loop.create_connection(_Frames, self._call.host, self._call.port)
+        try:
+            _, protocol = await asyncio.wait_for(opening, self._call.timeout_s)
+        except TimeoutError as error:
+            raise CallFailed("timeout", "no connection in time") from error
+        except OSError as error:
+            raise CallFailed("refused", str(error)) from error
+        return LoopConnection(protocol, self._code, self._call.timeout_s)
+
+
+class LoopConnection:
+    """One connection; see `load.client.AsyncConnection`."""
+
+    def __init__(self, frames: _Frames, code: int, timeout_s: float) -> None:
+        self._frames = frames
+        self._code = code
+        self._timeout_s = timeout_s
+
+    async def call(self, request: Request) -> _Answer:
+        """One frame out, one frame in."""
+        body = encode_request(self._code, request)
+        code, reply = await self._frames.exchange(self._code, body, self._timeout_s)
+        return len(body), reply, decoded(self._code, code, reply)
+
+    def value(self, reply: _Answer) -> Reply:
+        """The decoded reply."""
+        return reply[2]
+
+    def sizes(self, request: Request, reply: _Answer) -> tuple[int, int]:  # noqa: ARG002 - the answer knows
+        """Bytes of both bodies."""
+        return reply[0], len(reply[1])
+
+    async def close(self) -> None:
+        """End the connection."""
+        self._frames.close()
+
+
+class _Frames(asyncio.Protocol):
+    """Puts frames together from what the loop receives."""
+
+    def __init__(self) -> None:
+        self._received = bytearray()
+        self._transport: asyncio.Transport | None = None
+        self._waiting: asyncio.Future[_Frame] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    async def exchange(self, code: int, body: bytes, timeout_s: float) -> _Frame:
+        if self._transport is None or self._transport.is_closing():
+            raise CallFailed("closed", "the connection is closed")
+        loop = asyncio.get_running_loop()
+        self._waiting = loop.create_future()
+        timer = loop.call_later(timeout_s, self._fail, CallFailed("timeout", "no reply in time"))
+        self._transport.writelines((HEADER.pack(len(body), code), body))
+        try:
+            return await self._waiting
+        finally:
+            timer.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        if len(self._received) < HEADER_BYTES:
+            return
+        length, code = HEADER.unpack_from(self._received)
+        if length > LARGEST_BODY:
+            self._fail(CallFailed("undecodable", f"a frame of {length:,} bytes"))
+        elif len(self._received) >= HEADER_BYTES + length:
+            body = bytes(memoryview(self._received)[HEADER_BYTES : HEADER_BYTES + length])
+            self._received = bytearray()
+            if self._waiting is not None and not self._waiting.done():
+                self._waiting.set_result((code, body))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._fail(CallFailed("closed", str(exc) if exc else "the responder ended the connection"))
+        self._transport = None
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _fail(self, failure: CallFailed) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_exception(failure)

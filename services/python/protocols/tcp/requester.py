@@ -1,0 +1,94 @@
+"""Asks with a blocking socket, one request in flight."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+
+from services.python.contract.offers import Client
+from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.protocols.tcp.frames import ERROR, FrameError, decode_reply, encode_request, request_code
+from services.python.protocols.tcp.stream import FrameReader, send_frame
+
+_Answer = tuple[int, bytes, Reply]  # bytes of the request's body, the reply's body, the reply decoded
+
+
+def dialer(call: CallSpec, client: Client) -> SocketDialer:  # noqa: ARG001 - one client, nothing to choose
+    """See `load.client`."""
+    return SocketDialer(call)
+
+
+class SocketDialer:
+    """Opens connections."""
+
+    def __init__(self, call: CallSpec) -> None:
+        self._call = call
+        self._code = request_code(call.operation, call.example)
+        seconds = int(call.timeout_s)
+        # The kernel keeps the time: Python's own socket time-outs would add a poll() to every call.
+        self._timeval = struct.pack("@ll", seconds, int((call.timeout_s - seconds) * 1e6))
+
+    def dial(self) -> SocketConnection:
+        """Connect; CallFailed when nobody answers there."""
+        try:
+            sock = socket.create_connection((self._call.host, self._call.port), timeout=self._call.timeout_s)
+        except TimeoutError as error:
+            raise CallFailed("timeout", str(error)) from error
+        except OSError as error:
+            raise CallFailed("refused", str(error)) from error
+        sock.settimeout(None)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, self._timeval)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, self._timeval)
+        return SocketConnection(sock, self._code)
+
+
+class SocketConnection:
+    """One connection; see `load.client.Connection`."""
+
+    def __init__(self, sock: socket.socket, code: int) -> None:
+        self._sock = sock
+        self._code = code
+        self._reader = FrameReader(sock)
+
+    def call(self, request: Request) -> _Answer:
+        """One frame out, one frame in."""
+        body = encode_request(self._code, request)
+        try:
+            send_frame(self._sock, self._code, body)
+            frame = self._reader.read()
+        except BlockingIOError as error:
+            raise CallFailed("timeout", "no reply in time") from error
+        except OSError as error:
+            raise CallFailed("closed", str(error)) from error
+        except FrameError as error:
+            raise CallFailed("undecodable", str(error)) from error
+        if frame is None:
+            raise CallFailed("closed", "the responder ended the connection")
+        return len(body), frame[1], decoded(self._code, *frame)
+
+    def value(self, reply: _Answer) -> Reply:
+        """The decoded reply."""
+        return reply[2]
+
+    def sizes(self, request: Request, reply: _Answer) -> tuple[int, int]:  # noqa: ARG002 - the answer knows
+        """Bytes of both bodies."""
+        return reply[0], len(reply[1])
+
+    def close(self) -> None:
+        """End the connection."""
+        with contextlib.suppress(OSError):
+            self._sock.close()
+
+
+def decoded(wanted: int, code: int, body: bytes) -> Reply:
+    """The reply in a frame; CallFailed when it is an error, of another code, or does not fit its code."""
+    if code == ERROR:
+        raise CallFailed("protocol", body.decode(errors="replace"))
+    if code != wanted:
+        raise CallFailed("undecodable", f"a reply of code {code} to a request of code {wanted}")
+    try:
+        return decode_reply(code, body)
+    except FrameError as error:
+        raise CallFailed("undecodable", str(error)) from error

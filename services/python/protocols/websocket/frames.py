@@ -1,0 +1,86 @@
+"""How an operation looks in WebSocket frames.
+
+The operation is the path that the connection was opened with. Bytes travel as a binary frame, everything else as a text
+frame with one JSON object. What a picture's request says besides the picture stands in the connection's query.
+A reply of `{"error": "..."}` tells why there is no other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from services.python.codecs.base import expect_mapping
+from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.transports.http.route import authority
+
+Frame = str | bytes
+Exchange = tuple[Frame, Frame, Any]
+"""What a client's `call` returns: the frame sent, the frame received, and what it decoded to."""
+
+FULL_DECODE = "full_decode=1"
+
+_to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def url(call: CallSpec) -> str:
+    """Where to connect for this operation."""
+    query = f"?{FULL_DECODE}" if call.example.get("full_decode") else ""
+    return f"ws://{authority(call.host, call.port)}/{call.operation}{query}"
+
+
+def encoder(call: CallSpec) -> Callable[[Request], Frame]:
+    """What turns this operation's requests into frames; CallFailed when JSON cannot carry the example."""
+    encode = _binary if "data" in call.example else _to_json
+    try:
+        encode(call.example)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise CallFailed("protocol", f"{call.operation} cannot be encoded as JSON: {error}") from error
+    return encode
+
+
+def _binary(request: Request) -> bytes:
+    data: bytes = request["data"]
+    return data
+
+
+def decode_reply(frame: Frame) -> Any:
+    """Bytes of a binary frame, the fields of a text frame; CallFailed `protocol` or `undecodable`."""
+    if isinstance(frame, bytes):
+        return frame
+    try:
+        fields = expect_mapping(json.loads(frame))
+    except ValueError as error:
+        raise CallFailed("undecodable", f"{error} in {frame[:200]!r}") from error
+    if "error" in fields:
+        raise CallFailed("protocol", str(fields["error"]))
+    return fields
+
+
+def value(exchange: Exchange) -> Reply:
+    """The reply in plain values."""
+    decoded = exchange[2]
+    return {"data": decoded} if isinstance(decoded, bytes) else decoded
+
+
+def sizes(exchange: Exchange) -> tuple[int, int]:
+    """Bytes of both frames' payloads."""
+    return _size(exchange[0]), _size(exchange[1])
+
+
+def _size(frame: Frame) -> int:
+    # Python knows of a text whether it is ASCII, and then its length in UTF-8; only another one must be encoded for it.
+    return len(frame) if isinstance(frame, bytes) or frame.isascii() else len(frame.encode())
+
+
+def decode_request(frame: Frame, *, full_decode: bool) -> dict[str, Any]:
+    """A request's fields, as the responder hands them to the operation; ValueError for a frame that has none."""
+    if isinstance(frame, bytes):
+        return {"data": frame, "full_decode": full_decode}
+    return expect_mapping(json.loads(frame))
+
+
+def encode_reply(reply: Mapping[str, Any]) -> Frame:
+    """A reply as a frame."""
+    return reply["data"] if "data" in reply else _to_json(reply)

@@ -1,0 +1,49 @@
+"""Answers over WebSocket, as a bare ASGI application on uvicorn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from services.python.contract.offers import MAX_MESSAGE_BYTES
+from services.python.operations import OPERATIONS
+from services.python.protocols.websocket import frames
+from services.python.serve.dispatcher import Dispatcher, Peer
+from services.python.serve.responder import Announce
+from services.python.transports.http.asgi import WebSocketOptions, answer, serve_asgi
+
+_PATHS = {f"/{operation}" for operation in (*OPERATIONS, "identity")}
+
+
+def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
+    """Answer until the process is ended; CannotServe when the address cannot be listened on."""
+
+    async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 426, "headers": [(b"upgrade", b"websocket")]})
+            await send({"type": "http.response.body", "body": b"this responder speaks WebSocket alone"})
+        elif scope["path"] not in _PATHS:
+            await send({"type": "websocket.close"})
+        else:
+            await receive()
+            await send({"type": "websocket.accept"})
+            await _converse(dispatcher, scope, receive, send)
+
+    serve_asgi(application, host, port, announce, websocket=WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES))
+
+
+async def _converse(dispatcher: Dispatcher, scope: dict[str, Any], receive: Any, send: Any) -> None:
+    operation: str = scope["path"][1:]
+    full_decode = scope["query_string"].decode() == frames.FULL_DECODE
+    peer: Peer = tuple(scope["client"])
+    while (event := await receive())["type"] == "websocket.receive":
+        # An ASGI server may leave out whichever of the two it has not got, or set it to None.
+        text = event.get("text")
+        frame: frames.Frame = event["bytes"] if text is None else text
+        try:
+            request = frames.decode_request(frame, full_decode=full_decode)
+            reply = frames.encode_reply(await answer(dispatcher, operation, request, peer))
+        except KeyError as error:
+            reply = frames.encode_reply({"error": f"{operation}: the request lacks {error}"})
+        except ValueError as error:
+            reply = frames.encode_reply({"error": f"{operation}: {error}"})
+        await send({"type": "websocket.send", "bytes" if isinstance(reply, bytes) else "text": reply})

@@ -1,0 +1,86 @@
+"""Asks with the asyncio client of `websockets`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, WebSocketException
+
+from services.python.contract.offers import MAX_MESSAGE_BYTES, Client
+from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.protocols.websocket import frames
+from services.python.protocols.websocket.connection import ConnectionBase, socket_failure
+
+_CLOSE_TIMEOUT_S = 1
+
+
+class WebSocketsDialer:
+    """Opens upgraded connections on the running event loop."""
+
+    def __init__(self, call: CallSpec) -> None:
+        self._call = call
+        self._url = frames.url(call)
+        self._encode = frames.encoder(call)
+
+    async def dial(self) -> WebSocketsConnection:
+        """Connect and upgrade; CallFailed when either is refused."""
+        try:
+            opened = await connect(
+                self._url,
+                compression=None,
+                proxy=None,
+                open_timeout=self._call.timeout_s,
+                close_timeout=_CLOSE_TIMEOUT_S,
+                ping_interval=None,
+                max_size=MAX_MESSAGE_BYTES,
+            )
+        except InvalidStatus as error:
+            raise CallFailed("protocol", str(error)) from error
+        except InvalidHandshake as error:
+            raise _handshake_failure(error) from error
+        except WebSocketException as error:
+            raise CallFailed("undecodable", str(error)) from error
+        except OSError as error:
+            raise socket_failure(error) from error
+        return WebSocketsConnection(opened, self._encode, self._call.timeout_s)
+
+
+class WebSocketsConnection(ConnectionBase):
+    """One upgraded connection. It ends with its first failure: a late reply would be taken for the next one's."""
+
+    def __init__(self, opened: ClientConnection, encode: Callable[[Request], frames.Frame], timeout_s: float) -> None:
+        self._socket = opened
+        self._encode = encode
+        self._timeout_s = timeout_s
+
+    async def call(self, request: Request) -> frames.Exchange:
+        """Send a frame, await a frame."""
+        sent = self._encode(request)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await self._socket.send(sent)
+                received = await self._socket.recv()
+        except ConnectionClosed as error:
+            raise CallFailed("closed", str(error)) from error
+        except TimeoutError as error:
+            self._socket.transport.abort()
+            raise CallFailed("timeout", f"no reply within {self._timeout_s} s") from error
+        return sent, received, frames.decode_reply(received)
+
+    async def close(self) -> None:
+        """Close the connection as RFC 6455 says."""
+        await self._socket.close()
+
+
+def _handshake_failure(error: InvalidHandshake) -> CallFailed:
+    # `websockets` reports a connection that ended amid the handshake as a message that could not be read.
+    if isinstance(error.__cause__, EOFError):
+        return CallFailed("closed", str(error))
+    return CallFailed("undecodable", f"{error}: {error.__cause__}" if error.__cause__ else str(error))
+
+
+def dialer(call: CallSpec, client: Client) -> WebSocketsDialer:  # noqa: ARG001 - this module has one client
+    """Opens connections for awaited calls; CallFailed when JSON cannot carry the example request."""
+    return WebSocketsDialer(call)

@@ -1,0 +1,1 @@
+"""What stands between a protocol's server and the operations."""

@@ -1,0 +1,36 @@
+"""Every protocol hands its decoded requests to the dispatcher, and sends back what it is given.
+
+It runs the operation, counts requests and distinct peers, and knows the nonce that proves which responder answered.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from services.python.operations import OPERATIONS
+
+Peer = tuple[str, int] | str
+
+
+@dataclass
+class Dispatcher:
+    """Answers, behind every protocol; `answer` may be called from any thread."""
+
+    identity: str
+    wall_clock_ns: Callable[[], int] = time.time_ns
+    answered: int = 0
+    peers: set[Peer] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def answer(self, operation: str, request: Mapping[str, Any], peer: Peer) -> dict[str, Any]:
+        """The reply to a request, both in plain values; KeyError for an operation that is not known."""
+        with self._lock:
+            self.answered += 1
+            self.peers.add(peer)
+        if operation == "identity":
+            return {"identity": self.identity}
+        return OPERATIONS[operation].answer(request, self.wall_clock_ns)

@@ -1,0 +1,71 @@
+"""What a protocol's responder module gives to `services.python.programs.respond`, and what it is given.
+
+A module has one function, `serve(dispatcher, host, port, announce)`:
+
+* It runs in the main thread, and may use as many threads or one event loop as it likes.
+* It listens on `host`:`port` (0: any free port), best through `listen`, and calls `announce(actual_port)` once, as soon
+  as a connection would be accepted: after `listen()` of the socket, or the framework's own "started" signal.
+* It hands every decoded request to `dispatcher.answer(operation, request, peer)` and sends back what that returns; `peer` is
+  the address and port of the other end of the connection, so that distinct peers can be counted.
+* It blocks for as long as it answers, and is **never asked to return**. `respond` ends the process with `os._exit` on
+  SIGTERM, SIGINT and end of stdin. Both signals are blocked in every thread before `serve` is entered, and waited for
+  by a thread of `respond`: signal handlers that a framework installs never run, and need not be switched off.
+* There is nothing to release: sockets and threads go with the process. Whoever starts child processes (none of ours
+  needs to) passes `announce(port, end)`; `end()` is called just before the exit, and must not take long.
+* When it cannot start it raises `CannotServe` (or lets an OSError of its socket out); `respond` prints that as one
+  line, and exits with status 1.
+* It may print: file descriptor 1 already points at stderr. It must not read stdin.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Protocol
+
+from services.python.serve.dispatcher import Dispatcher
+
+BACKLOG = 1024
+
+
+class CannotServe(Exception):
+    """The responder cannot start; the message says why and what to do next."""
+
+
+class Announce(Protocol):
+    """Tells whoever started the responder that it accepts connections."""
+
+    def __call__(self, port: int, end: Callable[[], None] | None = None) -> None:
+        """Print the ready line; `end` is called before the process exits."""
+
+
+class Serve(Protocol):
+    """The one function of a responder module."""
+
+    def __call__(self, dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
+        """Answer until the process is ended."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A blocking TCP socket that listens, with TCP_NODELAY, which accepted connections inherit on Linux and macOS.
+
+    CannotServe when the address is taken or not of this host.
+    """
+    try:
+        family, kind, number, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, number)
+    except OSError as error:
+        raise CannotServe(f"cannot listen on {host}:{port}: {error.strerror}; name an address of this host") from error
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        listener.bind(address)
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise CannotServe(
+            f"cannot listen on {host}:{port}: {error.strerror}; give a free port, or 0 for any"
+        ) from error
+    return listener

@@ -1,0 +1,1 @@
+"""How bytes travel, for all protocols that share the way."""

@@ -1,0 +1,98 @@
+"""The one server configuration behind every ASGI protocol, so that what differs between them is not the server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from services.python.contract.offers import MAX_MESSAGE_BYTES
+from services.python.serve.dispatcher import Dispatcher, Peer
+from services.python.serve.responder import BACKLOG, Announce, listen
+
+if TYPE_CHECKING:
+    import socket
+
+PACKAGES = ("uvicorn", "uvloop", "httptools")
+
+SETTINGS: Mapping[str, str] = {
+    "server": "uvicorn, uvloop, httptools, one process, one event loop",
+    "access log": "off",
+    "lifespan": "off",
+    "proxy headers": "off, so that the peer is the socket's own",
+    "compression": "off",
+    "TCP_NODELAY": "on",
+    "keep-alive": "one hour",
+    "largest body": "not limited",
+}
+
+_KEEP_ALIVE_S = 3600
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebSocketOptions:
+    """How uvicorn speaks WebSocket, where a protocol needs it.
+
+    `implementation` is uvicorn's name of it. Messages above `max_message_bytes` are refused. Compression and pings
+    are off: neither belongs to a request.
+    """
+
+    implementation: str = "websockets-sansio"
+    max_message_bytes: int = MAX_MESSAGE_BYTES
+
+
+def serve_asgi(
+    app: Any, host: str, port: int, announce: Announce, *, websocket: WebSocketOptions | None = None
+) -> None:
+    """Serve an ASGI application on one event loop until the process is ended; announces the port once it accepts.
+
+    CannotServe when the address cannot be listened on. Without `websocket` upgrades are not understood.
+    """
+    import uvicorn
+
+    listener = listen(host, port)
+    options = websocket or WebSocketOptions()
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            announce(listener.getsockname()[1])
+
+    config = uvicorn.Config(
+        app,
+        loop="uvloop",
+        http="httptools",
+        ws=options.implementation if websocket else "none",
+        ws_max_size=options.max_message_bytes,
+        ws_per_message_deflate=False,
+        ws_ping_interval=None,
+        ws_ping_timeout=None,
+        lifespan="off",
+        interface="asgi3",
+        access_log=False,
+        log_level="warning",
+        workers=1,
+        proxy_headers=False,
+        backlog=BACKLOG,
+        timeout_keep_alive=_KEEP_ALIVE_S,
+    )
+    Server(config).run(sockets=[listener])
+
+
+def peer_of(scope: Mapping[str, Any]) -> Peer:
+    """Address and port of the other end of an ASGI connection."""
+    host, port = scope["client"]
+    return host, port
+
+
+async def answer(dispatcher: Dispatcher, operation: str, request: Mapping[str, Any], peer: Peer) -> dict[str, Any]:
+    """The dispatcher's answer, from an event loop.
+
+    Decoding a whole picture takes milliseconds and lets go of the interpreter lock: it goes to a thread, as in any
+    service that must not stand still meanwhile. All else is over sooner than a thread would be woken.
+    """
+    if operation == "image" and request["full_decode"]:
+        import asyncio
+
+        return await asyncio.to_thread(dispatcher.answer, operation, request, peer)
+    return dispatcher.answer(operation, request, peer)

@@ -1,0 +1,40 @@
+"""The responder of every protocol of `binary`: FastAPI routes that take and give raw bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from fastapi import FastAPI, HTTPException, Request, Response
+
+from services.python.codecs.base import MESSAGES, BinaryCodec
+from services.python.serve.dispatcher import Dispatcher
+from services.python.transports.http.asgi import answer, peer_of
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def application(dispatcher: Dispatcher, codec: BinaryCodec) -> FastAPI:
+    """The FastAPI application: one path for each message."""
+    app = FastAPI()
+    for message in MESSAGES:
+        app.post(f"/{message}")(_handler(dispatcher, codec, message))
+    return app
+
+
+def _handler(dispatcher: Dispatcher, codec: BinaryCodec, message: str) -> Handler:
+    operation = message.partition("/")[0]
+    read, write = codec.request(message).read, codec.reply(message).write
+
+    async def handle(request: Request) -> Response:
+        body = await request.body()
+        try:
+            asked = read(body)
+        except codec.errors as error:
+            raise HTTPException(400, f"not a request of {message}: {error}") from error
+        try:
+            reply = await answer(dispatcher, operation, asked, peer_of(request.scope))
+        except (KeyError, ValueError) as error:
+            raise HTTPException(400, f"{type(error).__name__}: {error}") from error
+        return Response(write(reply), media_type=codec.media_type)
+
+    return handle

@@ -1,0 +1,136 @@
+"""The HTTP clients that every protocol carried by HTTP can be asked with. Light: no client library is imported here."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from services.python.contract.offers import Client
+from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Connection, Dialer
+from services.python.transports.http.route import Route
+
+# At any concurrency: beyond one in flight a thread each, none of which holds the interpreter while it waits.
+DEFAULT = "pycurl"
+
+_COMMON: Mapping[str, str] = {
+    "HTTP": "1.1; Accept-Encoding: identity, User-Agent: orch",
+    "TCP_NODELAY": "on",
+    "proxies, redirects, retries": "none; a kept connection that is gone is an error, not opened anew",
+}
+_WHOLE_CALL = "of the whole call"
+_EACH_WAIT = "of each wait for the socket"
+_IN_PYTHON = "writes and parses HTTP/1.1 in Python"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Library:
+    """A client library; `module` has a class `Connection`, or `AsyncConnection` where its calls are awaited."""
+
+    name: str
+    module: str
+    style: Literal["sync", "async"] = "sync"
+    packages: tuple[str, ...]
+    adds: str = ""
+    opens: str
+    timeout: str
+
+
+_LIBRARIES = (
+    _Library(
+        name="pycurl",
+        module="services.python.transports.http.pycurl_client",
+        packages=("pycurl",),
+        opens="an easy handle; Expect: 100-continue off",
+        timeout=_WHOLE_CALL,
+    ),
+    _Library(
+        name="aiohttp",
+        module="services.python.transports.http.aiohttp_client",
+        style="async",
+        packages=("aiohttp", "uvloop"),
+        opens="a ClientSession",
+        timeout=_WHOLE_CALL,
+    ),
+    _Library(
+        name="httpx",
+        module="services.python.transports.http.httpx_client",
+        packages=("httpx", "httpcore", "h11"),
+        adds=_IN_PYTHON,
+        opens="a Client, trust_env=False",
+        timeout=_EACH_WAIT,
+    ),
+    _Library(
+        name="httpx-async",
+        module="services.python.transports.http.httpx_client",
+        style="async",
+        packages=("httpx", "httpcore", "h11", "uvloop"),
+        adds=_IN_PYTHON,
+        opens="an AsyncClient, trust_env=False",
+        timeout=_EACH_WAIT,
+    ),
+    _Library(
+        name="requests",
+        module="services.python.transports.http.requests_client",
+        packages=("requests", "urllib3"),
+        adds=_IN_PYTHON,
+        opens="a Session, trust_env=False",
+        timeout=_EACH_WAIT,
+    ),
+    _Library(
+        name="raw",
+        module="services.python.transports.http.raw_client",
+        packages=(),
+        opens="a socket that speaks just enough HTTP/1.1: the floor among clients",
+        timeout=_EACH_WAIT,
+    ),
+)
+
+
+def clients(module: str, *codec: str) -> tuple[Client, ...]:
+    """All HTTP clients, for a protocol whose `dialer` is in `module` and which encodes with these packages."""
+    return tuple(
+        Client(
+            name=library.name,
+            module=module,
+            style=library.style,
+            adds=library.adds,
+            packages=(*library.packages, *codec),
+            settings={**_COMMON, "a connection is": library.opens, "time-out": library.timeout},
+        )
+        for library in _LIBRARIES
+    )
+
+
+def dial_with(client: Client, route: Route, call: CallSpec) -> Dialer | AsyncDialer:
+    """The client's dialer; CallFailed `protocol` when the protocol cannot carry such a request at all."""
+    try:
+        route.encode(call.example)
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise CallFailed("protocol", f"{call.operation} cannot be encoded for {route.path}: {error}") from error
+    (name,) = (library.module for library in _LIBRARIES if library.name == client.name)
+    module = importlib.import_module(name)
+    if client.style == "async":
+        return _AsyncDialer(module.AsyncConnection, route, call)
+    return _Dialer(module.Connection, route, call)
+
+
+@dataclass(frozen=True)
+class _Dialer:
+    opens: Callable[[Route, CallSpec], Connection]
+    route: Route
+    call: CallSpec
+
+    def dial(self) -> Connection:
+        return self.opens(self.route, self.call)
+
+
+@dataclass(frozen=True)
+class _AsyncDialer:
+    opens: Callable[[Route, CallSpec], AsyncConnection]
+    route: Route
+    call: CallSpec
+
+    async def dial(self) -> AsyncConnection:
+        return self.opens(self.route, self.call)

@@ -1,0 +1,108 @@
+"""httpx, blocking and awaiting."""
+
+from __future__ import annotations
+
+import ssl
+from typing import Any
+
+import httpx
+
+from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
+
+# httpx makes a TLS context for every client, needed or not, and reads the system's certificates for it: 20 ms that
+# have nothing to do with opening a connection. Ours is plain HTTP, so this one holds none, and serves all.
+_UNUSED_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+# httpx has one class for a peer that left and a peer that talks nonsense; the first it puts in these words.
+_LEFT = ("disconnected", "closed connection")
+
+
+class _HttpxConnection(HttpConnection):
+    """What blocking and awaiting have in common.
+
+    httpx opens another socket when a kept one is gone, and has no switch for that; so a reply that came by another
+    socket than the first is counted as `closed`.
+    """
+
+    def __init__(self, route: Route, call: CallSpec) -> None:
+        super().__init__(route)
+        self._encode = route.encode
+        self._read = route.read
+        self._url = f"http://{authority(call.host, call.port)}{route.path}"
+        self._stream: Any = None
+
+    def _finish(self, response: httpx.Response, sent: int) -> HttpReply:
+        stream = response.extensions["network_stream"]
+        if stream is not self._stream:
+            if self._stream is not None:
+                raise CallFailed("closed", GONE)
+            self._stream = stream
+        body = response.content
+        # Response and stream hold each other, and the bodies with them: a requester that has switched the garbage
+        # collector off would keep every one.
+        del response.stream
+        return self._read(response.status_code, body), sent, len(body)
+
+
+class Connection(_HttpxConnection):
+    """One httpx.Client, on one socket, which the first call opens."""
+
+    def __init__(self, route: Route, call: CallSpec) -> None:
+        super().__init__(route, call)
+        self._client = httpx.Client(**_options(route, call))
+
+    def call(self, request: Request) -> HttpReply:
+        """See `load.client.Connection.call`."""
+        body = self._encode(request)
+        try:
+            response = self._client.post(self._url, content=body)
+        except httpx.TransportError as error:
+            raise _failure(error) from error
+        return self._finish(response, len(body))
+
+    def close(self) -> None:
+        """See `load.client.Connection.close`."""
+        self._client.close()
+
+
+class AsyncConnection(_HttpxConnection):
+    """One httpx.AsyncClient, on one socket, which the first call opens."""
+
+    def __init__(self, route: Route, call: CallSpec) -> None:
+        super().__init__(route, call)
+        self._client = httpx.AsyncClient(**_options(route, call))
+
+    async def call(self, request: Request) -> HttpReply:
+        """See `load.client.AsyncConnection.call`."""
+        body = self._encode(request)
+        try:
+            response = await self._client.post(self._url, content=body)
+        except httpx.TransportError as error:
+            raise _failure(error) from error
+        return self._finish(response, len(body))
+
+    async def close(self) -> None:
+        """See `load.client.AsyncConnection.close`."""
+        await self._client.aclose()
+
+
+def _options(route: Route, call: CallSpec) -> dict[str, Any]:
+    return {
+        "headers": route.fields(),
+        "timeout": call.timeout_s,
+        "limits": httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=None),
+        "trust_env": False,
+        "verify": _UNUSED_TLS,
+    }
+
+
+def _failure(error: httpx.TransportError) -> CallFailed:
+    words = str(error) or type(error).__name__
+    if isinstance(error, httpx.TimeoutException):
+        return CallFailed("timeout", words)
+    if isinstance(error, httpx.ConnectError):
+        return CallFailed("refused", words)
+    if isinstance(error, httpx.RemoteProtocolError) and not any(left in words for left in _LEFT):
+        return CallFailed("undecodable", words)
+    return CallFailed("closed", words)

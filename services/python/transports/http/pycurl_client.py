@@ -1,0 +1,86 @@
+"""pycurl: libcurl, the thin client that all HTTP protocols are asked with by default."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pycurl
+
+from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
+
+_BUFFER_BYTES = 512 * 1024
+
+# libcurl's result codes by what they mean here (libcurl-errors(3)); HTTP/0.9, which libcurl takes any bytes for, is an
+# "unsupported protocol" in its words.
+_STATUS = {
+    pycurl.E_COULDNT_RESOLVE_HOST: "refused",
+    pycurl.E_COULDNT_CONNECT: "refused",
+    pycurl.E_OPERATION_TIMEDOUT: "timeout",
+    pycurl.E_GOT_NOTHING: "closed",
+    pycurl.E_RECV_ERROR: "closed",
+    pycurl.E_SEND_ERROR: "closed",
+    pycurl.E_PARTIAL_FILE: "closed",
+    pycurl.E_UNSUPPORTED_PROTOCOL: "undecodable",
+    pycurl.E_FTP_WEIRD_SERVER_REPLY: "undecodable",
+    pycurl.E_BAD_CONTENT_ENCODING: "undecodable",
+}
+
+
+class Connection(HttpConnection):
+    """One easy handle, on one socket, which the first call opens.
+
+    libcurl answers a kept connection that died by opening another and sending again; here it may open one only, so
+    that the request fails as what it is.
+    """
+
+    def __init__(self, route: Route, call: CallSpec) -> None:
+        super().__init__(route)
+        self._encode = route.encode
+        self._read = route.read
+        self._chunks: list[bytes] = []
+        self._opened = False
+        self._curl = curl = pycurl.Curl()
+        curl.setopt(pycurl.URL, f"http://{authority(call.host, call.port)}{route.path}")
+        curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
+        curl.setopt(pycurl.HTTPHEADER, [*(f"{name}: {value}" for name, value in route.fields().items()), "Expect:"])
+        curl.setopt(pycurl.PROXY, "")
+        curl.setopt(pycurl.NOSIGNAL, 1)
+        curl.setopt(pycurl.TCP_NODELAY, 1)
+        curl.setopt(pycurl.TIMEOUT_MS, max(1, round(call.timeout_s * 1000)))
+        curl.setopt(pycurl.BUFFERSIZE, _BUFFER_BYTES)
+        curl.setopt(pycurl.UPLOAD_BUFFERSIZE, _BUFFER_BYTES)
+        curl.setopt(pycurl.WRITEFUNCTION, self._chunks.append)
+        curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_once)
+
+    def _open_once(self, _purpose: int, address: Any) -> Any:
+        if self._opened:
+            return pycurl.SOCKET_BAD
+        self._opened = True
+        return socket.socket(address.family, address.socktype, address.protocol)
+
+    def call(self, request: Request) -> HttpReply:
+        """See `load.client.Connection.call`."""
+        body = self._encode(request)
+        curl, chunks = self._curl, self._chunks
+        chunks.clear()
+        curl.setopt(pycurl.POSTFIELDS, body)
+        again = self._opened
+        try:
+            curl.perform()
+        except pycurl.error as error:
+            raise _failure(error, again=again) from error
+        reply = b"".join(chunks)
+        return self._read(curl.getinfo(pycurl.RESPONSE_CODE), reply), len(body), len(reply)
+
+    def close(self) -> None:
+        """See `load.client.Connection.close`."""
+        self._curl.close()
+
+
+def _failure(error: pycurl.error, *, again: bool) -> CallFailed:
+    code, words = error.args
+    if again and code == pycurl.E_COULDNT_CONNECT:
+        return CallFailed("closed", GONE)
+    return CallFailed(_STATUS.get(code, "protocol"), words)

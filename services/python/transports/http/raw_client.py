@@ -1,0 +1,113 @@
+"""A bare socket that speaks just enough HTTP/1.1: what a request costs without any client library.
+
+It sends a Content-Length, and understands replies that have one. Chunked replies are refused in clear words.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+
+from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, shown
+
+_READ_BYTES = 64 * 1024
+_LARGEST_HEAD_BYTES = 64 * 1024
+_JOINED_BYTES = 64 * 1024  # below this, head and body go out in one segment train for the price of a copy
+
+
+class Connection(HttpConnection):
+    """One socket, opened at once; CallFailed `refused` or `timeout` when there is none to be had."""
+
+    def __init__(self, route: Route, call: CallSpec) -> None:
+        super().__init__(route)
+        self._encode = route.encode
+        self._read = route.read
+        fields = {"Host": authority(call.host, call.port), **route.fields()}
+        lines = [f"POST {route.path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
+        self._head = ("\r\n".join(lines) + "\r\nContent-Length: ").encode()
+        self._socket = _open(call)
+        self._usable = True
+
+    def call(self, request: Request) -> HttpReply:
+        """See `load.client.Connection.call`."""
+        if not self._usable:
+            raise CallFailed("closed", GONE)
+        self._usable = False
+        body = self._encode(request)
+        head = b"%b%d\r\n\r\n" % (self._head, len(body))
+        try:
+            if len(body) <= _JOINED_BYTES:
+                self._socket.sendall(head + body)
+            else:
+                self._socket.sendall(head)
+                self._socket.sendall(body)
+            status, reply = self._receive()
+        except BlockingIOError as error:  # what SO_RCVTIMEO and SO_SNDTIMEO end in
+            raise CallFailed("timeout", "no reply in time") from error
+        except OSError as error:
+            raise CallFailed("closed", error.strerror or str(error)) from error
+        return self._read(status, reply), len(body), len(reply)
+
+    def _receive(self) -> tuple[int, bytes]:
+        """The HTTP status and the body of the next reply."""
+        receive = self._socket.recv
+        data = receive(_READ_BYTES)
+        while (end := data.find(b"\r\n\r\n")) < 0:
+            if data[:5] != b"HTTP/"[: len(data)] or len(data) > _LARGEST_HEAD_BYTES:
+                raise CallFailed("undecodable", f"not HTTP: {shown(data)}")
+            more = receive(_READ_BYTES)
+            if not more:
+                raise CallFailed("closed", "before the reply" if not data else "within the reply's head")
+            data += more
+        status, length, self._usable = _parse(data[: end + 2])
+        body = data[end + 4 :]
+        missing = length - len(body)
+        if missing < 0:
+            raise CallFailed("undecodable", f"{-missing} bytes more than the Content-Length")
+        if missing > 0:
+            parts = [body]
+            while missing > 0:
+                part = receive(missing, socket.MSG_WAITALL)
+                if not part:
+                    raise CallFailed("closed", f"{missing} bytes short of the whole reply")
+                parts.append(part)
+                missing -= len(part)
+            body = b"".join(parts)
+        return status, body
+
+    def close(self) -> None:
+        """See `load.client.Connection.close`."""
+        self._usable = False
+        self._socket.close()
+
+
+def _open(call: CallSpec) -> socket.socket:
+    try:
+        opened = socket.create_connection((call.host, call.port), timeout=call.timeout_s)
+    except TimeoutError as error:
+        raise CallFailed("timeout", "no connection in time") from error
+    except OSError as error:
+        raise CallFailed("refused", error.strerror or str(error)) from error
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    # The kernel's own time-outs: Python's would put a poll before every send and receive.
+    opened.settimeout(None)
+    seconds = int(call.timeout_s)
+    interval = struct.pack("@ll", seconds, int((call.timeout_s - seconds) * 1e6))
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, interval)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, interval)
+    return opened
+
+
+def _parse(head: bytes) -> tuple[int, int, bool]:
+    """HTTP status, body length and whether the connection stays open, out of a reply's head."""
+    lines = head.lower().split(b"\r\n")
+    try:
+        version, status, *_ = lines[0].split(b" ", 2)
+        fields = dict(line.split(b":", 1) for line in lines[1:] if line)
+        if b"transfer-encoding" in fields:
+            raise CallFailed("undecodable", "a chunked reply, which client: raw does not speak; use another client")
+        kept = version == b"http/1.1" and fields.get(b"connection", b"").strip() != b"close"
+        return int(status), int(fields[b"content-length"]), kept
+    except (ValueError, KeyError) as error:
+        raise CallFailed("undecodable", f"not an HTTP reply with a Content-Length: {shown(head)}") from error

@@ -1,0 +1,96 @@
+"""requests, with a Session."""
+
+from __future__ import annotations
+
+from http.client import BadStatusLine, RemoteDisconnected
+from typing import Any
+
+import requests
+import urllib3.connection
+from requests.adapters import HTTPAdapter
+from urllib3.connectionpool import HTTPConnectionPool
+from urllib3.exceptions import MaxRetryError, NewConnectionError, ReadTimeoutError
+
+from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
+
+
+class _Gone(OSError):
+    """A second socket was wanted."""
+
+
+class _OneSocket(urllib3.connection.HTTPConnection):
+    """urllib3 opens a kept connection anew when it finds it dropped; this one says so instead."""
+
+    _opened = False
+
+    def connect(self) -> None:
+        if self._opened:
+            raise _Gone(GONE)
+        self._opened = True
+        super().connect()
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _OneSocket
+
+
+class _Adapter(HTTPAdapter):
+    def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **pool_kwargs: Any) -> None:
+        super().init_poolmanager(connections, maxsize, block, **pool_kwargs)
+        self.poolmanager.pool_classes_by_scheme = {"http": _Pool}
+
+    def close(self) -> None:
+        # urllib3 leaves an open socket to the garbage collector, which a measuring requester has switched off.
+        pools = self.poolmanager.pools
+        for key in pools.keys():  # noqa: SIM118 - it cannot be iterated over
+            pools[key].close()
+        super().close()
+
+
+class Connection(HttpConnection):
+    """One Session, on one socket, which the first call opens."""
+
+    def __init__(self, route: Route, call: CallSpec) -> None:
+        super().__init__(route)
+        self._encode = route.encode
+        self._read = route.read
+        self._url = f"http://{authority(call.host, call.port)}{route.path}"
+        self._timeout_s = call.timeout_s
+        self._failed = False
+        self._session = requests.Session()
+        self._session.trust_env = False
+        self._session.headers.update(route.fields())
+        self._session.mount("http://", _Adapter(pool_connections=1, pool_maxsize=1, max_retries=0))
+
+    def call(self, request: Request) -> HttpReply:
+        """See `load.client.Connection.call`."""
+        if self._failed:
+            raise CallFailed("closed", GONE)
+        body = self._encode(request)
+        try:
+            response = self._session.post(self._url, data=body, timeout=self._timeout_s, allow_redirects=False)
+        except (requests.RequestException, _Gone) as error:
+            self._failed = True
+            raise _failure(error) from error
+        reply = response.content
+        return self._read(response.status_code, reply), len(body), len(reply)
+
+    def close(self) -> None:
+        """See `load.client.Connection.close`."""
+        self._session.close()
+
+
+def _failure(error: Exception) -> CallFailed:
+    """Requests wraps urllib3's errors, which wrap http.client's."""
+    cause = error.args[0] if error.args else error
+    if isinstance(cause, MaxRetryError) and cause.reason is not None:
+        cause = cause.reason
+    inner = cause.args[1] if isinstance(cause, Exception) and len(cause.args) > 1 else cause
+    if isinstance(error, requests.Timeout) or isinstance(cause, ReadTimeoutError):
+        return CallFailed("timeout", str(error))
+    if isinstance(cause, NewConnectionError):
+        return CallFailed("refused", str(error))
+    if isinstance(inner, BadStatusLine) and not isinstance(inner, RemoteDisconnected):
+        return CallFailed("undecodable", str(error))
+    return CallFailed("closed", str(error))

@@ -1,0 +1,76 @@
+"""What a protocol carried by HTTP gives, and all that the clients know of it: how one operation looks on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from services.python.load.client import CallFailed, Reply, Request
+
+_SHOWN_BYTES = 200
+
+OCTETS = "application/octet-stream"
+
+GONE = "the kept connection was gone"
+
+HttpReply = tuple[Any, int, int]
+"""What a client's `call` returns: the decoded body, and the bytes of the request's and of the reply's body."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route:
+    """One operation as a POST: made once for a trial, so that a call is `encode`, send, receive, `decode`.
+
+    All requests of a trial have one shape, that of the example it was made from; path and content type do not change.
+    `decode` raises one of `decode_errors` for a body that is none, and CallFailed for an error in the protocol's own
+    words. `value` turns what it gave into the operation's terms, outside the timed window.
+    """
+
+    path: str
+    content_type: str
+    encode: Callable[[Request], bytes]
+    decode: Callable[[bytes], Any]
+    value: Callable[[Any], Reply] = lambda decoded: decoded
+    decode_errors: tuple[type[Exception], ...] = (ValueError,)
+
+    def fields(self) -> dict[str, str]:
+        """The header fields that every client is given: what they add themselves is the libraries' own business.
+
+        One short User-Agent for all: pycurl's own, say, names its libraries in 190 bytes.
+        """
+        return {"Content-Type": self.content_type, "Accept-Encoding": "identity", "User-Agent": "orch"}
+
+    def read(self, status: int, body: bytes) -> Any:
+        """The decoded body of a reply with this HTTP status; CallFailed `protocol` or `undecodable`."""
+        if status != 200:
+            raise CallFailed("protocol", f"HTTP {status}: {shown(body)}")
+        try:
+            return self.decode(body)
+        except self.decode_errors as error:
+            raise CallFailed("undecodable", f"{error} in {shown(body)}") from error
+
+
+class HttpConnection:
+    """The part of a connection that is the same for every client, and is never timed."""
+
+    def __init__(self, route: Route) -> None:
+        self._route = route
+
+    def value(self, reply: HttpReply) -> Reply:
+        """See `load.client.Connection.value`."""
+        return self._route.value(reply[0])
+
+    def sizes(self, request: Request, reply: HttpReply) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent
+        """See `load.client.Connection.sizes`."""
+        return reply[1], reply[2]
+
+
+def shown(body: bytes) -> str:
+    """The beginning of a body, for a message."""
+    return repr(body[:_SHOWN_BYTES]) + ("..." if len(body) > _SHOWN_BYTES else "")
+
+
+def authority(host: str, port: int) -> str:
+    """Host and port as they stand in a URL; IPv6 addresses in brackets (RFC 3986, 3.2.2)."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from orchestrator.measure.deadline import Deadline
+from orchestrator.measure.trial import Ask
+from services.python.contract.lines import Load, Warmup
+
+START = {"type": "start"}
+
+
+def deadline(**load) -> Deadline:
+    warmup = Warmup(at_most_s=10.0)
+    ask = Ask(
+        protocol="tcp",
+        responder="threads",
+        client="socket",
+        operation="echo",
+        load=Load(**load),
+        warmup=warmup,
+        timeout_s=5.0,
+    )
+    return Deadline(ask=ask, ready_s=90.0)
+
+
+def test_the_first_line_may_take_as_long_as_the_slowest_start_and_a_request_together():
+    assert deadline(requests=10).next_line_s == 95.0
+
+
+def test_every_further_line_may_take_as_long_as_a_request_that_hangs():
+    waiting = deadline(requests=10)
+    waiting.heard(START, 0.0)
+    assert 5.0 < waiting.next_line_s < 95.0
+
+
+def test_the_stage_follows_the_lines():
+    waiting = deadline(requests=10)
+    stages = [waiting.stage]
+    for line in (START, {"type": "progress", "phase": "measured"}):
+        waiting.heard(line, 0.0)
+        stages.append(waiting.stage)
+    assert stages == ["check", "warm-up", "measure"]
+
+
+def test_a_load_bounded_in_time_has_an_end_and_one_bounded_in_requests_has_none():
+    bounded, unbounded = deadline(duration_s=60.0), deadline(requests=10)
+    assert bounded.at_most_s is not None
+    for waiting, goes_on in ((bounded, False), (unbounded, True)):
+        assert waiting.heard(START, 100.0)
+        assert waiting.heard({"type": "progress", "phase": "measured"}, 100.0 + 60.0)
+        assert waiting.heard({"type": "progress", "phase": "measured"}, 100.0 + bounded.at_most_s + 1.0) is goes_on

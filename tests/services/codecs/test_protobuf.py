@@ -1,0 +1,167 @@
+"""What Protocol Buffers carry, and what they cannot."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.python.codecs.protobuf import FORWARDING, METHODS, method_for
+from services.python.generated import orch_pb2_grpc
+from services.python.load.client import CallFailed
+from services.python.protocols.grpc.calling import MeasuredChannel
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def carried(document: Any) -> Any:
+    """A document after it went to the responder and back."""
+    echo = METHODS["echo"]
+    request = echo.pack_request({"document": document})
+    arrived = echo.unpack_request(type(request).FromString(request.SerializeToString()))
+    reply = echo.pack_reply(arrived)
+    return echo.unpack_reply(type(reply).FromString(reply.SerializeToString()))["document"]
+
+
+@given(JSON)
+def test_any_json_document_survives(document: Any) -> None:
+    assert carried(document) == document
+
+
+def test_an_integer_that_no_double_holds_is_refused_before_anything_is_sent() -> None:
+    with pytest.raises(CallFailed, match=r"beyond 2\^53") as failed:
+        method_for("echo", {"document": {"id": 2**53 + 1}})
+    assert failed.value.status == "protocol"
+    assert method_for("echo", {"document": {"id": 2**53}}) is METHODS["echo"]
+
+
+@pytest.mark.parametrize("document", [math.nan, {"x": math.inf}, object()], ids=["NaN", "infinity", "no JSON"])
+def test_what_is_not_json_is_refused_before_anything_is_sent(document: object) -> None:
+    with pytest.raises(CallFailed, match="gRPC") as failed:
+        method_for("echo", {"document": document})
+    assert failed.value.status == "protocol"
+
+
+def test_a_sum_is_of_32_bit_integers() -> None:
+    with pytest.raises(CallFailed, match="cannot carry this add request"):
+        method_for("add", {"a": 2**31, "b": 0})
+
+
+def test_an_echo_of_nothing_reaches_the_operation_as_nothing() -> None:
+    echo = METHODS["echo"]
+    empty = type(echo.pack_request({"data": b""}))()
+    assert echo.unpack_request(empty) == {}
+
+
+class Counted:
+    """A message that counts how often each of its fields, and of those within it, is read."""
+
+    def __init__(self, message: Any, reads: Counter[tuple[int, str]], kept: list[Any]) -> None:
+        self._message = message
+        self._reads = reads
+        self._kept = kept  # so that no two messages share an id
+        kept.append(self)
+        which = {oneof.name: message.WhichOneof(oneof.name) for oneof in message.DESCRIPTOR.oneofs}
+        for field in message.DESCRIPTOR.fields:
+            is_set = field.containing_oneof is None or which[field.containing_oneof.name] == field.name
+            if is_set and field.name != "null_value":  # a null has nothing to read beyond that it is one
+                reads[(id(self), field.name)] = 0
+
+    def WhichOneof(self, name: str) -> str | None:  # noqa: N802 - protobuf's name
+        chosen: str | None = self._message.WhichOneof(name)
+        return chosen
+
+    def __getattr__(self, name: str) -> Any:
+        self._reads[(id(self), name)] += 1
+        return self._counted(getattr(self._message, name))
+
+    def _counted(self, value: Any) -> Any:
+        if hasattr(value, "DESCRIPTOR"):
+            return Counted(value, self._reads, self._kept)
+        if hasattr(value, "items"):  # a map
+            return {key: self._counted(value[key]) for key in value}
+        if isinstance(value, bytes | str) or not hasattr(value, "__getitem__"):
+            return value
+        return [self._counted(item) for item in value]
+
+
+def reads_of(unpack: Callable[[Any], Any], message: Any) -> tuple[Any, Counter[tuple[int, str]], list[Any]]:
+    reads: Counter[tuple[int, str]] = Counter()
+    kept: list[Any] = []
+    return unpack(Counted(message, reads, kept)), reads, kept
+
+
+RECORDS = [{"id": n, "name": "amber", "value": -0.5, "active": True, "tags": ["kelp", "fjord"]} for n in range(7)]
+DOCUMENT = {"a": [1.5, None, True, "x", {}], "b": {"c": []}}
+REPLIES = {
+    "timestamp": {"request_timestamp": "a", "response_timestamp": "b"},
+    "add": {"sum": 3},
+    "image": {"width": 1, "height": 2},
+    "identity": {"identity": "me"},
+}
+REQUESTS: dict[str, list[dict[str, Any]]] = {
+    "timestamp": [{"request_timestamp": "a"}],
+    "add": [{"a": 1, "b": 2}],
+    "echo": [{"data": b"x"}, {"records": RECORDS}, {"document": DOCUMENT}],
+    "image": [{"data": b"x", "full_decode": True}],
+    "identity": [{}],
+}
+
+
+@pytest.mark.parametrize("operation", METHODS)
+def test_both_ends_read_every_field_once(operation: str) -> None:
+    method = METHODS[operation]
+    for request in REQUESTS[operation]:
+        reply = request if operation == "echo" else REPLIES[operation]
+        for unpack, message, content in (
+            (method.unpack_request, method.pack_request(request), request),
+            (method.unpack_reply, method.pack_reply(reply), reply),
+        ):
+            value, reads, _kept = reads_of(unpack, message)
+            assert value == content
+            assert set(reads.values()) <= {1}
+            assert bool(reads) == bool(content)
+
+
+def test_records_are_seven_messages_of_five_fields() -> None:
+    """The counter of the test above counts what it should: the echo's own field, the list of items, and theirs."""
+    _, reads, _kept = reads_of(METHODS["echo"].unpack_request, METHODS["echo"].pack_request({"records": RECORDS}))
+    assert sum(reads.values()) == 1 + 1 + 7 * 5
+
+
+@pytest.mark.parametrize(("form", "content"), [("records", RECORDS), ("document", DOCUMENT)])
+def test_one_who_forwards_reads_none_of_the_fields_within(form: str, content: Any) -> None:
+    message = METHODS["echo"].pack_request({form: content})
+    unread, reads, _kept = reads_of(FORWARDING["echo"].unpack_request, message)
+    assert sum(reads.values()) == 1
+    reply = FORWARDING["echo"].pack_reply(FORWARDING["echo"].unpack_request(message))
+    assert METHODS["echo"].unpack_reply(reply) == {form: content}
+    assert not isinstance(unread[form], dict | list)
+
+
+def test_a_calls_lengths_are_those_of_the_serialised_messages() -> None:
+    add = METHODS["add"]
+
+    class Channel:
+        """Answers every call with a sum of 3."""
+
+        def unary_unary(self, _path: str, request_serializer: Any, response_deserializer: Any, **_more: Any) -> Any:
+            answer = add.pack_reply({"sum": 3}).SerializeToString()
+            return lambda message: (request_serializer(message), response_deserializer(answer))
+
+    channel = MeasuredChannel(Channel())
+    sent, reply = orch_pb2_grpc.OrchStub(channel).Add(add.pack_request({"a": 1, "b": 2}))
+    assert (channel.sent, channel.received) == (len(sent), reply.ByteSize()) == (4, 2)

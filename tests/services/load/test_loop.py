@@ -1,0 +1,431 @@
+"""Load loops of both styles under a scripted clock: what is timed, what is counted, and how failures end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from array import array
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.python.contract.lines import STATUSES, Load
+from services.python.load.async_load import AwaitingLoops
+from services.python.load.client import CallFailed
+from services.python.load.loop import Loops, Work
+from services.python.load.phases import MEASURED, NS, WARM_UP, Phase, measured
+from services.python.load.record import Record, Row, read_record
+from services.python.load.recorder import GaveUp, Recorder
+from services.python.load.sync_load import BlockingLoops
+from services.python.probes.clock import Clock
+from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
+
+MS = 1_000_000
+
+
+class Bench:
+    """Loops of one style over a scripted dialer, with the record they write."""
+
+    def __init__(self, style: str, path: Path) -> None:
+        self.style = style
+        self.time = ScriptedClock()
+        self.dialer = ScriptedDialer(self.time)
+        self.path = path
+        self.progress: list[dict[str, Any]] = []
+        self.looks = 0
+        self.record = Record(path, 100)
+        self.recorder = Recorder(self.record, _verify, timeout_s=30, progress=self.progress.append)
+        self._event_loop: asyncio.AbstractEventLoop | None = None
+
+    def loops(self, policy: Any = "reuse", concurrency: int = 1) -> Loops:
+        work = Work(
+            make=self._make,
+            recorder=self.recorder,
+            clock=self.time.clock(),
+            policy=policy,
+            concurrency=concurrency,
+            before_close=self._look,
+        )
+        if self.style == "blocking":
+            return BlockingLoops(self.dialer, work)
+        self._event_loop = asyncio.new_event_loop()
+        return AwaitingLoops(self._event_loop, AwaitableDialer(self.dialer), work)
+
+    def phase(self, load: Load, number: int = MEASURED, first: int = 1) -> Phase:
+        phase = Phase(
+            number=number, begin_ns=self.time.now_ns, first_sequence=first, more=measured(load), most=load.requests
+        )
+        self.recorder.begin(phase)
+        return phase
+
+    def open_phase(self, due: array[int]) -> Phase:
+        phase = Phase(
+            number=MEASURED, begin_ns=self.time.now_ns, first_sequence=1, more=lambda _taken, _: True, most=len(due)
+        )
+        self.recorder.begin(phase)
+        return phase
+
+    def rows(self) -> list[Row]:
+        self.record.close()
+        return list(read_record(self.path))
+
+    def close(self) -> None:
+        self.record.close()
+        if self._event_loop is not None:
+            self._event_loop.close()
+
+    def _make(self, sequence: int, _wall_ns: Any) -> dict[str, Any]:
+        self.time.advance(5)  # making a request takes time, and none of it may be counted
+        return {"sequence": sequence}
+
+    def _look(self) -> None:
+        self.looks += 1
+        self.time.advance(11)
+
+
+def _verify(request: Any, reply: Any) -> str | None:
+    return None if reply == {"right": True} else f"came back as {reply}"
+
+
+@pytest.fixture(params=["blocking", "awaiting"])
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(request.param, tmp_path / "record")
+    yield made
+    made.close()
+
+
+def test_only_the_call_is_timed(bench: Bench):
+    bench.dialer.service_ns = 1234
+    loops = bench.loops()
+    loops.open()
+    loops.closed_loop(bench.phase(Load(requests=5)))
+    rows = bench.rows()
+    assert [row.received_ns - row.sent_ns for row in rows] == [1234] * 5
+    assert [row.sequence for row in rows] == [1, 2, 3, 4, 5]
+    assert all(row.intended_ns == row.sent_ns for row in rows)
+    assert {(row.phase, row.connection, row.service_ns, row.status) for row in rows} == {(MEASURED, 0, -1, 0)}
+    assert {(row.bytes_sent, row.bytes_received) for row in rows} == {(10, 20)}
+
+
+def test_one_request_ends_before_the_next_is_sent(bench: Bench):
+    loops = bench.loops()
+    loops.open()
+    loops.closed_loop(bench.phase(Load(requests=50)))
+    rows = bench.rows()
+    assert all(earlier.received_ns < later.sent_ns for earlier, later in pairwise(rows))
+
+
+def test_a_loop_by_duration_ends_with_the_window(bench: Bench):
+    bench.dialer.service_ns = 3 * MS
+    loops = bench.loops()
+    loops.open()
+    phase = bench.phase(Load(duration_s=0.010))
+    loops.closed_loop(phase)
+    rows = bench.rows()
+    assert len(rows) == 4  # sent at 0, 3, 6, 9 ms; the last is awaited, not cut
+    assert all(row.sent_ns < phase.begin_ns + 10 * MS for row in rows)
+    assert {row.status for row in rows} == {0}
+
+
+def test_both_phases_use_the_same_connections_and_are_counted_apart(bench: Bench):
+    loops = bench.loops(concurrency=1)
+    loops.open()
+    warm = bench.phase(Load(requests=3), WARM_UP)
+    loops.closed_loop(warm)
+    begin = bench.phase(Load(requests=4), MEASURED, warm.next_sequence)
+    loops.closed_loop(begin)
+    assert bench.recorder.tally.rows == 4
+    assert bench.recorder.tally.connections_opened == 0
+    rows = bench.rows()
+    assert [row.phase for row in rows] == [WARM_UP] * 3 + [MEASURED] * 4
+    assert all((row.sent_ns >= begin.begin_ns) == (row.phase == MEASURED) for row in rows)
+    assert bench.dialer.dials == 1
+
+
+def test_per_request_opening_is_timed_and_closing_is_not(bench: Bench):
+    bench.dialer.dial_ns, bench.dialer.service_ns = 500, 1000
+    loops = bench.loops("per-request")
+    loops.open()
+    assert bench.dialer.dials == 0
+    loops.closed_loop(bench.phase(Load(requests=3)))
+    rows = bench.rows()
+    assert [row.received_ns - row.sent_ns for row in rows] == [1500] * 3
+    assert [row.connection for row in rows] == [0, 1, 2]
+    assert (bench.dialer.dials, bench.dialer.closed, bench.looks) == (3, 3, 3)
+    assert bench.recorder.tally.connections_opened == 3
+
+
+def test_pauses_of_a_closed_loop_are_added_up_and_lie_between_its_requests(bench: Bench):
+    """Verifying (7 ns), looking at the socket (11) and closing it (300): before every request but the first."""
+    bench.dialer.dial_ns, bench.dialer.service_ns, bench.dialer.close_ns = 500, 1000, 300
+    loops = bench.loops("per-request")
+    loops.open()
+    loops.closed_loop(bench.phase(Load(requests=3), WARM_UP))
+    loops.closed_loop(bench.phase(Load(requests=4), MEASURED, 4))
+    tally = bench.recorder.tally
+    assert tally.paused_ns == 3 * (7 + 11 + 300)
+    # What is left of the span is the calls, and the making of requests, which a user's loop does as well.
+    assert round(tally.span_s * NS) - tally.paused_ns == 4 * 1500 + 3 * 5
+
+
+def test_opening_a_broken_connection_again_is_no_pause(bench: Bench):
+    bench.dialer.dial_ns, bench.dialer.close_ns = 9999, 300
+    bench.dialer.script = {2: CallFailed("closed", "gone")}
+    loops = bench.loops()
+    loops.open()
+    loops.closed_loop(bench.phase(Load(requests=3)))
+    assert bench.recorder.tally.paused_ns == 7 + (11 + 300)
+
+
+@pytest.mark.parametrize("broken", [2, 3])
+def test_closing_a_connection_that_broke_is_a_pause_but_neither_verifying_nor_recording(bench: Bench, broken: int):
+    """A close may wait a second for the other end; each right reply takes 7 ns to verify, the last one's too."""
+    bench.dialer.close_ns = 1_000_000_000
+    bench.dialer.script = {broken: CallFailed("timeout", "nothing came")}
+    loops = bench.loops()
+    loops.open()
+    loops.closed_loop(bench.phase(Load(requests=3)))
+    tally = bench.recorder.tally
+    assert tally.entering_ns == 2 * 7
+    assert tally.paused_ns == (7 + 1_000_000_011 if broken == 2 else 2 * 7)  # what follows the last reply is no pause
+
+
+def test_an_open_loop_has_no_pauses(bench: Bench):
+    due = array("q", [0, 0, 0])
+    loops = bench.loops("per-request")
+    phase = bench.open_phase(due)
+    loops.open_loop(phase, due, None)
+    assert bench.recorder.tally.rows == 3
+    assert bench.recorder.tally.paused_ns == 0
+
+
+def test_a_wrong_reply_is_an_error_with_its_words_and_never_a_success(bench: Bench):
+    bench.dialer.script = {2: {"wrong": 1}}
+    loops = bench.loops()
+    loops.open()
+    loops.closed_loop(bench.phase(Load(requests=3)))
+    tally = bench.recorder.tally
+    assert tally.errors == {"wrong-reply": 1}
+    assert tally.error_examples == {"wrong-reply": "came back as {'wrong': 1}"}
+    assert tally.body_bytes_received == 40
+    assert [row.status for row in bench.rows()] == [0, STATUSES.index("wrong-reply"), 0]
+    assert bench.dialer.dials == 1
+
+
+@pytest.mark.parametrize("status", ["closed", "timeout", "undecodable"])
+def test_a_broken_connection_is_opened_anew_outside_the_timed_window(bench: Bench, status: str):
+    bench.dialer.dial_ns, bench.dialer.service_ns = 9999, 10
+    bench.dialer.script = {2: CallFailed(status, "gone")}
+    loops = bench.loops()
+    loops.open()
+    loops.closed_loop(bench.phase(Load(requests=3)))
+    rows = bench.rows()
+    assert [row.status for row in rows] == [0, STATUSES.index(status), 0]
+    assert [row.connection for row in rows] == [0, 0, 1]
+    assert [row.received_ns - row.sent_ns for row in rows] == [10, 10, 10]
+    assert bench.looks == 1
+
+
+def test_an_error_in_the_protocols_own_words_leaves_the_connection_as_it_is(bench: Bench):
+    bench.dialer.script = {1: CallFailed("protocol", "500")}
+    loops = bench.loops()
+    loops.open()
+    loops.closed_loop(bench.phase(Load(requests=2)))
+    assert bench.dialer.dials == 1
+    assert bench.recorder.tally.errors == {"protocol": 1}
+
+
+def test_a_connection_that_cannot_be_opened_again_is_a_failed_request(bench: Bench):
+    bench.dialer.script = {1: CallFailed("closed")}
+    bench.dialer.refuse_dials = {2}
+    loops = bench.loops()
+    loops.open()
+    loops.closed_loop(bench.phase(Load(requests=3)))
+    assert [STATUSES[row.status] for row in bench.rows()] == ["closed", "refused", "ok"]
+
+
+def test_nothing_but_failures_gives_up_instead_of_going_on(bench: Bench):
+    bench.dialer.script = {number: CallFailed("closed", "gone") for number in range(4, 1000)}
+    loops = bench.loops()
+    loops.open()
+    with pytest.raises(GaveUp, match="50 requests in a row failed; the last: closed: gone") as caught:
+        loops.closed_loop(bench.phase(Load(requests=1000)))
+    assert caught.value.kind == "closed"
+    assert len(bench.rows()) == 53  # what was asked before is kept
+
+
+def test_silence_for_three_timeouts_gives_up_sooner(bench: Bench):
+    bench.dialer.script = {number: CallFailed("timeout") for number in range(2, 1000)}
+    bench.dialer.service_ns = lambda call: 30 * NS if call > 1 else 1000
+    loops = bench.loops()
+    loops.open()
+    with pytest.raises(GaveUp, match="no right reply for"):
+        loops.closed_loop(bench.phase(Load(requests=1000)))
+    assert len(bench.rows()) < 10
+
+
+def test_an_open_loop_counts_from_when_a_request_was_due(bench: Bench):
+    """The stall test: one slow reply delays those behind it, and their latency says so."""
+    bench.time.tick_ns = 100
+    bench.dialer.service_ns = lambda call: 500 * MS if call == 3 else 1 * MS
+    due = array("q", [index * 10 * MS for index in range(20)])
+    loops = bench.loops()
+    loops.open()
+    phase = bench.open_phase(due)
+    if bench.style == "awaiting":
+        bench.time.advance(200 * MS)  # all are due at once: the pacer need not wait for a clock that stands still
+    loops.open_loop(phase, due, None)
+    rows = bench.rows()
+    assert [row.intended_ns for row in rows] == [phase.begin_ns + offset for offset in due]
+    behind_the_stall = rows[3]
+    assert behind_the_stall.received_ns - behind_the_stall.sent_ns < 2 * MS
+    assert behind_the_stall.received_ns - behind_the_stall.intended_ns > 400 * MS
+    assert all(row.sent_ns >= row.intended_ns for row in rows)
+
+
+def test_what_was_due_and_not_sent_when_the_window_closed_is_no_error(bench: Bench):
+    bench.dialer.service_ns = 10 * MS
+    due = array("q", [index * MS for index in range(50)])
+    loops = bench.loops()
+    loops.open()
+    phase = bench.open_phase(due)
+    if bench.style == "awaiting":
+        bench.time.advance(50 * MS)
+    close_ns = bench.time.now_ns + 50 * MS
+    loops.open_loop(phase, due, close_ns)
+    rows = bench.rows()
+    sent = [row for row in rows if row.status == 0]
+    not_sent = [row for row in rows if STATUSES[row.status] == "not-sent"]
+    assert len(sent) + len(not_sent) == 50
+    assert all(row.sent_ns < close_ns for row in sent)
+    assert len(not_sent) > 40
+    assert {row.connection for row in not_sent} == {-1}
+    assert [row.sequence for row in rows] == list(range(1, 51))
+    tally = bench.recorder.tally
+    assert (tally.rows, tally.not_sent, tally.errors) == (len(sent), len(not_sent), {})
+    assert tally.last_received_ns == max(row.received_ns for row in sent)
+
+
+def test_a_request_that_is_not_due_yet_is_waited_for(tmp_path: Path):
+    bench = Bench("blocking", tmp_path / "record")
+    due = array("q", [0, 100 * MS])
+    loops = bench.loops()
+    loops.open()
+    phase = bench.open_phase(due)
+    bench.time.tick_ns = 100  # so that the spin at the end gets somewhere
+    loops.open_loop(phase, due, None)
+    second = bench.rows()[1]
+    assert 0 <= second.sent_ns - second.intended_ns < 1000
+    assert sum(bench.time.slept_s) * NS < 100 * MS
+
+
+def test_progress_comes_at_most_once_a_second(bench: Bench):
+    bench.dialer.service_ns = 100 * MS
+    loops = bench.loops()
+    loops.open()
+    loops.closed_loop(bench.phase(Load(requests=35)))
+    assert [line["elapsed_s"] // 1 for line in bench.progress] == [1, 2, 3]
+    assert {line["phase"] for line in bench.progress} == {"measured"}
+
+
+class _Crowd:
+    """Counts how many calls are under way at once."""
+
+    def __init__(self) -> None:
+        self.under_way = 0
+        self.most = 0
+        self.lock = threading.Lock()
+
+    def enter(self) -> None:
+        with self.lock:
+            self.under_way += 1
+            self.most = max(self.most, self.under_way)
+
+    def leave(self) -> None:
+        with self.lock:
+            self.under_way -= 1
+
+    async def dial(self) -> _CrowdedConnection:
+        return _CrowdedConnection(self)
+
+
+class _CrowdedConnection:
+    def __init__(self, crowd: _Crowd) -> None:
+        self.crowd = crowd
+
+    async def call(self, request: Any) -> Any:
+        self.crowd.enter()
+        await asyncio.sleep(0)
+        self.crowd.leave()
+        return {"right": True}
+
+    def value(self, reply: Any) -> Any:
+        return reply
+
+    def sizes(self, request: Any, reply: Any) -> tuple[int, int]:
+        return 0, 0
+
+    async def close(self) -> None:
+        return None
+
+
+class _BlockingCrowd(_Crowd):
+    def dial(self) -> Any:  # type: ignore[override]
+        crowd = self
+
+        class Blocking(_CrowdedConnection):
+            def call(self, request: Any) -> Any:  # type: ignore[override]
+                crowd.enter()
+                time.sleep(0.001)
+                crowd.leave()
+                return {"right": True}
+
+            def close(self) -> None:  # type: ignore[override]
+                return None
+
+        return Blocking(crowd)
+
+
+@pytest.mark.parametrize("style", ["blocking", "awaiting"])
+@pytest.mark.parametrize("policy", ["reuse", "per-request"])
+def test_as_many_requests_are_in_flight_as_asked_and_never_more(tmp_path: Path, style: str, policy: Any):
+    record = Record(tmp_path / "record", 10)
+    recorder = Recorder(record, _verify, timeout_s=30, progress=lambda line: None)
+    work = Work(
+        make=lambda sequence, wall: {},
+        recorder=recorder,
+        clock=Clock(),
+        policy=policy,
+        concurrency=5,
+        before_close=lambda: None,
+    )
+    crowd = _BlockingCrowd() if style == "blocking" else _Crowd()
+    event_loop = asyncio.new_event_loop()
+    loops: Loops = BlockingLoops(crowd, work) if style == "blocking" else AwaitingLoops(event_loop, crowd, work)
+    loops.open()
+    phase = Phase(
+        number=MEASURED, begin_ns=Clock().monotonic_ns(), first_sequence=1, more=measured(Load(requests=200)), most=200
+    )
+    recorder.begin(phase)
+    loops.closed_loop(phase)
+    loops.close()
+    event_loop.close()
+    record.close()
+    rows = list(read_record(tmp_path / "record"))
+    assert crowd.most == 5
+    assert sorted(row.sequence for row in rows) == list(range(1, 201))
+    assert {row.connection for row in rows} == (set(range(5)) if policy == "reuse" else set(range(200)))
+
+
+def test_one_thread_that_gives_up_ends_the_phase_for_all(tmp_path: Path):
+    bench = Bench("blocking", tmp_path / "record")
+    bench.dialer.script = {number: CallFailed("closed") for number in range(1, 10_000)}
+    loops = bench.loops(concurrency=3)
+    loops.open()
+    with pytest.raises(GaveUp):
+        loops.closed_loop(bench.phase(Load(requests=9000)))
+    assert len(bench.rows()) < 60

@@ -1,0 +1,410 @@
+"""Several requests in flight: no reply is looked at while another is awaited, and all are verified in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.python.contract.lines import STATUSES, Load
+from services.python.load.async_load import AwaitingLoops
+from services.python.load.client import CallFailed
+from services.python.load.loop import Loops, Work
+from services.python.load.phases import MEASURED, NS, Phase, measured
+from services.python.load.record import Record, Row, read_record
+from services.python.load.recorder import MOST_FAILURES_IN_A_ROW, GaveUp, Recorder
+from services.python.load.sync_load import BlockingLoops
+from services.python.load.unverified import Unverified, footprint
+from services.python.probes.clock import Clock
+from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
+
+CONCURRENCY = 4
+RIGHT = {"right": True}
+OK, WRONG, UNVERIFIED = (STATUSES.index(name) for name in ("ok", "wrong-reply", "unverified"))
+
+
+class Watched:
+    """A responder of two styles whose replies are watched: who looks at one while another request is under way."""
+
+    def __init__(self, wrong: frozenset[int] = frozenset()) -> None:
+        self.wrong = wrong
+        self.under_way = 0
+        self.most_under_way = 0
+        self.looks: list[tuple[str, int]] = []
+        self.lock = threading.Lock()
+
+    def begin(self) -> None:
+        with self.lock:
+            self.under_way += 1
+            self.most_under_way = max(self.most_under_way, self.under_way)
+
+    def end(self) -> None:
+        with self.lock:
+            self.under_way -= 1
+
+    def look(self, what: str) -> None:
+        self.looks.append((what, self.under_way))
+
+    def reply_to(self, request: Any) -> Any:
+        return {"wrong": 1} if request["sequence"] in self.wrong else dict(RIGHT)
+
+    def verify(self, _request: Any, reply: Any) -> str | None:
+        self.look("verify")
+        return None if reply == RIGHT else f"came back as {reply}"
+
+
+class _Reading:
+    def __init__(self, watched: Watched) -> None:
+        self.watched = watched
+
+    def value(self, reply: Any) -> Any:
+        self.watched.look("value")
+        return reply
+
+    def sizes(self, request: Any, reply: Any) -> tuple[int, int]:
+        self.watched.look("sizes")
+        return 10, 20
+
+
+class _Awaited(_Reading):
+    async def call(self, request: Any) -> Any:
+        self.watched.begin()
+        await asyncio.sleep(0)
+        self.watched.end()
+        return self.watched.reply_to(request)
+
+    async def close(self) -> None:
+        return None
+
+
+class _Blocked(_Reading):
+    def call(self, request: Any) -> Any:
+        self.watched.begin()
+        time.sleep(0.001)
+        self.watched.end()
+        return self.watched.reply_to(request)
+
+    def close(self) -> None:
+        return None
+
+
+class _Dialer:
+    def __init__(self, watched: Watched, style: str) -> None:
+        self.watched, self.style = watched, style
+
+    def dial(self) -> Any:
+        if self.style == "blocking":
+            return _Blocked(self.watched)
+
+        async def opened() -> _Awaited:
+            return _Awaited(self.watched)
+
+        return opened()
+
+
+class Trial:
+    """A phase of the real loops, recorder and record with so many in flight."""
+
+    def __init__(self, folder: Path, style: str, verify: Any, dialer: Any, clock: Clock, **recorder: Any) -> None:
+        self.style, self.dialer, self.clock = style, dialer, clock
+        self.progress: list[dict[str, Any]] = []
+        self.path = folder / "record"
+        self.record = Record(self.path, 10)
+        self.recorder = Recorder(
+            self.record, verify, timeout_s=30, progress=self.progress.append, in_flight=CONCURRENCY, **recorder
+        )
+        self.event_loop = asyncio.new_event_loop()
+
+    def run(self, requests: int, policy: Any = "reuse", *, constant: bool = False) -> None:
+        """The phase without `settle`."""
+        shared = {"sequence": 0}
+        work = Work(
+            make=lambda sequence, _wall: shared if constant else {"sequence": sequence},
+            recorder=self.recorder,
+            clock=self.clock,
+            policy=policy,
+            concurrency=CONCURRENCY,
+            before_close=lambda: None,
+        )
+        loops: Loops
+        if self.style == "blocking":
+            loops = BlockingLoops(self.dialer, work)
+        else:
+            loops = AwaitingLoops(self.event_loop, self.dialer, work)
+        loops.open()
+        begin_ns = self.clock.monotonic_ns()
+        phase = Phase(
+            number=MEASURED, begin_ns=begin_ns, first_sequence=1, more=measured(Load(requests=requests)), most=requests
+        )
+        self.recorder.begin(phase)
+        try:
+            loops.closed_loop(phase)
+        finally:
+            loops.close()
+
+    def rows(self) -> list[Row]:
+        return list(read_record(self.path))[: self.record.rows]
+
+    def close(self) -> None:
+        self.record.close()
+        self.event_loop.close()
+
+
+def _standing_clock() -> Clock:
+    """No second passes, so no progress line is due."""
+    return ScriptedClock().clock()
+
+
+@pytest.fixture(params=["blocking", "awaiting"])
+def style(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def watched_trial(tmp_path: Path, style: str) -> Iterator[tuple[Watched, Trial]]:
+    watched = Watched(wrong=frozenset({7, 40}))
+    trial = Trial(tmp_path, style, watched.verify, _Dialer(watched, style), _standing_clock())
+    yield watched, trial
+    trial.close()
+
+
+@pytest.mark.parametrize("policy", ["reuse", "per-request"])
+def test_no_reply_is_looked_at_while_another_request_is_in_flight(
+    watched_trial: tuple[Watched, Trial], policy: Any
+) -> None:
+    watched, trial = watched_trial
+    trial.run(100, policy)
+    assert watched.most_under_way == CONCURRENCY
+    assert watched.looks == []
+    trial.recorder.settle()
+    assert sorted(watched.looks) == [(what, 0) for what in ("sizes", "value", "verify") for _ in range(100)]
+
+
+def test_wrong_replies_are_found_after_the_phase_and_their_rows_say_so(watched_trial: tuple[Watched, Trial]) -> None:
+    _, trial = watched_trial
+    trial.run(100)
+    before = {row.sequence: row for row in trial.rows()}
+    assert {row.status for row in before.values()} == {UNVERIFIED}
+    trial.recorder.settle()
+    after = {row.sequence: row for row in trial.rows()}
+    assert {sequence for sequence, row in after.items() if row.status == WRONG} == {7, 40}
+    assert {row.status for row in after.values()} == {OK, WRONG}
+    assert {(row.bytes_sent, row.bytes_received) for row in after.values()} == {(10, 20)}
+    assert {s: r[:7] for s, r in before.items()} == {s: r[:7] for s, r in after.items()}  # stamps stay as they are
+    tally = trial.recorder.tally
+    assert (tally.rows, tally.verified, tally.verified_in_flight) == (100, 98, 0)
+    assert tally.errors == {"wrong-reply": 2}
+    assert tally.error_examples == {"wrong-reply": "came back as {'wrong': 1}"}
+    assert tally.body_bytes_received == 98 * 20
+
+
+def test_a_reply_that_cannot_be_read_is_an_error_of_its_own_kind(tmp_path: Path) -> None:
+    def unreadable(_request: Any, _reply: Any) -> str | None:
+        raise CallFailed("undecodable", "no fields")
+
+    watched = Watched()
+    trial = Trial(tmp_path, "awaiting", unreadable, _Dialer(watched, "awaiting"), _standing_clock())
+    trial.run(3)
+    trial.recorder.settle()
+    assert {STATUSES[row.status] for row in trial.rows()} == {"undecodable"}
+    trial.close()
+
+
+def test_a_phase_of_wrong_replies_ends_the_trial_and_keeps_its_rows(tmp_path: Path, style: str) -> None:
+    watched = Watched(wrong=frozenset(range(11, 200)))
+    trial = Trial(tmp_path, style, watched.verify, _Dialer(watched, style), _standing_clock())
+    trial.run(10 + MOST_FAILURES_IN_A_ROW + 5)
+    with pytest.raises(GaveUp, match="50 or more replies in a row were wrong") as caught:
+        trial.recorder.settle()
+    assert caught.value.kind == "wrong-reply"
+    assert [row.status for row in sorted(trial.rows())] == [OK] * 10 + [WRONG] * (MOST_FAILURES_IN_A_ROW + 5)
+    trial.close()
+
+
+def test_a_responder_that_answers_wrongly_from_some_moment_on_is_found_out_in_time(tmp_path: Path, style: str) -> None:
+    """Within a second and 50 requests, though a million were asked for."""
+    clock = ScriptedClock()
+    dialer = ScriptedDialer(clock, service_ns=NS // 200, script={n: {"wrong": n} for n in range(31, 2000)})
+    given = dialer if style == "blocking" else AwaitableDialer(dialer)
+    trial = Trial(tmp_path, style, lambda _, reply: None if reply == RIGHT else "wrong", given, clock.clock())
+    with pytest.raises(GaveUp, match="requests in a row failed"):
+        trial.run(1_000_000)
+    assert dialer.calls <= 200 + MOST_FAILURES_IN_A_ROW + CONCURRENCY
+    with pytest.raises(GaveUp):
+        trial.recorder.settle()
+    assert [row.status for row in sorted(trial.rows())][:30] == [OK] * 30
+    assert {row.status for row in sorted(trial.rows())[30:]} == {WRONG}
+    trial.close()
+
+
+def test_one_wrong_reply_that_was_looked_at_early_does_not_end_the_trial(tmp_path: Path) -> None:
+    clock = ScriptedClock()
+    dialer = ScriptedDialer(clock, service_ns=NS // 10, script={10: {"wrong": 1}})
+    verify = lambda _, reply: None if reply == RIGHT else "wrong"  # noqa: E731
+    trial = Trial(tmp_path, "awaiting", verify, AwaitableDialer(dialer), clock.clock())
+    trial.run(35)
+    trial.recorder.settle()
+    # The tenth comes when a progress line is due; the next is looked at as the last was wrong; then one each second.
+    assert trial.recorder.tally.verified_in_flight == 4
+    assert trial.recorder.tally.errors == {"wrong-reply": 1}
+    assert trial.recorder.tally.verified == 34
+    assert [line["requests"] for line in trial.progress] == [10, 20, 30]
+    trial.close()
+
+
+class _Large(dict[str, Any]):
+    """A reply of 100 kB that can be watched."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+class _LargeReplies(ScriptedDialer):
+    """As many replies alive at most as `most_alive` says in the end."""
+
+    def __init__(self, clock: ScriptedClock) -> None:
+        super().__init__(clock)
+        self.alive: weakref.WeakSet[_Large] = weakref.WeakSet()
+        self.most_alive = 0
+
+    def dial(self) -> Any:
+        connection = super().dial()
+        honest = connection.call
+
+        def call(request: Any) -> Any:
+            honest(request)
+            reply = _Large(data=bytes(100_000))
+            self.alive.add(reply)
+            self.most_alive = max(self.most_alive, len(self.alive))
+            return reply
+
+        connection.call = call  # type: ignore[method-assign]
+        return connection
+
+
+@pytest.mark.parametrize(("room_bytes", "room"), [(0, 2), (1_000_000, 9), (100_000_000, 300)])
+def test_replies_are_kept_only_as_long_as_there_is_room_and_verified_all_the_same(
+    tmp_path: Path, style: str, room_bytes: int, room: int
+) -> None:
+    looked = 0
+
+    def verify(_request: Any, reply: Any) -> str | None:
+        nonlocal looked
+        looked += 1
+        return None if len(reply["data"]) == 100_000 else "too short"
+
+    clock = ScriptedClock()
+    dialer = _LargeReplies(clock)
+    given = dialer if style == "blocking" else AwaitableDialer(dialer)
+    trial = Trial(tmp_path, style, verify, given, clock.clock(), most_kept_bytes=room_bytes)
+    trial.run(300, constant=True)
+    assert dialer.most_alive <= room + CONCURRENCY + 1
+    trial.recorder.settle()
+    assert trial.recorder.tally.verified_in_flight == 300 - room
+    assert looked == trial.recorder.tally.verified == 300
+    assert {row.status for row in trial.rows()} == {OK}
+    trial.close()
+
+
+def test_requests_that_are_new_each_time_count_for_the_room_that_they_take() -> None:
+    def room(requests: list[dict[str, Any]]) -> int:
+        kept = Unverified(1_000_000)
+        for row, request in enumerate(requests):
+            if not kept.keep(row, request, {"sum": 1}):
+                break
+        return len(kept)
+
+    shared = {"data": bytes(10_000)}
+    assert room([shared] * 1000) == 1000
+    assert 90 <= room([{"data": bytes(10_000)} for _ in range(1000)]) <= 100
+
+
+def test_a_footprint_counts_what_a_value_refers_to() -> None:
+    assert footprint({"data": bytes(10_000)}) > 10_000
+    assert footprint((1, bytes(5_000), [bytes(5_000)])) > 10_000
+    records = [{"name": "x" * 100, "tags": ["y" * 100]} for _ in range(1000)]
+    assert 400_000 < footprint({"records": records}) < 1_000_000
+    assert footprint({}) > 0
+
+
+_KEEPS_MESSAGES = """
+import json, sys
+from pathlib import Path
+from services.python.codecs import protobuf as messages
+from services.python.protocols.grpc.calling import calling
+from services.python.protocols.grpc import PROTOCOL
+from services.python.load.client import CallSpec
+from services.python.load.unverified import footprint
+request = json.loads(sys.argv[1])
+call = CallSpec(host="127.0.0.1", port=1, operation="echo", timeout_s=1.0, example=request)
+read = calling(call, next(c for c in PROTOCOL.clients if c.name == "grpcio-parse-only")).read
+method = messages.method_for("echo", request)
+packed = method.pack_reply(request)
+data, parse = packed.SerializeToString(), type(packed).FromString
+resident = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+kept = [None] * 2000
+estimate = footprint((read(parse(data)), len(data), len(data)))
+before = resident()
+for row in range(2000):
+    kept[row] = (read(parse(data)), len(data), len(data))
+print(estimate, (resident() - before) / 2000)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {
+            "records": [{"id": 5, "name": "granite amber", "value": 1.5, "active": True, "tags": ["kelp", "amber"]}]
+            * 200
+        },
+        {"records": [{"id": 0, "name": "", "value": 0.0, "active": False, "tags": []}] * 200},
+        {"document": [True] * 500},
+        {"document": {f"key{number}": number for number in range(300)}},
+        {"document": [[[]]] * 200},
+        {"data": "bytes"},
+    ],
+    ids=("records", "empty records", "list", "map", "nested lists", "bytes"),
+)
+def test_the_footprint_of_a_parse_only_reply_is_what_it_takes_in_memory(request_: dict[str, Any]) -> None:
+    """Its message lives outside of the interpreter's objects; the kernel says how much memory 2,000 of them take."""
+    asked = json.dumps(request_)
+    keeps = (
+        _KEEPS_MESSAGES.replace("json.loads(sys.argv[1])", "{'data': bytes(10_000)}") if "data" in request_ else None
+    )
+    ran = subprocess.run([sys.executable, "-c", keeps or _KEEPS_MESSAGES, asked], capture_output=True, check=True)
+    estimate, real = map(float, ran.stdout.split())
+    assert real <= estimate * 1.1
+    assert estimate <= 3 * real
+
+
+_KEEPS_RECORDS = """
+import json, resource, sys
+from services.python.load.unverified import Unverified
+kept = Unverified(64 << 20)
+if sys.argv[1] == "untouched":
+    kept._touched = []
+text = json.dumps([{"id": n, "name": "granite", "value": n / 7, "tags": ["kelp", "amber"]} for n in range(200)])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for row in range(400):
+    kept.keep(row, {}, json.loads(text))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+def test_replies_that_are_kept_are_decoded_into_memory_that_is_there_already() -> None:
+    """Page faults in the middle of a call would be the price of keeping; the kernel counts them."""
+    faults = {
+        how: int(subprocess.run([sys.executable, "-c", _KEEPS_RECORDS, how], capture_output=True, check=True).stdout)
+        for how in ("touched", "untouched")
+    }
+    assert faults["touched"] < faults["untouched"] / 5

@@ -1,0 +1,228 @@
+"""The kernel's own counts of our connections."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.python.probes import tcpinfo
+from services.python.probes.tcpinfo import WireMeter, addresses_of, parse, sockets_to
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="TCP_INFO as read here is Linux's")
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        yield made
+
+
+def _exchange(listener: socket.socket, sent: int, received: int) -> tuple[socket.socket, socket.socket]:
+    ours = socket.create_connection(listener.getsockname())
+    theirs, _ = listener.accept()
+    _talk(ours, theirs, sent, received)
+    return ours, theirs
+
+
+def _talk(ours: socket.socket, theirs: socket.socket, sent: int, received: int) -> None:
+    ours.sendall(bytes(sent))
+    assert len(theirs.recv(sent, socket.MSG_WAITALL)) == sent
+    theirs.sendall(bytes(received))
+    assert len(ours.recv(received, socket.MSG_WAITALL)) == received
+
+
+@linux
+def test_finds_the_connections_to_the_target_and_no_others(listener: socket.socket):
+    port = listener.getsockname()[1]
+    ours, theirs = _exchange(listener, 1000, 300)
+    with ours, theirs, socket.create_server(("127.0.0.1", 0)) as other:
+        elsewhere, its_end = _exchange(other, 1, 1)
+        with elsewhere, its_end:
+            (info,) = sockets_to(addresses_of("localhost", port) | {"127.0.0.1"}, port).values()
+    assert (info.bytes_sent, info.bytes_received) == (1000, 300)
+    assert info.min_rtt_us is not None
+    assert info.min_rtt_us > 0
+
+
+@linux
+def test_a_dual_stack_socket_is_found_by_its_ipv4_peer(listener: socket.socket):
+    port = listener.getsockname()[1]
+    with socket.socket(socket.AF_INET6) as ours:
+        try:
+            ours.connect(("::ffff:127.0.0.1", port))
+        except OSError as error:
+            pytest.skip(f"no IPv6 here: {error}")
+        assert len(sockets_to(frozenset({"127.0.0.1"}), port)) == 1
+
+
+@linux
+def test_counts_only_what_happened_in_the_window(listener: socket.socket):
+    ours, theirs = _exchange(listener, 1000, 300)
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1])
+    with ours, theirs:
+        meter.begin()
+        _talk(ours, theirs, 50, 70)
+        meter.end()
+    wire = meter.wire()
+    assert wire is not None
+    assert (wire["bytes_sent"], wire["bytes_received"], wire["retransmits"]) == (50, 70, 0)
+    assert wire["segments_sent"] > 0
+    assert meter.min_rtt_us() is not None
+
+
+@linux
+def test_connections_that_come_and_go_are_counted_at_their_last_look(listener: socket.socket):
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1])
+    meter.begin()
+    for _ in range(3):
+        ours, theirs = _exchange(listener, 10, 20)
+        meter.before_close()
+        ours.close()
+        theirs.close()
+    meter.end()
+    wire = meter.wire()
+    assert wire is not None
+    assert (wire["bytes_sent"], wire["bytes_received"]) == (30, 60)
+
+
+def _reset_by_peer(theirs: socket.socket, ours: socket.socket) -> None:
+    """The peer ends the connection at once (RST), as one that crashes does, and our side has heard of it."""
+    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    theirs.close()
+    with pytest.raises(ConnectionResetError):
+        ours.recv(1)
+
+
+@linux
+def test_a_connection_that_the_peer_has_reset_still_counts(listener: socket.socket):
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1])
+    meter.begin()
+    ours, theirs = _exchange(listener, 10, 20)
+    _reset_by_peer(theirs, ours)
+    with pytest.raises(OSError, match="not connected"):
+        ours.getpeername()
+    meter.before_close()
+    ours.close()
+    meter.end()
+    wire = meter.wire()
+    assert wire is not None
+    assert (wire["bytes_sent"], wire["bytes_received"]) == (10, 20)
+
+
+@linux
+def test_sums_that_lack_a_socket_which_was_closed_unseen_are_not_given(listener: socket.socket):
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1])
+    ours, theirs = _exchange(listener, 10, 20)
+    with theirs:
+        meter.begin()
+        _talk(ours, theirs, 30, 40)
+        ours.close()  # as a client library does that opens another connection by itself
+        again, its_end = _exchange(listener, 10, 20)
+        with again, its_end:
+            meter.end()
+            assert meter.wire() is None
+            assert meter.min_rtt_us() is not None
+
+
+@linux
+def test_sums_that_lack_a_connection_which_was_never_seen_are_not_given(listener: socket.socket):
+    opened = 0
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1], opened=lambda: opened)
+    meter.begin()
+    ours, theirs = _exchange(listener, 10, 20)
+    opened += 1
+    ours.close()  # the library closes it before the requester does
+    theirs.close()
+    meter.before_close()
+    meter.end()
+    assert meter.wire() is None
+
+
+@linux
+def test_a_look_before_a_close_goes_through_all_open_files_only_when_a_connection_is_elsewhere(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+):
+    """A listing of all open files between two requests would hold up the second."""
+    monkeypatch.setattr(tcpinfo, "_BETWEEN_LOOKS_NS", 3600 * 10**9)
+    listings = 0
+
+    def counted() -> Any:
+        nonlocal listings
+        listings += 1
+        return map(int, os.listdir("/proc/self/fd"))  # noqa: PTH208 - as there
+
+    monkeypatch.setattr(tcpinfo, "_open_files", counted)
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1])
+    meter.begin()
+    for round_number in range(20):
+        ours, theirs = _exchange(listener, 10, 20)
+        if round_number == 10:
+            ours = _moved(ours)
+        meter.before_close()
+        ours.close()
+        theirs.close()
+    assert listings <= 5  # at the beginning, at the first close, for the one that moved, and for the one after
+    meter.end()
+    wire = meter.wire()
+    assert wire is not None
+    assert (wire["bytes_sent"], wire["bytes_received"]) == (200, 400)
+
+
+def _moved(sock: socket.socket) -> socket.socket:
+    """The same connection at a higher descriptor."""
+    higher = fcntl.fcntl(sock.fileno(), fcntl.F_DUPFD, 200)
+    family, kind = sock.family, sock.type
+    sock.close()
+    return socket.socket(family, kind, fileno=higher)
+
+
+@linux
+def test_where_short_connections_overlap_only_the_round_trip_is_known(listener: socket.socket):
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1], overlap=True)
+    meter.begin()
+    ours, theirs = _exchange(listener, 10, 20)
+    with ours, theirs:
+        meter.before_close()
+    meter.end()
+    assert meter.wire() is None
+    assert meter.min_rtt_us() is not None
+
+
+def test_a_system_that_does_not_list_its_open_files_knows_nothing_and_measures_all_the_same(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr("services.python.probes.tcpinfo._OPEN_FILES", tmp_path / "absent")
+    meter = WireMeter("127.0.0.1", listener.getsockname()[1])
+    meter.begin()
+    ours, theirs = _exchange(listener, 10, 20)
+    with ours, theirs:
+        meter.before_close()
+    meter.end()
+    assert meter.wire() is None
+    assert meter.min_rtt_us() is None
+
+
+def test_without_connections_nothing_is_known():
+    meter = WireMeter("127.0.0.1", 1)
+    meter.begin()
+    meter.end()
+    assert meter.wire() is None
+    assert meter.min_rtt_us() is None
+
+
+def test_an_older_kernels_shorter_struct_gives_what_it_has():
+    raw = bytearray(152)
+    struct.pack_into("=I", raw, 100, 4)
+    struct.pack_into("=Q", raw, 120, 1001)
+    struct.pack_into("=I", raw, 148, 0xFFFFFFFF)
+    info = parse(bytes(raw))
+    assert (info.retransmits, info.bytes_sent, info.min_rtt_us) == (4, 1001, None)
+    assert parse(bytes(104)).bytes_received is None

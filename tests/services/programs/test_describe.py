@@ -1,0 +1,71 @@
+"""The facts of a host."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from services.python.programs import describe as describe_module
+from services.python.programs.describe import describe, main
+
+
+def test_prints_one_line_of_json():
+    ended = subprocess.run(
+        [sys.executable, "-m", "services.python.programs.describe"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    facts = json.loads(ended.stdout)
+    assert ended.stdout.count("\n") == 1
+    assert facts["cpus"] >= 1
+    assert facts["clock"]["resolution_ns"] > 0
+    assert facts["cloud"] is None
+
+
+def test_two_looks_at_one_host_differ_in_nothing_but_uptime_and_clock():
+    first, second = describe(), describe()
+    for facts in (first, second):
+        del facts["uptime_s"], facts["clock"]
+    assert first == second
+
+
+def test_reads_the_files_below_the_root_it_is_given(tmp_path: Path):
+    for path, text in {
+        "proc/cpuinfo": "processor : 0\nmodel name : Fast 9000\nflags : fpu hypervisor\n\nmodel name : other\n",
+        "proc/meminfo": "MemTotal:  1024 kB\nSwapTotal: 0 kB\n",
+        "proc/uptime": "12.5 3.0\n",
+        "proc/self/cgroup": "0::/slice\n",
+        "sys/fs/cgroup/slice/cpu.max": "20000 100000\n",
+        "sys/class/dmi/id/product_name": "Some Engine\n",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave\n",
+        "proc/sys/net/ipv4/tcp_congestion_control": "cubic\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    facts = describe(tmp_path)
+    assert facts["cpu"] == "Fast 9000"
+    assert (facts["memory_bytes"], facts["swap_bytes"], facts["uptime_s"]) == (1024 * 1024, 0, 12.5)
+    assert facts["cgroup"]["cpu_max"] == "20000 100000"
+    assert facts["virtualization"] == "Some Engine"
+    assert facts["governor"] == "powersave"
+    assert facts["sysctl"]["net.ipv4.tcp_congestion_control"] == "cubic"
+
+
+def test_a_system_without_those_files_says_null(tmp_path: Path):
+    facts = describe(tmp_path)
+    assert (facts["memory_bytes"], facts["governor"], facts["uptime_s"], facts["clock_source"]) == (None,) * 4
+
+
+def test_the_instance_is_asked_only_on_a_cloud_host(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(describe_module, "_instance", lambda: {"machine": "f1-micro", "zone": "us-west1-a"})
+    main([], {"ORCH_CLOUD": "gcp"})
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["machine_type"], facts["zone"]) == ("f1-micro", "us-west1-a")

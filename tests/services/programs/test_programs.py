@@ -1,0 +1,391 @@
+"""Responder and requester as programs: the process contract, end to end over `tcp`."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.python.contract.lines import STATUSES, Load, Payload, Target, Trial, Warmup
+from services.python.load.record import read_record
+from services.python.load.recorder import Tally
+from services.python.programs import run_trial as attempt
+from services.python.protocols.tcp.frames import ERROR, EXCHANGE, IDENTITY, decode_request
+from services.python.protocols.tcp.stream import FrameReader, send_frame
+from tests.support.ends import PATIENCE_S, make_trial, program, responder
+
+SHORT = Warmup(requests=20, at_least_s=0, at_most_s=30)
+
+
+def a_trial(port: int, record: Path, **changes: Any) -> Trial:
+    told: dict[str, Any] = {
+        "target": Target(host="127.0.0.1", port=port, identity="nonce"),
+        "protocol": "tcp",
+        "client": "socket",
+        "operation": "timestamp",
+        "record": str(record),
+        "warmup": SHORT,
+        "load": Load(requests=50),
+    }
+    return Trial(**{**told, **changes})
+
+
+@pytest.mark.parametrize("client", ["socket", "uvloop"])
+@pytest.mark.parametrize("connection", ["reuse", "per-request"])
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_trial_from_check_to_done(tmp_path: Path, client: str, connection: Any, concurrency: int):
+    record = tmp_path / "record"
+    with responder("tcp") as (answering, ready):
+        load = Load(requests=50, concurrency=concurrency)
+        lines = make_trial(a_trial(ready["port"], record, client=client, connection=connection, load=load))
+        answering.send("stats")
+        stats = answering.read()["stats"]
+    assert [line["type"] for line in lines if line["type"] != "progress"] == ["checked", "start", "done"]
+    done = lines[-1]
+    rows = list(read_record(record))
+    assert (done["rows"], done["warmup_requests"], done["requests"]) == (70, 20, 50)
+    assert sorted(row.sequence for row in rows) == list(range(1, 71))
+    assert [row.phase for row in sorted(rows)] == [0] * 20 + [1] * 50
+    assert {row.status for row in rows} == {0}
+    assert all(row.sent_ns < row.received_ns for row in rows)
+    assert max(row.received_ns for row in rows if row.phase == 0) < min(row.sent_ns for row in rows if row.phase == 1)
+    assert done["errors"] == {}
+    assert (done["identity"], done["verified"]) == ("nonce", 50)
+    assert done["verified_in_flight"] <= (0 if concurrency == 1 else 50)
+    assert 0 < done["paused_s"] < done["measured_s"]
+    assert done["connections_opened"] == (0 if connection == "reuse" else 50)
+    assert done["body_bytes_sent"] == 50 * lines[0]["body_bytes"][0]
+    assert stats["answered"] == 72  # the two of the check among them
+    assert 2 < stats["peers"] <= (2 + concurrency if connection == "reuse" else 72)
+
+
+def test_an_open_loop_keeps_its_schedule(tmp_path: Path):
+    record = tmp_path / "record"
+    load = Load(rate_per_s=500, requests=100, concurrency=4, arrivals="uniform")
+    with responder("tcp") as (_, ready):
+        done = make_trial(a_trial(ready["port"], record, client="uvloop", load=load, operation="add"))[-1]
+    due = sorted(row.intended_ns for row in read_record(record) if row.phase == 1)
+    assert done["requests"] == 100
+    assert {later - earlier for earlier, later in pairwise(due)} == {2_000_000}
+    assert done["loop_lag_ms"] >= 0
+
+
+def test_bytes_and_packets_are_those_of_the_measured_phase(tmp_path: Path):
+    load, payload = Load(requests=10), Payload(kind="exchange", size=1000, reply_size=3000)
+    with responder("tcp") as (_, ready):
+        done = make_trial(
+            a_trial(ready["port"], tmp_path / "record", operation="exchange", payload=payload, load=load)
+        )[-1]
+    if done["wire"] is None:
+        pytest.skip("this system has no TCP_INFO")
+    assert done["wire"]["bytes_sent"] == 10 * (1000 + 4 + 5)
+    assert done["wire"]["bytes_received"] == 10 * (3000 + 5)
+    assert done["min_rtt_us"] > 0
+
+
+def test_no_requests_is_a_smoke_test(tmp_path: Path):
+    with responder("tcp") as (_, ready):
+        lines = make_trial(a_trial(ready["port"], tmp_path / "record", load=Load(requests=0)))
+    assert [line["type"] for line in lines] == ["checked", "done"]
+    assert not (tmp_path / "record").exists()
+
+
+def test_another_responder_is_refused_before_anything_is_measured(tmp_path: Path):
+    with responder("tcp", "another") as (_, ready):
+        (failed,) = make_trial(a_trial(ready["port"], tmp_path / "record"))
+    assert (failed["type"], failed["kind"]) == ("failed", "wrong-reply")
+    assert "another responder answers" in failed["message"]
+
+
+def test_nobody_there_is_refused(tmp_path: Path):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        (failed,) = make_trial(a_trial(unused.getsockname()[1], tmp_path / "record"))
+    assert (failed["type"], failed["kind"]) == ("failed", "refused")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"protocol": "tpc"}, "no such protocol"),
+        ({"client": "curl"}, "no such protocol, client"),
+        ({"operation": "subtract"}, "operation"),
+        ({"operation": "image", "payload": Payload(kind="image", path="not-there.png")}, "cannot read not-there.png"),
+        ({"operation": "add", "payload": Payload(kind="bytes", size=3)}, "add carries a payload of kind none"),
+        ({"load": Load()}, "nothing would end this trial"),
+        ({"load": Load(requests=1, concurrency=0)}, "a concurrency of at least 1"),
+        ({"load": Load(requests=1, rate_per_s=0)}, "a rate above 0"),
+    ],
+)
+def test_what_there_is_not_cannot_be_asked(tmp_path: Path, changes: dict[str, Any], words: str):
+    (failed,) = make_trial(a_trial(1, tmp_path / "record", **changes))
+    assert (failed["type"], failed["kind"]) == ("failed", "trial")
+    assert words in failed["message"]
+
+
+def test_a_line_that_is_no_trial_is_refused():
+    with program("services.python.programs.request") as requester:
+        requester.send('{"contract": 99}')
+        assert requester.read()["kind"] == "trial"
+        assert requester.ended()[0] == 1
+
+
+@contextmanager
+def strange_responder(answer: Callable[[int, int, bytes], tuple[int, bytes] | None]) -> Iterator[int]:
+    """Frames answered as told; `answer` gets the number of the request, from 1 without identity. None: no answer."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    count = 0
+
+    def converse(connection: socket.socket) -> None:
+        nonlocal count
+        reader = FrameReader(connection)
+        with connection:
+            while (frame := reader.read()) is not None:
+                code, body = frame
+                if code == IDENTITY:
+                    send_frame(connection, code, b"nonce")
+                    continue
+                count += 1
+                reply = answer(count, code, body)
+                if reply is not None:
+                    send_frame(connection, *reply)
+
+    def accept() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=converse, args=(connection,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    with listener:
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def exchanged(code: int, body: bytes) -> tuple[int, bytes]:
+    from services.python.operations import OPERATIONS
+
+    return code, OPERATIONS["exchange"].answer(decode_request(code, body), lambda: 0)["data"]
+
+
+@pytest.mark.parametrize("client", ["socket", "uvloop"])
+def test_wrong_replies_errors_and_silence_are_counted_by_kind_and_never_a_latency(tmp_path: Path, client: str):
+    def answer(number: int, code: int, body: bytes) -> tuple[int, bytes] | None:
+        # Request 1 is the check, 2 to 21 the warm-up.
+        return {25: (EXCHANGE, b"not it"), 28: (ERROR, b"out of order"), 30: None, 33: (77, b"")}.get(
+            number, exchanged(code, body)
+        )
+
+    record = tmp_path / "record"
+    with strange_responder(answer) as port:
+        trial = a_trial(
+            port,
+            record,
+            client=client,
+            operation="exchange",
+            payload=Payload(kind="exchange", size=10, reply_size=10),
+            load=Load(requests=30),
+            timeout_s=1.0,
+        )
+        done = make_trial(trial)[-1]
+    assert done["type"] == "done"
+    assert done["errors"] == {"wrong-reply": 1, "protocol": 1, "timeout": 1, "undecodable": 1}
+    assert done["error_examples"]["protocol"] == "out of order"
+    assert done["requests"] == 30
+    statuses = [STATUSES[row.status] for row in read_record(record) if row.phase == 1]
+    assert statuses.count("ok") == 26
+    assert done["body_bytes_received"] == 26 * 10
+    assert done["connections_opened"] == 2  # after the silence, and after what could not be decoded
+
+
+def test_a_wrong_reply_to_the_check_is_refused(tmp_path: Path):
+    with strange_responder(lambda number, code, body: (code, b"wrong")) as port:
+        trial = a_trial(
+            port, tmp_path / "record", operation="exchange", payload=Payload(kind="exchange", size=1, reply_size=9)
+        )
+        (failed,) = make_trial(trial)
+    assert (failed["type"], failed["kind"]) == ("failed", "wrong-reply")
+
+
+def test_a_responder_that_dies_in_the_middle_fails_the_trial_and_keeps_the_rows(tmp_path: Path):
+    record = tmp_path / "record"
+    with responder("tcp") as (answering, ready), program("services.python.programs.request") as requester:
+        requester.send(a_trial(ready["port"], record, load=Load(duration_s=60)).to_json())
+        while requester.read().get("type") != "progress":
+            pass
+        answering.process.kill()
+        status, lines, _ = requester.ended_by_itself()
+    assert status == 1
+    assert lines[-1]["type"] == "failed"
+    assert lines[-1]["kind"] in ("refused", "closed")
+    rows = list(read_record(record))
+    assert sum(row.status == 0 for row in rows) > 20
+    assert sum(row.status != 0 for row in rows) == 50
+
+
+@pytest.mark.parametrize("how", ["terminated", "stdin closed"])
+def test_a_requester_that_is_ended_leaves_its_rows(tmp_path: Path, how: str):
+    record = tmp_path / "record"
+    with responder("tcp") as (_, ready), program("services.python.programs.request") as requester:
+        requester.send(a_trial(ready["port"], record, load=Load(duration_s=60)).to_json())
+        while requester.read().get("type") != "progress":
+            pass
+        if how == "terminated":
+            requester.process.terminate()
+        requester.ended()
+    assert requester.process.returncode == (-signal.SIGTERM if how == "terminated" else 1)
+    assert len(list(read_record(record))) > 20
+
+
+@pytest.mark.parametrize("client", ["socket", "uvloop"])
+def test_a_requester_that_is_killed_with_several_in_flight_leaves_rows_that_say_they_were_not_verified(
+    tmp_path: Path, client: str
+):
+    record = tmp_path / "record"
+    load = Load(duration_s=60, concurrency=4)
+    with responder("tcp") as (_, ready), program("services.python.programs.request") as requester:
+        requester.send(a_trial(ready["port"], record, client=client, load=load).to_json())
+        while requester.read().get("phase") != "measured":
+            pass
+        requester.process.kill()
+        requester.process.wait(PATIENCE_S)
+    rows = list(read_record(record))
+    assert {STATUSES[row.status] for row in rows if row.phase == 0} == {"ok"}  # verified before the measured phase
+    measured = [row for row in rows if row.phase == 1]
+    assert len(measured) > 20
+    assert {STATUSES[row.status] for row in measured} == {"ok", "unverified"}  # one a second is looked at at once
+    assert all(row.sent_ns < row.received_ns for row in measured)
+    assert all((row.bytes_sent, row.bytes_received) == (-1, -1) for row in measured if row.status)
+
+
+@pytest.mark.parametrize("client", ["socket", "uvloop"])
+def test_wrong_replies_among_many_in_flight_are_found(tmp_path: Path, client: str):
+    def answer(number: int, code: int, body: bytes) -> tuple[int, bytes]:
+        return (EXCHANGE, b"not it") if number in (25, 60) else exchanged(code, body)
+
+    record = tmp_path / "record"
+    with strange_responder(answer) as port:
+        trial = a_trial(
+            port,
+            record,
+            client=client,
+            operation="exchange",
+            payload=Payload(kind="exchange", size=10, reply_size=10),
+            load=Load(requests=100, concurrency=4),
+        )
+        done = make_trial(trial)[-1]
+    assert done["type"] == "done"
+    assert (done["errors"], done["verified"]) == ({"wrong-reply": 2}, 98)
+    assert done["body_bytes_received"] == 98 * 10
+    statuses = [STATUSES[row.status] for row in read_record(record) if row.phase == 1]
+    assert (statuses.count("ok"), statuses.count("wrong-reply")) == (98, 2)
+
+
+@pytest.mark.parametrize("how", ["stdin closed", "SIGTERM", "SIGINT"])
+def test_a_responder_ends_with_its_stdin_or_at_a_signal(how: str):
+    with responder("tcp") as (answering, _):
+        if how != "stdin closed":
+            answering.process.send_signal(signal.Signals[how])
+            assert answering.process.wait(timeout=PATIENCE_S) == 0
+        status, lines, stderr = answering.ended()
+    assert (status, lines, stderr) == (0, [], "")
+
+
+def test_a_responder_ends_while_a_connection_is_open():
+    with responder("tcp") as (answering, ready), socket.create_connection(("127.0.0.1", ready["port"])):
+        assert answering.ended()[0] == 0
+
+
+def test_an_unknown_line_is_answered_on_stderr_and_changes_nothing():
+    with responder("tcp") as (answering, _):
+        answering.send("status")
+        answering.send("stats")
+        assert answering.read()["stats"]["answered"] == 0
+        assert "unknown line on stdin: 'status'; known: stats" in answering.ended()[2]
+
+
+def test_the_ready_line_names_the_implementation_and_its_versions():
+    with responder("tcp", "abc") as (_, ready):
+        assert ready["implementation"] == "threads"
+        assert ready["identity"] == "abc"
+        assert "python" in ready["versions"]
+        assert ready["ready"] is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--protocol", "nope", "--identity", "x"], "unknown protocol or implementation 'nope'"),
+        (["--protocol", "harness", "--identity", "x"], "unknown protocol or implementation 'harness'"),
+        (["--protocol", "tcp", "--identity", "x", "--implementation", "fast"], "'fast'"),
+        (["--protocol", "tcp", "--identity", "x", "--host", "198.51.100.7"], "cannot listen on 198.51.100.7:0"),
+    ],
+)
+def test_a_responder_that_cannot_start_says_so_in_one_line(arguments: list[str], words: str):
+    with program("services.python.programs.respond", *arguments) as refused:
+        status, lines, stderr = refused.ended_by_itself()
+    assert (status, lines) == (1, [])
+    assert words in stderr
+    assert stderr.count("\n") == 1
+
+
+def test_a_port_that_is_taken_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with program(
+            "services.python.programs.respond", "--protocol", "tcp", "--identity", "x", "--port", port
+        ) as refused:
+            status, _, stderr = refused.ended_by_itself()
+    assert status == 1
+    assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in stderr
+
+
+_NOISY = """
+import os, sys
+from services.python.programs.lines import Lines
+lines = Lines()
+print("a banner by print")
+os.write(1, b"a banner by write\\n")
+os.system("echo a banner by a child")
+lines.write({"contract": True})
+sys.stdout.flush()
+"""
+
+
+def test_what_a_library_prints_does_not_reach_stdout():
+    ended = subprocess.run([sys.executable, "-c", _NOISY], capture_output=True, text=True, timeout=PATIENCE_S)
+    assert ended.stdout == '{"contract":true}\n'
+    assert sorted(ended.stderr.splitlines()) == ["a banner by a child", "a banner by print", "a banner by write"]
+
+
+def test_a_record_that_cannot_be_written_is_said_and_nothing_is_measured(tmp_path: Path):
+    with responder("tcp") as (_, ready):
+        lines = make_trial(a_trial(ready["port"], tmp_path / "no" / "such" / "folder"))
+    assert lines[-1]["kind"] == "host"
+    assert "folder" in lines[-1]["message"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("not_sent", "busy_s", "cpu_s", "reason"),
+    [
+        (0, 4.0, 0.1, None),
+        (3, 3.9, 0.1, "connections-busy"),
+        (3, 3.9, 0.95, "requester-behind"),  # its own core was full: the connections waited for it
+        (3, 2.0, 0.1, "requester-behind"),  # something held it up
+    ],
+)
+def test_why_requests_were_not_sent(not_sent: int, busy_s: float, cpu_s: float, reason: str | None):
+    tally = Tally(not_sent=not_sent, busy_ns=int(busy_s * 1e9), first_sent_ns=0, last_received_ns=1_000_000_000)
+    assert attempt._not_sent_reason(tally, concurrency=4, cpu_s=cpu_s) == reason

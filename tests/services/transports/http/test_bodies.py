@@ -1,0 +1,91 @@
+"""CBOR, MessagePack and Avro: every message comes back as it went, and junk is never more than an error."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.python.codecs.base import MESSAGES, BinaryCodec, message_of
+
+CODECS: dict[str, BinaryCodec] = {
+    name: importlib.import_module(f"services.python.codecs.{name}").CODEC for name in ("cbor", "msgpack", "avro")
+}
+int32 = st.integers(-(2**31), 2**31 - 1)
+# A 32-bit sum and 64-bit identifiers are what the operations make; text is anything that UTF-8 can write.
+text = st.text(st.characters(exclude_categories=("Cs",)))
+record = st.fixed_dictionaries(
+    {
+        "id": st.integers(-(2**63), 2**63 - 1),
+        "name": text,
+        "value": st.floats(allow_nan=False),
+        "active": st.booleans(),
+        "tags": st.lists(text, max_size=4),
+    }
+)
+json_values = st.recursive(
+    st.none() | st.booleans() | int32 | st.floats(allow_nan=False, allow_infinity=False) | text,
+    lambda inner: st.lists(inner) | st.dictionaries(text, inner),
+    max_leaves=10,
+)
+REQUESTS = {
+    "identity": st.just({}),
+    "timestamp": st.fixed_dictionaries({"request_timestamp": text}),
+    "add": st.fixed_dictionaries({"a": int32, "b": int32}),
+    "echo/data": st.fixed_dictionaries({"data": st.binary()}),
+    "echo/records": st.fixed_dictionaries({"records": st.lists(record, max_size=5)}),
+    "echo/document": st.fixed_dictionaries({"document": json_values}),
+    "image": st.fixed_dictionaries({"data": st.binary(), "full_decode": st.booleans()}),
+}
+REPLIES = {
+    **REQUESTS,
+    "identity": st.fixed_dictionaries({"identity": text}),
+    "timestamp": st.fixed_dictionaries({"request_timestamp": text, "response_timestamp": text}),
+    "add": st.fixed_dictionaries({"sum": int32}),
+    "image": st.fixed_dictionaries({"width": int32, "height": int32}),
+}
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+@pytest.mark.parametrize("name", CODECS)
+@given(data=st.data())
+def test_every_message_comes_back_as_it_went(name: str, message: str, data: Any) -> None:
+    for coder, values in (
+        (CODECS[name].request(message), REQUESTS[message]),
+        (CODECS[name].reply(message), REPLIES[message]),
+    ):
+        fields = data.draw(values)
+        assert coder.read(coder.write(fields)) == fields
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+@pytest.mark.parametrize("name", CODECS)
+@given(junk=st.binary(max_size=100))
+def test_junk_is_an_error_that_the_codec_names(name: str, message: str, junk: bytes) -> None:
+    with contextlib.suppress(*CODECS[name].errors):
+        assert isinstance(CODECS[name].reply(message).read(junk), dict)
+
+
+@pytest.mark.parametrize("name", CODECS)
+def test_a_reply_cut_short_is_an_error(name: str) -> None:
+    coder = CODECS[name].reply("echo/data")
+    whole = coder.write({"data": b"x" * 1000})
+    with pytest.raises(CODECS[name].errors):
+        coder.read(whole[:-1])
+
+
+@pytest.mark.parametrize("name", CODECS)
+def test_bytes_are_carried_as_they_are(name: str) -> None:
+    data = bytes(range(256))
+    written = CODECS[name].request("echo/data").write({"data": data})
+    assert data in written
+    assert len(written) - len(data) < 16
+
+
+def test_an_echo_is_three_messages() -> None:
+    assert message_of("echo", {"records": []}) == "echo/records"
+    assert message_of("add", {"a": 1, "b": 2}) == "add"

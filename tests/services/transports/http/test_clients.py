@@ -1,0 +1,348 @@
+"""What every HTTP client makes of a responder that fails, and of an environment that would lead it elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from services.python.codecs.json import JSON, json_bytes, json_object
+from services.python.load.client import CallFailed, CallSpec
+from services.python.transports.http.clients import clients, dial_with
+from services.python.transports.http.route import Route
+
+CLIENTS = {client.name: client for client in clients("any.requester")}
+ROUTE = Route(path="/ask", content_type=JSON, encode=json_bytes, decode=json_object)
+
+Behave = Callable[[socket.socket], None]
+
+
+def answered(body: bytes, status: str = "200 OK", *fields: str) -> bytes:
+    head = "\r\n".join([f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *fields])
+    return head.encode() + b"\r\n\r\n" + body
+
+
+def replies(reply: bytes) -> Behave:
+    """Gives this reply to every request of a connection."""
+
+    def behave(connection: socket.socket) -> None:
+        while read_request(connection):
+            connection.sendall(reply)
+
+    return behave
+
+
+def replies_once(reply: bytes) -> Behave:
+    """Gives this reply to the first request of a connection, and closes it."""
+
+    def behave(connection: socket.socket) -> None:
+        read_request(connection)
+        connection.sendall(reply)
+
+    return behave
+
+
+def hangs(connection: socket.socket) -> None:
+    while connection.recv(65536):
+        pass
+
+
+def read_request(connection: socket.socket) -> bytes:
+    """The next whole request; empty when the client has left."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += (more := connection.recv(65536))
+        if not more:
+            return b""
+    head, _, body = data.partition(b"\r\n\r\n")
+    length = next(int(f.split(b":")[1]) for f in head.split(b"\r\n") if f.lower().startswith(b"content-length"))
+    while len(body) < length:
+        body += connection.recv(65536)
+    return head + b"\r\n\r\n" + body
+
+
+class Fake:
+    """A server on loopback that behaves as it is told, one connection after the other."""
+
+    def __init__(self, behave: Behave) -> None:
+        self._behave = behave
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self.connections = 0
+        self._ended = threading.Event()
+        self._closed = threading.Semaphore(0)
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        while True:
+            connection, _ = self._listener.accept()
+            with connection:
+                if self._ended.is_set():
+                    return
+                self.connections += 1
+                with contextlib.suppress(OSError):  # the client has left, as some of these tests want it
+                    self._behave(connection)
+            self._closed.release()
+
+    def await_close(self) -> None:
+        """Return when a connection has been closed on this side."""
+        assert self._closed.acquire(timeout=30)
+
+    def end(self) -> None:
+        self._ended.set()
+        socket.create_connection(("127.0.0.1", self.port)).close()
+        self._thread.join(timeout=30)
+        self._listener.close()
+
+
+@contextlib.contextmanager
+def serving(behave: Behave) -> Iterator[Fake]:
+    fake = Fake(behave)
+    try:
+        yield fake
+    finally:
+        fake.end()
+
+
+class Conversation:
+    """One connection of a client, with blocking calls whatever its style."""
+
+    def __init__(self, client: str, port: int, timeout_s: float = 30) -> None:
+        call = CallSpec(host="127.0.0.1", port=port, operation="ask", timeout_s=timeout_s, example={})
+        self._loop = asyncio.new_event_loop() if CLIENTS[client].style == "async" else None
+        self._connection: Any = None
+        self._dialer: Any = dial_with(CLIENTS[client], ROUTE, call)
+
+    def __enter__(self) -> Conversation:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._connection is not None:
+            self._await(self._connection.close())
+        if self._loop is not None:
+            self._loop.close()
+
+    def ask(self, request: dict[str, Any] | None = None) -> Any:
+        if self._connection is None:
+            self._connection = self._await(self._dialer.dial())
+        reply = self._await(self._connection.call(request or {}))
+        return self._connection.value(reply)
+
+    def _await(self, outcome: Any) -> Any:
+        return outcome if self._loop is None or outcome is None else self._loop.run_until_complete(outcome)
+
+
+@pytest.fixture(params=sorted(CLIENTS))
+def client(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def failure(client: str, behave: Behave, timeout_s: float = 30) -> CallFailed:
+    with serving(behave) as fake, Conversation(client, fake.port, timeout_s) as conversation:
+        with pytest.raises(CallFailed) as raised:
+            conversation.ask({"a": 1})
+        assert fake.connections == 1, "asked again, though nobody told it to"
+    return raised.value
+
+
+def test_a_reply_is_decoded(client: str) -> None:
+    with serving(replies(answered(b'{"b": 2}'))) as fake, Conversation(client, fake.port) as conversation:
+        assert conversation.ask() == {"b": 2}
+        assert conversation.ask() == {"b": 2}
+        assert fake.connections == 1
+
+
+def test_nobody_listening_is_refused(client: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with Conversation(client, port) as conversation, pytest.raises(CallFailed) as raised:
+        conversation.ask()
+    assert raised.value.status == "refused"
+
+
+def test_a_connection_closed_before_the_reply_is_closed(client: str) -> None:
+    assert failure(client, replies_once(b"")).status == "closed"
+
+
+def test_a_connection_closed_within_the_reply_is_closed(client: str) -> None:
+    whole = answered(b'{"text": "' + b"x" * 1000 + b'"}')
+    assert failure(client, replies_once(whole[:-500])).status == "closed"
+
+
+def test_no_reply_in_time_is_a_timeout(client: str) -> None:
+    assert failure(client, hangs, timeout_s=0.2).status == "timeout"
+
+
+def test_half_a_reply_in_time_is_a_timeout(client: str) -> None:
+    def stalls(connection: socket.socket) -> None:
+        read_request(connection)
+        connection.sendall(answered(b'{"text": "never ends"}')[:-5])
+        hangs(connection)
+
+    assert failure(client, stalls, timeout_s=0.2).status == "timeout"
+
+
+def test_another_http_status_is_an_error_in_the_protocols_words(client: str) -> None:
+    failed = failure(client, replies(answered(b"what went wrong" + b"." * 10_000, "500 Internal Server Error")))
+    assert failed.status == "protocol"
+    assert failed.detail.startswith("HTTP 500: b'what went wrong")
+    assert len(failed.detail) < 300
+
+
+def test_a_redirect_is_not_followed(client: str) -> None:
+    failed = failure(client, replies(answered(b"", "307 Temporary Redirect", "Location: /elsewhere")))
+    assert failed.status == "protocol"
+    assert "HTTP 307" in failed.detail
+
+
+@pytest.mark.parametrize("body", [b"<html>", b'{"a": ', b"[1]", b"\xff", b""])
+def test_a_body_that_is_none_is_undecodable(client: str, body: bytes) -> None:
+    assert failure(client, replies(answered(body))).status == "undecodable"
+
+
+def test_bytes_that_are_not_http_are_undecodable(client: str) -> None:
+    assert failure(client, replies_once(b"\x00\x01 this is no HTTP at all\r\n\r\n")).status == "undecodable"
+
+
+def test_a_kept_connection_that_was_closed_meanwhile_is_closed_and_not_opened_anew(client: str) -> None:
+    with serving(replies_once(answered(b'{"b": 2}'))) as fake, Conversation(client, fake.port) as conversation:
+        assert conversation.ask() == {"b": 2}
+        fake.await_close()
+        with pytest.raises(CallFailed) as raised:
+            conversation.ask()
+    assert raised.value.status == "closed"
+
+
+def test_a_connection_that_the_responder_announced_to_close_is_closed_at_the_next_call(client: str) -> None:
+    reply = answered(b'{"b": 2}', "200 OK", "Connection: close")
+    with serving(replies_once(reply)) as fake, Conversation(client, fake.port) as conversation:
+        assert conversation.ask() == {"b": 2}
+        fake.await_close()
+        with pytest.raises(CallFailed) as raised:
+            conversation.ask()
+    assert raised.value.status == "closed"
+
+
+def test_a_connection_is_usable_after_an_error_of_the_protocol(client: str) -> None:
+    outcomes = iter([answered(b"no", "503 Service Unavailable"), answered(b'{"b": 2}')])
+
+    def recovers(connection: socket.socket) -> None:
+        while read_request(connection):
+            connection.sendall(next(outcomes))
+
+    with serving(recovers) as fake, Conversation(client, fake.port) as conversation:
+        with pytest.raises(CallFailed, match="HTTP 503"):
+            conversation.ask()
+        assert conversation.ask() == {"b": 2}
+        assert fake.connections == 1
+
+
+def test_proxies_of_the_environment_are_not_asked(client: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        nobody = listener.getsockname()[1]
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{nobody}")
+    with serving(replies(answered(b'{"b": 2}'))) as fake, Conversation(client, fake.port) as conversation:
+        assert conversation.ask() == {"b": 2}
+
+
+def test_what_is_sent_is_one_plain_request(client: str) -> None:
+    seen: list[bytes] = []
+
+    def records(connection: socket.socket) -> None:
+        seen.append(read_request(connection))
+        connection.sendall(answered(b"{}"))
+
+    text = "x" * 2_000_000  # large enough for curl to ask for permission first, were it allowed to
+    with serving(records) as fake, Conversation(client, fake.port) as conversation:
+        conversation.ask({"text": text})
+    head, _, body = seen[0].partition(b"\r\n\r\n")
+    first, *fields = head.decode().split("\r\n")
+    by_name = {field.split(":")[0].lower(): field.split(":", 1)[1].strip() for field in fields}
+    assert first == "POST /ask HTTP/1.1"
+    assert by_name["host"] == f"127.0.0.1:{fake.port}"
+    assert by_name["content-type"] == "application/json"
+    assert by_name["content-length"] == str(len(body))
+    assert by_name["accept-encoding"] == "identity"
+    assert by_name["user-agent"] == "orch"
+    assert "expect" not in by_name
+    assert "transfer-encoding" not in by_name
+    assert body == b'{"text":"' + text.encode() + b'"}'
+
+
+def nodelay_towards(port: int) -> list[bool]:
+    """TCP_NODELAY of this process's own sockets that lead to the port, whichever library opened them."""
+    found = []
+    for descriptor in os.listdir("/dev/fd"):  # noqa: PTH208 - names are wanted, not paths
+        try:
+            sock = socket.socket(fileno=int(descriptor))
+        except OSError:
+            continue  # no socket
+        try:
+            if sock.family == socket.AF_INET and sock.getpeername()[1] == port:
+                found.append(bool(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)))
+        except OSError:
+            continue  # not connected
+        finally:
+            sock.detach()
+    return found
+
+
+def test_the_socket_has_tcp_nodelay(client: str) -> None:
+    with serving(replies(answered(b"{}"))) as fake, Conversation(client, fake.port) as conversation:
+        conversation.ask()
+        assert nodelay_towards(fake.port) == [True]
+
+
+def test_nothing_is_left_to_the_garbage_collector(client: str) -> None:
+    """A measuring requester has switched it off: what each request left behind would stay to the end of the trial."""
+    calls = 200
+    with serving(replies(answered(b"{}"))) as fake, Conversation(client, fake.port) as conversation:
+        conversation.ask()
+        gc.collect()
+        gc.disable()
+        try:
+            before = len(gc.get_objects())
+            for _ in range(calls):
+                conversation.ask()
+            left = len(gc.get_objects()) - before
+        finally:
+            gc.enable()
+    assert left < calls
+
+
+def test_the_raw_client_says_that_it_does_not_speak_chunks() -> None:
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+    failed = failure("raw", replies(chunked))
+    assert failed.status == "undecodable"
+    assert "use another client" in failed.detail
+
+
+def test_the_raw_client_refuses_more_than_was_announced() -> None:
+    failed = failure("raw", replies(answered(b"{}") + b"and more"))
+    assert failed.status == "undecodable"
+    assert "8 bytes more than the Content-Length" in failed.detail
+
+
+@pytest.mark.parametrize("cut", [1, 3, 20, 40, 60])
+def test_the_raw_client_reads_a_reply_in_pieces(cut: int) -> None:
+    reply = answered(b'{"text": "in two pieces"}')
+    came = threading.Event()
+
+    def in_pieces(connection: socket.socket) -> None:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        read_request(connection)
+        connection.sendall(reply[:cut])
+        came.wait(0.02)
+        connection.sendall(reply[cut:])
+
+    with serving(in_pieces) as fake, Conversation("raw", fake.port) as conversation:
+        assert conversation.ask() == {"text": "in two pieces"}

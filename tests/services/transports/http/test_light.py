@@ -1,0 +1,72 @@
+"""A small machine pays for an import: each end loads only what its own protocol and client need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+LIBRARIES = {
+    *("aiohttp", "cbor2", "fastapi", "fastavro", "flask", "graphql", "grpc", "gunicorn", "httpx", "msgpack", "numpy"),
+    *("PIL", "pycurl", "pydantic", "requests", "socketio", "starlette", "strawberry", "urllib3", "uvicorn", "uvloop"),
+    *("websockets", "werkzeug", "wsproto"),
+}
+
+
+def loaded_by(code: str) -> set[str]:
+    """The libraries in memory after a fresh interpreter ran this."""
+    script = f"import sys\n{code}\nprint(*sorted({LIBRARIES!r} & {{name.split('.')[0] for name in sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_listing_the_protocols_loads_no_library() -> None:
+    assert loaded_by("from services.python.contract.offers import protocols; assert len(protocols()) > 4") == set()
+
+
+@pytest.mark.parametrize(
+    ("client", "libraries"),
+    [
+        ("pycurl", {"pycurl"}),
+        ("aiohttp", {"aiohttp"}),
+        ("httpx", {"httpx"}),
+        ("requests", {"requests", "urllib3"}),
+        ("raw", set()),
+    ],
+)
+def test_a_requester_loads_its_own_client_only(client: str, libraries: set[str]) -> None:
+    code = f"""
+from services.python.load.client import CallSpec
+from services.python.protocols.rest import PROTOCOL
+from services.python.protocols.rest.requester import dialer
+call = CallSpec(host="127.0.0.1", port=1, operation="add", timeout_s=1, example={{"a": 1, "b": 2}})
+dialer(call, PROTOCOL.client({client!r}))
+"""
+    assert loaded_by(code) == libraries
+
+
+@pytest.mark.parametrize(
+    ("protocol", "codec"),
+    [("cbor", {"cbor2"}), ("msgpack", {"msgpack"}), ("avro", {"fastavro"}), ("graphql", set())],
+)
+def test_a_requester_loads_its_own_codec_only(protocol: str, codec: set[str]) -> None:
+    assert loaded_by(f"import services.python.protocols.{protocol}.requester") == codec
+
+
+@pytest.mark.parametrize(
+    ("module", "libraries"),
+    [
+        ("rest.responder", {"fastapi", "pydantic", "starlette"}),
+        ("rest.flask_responder", {"flask", "werkzeug"}),
+        ("rest.flask_gunicorn_responder", {"flask", "werkzeug", "gunicorn"}),
+        ("cbor.responder", {"cbor2", "fastapi", "pydantic", "starlette"}),
+        ("msgpack.responder", {"msgpack", "fastapi", "pydantic", "starlette"}),
+        ("avro.responder", {"fastavro", "fastapi", "pydantic", "starlette"}),
+        ("graphql.responder", {"strawberry", "graphql", "starlette"}),
+    ],
+)
+def test_a_responder_loads_its_own_framework_and_codec_only(module: str, libraries: set[str]) -> None:
+    assert loaded_by(f"import services.python.protocols.{module}") == libraries
