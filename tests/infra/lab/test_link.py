@@ -87,8 +87,8 @@ def test_the_summary_is_in_order() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"run_id": "x"}', '{"unknown": 1}'])
-def test_a_description_that_does_not_read_is_a_wrong_call(text: str) -> None:
+def test_a_description_that_cannot_be_parsed_is_a_wrong_call(text: str) -> None:
     read: Callable[[str], object] = link.spec_from_json
-    with pytest.raises(LabError, match="does not read") as caught:
+    with pytest.raises(LabError, match="cannot parse") as caught:
         read(text)
     assert caught.value.exit_code == 2
