@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SCAN := build/scan
+HEAVY := alone or lab or terraform or browser or qemu or slow
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXPERIMENT ?= experiments/quickstart.yaml
 LAB_EXPERIMENT ?= experiments/cross_region.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run lab lab-vm schema checks-table test lint format lock lock-providers scan-dependencies scan-secrets clean
+.PHONY: help setup run lab lab-vm schema checks-table test test-heavy test-all lint format lock lock-providers scan-dependencies scan-secrets clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -56,8 +57,14 @@ schema: setup ## write the JSON Schemas of experiments and of published figures 
 checks-table: $(VENV)/.orch-dev-ready ## measure what each check finds and its false alarms, for docs/checks.md (a quiet machine, some 15 minutes)
 	$(BIN)/python -m benchmarks.checks --write
 
-test: $(VENV)/.orch-dev-ready ## the tests; what needs more than Python is skipped with its reason
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+test: $(VENV)/.orch-dev-ready ## the tests that any machine can run beside each other, in a few minutes
+	@$(BIN)/python -m pytest -n auto -m "not ($(HEAVY))" $(PYTEST_ARGS)
+
+test-heavy: $(VENV)/.orch-dev-ready ## the others, one after the other: real measurements, lab, Terraform, browser; what is missing is skipped with its reason
+	@$(BIN)/python -m pytest -m "$(HEAVY)" $(PYTEST_ARGS)
+
+test-all: ## both, as CI does
+	@status=0; $(MAKE) test || status=$$?; $(MAKE) test-heavy || status=$$?; exit $$status
 
 lint: $(VENV)/.orch-dev-ready ## everything that reads the code without running it
 	$(BIN)/ruff format --check .

@@ -18,7 +18,9 @@ NEEDS = {
 
 
 def _param(attack: Attack):
-    return pytest.param(attack, id=attack.name, marks=(*NEEDS[attack.needs], pytest.mark.timeout(600)))
+    return pytest.param(
+        attack, id=attack.name, marks=(*NEEDS[attack.needs], pytest.mark.alone, pytest.mark.timeout(600))
+    )
 
 
 @pytest.mark.parametrize("attack", [_param(attack) for attack in ATTACKS])

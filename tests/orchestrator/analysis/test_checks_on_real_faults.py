@@ -13,6 +13,8 @@ from tests.support import faults, quota
 from tests.support.faults import Fault, a_real_run
 from tests.support.judged import verdicts
 
+pytestmark = pytest.mark.alone
+
 CLEAN = {
     "one after the other": {},
     "four in flight": {"concurrency": 4},

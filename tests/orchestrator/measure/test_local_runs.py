@@ -25,6 +25,8 @@ from services.python.contract.lines import Load
 from tests.support.hosts import Told
 from tests.support.plans import plan
 
+pytestmark = pytest.mark.alone
+
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 PATIENCE_S = 90.0
 COMPLETED = (0, 5)  # on a busy machine a check of the numbers may fail; what is tested here is the way to them
