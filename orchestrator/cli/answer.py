@@ -27,6 +27,10 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
             tuple(head.format(reference=answer.reference or "reference", unit=unit.name) for head in _HEADS),
             [_cells(row, unit) for row in rows],
         )
+        for why in dict.fromkeys(row.uncompared for row in rows if row.uncompared):
+            of = [row.stack for row in rows if row.uncompared == why]
+            of_whom = "" if len(of) == len(rows) else f" of {', '.join(of)}"
+            yield from (f"  {line}" for line in _wrapped(f"no comparison{of_whom}: {why}", width - 2))
     notes = [f"*: {words.VAGUE}."] if any(row.is_interval_vague for row in shown) else []
     notes += [words.INTERVALS] if any(row.median_interval_ms is not None for row in shown) else []
     notes += [words.RATIOS_AND_MEDIANS] if any(row.ratio is not None for row in shown) else []
