@@ -44,6 +44,7 @@ class Row:
         False  # the median's is wider than a factor of ten: too few trials to say how far it is off
     )
     uncompared: str = ""
+    pooled: tuple[str, ...] = ()  # which of median and p99 are of all requests, as not every trial has one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +123,7 @@ def _row(cell: CellSummary, against: Comparison | None, is_reference: bool, fail
         not_sent=cell.not_sent,
         is_of_those_sent=cell.is_of_those_sent,
         is_interval_vague=words.is_vague(cell.median_interval),
+        pooled=tuple(name for name in ("median", "p99") if of and name in of.pooled),
     )
 
 
