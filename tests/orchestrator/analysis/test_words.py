@@ -62,4 +62,4 @@ def test_trials_and_blocks_are_counted_from_one():
 
 @pytest.mark.parametrize(("repeats", "said"), [(1, "1 block in"), (3, "3 blocks in")])
 def test_the_conditions_count_blocks(repeats, said):
-    assert dict(summarise(a_run(repeats=repeats)).conditions)["Repeats"].startswith(said)
+    assert dict(summarise(a_run(blocks=repeats)).conditions)["Repeats"].startswith(said)
