@@ -29,8 +29,8 @@ $(VENV)/.orch-dev-ready: locks/dev.lock $(VENV)/.orch-ready
 	$(PIP) install --require-hashes -r locks/dev.lock
 	@touch $@
 
-run: setup ## measure all protocols on this machine and print where the report is (EXPERIMENT=file.yaml for another question)
-	@$(BIN)/orch run $(EXPERIMENT)
+run: setup ## measure all protocols on this machine and print where the report is (EXPERIMENT=file.yaml for another question, RUN_ARGS="--set ..." for options of orch run)
+	@$(BIN)/orch run $(EXPERIMENT) $(RUN_ARGS)
 	@echo "the program is $(BIN)/orch; \`source $(BIN)/activate\` lets you call it orch"
 
 lab: setup ## measure over emulated distance on this machine: plan, run, teardown (root; LAB_EXPERIMENT=, LAB_ARGS="--set ...")

@@ -25,6 +25,9 @@ import difflib
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+# What a run that was cut keeps, for messages.
+KEPT = "finished blocks count; the block in progress is made again, its trials are kept under superseded/"
+
 
 class OrchError(Exception):
     """What went wrong, and what to do next."""

@@ -101,6 +101,7 @@ class _Compared:
     known: int  # runs of the history that have a value of this cell's statistic
     spread: Spread
     floors: tuple[FloorMove, ...]
+    no_floors: str  # why there are none, as a clause; empty where there are some
     difference: Difference | None
 
 
@@ -121,8 +122,15 @@ def compare_runs(
         )
     obstacles = environments.obstacles(new, old)
     matched = matching.match(new, old)
+    if not matched.pairs and new.name != old.name:
+        different = "; ".join((*obstacles, *matching.different_values(new, old)))
+        raise UsageError(
+            f"the experiments are different: {new.name}, {old.name}; no cell of one measures what a cell of the other does"
+            + (f" ({different})" if different else ""),
+            hint="each run's own stacks compare with `orch compare RUN`",
+        )
     if not matched.pairs:
-        obstacles += matching.nearest_differences(new, old) or ["one of them has no cell"]
+        obstacles += matching.different_values(new, old) or ["one of them has no cell"]
     if obstacles:
         raise UsageError(
             f"runs {new.run_id} and {old.run_id} cannot be compared, they differ in: {'; '.join(obstacles)}",
@@ -199,6 +207,7 @@ def _compare(
         known=len(known),
         spread=spread,
         floors=floors,
+        no_floors="" if floors else _no_floors(new, old, pair),
         difference=between_runs.difference(mine, theirs, spread, floors) if mine and theirs else None,
     )
 
@@ -311,6 +320,22 @@ def _floor_moves(new: RunSummary, old: RunSummary, pair: tuple[CellSummary, Cell
             yield move
 
 
+def _no_floors(new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSummary]) -> str:
+    """Why no floor of two runs can be compared, as a clause: one of them has none, or too few readings of it."""
+    few = []
+    for kind in ("tcp", "ping"):
+        floors = [(run, _floor(run, kind, cell)) for run, cell in zip((new, old), pair, strict=True)]
+        if all(floor for _, floor in floors):
+            few += [
+                f"{words.count(readings, 'reading')} of {kind} in {run.run_id}"
+                for run, floor in floors
+                if floor and (readings := sum(m > 0 for m in floor.medians)) < intervals.FEWEST_BLOCKS
+            ]
+    if not few:
+        return "no floor was measured in both runs"
+    return f"too few readings to compare the floors ({', '.join(few)}; {intervals.FEWEST_BLOCKS} are needed)"
+
+
 def _overhead(
     new: RunSummary, old: RunSummary, one: _Compared, statistic: Statistic, margin: float, doubts: Sequence[str]
 ) -> Overhead | None:
@@ -354,7 +379,7 @@ def _far_floors(one: _Compared) -> Iterator[str]:
 
 def _floor_notes(one: _Compared) -> Iterator[str]:
     if not one.floors:
-        yield "no floor was measured in both runs: whether conditions moved is not known"
+        yield f"{one.no_floors}: whether conditions moved is not known"
     for floor in one.floors:
         if floor.has_moved and not floor.is_beyond_comparing:
             yield _moved(floor)

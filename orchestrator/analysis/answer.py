@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from orchestrator.analysis import unresolved, validity, words
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary
+from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
 
 
@@ -19,7 +20,8 @@ class Row:
 
     `median_text` and `p99_text` are for running text: `412 µs`, `> 2 s`, or nothing. `verdict` is the standing
     against the reference by the median (`reference`, `faster`, `slower`, `tie`, `not resolved`, `cannot tell`),
-    `invalid` where a check failed, and empty where there is nothing to compare with. `ratio` is to the reference's median.
+    `invalid` where a check failed, and empty where there is nothing to compare with: then `uncompared` says why.
+    `ratio` is to the reference's median.
     """
 
     cell: str
@@ -41,6 +43,8 @@ class Row:
     is_interval_vague: bool = (
         False  # the median's is wider than a factor of ten: too few trials to say how far it is off
     )
+    uncompared: str = ""
+    pooled: tuple[str, ...] = ()  # which of median and p99 are of all requests, as not every trial has one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +89,11 @@ def answer(summary: RunSummary) -> Answer:
         question=summary.question,
         verdicts=summary.verdicts,
         table=tuple(
-            _row(cell, against.get(cell.id), cell.id in references, invalid.get(cell.id, ())) for cell in cells
+            replace(
+                _row(cell, against.get(cell.id), cell.id in references, invalid.get(cell.id, ())),
+                uncompared=why_uncompared(cell, summary),
+            )
+            for cell in cells
         ),
         reference=", ".join(dict.fromkeys(references.values())),
         answer_at=count_before_answer(summary.cells, summary.checks),
@@ -115,6 +123,7 @@ def _row(cell: CellSummary, against: Comparison | None, is_reference: bool, fail
         not_sent=cell.not_sent,
         is_of_those_sent=cell.is_of_those_sent,
         is_interval_vague=words.is_vague(cell.median_interval),
+        pooled=tuple(name for name in ("median", "p99") if of and name in of.pooled),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from orchestrator.analysis import words
 from orchestrator.analysis.evidence import RunEvidence
 
 # Keys of a host's facts (services/python/programs/describe.py) that a reader needs to judge a latency, and their names.
@@ -39,7 +40,7 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
         if values:
             lines.append((title, _told_once(key, values)))
     lines += [
-        ("Repeats", f"{plan.repeats} blocks in balanced random order, seed {plan.seed}"),
+        ("Repeats", f"{words.count(plan.repeats, 'block')} in balanced random order, seed {plan.seed}"),
         ("orch", manifest.orch_version),
     ]
     return tuple(lines)

@@ -93,15 +93,29 @@ def differing(mine: Factors, theirs: Factors) -> list[str]:
     ]
 
 
-def nearest_differences(new: RunSummary, old: RunSummary) -> list[str]:
-    """Why two runs have no cell in common: each cell of `new` against the cell of `old` that differs in least."""
+def different_values(new: RunSummary, old: RunSummary) -> list[str]:
+    """Why two runs have no cell in common, each factor once: `protocol: grpc against cbor, rest`.
+
+    Named are the factors of which the runs share no value. Where there is none (each factor's values are shared, in other
+    combinations), those in which each cell of `new` differs from the cell of `old` that is most like it.
+    """
     plans = _Plan(new.plan), _Plan(old.plan)
-    theirs = [_factors(cell, plans[1]) for cell in old.cells]
+    sides = [[_factors(cell, plan) for cell in run.cells] for run, plan in zip((new, old), plans, strict=True)]
+    if not all(sides):
+        return []
     found = []
-    for cell in new.cells:
-        against = [differing(_factors(cell, plans[0]), other) for other in theirs]
-        found += ["; ".join(sorted(against, key=len)[0])] if against else []
-    return list(dict.fromkeys(found))
+    for name in dict.fromkeys(name for side in sides for cell in side for name in cell):
+        mine, theirs = (dict.fromkeys(cell.get(name, "none") for cell in side) for side in sides)
+        if not mine.keys() & theirs.keys():
+            found.append(f"{name}: {_few(mine)} against {_few(theirs)}")
+    nearest = (min((differing(cell, other) for other in sides[1]), key=len) for cell in sides[0])
+    return found or list(dict.fromkeys(text for texts in nearest for text in texts))
+
+
+def _few(values: Iterable[str], most: int = 4) -> str:
+    """The first of some values, sorted; how many more there are."""
+    every = sorted(values)
+    return ", ".join(every[:most]) + (f" and {len(every) - most} more" if len(every) > most else "")
 
 
 def _alone(

@@ -145,7 +145,7 @@ THROUGHPUT = (
 )
 
 # Of whatever number of requests in flight: each keeps a connection of its own where the client opens several.
-POLICIES = {"reuse": "connections kept open", "per-request": "a new connection per request"}
+POLICIES = {"reuse": "connections kept open", "per-request": "a new connection for each request"}
 
 
 def rate(per_s: float) -> str:

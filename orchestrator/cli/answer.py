@@ -11,6 +11,11 @@ from orchestrator.analysis.answer import Answer, Row
 
 _HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "req/s", "against {reference}")
 _ROWS_SHOWN = 40
+_POOLED = "†"  # behind a percentile that some trial has too few requests for
+_DASH = (
+    "-: fewer than ten requests lie beyond a percentile, or there are fewer than three blocks for an interval, or nothing"
+    " to compare with."
+)
 
 
 def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
@@ -27,7 +32,13 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
             tuple(head.format(reference=answer.reference or "reference", unit=unit.name) for head in _HEADS),
             [_cells(row, unit) for row in rows],
         )
+        for why in dict.fromkeys(row.uncompared for row in rows if row.uncompared):
+            of = [row.stack for row in rows if row.uncompared == why]
+            of_whom = "" if len(of) == len(rows) else f" of {', '.join(of)}"
+            yield from (f"  {line}" for line in _wrapped(f"no comparison{of_whom}: {why}", width - 2))
     notes = [f"*: {words.VAGUE}."] if any(row.is_interval_vague for row in shown) else []
+    notes += [f"{_POOLED}: of all requests pooled."] if any(row.pooled for row in shown) else []
+    notes += [_DASH] if any(_has_dash(row) for row in shown) else []
     notes += [words.INTERVALS] if any(row.median_interval_ms is not None for row in shown) else []
     notes += [words.RATIOS_AND_MEDIANS] if any(row.ratio is not None for row in shown) else []
     notes += [words.THROUGHPUT] if any(row.requests_per_s is not None for row in shown) else []
@@ -48,12 +59,17 @@ def _cells(row: Row, unit: words.Unit) -> tuple[str, ...]:
     errors = f" ({', '.join(lost)})" if lost else ""
     return (
         row.stack,
-        _in(unit, row.median_ms, row.median_text),
+        _in(unit, row.median_ms, row.median_text) + _POOLED * ("median" in row.pooled),
         _interval(row, unit),
-        _in(unit, row.p99_ms, row.p99_text),
+        _in(unit, row.p99_ms, row.p99_text) + _POOLED * ("p99" in row.pooled),
         "-" if row.requests_per_s is None else words.rate(row.requests_per_s),
         _verdict(row) + errors,
     )
+
+
+def _has_dash(row: Row) -> bool:
+    figures = ((row.median_ms, row.median_text), (row.p99_ms, row.p99_text))
+    return any(value is None and not text for value, text in figures) or row.median_interval_ms is None
 
 
 def _in(unit: words.Unit, milliseconds: float | None, text: str) -> str:

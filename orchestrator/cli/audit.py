@@ -60,6 +60,8 @@ def command(
 
 def _print(finding: Finding, before: Finding | None) -> None:
     """A claim once, below it each rule's verdict on it, and its arithmetic a part to a line."""
+    from orchestrator.analysis import words
+
     if before is None or before.claim != finding.claim:
         console.result()
         console.result(plain(finding.claim))
@@ -67,8 +69,15 @@ def _print(finding: Finding, before: Finding | None) -> None:
     console.result(f"  {console.style(mark, style)} {finding.verdict} ({finding.rule})")
     width = max(60, shutil.get_terminal_size().columns - 1)
     for part in (*finding.parts, *_in_defence(finding)):
-        for line in textwrap.wrap(plain(part), width, initial_indent=_INDENT, subsequent_indent=_INDENT + "  "):
-            console.result(line)
+        # Names of rows hold hyphens, and stay whole.
+        for line in textwrap.wrap(
+            words.unbroken(plain(part)),
+            width,
+            initial_indent=_INDENT,
+            subsequent_indent=_INDENT + "  ",
+            break_on_hyphens=False,
+        ):
+            console.result(line.replace("\u00a0", " "))
 
 
 def _in_defence(finding: Finding) -> list[str]:

@@ -1,6 +1,7 @@
 """Compare two runs, or the stacks of one: ratios with intervals, and what they show.
 
 Exit codes with --fail-if-slower: 0 surely not slower, 1 surely slower, 8 neither can be said.
+Runs that cannot be compared end with 2, with or without it.
 """
 
 from __future__ import annotations

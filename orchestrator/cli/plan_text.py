@@ -9,7 +9,7 @@ from typing import Any
 
 from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
-from orchestrator.analysis.words import margin
+from orchestrator.analysis.words import count, margin
 from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
 from orchestrator.experiment.plan.loads import describe_load
 from orchestrator.experiment.plan.machines import PRICES_AS_OF, UNLIMITED
@@ -21,6 +21,7 @@ from orchestrator.results.folder import runs
 
 _CELLS_SHOWN = 40
 _RUNS_READ = 5
+_POLICIES = {"reuse": "kept open (reuse)", "per-request": "new for each request (per-request)"}
 
 
 def earlier_summaries() -> list[dict[str, Any]]:
@@ -99,7 +100,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield ""
     trials = len(plan.cells)
     yield (
-        f"schedule   {plan.repeats} block{'s' if plan.repeats > 1 else ''} of {trials} trial{'s' if trials > 1 else ''},"
+        f"schedule   {count(plan.repeats, 'block')} of {count(trials, 'trial')},"
         f" in balanced random order (seed {plan.seed}); compared with {_label(plan, plan.reference)}"
     )
     yield f"matters    a difference of {margin(plan.matters)}: stacks that surely differ by less are a tie"
@@ -132,7 +133,13 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
     labels = {stack.id: stack.label for stack in plan.stacks}
     operations = {operation.id: operation.label for operation in plan.operations}
     for cell in plan.cells:
-        key = (operations[cell.operation], cell.placement, cell.connection, describe_load(cell.load), _warmup(cell))
+        key = (
+            operations[cell.operation],
+            cell.placement,
+            _POLICIES[cell.connection],
+            describe_load(cell.load),
+            _warmup(cell),
+        )
         rows.setdefault(key, []).append(labels[cell.stack])
     shown = [(*key, ", ".join(stacks)) for key, stacks in list(rows.items())[:_CELLS_SHOWN]]
     yield from _table(("operation", "placement", "connection", "load", "warm-up", "stacks"), shown)

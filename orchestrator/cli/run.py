@@ -98,7 +98,8 @@ def _plan(file: str | None, overrides: list[str]) -> Plan:
     stale = store.is_stale(plan)
     if stale is not None:
         raise UsageError(f"the current plan is stale: {stale}", hint=f"plan again: orch plan {plan.experiment_path}")
-    console.progress(f"plan {plan.id} of {plan.experiment_path}: {plan.question}")
+    overridden = "".join(f" --set {override}" for override in plan.overrides)
+    console.progress(f"plan {plan.id} of {plan.experiment_path}{overridden}: {plan.question}")
     return plan
 
 

@@ -57,7 +57,7 @@ def command(
             "from this folder: left alone; end it there, or with `orch teardown --all`"
         )
     receipts = [{"run": e.run, **e.receipt.to_dict()} for e in endings if e.receipt is not None]
-    _tell(endings)
+    _tell(endings, is_asked_for=run is not None or everything)
     left = [item for e in endings for item in e.left]
     if left:
         raise TeardownIncomplete(
@@ -67,8 +67,12 @@ def command(
     console.emit({"receipts": receipts, "not_ours": others})
 
 
-def _tell(endings: list[Ending]) -> None:
-    """The runs that were left alone first, so that the last line is a receipt where there is one."""
+def _tell(endings: list[Ending], *, is_asked_for: bool) -> None:
+    """The runs that were left alone first, so that the last line is a receipt where there is one.
+
+    `is_asked_for`: also the receipt of a run that had been taken down before.
+    """
+    endings = [ending for ending in endings if ending.is_new or is_asked_for]
     for ending in sorted(endings, key=lambda e: not e.is_going_on):
         if ending.is_going_on:
             console.result(

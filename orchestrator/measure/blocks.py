@@ -70,8 +70,8 @@ class Measuring:
         folder.set_aside()
         if attempt:
             self._context.warn(
-                f"block {block.number + 1} was cut and made again; what it had measured before is not counted "
-                "(it is kept under superseded/)"
+                f"block {block.number + 1} was cut and made again; its earlier trials do not count "
+                "(they are kept under superseded/)"
             )
         for placement, trials in block.groups:
             cells = [self._context.cells[t.cell] for t in trials]

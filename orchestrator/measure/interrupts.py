@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Any
 
-from orchestrator.errors import Interrupted
+from orchestrator.errors import KEPT, Interrupted
 
 SESSION = "session"  # the journal's event that names the process which a signal must go to
 _NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP (the terminal was closed)"}
@@ -106,9 +106,7 @@ class Interrupts:
 
     def _error(self) -> Interrupted:
         name = _NAMES.get(self.received or signal.SIGINT, "a signal")
-        return Interrupted(
-            f"interrupted by {name}; every finished trial is kept", hint="`orch run --resume` goes on with the schedule"
-        )
+        return Interrupted(f"interrupted by {name}; {KEPT}", hint="`orch run --resume` goes on with the schedule")
 
     def _time_is_up(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signal module's signature
         self._is_out_of_time = True

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator import __version__
 from orchestrator.clock import SYSTEM, Clock
 from orchestrator.errors import (
+    KEPT,
     InvalidMeasurement,
     MissingError,
     OrchError,
@@ -189,7 +190,7 @@ class Run:
             stages.walk(steps, self._begin)
         except HostLost as error:
             lost = ProvisionError(
-                f"lost: {error}; every finished trial is kept",
+                f"lost: {error}; {KEPT}",
                 hint=f"`orch run --resume {self._folder.id}` goes on, where the hosts are the same or can be made the same",
             )
             raise self._explained(lost) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import signal
 from collections.abc import Iterable
@@ -16,7 +17,9 @@ from orchestrator.hosts.provision.infra import MODULES, Infra
 from orchestrator.hosts.provision.provider import PROVIDERS, open_deployment
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.measure.interrupts import SESSION
+from orchestrator.results import sizes
 from orchestrator.results.folder import RunFolder, latest_of_ours, runs
+from orchestrator.strict_json import read_json
 
 _LOG = logging.getLogger(__name__)
 # The first ends the run in order, which takes what its teardown takes; the second at once.
@@ -31,6 +34,7 @@ class Ending:
     receipt: Receipt | None = None
     trouble: str | None = None
     is_going_on: bool = False  # an orch measures it right now, so it was left alone
+    is_new: bool = True  # False: the receipt is that of an earlier teardown again, with nothing left: nothing was up
 
     @property
     def left(self) -> list[str]:
@@ -189,9 +193,19 @@ def _ended(run: str, folder: RunFolder | None = None) -> Ending:
             return Ending(run=run, trouble="neither its folder nor its deployment is written down here")
     except OrchError as error:
         return Ending(run=run, trouble=error.message)
+    is_new = True
     if folder is not None:
+        is_new = bool(receipt.open) or not receipt.is_sure or _kept(folder) != json.loads(json.dumps(receipt.to_dict()))
         folder.write_json("receipt.json", receipt.to_dict())
-    return Ending(run=run, receipt=receipt)
+    return Ending(run=run, receipt=receipt, is_new=is_new)
+
+
+def _kept(folder: RunFolder) -> object:
+    """The receipt of an earlier teardown as plain data; None where there is none that can be read."""
+    try:
+        return read_json(folder.path / "receipt.json", sizes.SUMMARY)
+    except (OSError, ValueError, OrchError):
+        return None
 
 
 def _is_going_on(run: str) -> bool:

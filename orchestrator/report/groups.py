@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
-from orchestrator.analysis.words import POLICIES, Unit, unit_for
+from orchestrator.analysis.words import POLICIES, Unit, is_vague, unit_for
 from orchestrator.report import palette
 
 
@@ -42,6 +42,11 @@ class Group:
     def measured(self) -> tuple[CellSummary, ...]:
         """The cells that have at least one good sample."""
         return tuple(cell for cell in self.cells if cell.distribution is not None)
+
+    @property
+    def has_vague_intervals(self) -> bool:
+        """Whether the table shows a star in the place of a median's interval, which then is explained below it."""
+        return any(is_vague(cell.median_interval) for cell in self.measured)
 
     def against_reference(self, cell: CellSummary) -> Comparison | None:
         """The comparison of this cell's median, if there is one."""

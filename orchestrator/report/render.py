@@ -8,6 +8,7 @@ from typing import Any
 from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
 from orchestrator.analysis.words import INTERVALS, RATIOS_AND_MEDIANS, THROUGHPUT
 from orchestrator.report.figures.base import Figure
@@ -55,6 +56,7 @@ def render(summary: RunSummary) -> str:
         failed_in_words=failed_in_words(summary),
         shown_evidence=shown_evidence,
         floors_beside=floors_beside(found),
+        uncompared=_uncompared(found, summary),
         ratios_and_medians=RATIOS_AND_MEDIANS,
         intervals=INTERVALS,
         throughput=THROUGHPUT,
@@ -83,6 +85,16 @@ def _verdicts(summary: RunSummary) -> list[tuple[str, str, str]]:
         where = next((name for name in names if verdict.startswith(f"{name}: ")), "")
         found.append((where, *first_sentence(verdict.removeprefix(f"{where}: ") if where else verdict)))
     return found
+
+
+def _uncompared(found: tuple[Group, ...], summary: RunSummary) -> list[tuple[str, list[str]]]:
+    """Why groups have no comparison, each reason with the captions of those groups."""
+    reasons: dict[str, list[str]] = {}
+    for group in found:
+        if not group.comparisons:
+            for why in dict.fromkeys(why_uncompared(cell, summary) for cell in group.cells):
+                reasons.setdefault(why, []).append(group.caption)
+    return [(why, where) for why, where in reasons.items() if why]
 
 
 def _charts(group: Group, colours: dict[str, int], matters: float) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any, get_args, get_type_hints
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from orchestrator.disk import is_full
-from orchestrator.errors import MissingError, UsageError
+from orchestrator.errors import KEPT, MissingError, UsageError
 from orchestrator.results import sizes
 from orchestrator.results.manifest import SCHEMA_VERSION, Manifest
 from orchestrator.strict_json import read_json
@@ -54,7 +54,7 @@ def disk_full_is_an_error(path: Path) -> Iterator[None]:
         if not is_full(error):
             raise
         raise MissingError(
-            f"the disk is full: {path} could not be written; every finished trial is kept",
+            f"the disk is full: {path} could not be written; {KEPT}",
             hint="free some space, then `orch run --resume`",
         ) from error
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from orchestrator import __version__, clock
 from orchestrator.disk import writing
-from orchestrator.errors import InvalidMeasurement, MissingError, UsageError, did_you_mean
+from orchestrator.errors import KEPT, InvalidMeasurement, MissingError, UsageError, did_you_mean
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.results import derive, ownership, sizes, stored_manifest
 from orchestrator.results.documents import (
@@ -78,7 +78,7 @@ class RunFolder:
             with suppress(OSError):
                 ownership.forget(root, folder.path)
             hint = (error.hint or "").replace("`orch run --resume`", "start the run again")
-            raise MissingError(error.message.removesuffix("; every finished trial is kept"), hint=hint) from error
+            raise MissingError(error.message.removesuffix(f"; {KEPT}"), hint=hint) from error
         return folder
 
     @classmethod

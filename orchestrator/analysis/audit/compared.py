@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from orchestrator.analysis.audit.claim_forms import Faster, Slower, Statistic
 from orchestrator.analysis.audit.finding import AuditVerdict
@@ -12,6 +13,14 @@ from orchestrator.analysis.audit.precision import Bounds, column_bounds, half_di
 HIGHER_IS_BETTER: frozenset[Statistic] = frozenset({"throughput_per_s"})
 
 Interval = tuple[float, float]
+
+# Of one pair of figures, in words; of the claim its verdict is said.
+_HOLDS: Mapping[AuditVerdict, str] = {
+    "supported": "holds",
+    "contradicted": "does not hold",
+    "impossible": "does not hold",
+    "undetermined": "undecided",
+}
 
 
 def percent_slack(percent: float) -> float:
@@ -32,7 +41,7 @@ def check_compared(test: Faster | Slower, file: AuditFile) -> tuple[AuditVerdict
     for left, right in test.pairs:
         verdict, text = _pair(test, file.row(left), file.row(right), file)
         verdicts.append(verdict)
-        words.append(text)
+        words.append(f"{text} ({_HOLDS[verdict]})")
     order: tuple[AuditVerdict, ...] = ("contradicted", "undetermined", "supported")
     return next(v for v in order if v in verdicts), "; ".join(words)
 
@@ -48,7 +57,8 @@ def _pair(test: Faster | Slower, left: Row, right: Row, file: AuditFile) -> tupl
         return "undetermined", f"{left.name} {a:g} against {right.name} {b:g}: too few digits to compare"
     readings = _readings(test, a, b)
     said = ", ".join(_in_words(value, name) for name, value in readings.items())
-    text = f"{left.name} {a:g} against {right.name} {b:g}: {said}"
+    unit = {"throughput_per_s": "/s", "cv": ""}.get(test.statistic, " ms")
+    text = f"{left.name} {a:g}{unit} against {right.name} {b:g}{unit}: {said}"
     # Where each figure lies at the end of its rounding that favours the other one, and the reverse.
     corners = [_readings(test, x, y) for x, y in ((one.low, two.high), (one.high, two.low))]
     ranges = {name: (min(c[name] for c in corners), max(c[name] for c in corners)) for name in readings}
@@ -56,7 +66,7 @@ def _pair(test: Faster | Slower, left: Row, right: Row, file: AuditFile) -> tupl
     if test.by is not None:
         low, high = test.by
         slack = 0.1 * low
-        text = f"{text}; a difference of {difference:g}"
+        text = f"{text}; a difference of {difference:g}{unit}"
         if low - slack <= difference <= high + slack:
             return "supported", text
         off = (one.high - one.low + two.high - two.low) / 2

@@ -68,11 +68,15 @@ def _examine_claim(claim: Claim, file: AuditFile, unsound: dict[str, Finding]) -
             rule="no figures",
             arithmetic="the publication gives no figures from which this sentence could be recomputed",
         )
-    findings = [_resting_on(check_claim(claim, test, file), unsound) for test in claim.tests]
+    checked = [check_claim(claim, test, file) for test in claim.tests]
+    findings = [_resting_on(finding, unsound) for finding in checked]
     gravest = worst(findings)
     if len(findings) == 1:
         return gravest
-    words = " | ".join(f"{f.verdict}: {f.arithmetic}" for f in findings)
+    words = " | ".join(
+        f"{f.verdict}{'' if f.verdict == alone.verdict else ' by what it rests on'}: {f.arithmetic}"
+        for f, alone in zip(findings, checked, strict=True)
+    )
     rows = tuple(dict.fromkeys(name for f in findings for name in f.rows))
     return replace(gravest, arithmetic=words, rows=rows)
 
@@ -82,12 +86,12 @@ def _resting_on(finding: Finding, unsound: dict[str, Finding]) -> Finding:
     bad = [name for name in finding.rows if name in unsound]
     if finding.verdict != "supported" or not bad:
         return finding
-    reasons = "; ".join(f"{name} is {unsound[name].verdict} ({unsound[name].rule})" for name in bad)
+    reasons = ", ".join(f"{name} is {unsound[name].verdict} ({unsound[name].rule})" for name in bad)
     gravest = worst([unsound[name] for name in bad])
     return replace(
         finding,
         verdict="contradicted",
         tolerance=gravest.tolerance,
         honest_explanation=gravest.honest_explanation,
-        arithmetic=f"{finding.arithmetic}. The arithmetic holds, the figures do not: {reasons}",
+        arithmetic=f"{finding.arithmetic}; but the claim rests on {gravest.verdict} figures: {reasons}",
     )

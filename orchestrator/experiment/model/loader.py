@@ -78,12 +78,14 @@ def apply_override(root: Node, override: str) -> None:
     source = Source(f"--set {keys}", text)
     value = tree.parse(source)
     node = root
+    written, column = Source(source.name, override), 1
     *way, last = keys.split(".")
     for step in way:
-        node = _enter(node, step, override)
+        node = _enter(node, step, override, Mark(written, 1, column))
+        column += len(step) + 1
         if way[0] in _LONG_FORMS and len(way) > 1:
             _lengthen(node, _LONG_FORMS[way[0]])
-    _put(node, last, value, override)
+    _put(node, last, value, override, Mark(written, 1, column))
 
 
 _LONG_FORMS = {"stacks": "protocol", "placements": "name"}
@@ -95,23 +97,23 @@ def _lengthen(node: Node, key: str) -> None:
         node.value, node.key_marks = {key: Node(node.mark, node.value)}, {key: node.mark}
 
 
-def _enter(node: Node, step: str, override: str) -> Node:
+def _enter(node: Node, step: str, override: str, mark: Mark) -> Node:
     if isinstance(node.value, list):
         return node.value[_index(node, step, override)]
     if not isinstance(node.value, dict):
         raise UsageError(f"--set {override}: {node.mark} is a single value, so it has no {step}")
     if step not in node.value:
         node.value[step] = Node(node.mark, {})
-        node.key_marks[step] = node.mark
+        node.key_marks[step] = mark
     return node.value[step]
 
 
-def _put(node: Node, last: str, value: Node, override: str) -> None:
+def _put(node: Node, last: str, value: Node, override: str, mark: Mark) -> None:
     if isinstance(node.value, list):
         node.value[_index(node, last, override)] = value
     elif isinstance(node.value, dict):
         node.value[last] = value
-        node.key_marks[last] = Mark(value.mark.source, 1, 1)
+        node.key_marks[last] = mark
     else:
         raise UsageError(f"--set {override}: {node.mark} is a single value, so it has no {last}")
 

@@ -51,6 +51,7 @@ class _Use:
 
     stack: Stack
     entry: Entry
+    has_one: bool = False  # one request is in flight
     has_several: bool = False  # more than one request may be in flight
 
 
@@ -83,7 +84,9 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                 else:
                     cells[cell.id] = cell
                     use = uses.setdefault(stack.id, _Use(stack=stack, entry=entry))
-                    use.has_several |= load.rate_per_s is not None or load.concurrency > 1
+                    has_several = load.rate_per_s is not None or load.concurrency > 1
+                    use.has_several |= has_several
+                    use.has_one |= not has_several
     excluder.report_idle()
     located.raise_problems()
     if not cells:
@@ -179,7 +182,10 @@ def _assemble(
     every = list(cells.values())
     resolved = {
         use.stack.id: describe_stack(
-            use.stack, use.entry.protocol, is_chosen=use.entry.client is not None, has_several=use.has_several
+            use.stack,
+            use.entry.protocol,
+            is_chosen=use.entry.client is not None,
+            flights=(use.has_one, use.has_several),
         )
         for use in uses.values()
     }

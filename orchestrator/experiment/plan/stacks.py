@@ -143,11 +143,16 @@ def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> 
     return tuple(labelled)
 
 
-def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, has_several: bool) -> dict[str, Any]:
-    """Every default of a stack resolved: settings, versions installed here, and why this client."""
+def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, flights: tuple[bool, bool]) -> dict[str, Any]:
+    """Every default of a stack resolved: settings, versions installed here, and why this client.
+
+    `flights`: whether it is used with one request in flight, and with several.
+    """
     responder, client = protocol.responder(stack.responder), protocol.client(stack.client)
-    flights = "1 in flight" if not has_several else "more than 1 in flight"
-    chosen = "named in the experiment" if is_chosen else f"thin and comparable: the default at {flights}"
+    at = [text for text, is_used in zip(("1", "more than 1"), flights, strict=True) if is_used]
+    chosen = (
+        "named in the experiment" if is_chosen else f"thin and comparable: the default at {' and '.join(at)} in flight"
+    )
     return {
         "protocol": protocol.title,
         "settings": {

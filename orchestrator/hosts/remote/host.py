@@ -19,7 +19,7 @@ from typing import Any
 
 import paramiko
 
-from orchestrator.errors import MissingError, ProvisionError, on_one_line
+from orchestrator.errors import KEPT, MissingError, ProvisionError, on_one_line
 from orchestrator.hosts.base import Completed, ContractBroken, HostLost, facts_of
 from orchestrator.hosts.output_limits import LineBuffer, StderrLimit
 from orchestrator.hosts.remote.ssh import Access, Session, await_session
@@ -358,6 +358,6 @@ def _cannot_store_here(local: Path, error: OSError) -> Exception:
     if error.errno not in (errno.ENOSPC, errno.EDQUOT):
         return error
     return MissingError(
-        f"the disk is full: {local} could not be written; every finished trial is kept",
+        f"the disk is full: {local} could not be written; {KEPT}",
         hint="free some space, then `orch run --resume`",
     )

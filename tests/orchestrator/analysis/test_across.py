@@ -280,6 +280,24 @@ def test_runs_without_a_cell_in_common_are_refused_and_just_the_factor_that_diff
         compare_runs(summary("new", **mine), summary("old", **theirs), "median")
 
 
+def test_unrelated_experiments_are_said_to_be_that_once_with_each_difference_once():
+    new = replace(summary("new", operation=BYTES), name="records")
+    with pytest.raises(UsageError) as refused:
+        compare_runs(new, replace(summary("old"), name="quickstart"), "median")
+    assert refused.value.message == (
+        "the experiments are different: records, quickstart; no cell of one measures what a cell of the other does"
+        " (payload kind: bytes against none; payload size: 9 against none)"
+    )
+
+
+def test_a_floor_with_too_few_readings_is_not_called_missing(old):
+    few = summary(seed=2)
+    few = replace(few, floors=tuple(replace(floor, medians=floor.medians[:1]) for floor in few.floors))
+    notes = compare_runs(few, old, "median").rows[0].notes
+    assert any("too few readings to compare the floors (1 reading of tcp in new" in note for note in notes)
+    assert not any("no floor was measured" in note for note in notes)
+
+
 def test_cells_that_measure_the_same_within_a_run_are_each_compared_once():
     twice = [p.Placement(id=name, name=name, kind="local") for name in ("here", "there")]
     found = compare_runs(summary("new", placements=twice), summary("old", placements=twice[::-1], seed=2), "median")

@@ -172,10 +172,10 @@ def test_the_connection_that_decides_is_named_first():
     said = verdicts(*by_policy(outcome), ())[0]
     assert said.startswith(
         "grpc (thin) against rest (thin): quicker with connections kept open (both settings), "
-        "slower with a new connection per request (both settings)."
+        "slower with a new connection for each request (both settings)."
     )
     assert "For add with connections kept open, grpc (thin) takes 34 % less time" in said
-    assert "For add with a new connection per request, rest (thin) takes 26 % less time" in said
+    assert "For add with a new connection for each request, rest (thin) takes 26 % less time" in said
 
 
 def test_stacks_with_connections_of_their_own_are_told_apart_by_them():
@@ -183,7 +183,7 @@ def test_stacks_with_connections_of_their_own_are_told_apart_by_them():
     grpc = [cell_of("grpc", "add", place, "per-request", LOADS[0]) for place in PLACEMENTS[:2]]
     rows = [comparison(mine, other, (1.9, 2.1), 2.0) for mine, other in zip(grpc, rest, strict=True)]
     said = verdicts([*rest, *grpc], rows, ())
-    assert "grpc (thin) with a new connection per request and rest (thin) with connections kept open" in said[0]
+    assert "grpc (thin) with a new connection for each request and rest (thin) with connections kept open" in said[0]
     assert all("per-request against reuse" in sentence for sentence in said[1:3])
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.analysis import words
+from orchestrator.analysis.summarise import summarise
+from tests.support.runs import a_run
 
 
 @pytest.mark.parametrize(
@@ -56,3 +58,8 @@ def test_no_line_ends_between_a_number_and_its_unit():
 
 def test_trials_and_blocks_are_counted_from_one():
     assert words.of_trial(0, 0) == "block 1 (trial 1)"
+
+
+@pytest.mark.parametrize(("repeats", "said"), [(1, "1 block in"), (3, "3 blocks in")])
+def test_the_conditions_count_blocks(repeats, said):
+    assert dict(summarise(a_run(blocks=repeats)).conditions)["Repeats"].startswith(said)

@@ -42,6 +42,18 @@ def test_a_claim_is_named_once_above_all_that_is_said_of_it(out):
     assert lines[-1].split()[1] == "impossible,"
 
 
+def test_each_pair_says_whether_it_holds_with_units_and_on_what_a_claim_rests(out):
+    audit.command(file=Path("experiments/audits/flask-grpc-placements.yaml"))
+    lines = out.getvalue().splitlines()
+    text = " ".join(" ".join(lines).split())
+    assert "grpc-add-same-zone 0.238297 ms against rest-add-same-zone 4.22919 ms: 94.4 % less time" in text
+    assert "17.7 times the speed (holds)" in text
+    assert "28.2 % less speed (does not hold)" in text
+    assert "contradicted by what it rests on: grpc-add-same-zone" in text
+    assert "but the claim rests on impossible figures: grpc-add-same-zone is impossible (round trips)" in text
+    assert not any(line.endswith(("-", "0.238297")) for line in lines)
+
+
 def test_the_document_has_what_scripts_need(out):
     audit.command(AUDITS / "grpc-rest-database.yaml", as_json=True)
     document = json.loads(out.getvalue())

@@ -142,6 +142,22 @@ def test_a_column_has_one_unit_for_all_of_its_rows():
     assert "µs" not in lines.split("median, ms")[1]
 
 
+def test_a_percentile_of_all_requests_is_marked_and_a_dash_explained():
+    run = a_summary(stacks=2)
+    plain = "\n".join(answer_lines(answer(run)))
+    assert "†" not in plain
+    assert "-: fewer than" not in plain
+    first, second = run.cells
+    first = replace(first, distribution=replace(first.distribution, pooled=("p99",)))
+    second = replace(second, median_interval=None)
+    found = answer(replace(run, cells=(first, second)))
+    said = " ".join("\n".join(answer_lines(found)).split())
+    assert said.count("†") == 2
+    assert "†: of all requests pooled." in said
+    assert "-: fewer than ten requests lie beyond a percentile" in said
+    assert {row.pooled for row in found.table} == {("p99",), ()}
+
+
 def test_an_interval_that_says_nothing_is_a_star_with_its_meaning_and_a_flag_in_json():
     summary = summarise(a_run())
     wide = replace(summary.cells[0], median_interval=(0.00054, 8590.0))

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -36,6 +37,16 @@ def a_run() -> RunFolder:
 def test_without_a_plan_the_user_is_told_to_make_one():
     with pytest.raises(errors.UsageError, match="no current plan"):
         run.command(None)
+
+
+def test_a_bare_run_names_its_plan_with_the_overrides(monkeypatch):
+    current = replace(plan(), experiment_path="x.yaml", overrides=("repeats=3", "seed=2"))
+    monkeypatch.setattr("orchestrator.experiment.plan.store.current", lambda: current)
+    monkeypatch.setattr("orchestrator.experiment.plan.store.is_stale", lambda _: None)
+    said = []
+    monkeypatch.setattr(console, "progress", said.append)
+    run._plan(None, [])
+    assert f"of x.yaml --set repeats=3 --set seed=2: {current.question}" in said[0]
 
 
 def test_resume_without_a_run_is_refused():
@@ -109,12 +120,16 @@ def test_the_last_lines_name_the_run_folder_and_the_report(monkeypatch, capsys):
     assert capsys.readouterr().out.splitlines() == ["run     results/x", "report  reports/x.html"]
 
 
-def test_teardown_ends_with_a_receipt_as_often_as_it_is_called(monkeypatch, capsys):
+def test_teardown_ends_with_a_receipt_and_says_so_when_nothing_is_up_any_more(monkeypatch, capsys):
     folder = a_run()
     monkeypatch.setattr(console, "out", sys.stdout)
-    for _ in range(2):
-        teardown.command(None)
-        assert capsys.readouterr().out.splitlines()[-1].startswith(f"{folder.id}  receipt (local): 0 created")
+    receipt = f"{folder.id}  receipt (local): 0 created"
+    teardown.command(None)
+    assert capsys.readouterr().out.splitlines()[-1].startswith(receipt)
+    teardown.command(None)
+    assert capsys.readouterr().out == "nothing is up\n"
+    teardown.command(folder.id)
+    assert capsys.readouterr().out.startswith(receipt)
     assert json.loads((folder.path / "receipt.json").read_text())["left"] == []
 
 

@@ -85,7 +85,7 @@ def test_a_run_whose_terminal_is_closed_ends_in_order_and_leaves_a_receipt(tmp_p
     write(tmp_path, "60s")
     master, slave = pty.openpty()
     process = subprocess.Popen(
-        [*ORCH, "run", "piped.yaml"],
+        [*ORCH, "run", "piped.yaml", "--share-machine"],
         cwd=tmp_path,
         env=ENVIRONMENT,
         stdin=slave,

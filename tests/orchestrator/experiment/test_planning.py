@@ -206,6 +206,30 @@ def test_a_wrong_override_is_refused_as_a_place_of_its_own(write: Write, known: 
 
 
 @pytest.mark.parametrize(
+    ("override", "place", "caret_under"),
+    [
+        ("load.request=100", "--set load.request:1:6: ", "request=100"),
+        ("lod.requests=7", "--set lod.requests:1:1: ", "lod."),
+    ],
+)
+def test_the_caret_of_a_wrong_key_stands_under_the_key(
+    write: Write, known: Known, override: str, place: str, caret_under: str
+) -> None:
+    with pytest.raises(ExperimentError) as error:
+        make_plan(write(MINIMAL), [override], known)
+    assert place in "\n".join(error.value.lines)
+    lines = "\n".join(error.value.lines).splitlines()
+    (excerpt,) = (i for i, line in enumerate(lines) if line.endswith(override))
+    assert lines[excerpt][lines[excerpt + 1].index("^") :].startswith(caret_under)
+
+
+def test_a_client_that_serves_one_and_several_in_flight_is_the_default_at_both(write: Write, known: Known) -> None:
+    plan = make_plan(write(MINIMAL), ["load.concurrency=[1, 2]"], known)
+    reasons = {facts["client_reason"] for facts in plan.resolved.values()}
+    assert "thin and comparable: the default at 1 and more than 1 in flight" in reasons
+
+
+@pytest.mark.parametrize(
     ("override", "message"),
     [
         ("load.requests", "--set load.requests: this is not KEY=VALUE"),

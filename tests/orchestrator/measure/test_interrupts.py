@@ -36,6 +36,13 @@ def test_a_signal_while_waiting_raises_at_once():
     assert heard_late == []
 
 
+def test_an_interrupt_says_what_counts_and_what_is_made_again():
+    with Interrupts() as interrupts:
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(Interrupted, match="finished blocks count; the block in progress is made again, its trials"):
+            interrupts.checkpoint()
+
+
 def test_a_signal_amid_other_work_waits_for_the_next_checkpoint():
     with Interrupts() as interrupts:
         os.kill(os.getpid(), signal.SIGTERM)

@@ -83,6 +83,16 @@ def test_no_width_makes_the_page_scroll_sideways(page, tmp_path, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_an_interval_that_says_nothing_takes_no_more_room_than_one(page, tmp_path, width):
+    vague = replace(RUN, cells=tuple(replace(cell, median_interval=(0.001, 900.0)) for cell in RUN.cells))
+    widths = []
+    for run in (RUN, vague):
+        page.open(write_report(run, tmp_path / "report.html"), width=width, height=8000)
+        widths.append(page.evaluate("document.querySelector('#table table.numbers').scrollWidth"))
+    assert widths[1] <= widths[0]
+
+
 def test_no_chart_offers_to_send_itself_anywhere(page, tmp_path):
     page.open(write_report(RUN, tmp_path / "report.html"), height=8000)
     page.wait_for(DRAWN)

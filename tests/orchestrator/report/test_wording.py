@@ -42,7 +42,17 @@ def test_an_interval_wider_than_a_factor_of_ten_is_not_shown_as_one():
     cell = replace(run.cells[0], median_interval=(0.00054, 8590.0))
     text = Document(render(replace(run, cells=(cell, *run.cells[1:])))).text
     assert "too few trials to say how far it may be off" in text
+    assert text.count("too few trials to say how far it may be off") == 1
     assert "8,590" not in text
+
+
+def test_tcp_floors_of_one_table_say_which_bodies_they_carried():
+    run = a_run(stacks=2)
+    (tcp,) = (floor for floor in run.floors if floor.kind == "tcp")
+    assert "tcp 16 B sent" not in Document(render(run)).text
+    text = " ".join(Document(render(replace(run, floors=(*run.floors, replace(tcp, receive_bytes=9000))))).text.split())
+    assert "tcp 16 B sent, 8 B received" in text
+    assert "tcp 16 B sent, 9,000 B received" in text
 
 
 def test_a_check_names_its_trial_counted_from_one():

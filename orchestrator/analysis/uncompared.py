@@ -1,0 +1,33 @@
+"""Why a cell stands in the tables without a ratio: stacks are compared with the reference, within one setting only."""
+
+from __future__ import annotations
+
+from orchestrator.analysis import words
+from orchestrator.analysis.summary import CellSummary, RunSummary
+
+
+def why_uncompared(cell: CellSummary, summary: RunSummary) -> str:
+    """Why nothing is compared with this cell, nor it with anything, as a clause; empty where something is.
+
+    A setting is an operation, a placement, a load and a connection policy.
+    """
+    if any(cell.id in (comparison.cell, comparison.reference_cell) for comparison in summary.comparisons):
+        return ""
+    reference = _reference(summary)
+    if cell.stack == reference:
+        subject, others = "no other stack was", [other for other in summary.cells if other.stack != reference]
+    else:
+        subject, others = "the reference was not", [other for other in summary.cells if other.stack == reference]
+    if any(_but_for_policy(other) == _but_for_policy(cell) for other in others):
+        return f"{subject} measured with {words.POLICIES.get(cell.connection, cell.connection)}"
+    return f"{subject} measured in this setting"
+
+
+def _reference(summary: RunSummary) -> str:
+    named = summary.plan.get("reference")
+    first = summary.plan.get("stacks") or [{"id": summary.cells[0].stack}]
+    return str(named or first[0]["id"])
+
+
+def _but_for_policy(cell: CellSummary) -> tuple[str, str, str, int]:
+    return cell.operation_id, cell.placement_id, cell.load, cell.concurrency
