@@ -37,7 +37,7 @@ def summarise(run: Run) -> RunSummary:
     cells = summarise_cells(evidence, checks)
     invalid = invalid_cells(cells, checks)
     comparisons = withhold(compare_stacks(plan, cells, invalid), invalid)
-    said = _cause_first(verdicts(cells, comparisons, checks), cells, comparisons, checks, manifest.hosts)
+    said = _cause_first(verdicts(cells, comparisons, checks, plan.matters), cells, comparisons, checks, manifest.hosts)
     return RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
