@@ -16,7 +16,7 @@ from typing import Any, Literal
 from orchestrator.analysis import between_runs, environments, equivalence, intervals, matching, said_once, words
 from orchestrator.analysis.between_runs import Difference, FloorMove, RunMean, Spread
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
-from orchestrator.analysis.compare import Statistic, beyond, moved
+from orchestrator.analysis.compare import Statistic, beyond, lost, moved
 from orchestrator.analysis.history import EqualRun
 from orchestrator.analysis.summary import CellSummary, CheckVerdict, FloorSummary, Interval, RunSummary, Standing
 from orchestrator.errors import UsageError
@@ -245,7 +245,7 @@ def _rows(
                 why=why,
                 doubts=doubts,
                 notes=notes,
-                overhead=_overhead(one.overhead, above, margin, doubts),
+                overhead=_overhead(one, above, margin, doubts),
                 floors=one.floors,
                 spread=one.spread,
             )
@@ -270,8 +270,10 @@ def _judge(
         return "cannot tell", f"{counts} trials with a value; an interval needs {intervals.FEWEST_BLOCKS} each"
     sides = zip(runs, (one.new, one.old), strict=True)
     unsent = [f"in {run} {text}" for run, cell in sides if (text := moved(cell, statistic, margin))]
-    change = CHANGES[equivalence.standing(interval, margin)]
-    why = equivalence.reason(interval, margin)
+    standing = equivalence.standing(interval, margin)
+    change, why = CHANGES[standing], equivalence.reason(interval, margin)
+    if survivors := lost(one.new, one.old, standing):
+        return "cannot tell", f"{change} by the trials that are left ({why}), but {survivors}"
     if change in DECIDED and (doubts or unsent):
         but = f", but {'; '.join(unsent)}" if unsent else ""  # the doubts have a place of their own in the row
         return "cannot tell", f"{change} by the numbers alone ({why}){but}"
@@ -326,15 +328,14 @@ def _tcp_means(
     return (known[0], known[1]) if len(known) == 2 else None
 
 
-def _overhead(
-    found: Difference | None, interval: Interval | None, margin: float, doubts: Sequence[str]
-) -> Overhead | None:
+def _overhead(one: _Compared, interval: Interval | None, margin: float, doubts: Sequence[str]) -> Overhead | None:
     """What forbids a verdict on the whole forbids one here."""
-    if found is None or interval is None:
+    if one.overhead is None or interval is None:
         return None
-    change = CHANGES[equivalence.standing(interval, margin)]
-    verdict: Change = "cannot tell" if doubts and change in DECIDED else change
-    return Overhead(ratio=exp(found.mean), interval=interval, verdict=verdict)
+    standing = equivalence.standing(interval, margin)
+    forbidden = lost(one.new, one.old, standing) or (doubts and CHANGES[standing] in DECIDED)
+    verdict = "cannot tell" if forbidden else CHANGES[standing]
+    return Overhead(ratio=exp(one.overhead.mean), interval=interval, verdict=verdict)
 
 
 def _failed_checks(run: RunSummary, cell: CellSummary) -> Iterator[str]:
