@@ -177,6 +177,18 @@ def spread_of(comparisons: Iterable[Comparison | dict[str, Any]]) -> float | Non
     return median(found) if found else None
 
 
+def repeats_to_settle(margin: float, sd: float, *, compared: int = 1) -> int | None:
+    """The fewest blocks that call equal stacks a tie, and a difference as large as the margin one; None beyond 1,000.
+
+    Each is so called four times in five; what lies between takes more.
+    """
+    needed = (
+        repeats_needed(margin, sd, margin=margin, compared=compared),
+        repeats_for_tie(margin, sd, compared=compared),
+    )
+    return None if None in needed else max(n for n in needed if n is not None)
+
+
 def describe(plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = ()) -> PowerStatement:
     """What the plan's repeats can tell. `history`: summaries of earlier runs (or their `summary.json`), newest first.
 
