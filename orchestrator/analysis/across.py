@@ -272,7 +272,8 @@ def _judge(
     unsent = [f"in {run} {text}" for run, cell in sides if (text := moved(cell, statistic, margin))]
     standing = equivalence.standing(interval, margin)
     change, why = CHANGES[standing], equivalence.reason(interval, margin)
-    if survivors := lost(one.new, one.old, standing):
+    # An open row may still surely be no slower than some limit (`gate`): that, too, is to the advantage of the new run.
+    if survivors := lost(one.new, one.old, "faster" if standing == "not resolved" else standing):
         return "cannot tell", f"{change} by the trials that are left ({why}), but {survivors}"
     if change in DECIDED and (doubts or unsent):
         but = f", but {'; '.join(unsent)}" if unsent else ""  # the doubts have a place of their own in the row

@@ -7,7 +7,9 @@ import pytest
 
 from orchestrator.analysis.across import compare_runs
 from orchestrator.analysis.compare import compare_stacks
+from orchestrator.analysis.gate import require_not_slower
 from orchestrator.analysis.summarise import summarise
+from orchestrator.errors import Undecided
 from orchestrator.experiment.plan import plan as p
 from tests.support.runs import MemoryRun, a_plan, a_run
 
@@ -83,3 +85,13 @@ def test_of_two_runs_the_one_that_lost_trials_gains_nothing_either(grpc, lost_by
     assert row.overhead.verdict == verdict
     if verdict == "cannot tell":
         assert "by the trials that are left" in row.why
+
+
+def test_a_run_that_lost_trials_does_not_pass_as_surely_not_slower():
+    new, old = quick(seed=2), quick()
+    compared = [replace(summarise(run), run_id=name) for run, name in ((new, "new"), (old, "old"))]
+    assert {row.verdict for row in compare_runs(*compared, "median").rows} == {"not resolved"}
+    require_not_slower(compare_runs(*compared, "median"), 0.5)
+    cut = replace(summarise(without(new, "grpc", {2})), run_id="new")
+    with pytest.raises(Undecided, match="1 of 6 trials failed as a whole"):
+        require_not_slower(compare_runs(cut, compared[1], "median"), 0.5)
