@@ -1,8 +1,9 @@
 """One run against another: cell by cell, for use after a change.
 
 `between_runs` has the model, `matching` says which cells measure the same thing, `environments` which conditions differ,
-`history` finds earlier equal runs. Holm's correction goes over all cells compared: a change that touched nothing is
-called a change somewhere in at most 5 % of comparisons, however many cells there are.
+`history` finds earlier equal runs. Holm's correction goes over all cells compared, and over what lies above the floor of
+each as well: a change that touched nothing is called a change somewhere in at most 5 % of comparisons, however many
+cells there are.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Literal
 from orchestrator.analysis import between_runs, environments, equivalence, intervals, matching, said_once, words
 from orchestrator.analysis.between_runs import Difference, FloorMove, RunMean, Spread
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
-from orchestrator.analysis.compare import Statistic, beyond, moved
+from orchestrator.analysis.compare import Statistic, beyond, lost, moved
 from orchestrator.analysis.history import EqualRun
 from orchestrator.analysis.summary import CellSummary, CheckVerdict, FloorSummary, Interval, RunSummary, Standing
 from orchestrator.errors import UsageError
@@ -36,7 +37,7 @@ DECIDED = ("improved", "regressed", "unchanged")
 
 @dataclass(frozen=True, kw_only=True)
 class Overhead:
-    """What lies above the `tcp` floor, new over old: a ratio above 1 is more. Its 95 % interval is its own."""
+    """What lies above the `tcp` floor, new over old: a ratio above 1 is more. Of one Holm family with the rows."""
 
     ratio: float
     interval: Interval
@@ -103,6 +104,7 @@ class _Compared:
     floors: tuple[FloorMove, ...]
     no_floors: str  # why there are none, as a clause; empty where there are some
     difference: Difference | None
+    overhead: Difference | None  # of what lies above the `tcp` floor
 
 
 def compare_runs(
@@ -200,6 +202,7 @@ def _compare(
     above = max(_share_above_ping(run, cell, statistic) for run, cell in ((new, pair[0]), (old, pair[1])))
     spread = between_runs.spread_between(statistic, known, above)
     floors = tuple(_floor_moves(new, old, pair))
+    tcp = _tcp_means(new, old, pair) if statistic != "throughput" else None  # a rate has no floor to be taken off
     return _Compared(
         new=pair[0],
         old=pair[1],
@@ -209,6 +212,7 @@ def _compare(
         floors=floors,
         no_floors="" if floors else _no_floors(new, old, pair),
         difference=between_runs.difference(mine, theirs, spread, floors) if mine and theirs else None,
+        overhead=between_runs.overhead(mine, theirs, spread, tcp, floors) if mine and theirs and tcp else None,
     )
 
 
@@ -220,8 +224,8 @@ def _rows(
     margin: float,
     changes: Sequence[str],
 ) -> tuple[Row, ...]:
-    p_values = [c.difference.p_value for c in compared if c.difference]
-    adjusted, levels = iter(intervals.holm(p_values)), iter(intervals.holm_levels(p_values))
+    p_values = [tested.p_value for c in compared for tested in (c.difference, c.overhead) if tested]
+    family = zip(intervals.holm(p_values), intervals.holm_levels(p_values), strict=True)
     confounders = environments.confounders(new, old)
     rows = []
     for one in compared:
@@ -230,7 +234,9 @@ def _rows(
         doubts = (*failed, *confounders, *noises, *_far_floors(one))
         warnings = (*_warnings(new, one.new), *_warnings(old, one.old))
         notes = (*_errors(one), *_floor_notes(one), *warnings, *_in_passing(changes))
-        interval = one.difference.interval(next(levels)) if one.difference else None
+        p_value, level = next(family) if one.difference else (None, intervals.ALPHA)
+        interval = one.difference.interval(level) if one.difference else None
+        above = one.overhead.interval(next(family)[1]) if one.overhead else None
         verdict, why = _judge(one, interval, margin, doubts, statistic, (new.run_id, old.run_id))
         rows.append(
             Row(
@@ -243,12 +249,12 @@ def _rows(
                 reference_value=_value(one.means[1], statistic),
                 ratio=exp(one.difference.mean) if one.difference else None,
                 interval=interval,
-                p_value=next(adjusted) if one.difference else None,
+                p_value=p_value,
                 verdict=verdict,
                 why=why,
                 doubts=doubts,
                 notes=notes,
-                overhead=_overhead(new, old, one, statistic, margin, doubts),
+                overhead=_overhead(one, above, margin, doubts),
                 floors=one.floors,
                 spread=one.spread,
             )
@@ -273,8 +279,11 @@ def _judge(
         return "cannot tell", f"{counts} trials with a value; an interval needs {intervals.FEWEST_BLOCKS} each"
     sides = zip(runs, (one.new, one.old), strict=True)
     unsent = [f"in {run} {text}" for run, cell in sides if (text := moved(cell, statistic, margin))]
-    change = CHANGES[equivalence.standing(interval, margin)]
-    why = equivalence.reason(interval, margin)
+    standing = equivalence.standing(interval, margin)
+    change, why = CHANGES[standing], equivalence.reason(interval, margin)
+    # An open row may still surely be no slower than some limit (`gate`): that, too, is to the advantage of the new run.
+    if survivors := lost(one.new, one.old, "faster" if standing == "not resolved" else standing):
+        return "cannot tell", f"{change} by the trials that are left ({why}), but {survivors}"
     if change in DECIDED and (doubts or unsent):
         but = f", but {'; '.join(unsent)}" if unsent else ""  # the doubts have a place of their own in the row
         return "cannot tell", f"{change} by the numbers alone ({why}){but}"
@@ -336,23 +345,23 @@ def _no_floors(new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSu
     return f"too few readings to compare the floors ({', '.join(few)}; {intervals.FEWEST_BLOCKS} are needed)"
 
 
-def _overhead(
-    new: RunSummary, old: RunSummary, one: _Compared, statistic: Statistic, margin: float, doubts: Sequence[str]
-) -> Overhead | None:
-    """Of latencies only: a rate has no floor to be taken off. What forbids a verdict on the whole forbids one here."""
-    mine, theirs = one.means
-    floors = _floor(new, "tcp", one.new), _floor(old, "tcp", one.old)
-    if statistic == "throughput" or not (mine and theirs and floors[0] and floors[1]):
-        return None
+def _tcp_means(
+    new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSummary]
+) -> tuple[RunMean, RunMean] | None:
+    floors = _floor(new, "tcp", pair[0]), _floor(old, "tcp", pair[1])
     readings = [between_runs.run_mean([m for m in floor.medians if m > 0]) for floor in floors if floor]
-    if not (readings[0] and readings[1]):
+    known = [reading for reading in readings if reading]
+    return (known[0], known[1]) if len(known) == 2 else None
+
+
+def _overhead(one: _Compared, interval: Interval | None, margin: float, doubts: Sequence[str]) -> Overhead | None:
+    """What forbids a verdict on the whole forbids one here."""
+    if one.overhead is None or interval is None:
         return None
-    found = between_runs.overhead(mine, theirs, one.spread, (readings[0], readings[1]))
-    if found is None:
-        return None
-    change = CHANGES[equivalence.standing(found[1], margin)]
-    verdict: Change = "cannot tell" if doubts and change in DECIDED else change
-    return Overhead(ratio=found[0], interval=found[1], verdict=verdict)
+    standing = equivalence.standing(interval, margin)
+    forbidden = lost(one.new, one.old, standing) or (doubts and CHANGES[standing] in DECIDED)
+    verdict = "cannot tell" if forbidden else CHANGES[standing]
+    return Overhead(ratio=exp(one.overhead.mean), interval=interval, verdict=verdict)
 
 
 def _failed_checks(run: RunSummary, cell: CellSummary) -> Iterator[str]:

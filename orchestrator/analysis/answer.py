@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from orchestrator.analysis import unresolved, validity, words
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
+from orchestrator.analysis.compare import Statistic
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
@@ -22,6 +24,7 @@ class Row:
     against the reference by the median (`reference`, `faster`, `slower`, `tie`, `not resolved`, `cannot tell`),
     `invalid` where a check failed, and empty where there is nothing to compare with: then `uncompared` says why.
     `ratio` is to the reference's median.
+    `p99_verdict` and `throughput_verdict` have the same words: by them a tie of medians may be none.
     """
 
     cell: str
@@ -37,6 +40,8 @@ class Row:
     verdict: str
     ratio: float | None
     ratio_interval: Interval | None
+    p99_verdict: str = ""
+    throughput_verdict: str = ""
     failed_checks: tuple[str, ...] = ()
     not_sent: int = 0  # due in an open loop, and not sent before the window closed
     is_of_those_sent: bool = False  # so many that the percentiles hold for the requests sent alone
@@ -81,7 +86,7 @@ class Answer:
 def answer(summary: RunSummary) -> Answer:
     """The answer that a summary holds; nothing is computed anew."""
     invalid = validity.invalid_cells(summary.cells, summary.checks)
-    against = {c.cell: c for c in summary.comparisons if c.statistic == "median"}
+    against = {(c.cell, c.statistic): c for c in summary.comparisons}
     references = {c.reference_cell: c.reference_label for c in summary.comparisons}
     settings = list(dict.fromkeys(_setting(cell) for cell in summary.cells))
     cells = sorted(summary.cells, key=lambda cell: (settings.index(_setting(cell)), *by_median(cell)))
@@ -90,7 +95,7 @@ def answer(summary: RunSummary) -> Answer:
         verdicts=summary.verdicts,
         table=tuple(
             replace(
-                _row(cell, against.get(cell.id), cell.id in references, invalid.get(cell.id, ())),
+                _row(cell, against, cell.id in references, invalid.get(cell.id, ())),
                 uncompared=why_uncompared(cell, summary),
             )
             for cell in cells
@@ -102,9 +107,16 @@ def answer(summary: RunSummary) -> Answer:
     )
 
 
-def _row(cell: CellSummary, against: Comparison | None, is_reference: bool, failed: tuple[str, ...]) -> Row:
+def _row(
+    cell: CellSummary, compared: Mapping[tuple[str, Statistic], Comparison], is_reference: bool, failed: tuple[str, ...]
+) -> Row:
     of = cell.distribution
-    standing = "reference" if is_reference else against.standing if against else ""
+    against = compared.get((cell.id, "median"))
+
+    def standing(statistic: Statistic) -> str:
+        found = compared.get((cell.id, statistic))
+        return "invalid" if failed else "reference" if is_reference else found.standing if found else ""
+
     return Row(
         cell=cell.id,
         setting=_setting(cell),
@@ -116,9 +128,11 @@ def _row(cell: CellSummary, against: Comparison | None, is_reference: bool, fail
         p99_text=_text(cell, "p99"),
         requests_per_s=cell.throughput_per_s,
         errors=cell.failed,
-        verdict="invalid" if failed else standing,
+        verdict=standing("median"),
         ratio=against.ratio if against else None,
         ratio_interval=against.interval if against else None,
+        p99_verdict=standing("p99"),
+        throughput_verdict=standing("throughput"),
         failed_checks=failed,
         not_sent=cell.not_sent,
         is_of_those_sent=cell.is_of_those_sent,

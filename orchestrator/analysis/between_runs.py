@@ -151,14 +151,13 @@ def difference(new: RunMean, old: RunMean, spread: Spread, moves: Sequence[Floor
 
 
 def overhead(
-    new: RunMean, old: RunMean, spread: Spread, floors: tuple[RunMean, RunMean] | None
-) -> tuple[float, Interval] | None:
-    """The ratio of what lies above the `tcp` floors (new, old), with a 95 % interval; None where it drowns in them.
+    new: RunMean, old: RunMean, spread: Spread, floors: tuple[RunMean, RunMean], moves: Sequence[FloorMove] = ()
+) -> Difference | None:
+    """The log ratio of what lies above the `tcp` floors (new, old); None where either drowns in its floor.
 
-    The error of y - f is carried over to its log (delta method), y and f each with the variance of their run.
+    The error of y - f is carried over to its log (delta method), y and f each with the variance of their run. It is one
+    more comparison of the same runs: its level is the family's, and floors that moved widen it as they widen the whole.
     """
-    if floors is None:
-        return None
     logs, variances = [], []
     for run, floor in zip((new, old), floors, strict=True):
         above = exp(run.mean) - exp(floor.mean)
@@ -167,9 +166,12 @@ def overhead(
             return None
         logs.append(log(above))
         variances.append((error / above) ** 2)
-    half = intervals.t_quantile(1 - ALPHA / 2, _freedom((new, old), spread)) * sqrt(sum(variances))
-    mean = logs[0] - logs[1]
-    return exp(mean), (exp(mean - half), exp(mean + half))
+    return Difference(
+        mean=logs[0] - logs[1],
+        se=sqrt(sum(variances)),
+        freedom=_freedom((new, old), spread),
+        shift=_shift(moves),
+    )
 
 
 def floor_move(new: FloorSummary, old: FloorSummary) -> FloorMove | None:

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from orchestrator.analysis import equivalence, intervals, words
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.intervals import ALPHA, LogMean
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval
+from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
 from orchestrator.experiment.plan.plan import Plan
 
 Statistic: TypeAlias = Literal["median", "p99", "throughput"]
@@ -119,6 +119,21 @@ def beyond(cell: CellSummary, statistic: Statistic) -> str:
     return text
 
 
+def lost(cell: CellSummary, reference: CellSummary, standing: Standing) -> str:
+    """Why trials that failed as a whole forbid what the other blocks say, as a clause; empty where they do not.
+
+    A trial that gave no sample counts as slower than every other one. So a stack that lost trials may be called slower, and
+    neither faster nor a tie: the lost ones may be just the slow ones.
+    """
+    sides = {"faster": (cell,), "slower": (reference,), "tie": (cell, reference)}.get(standing, ())
+    return "; ".join(
+        f"{side.stack_label}: {side.failed_trials} of {words.count(len(side.trials) + side.failed_trials, 'trial')} "
+        "failed as a whole, which may be the slow ones"
+        for side in sides
+        if side.failed_trials
+    )
+
+
 def moved(cell: CellSummary, statistic: Statistic, margin: float) -> str:
     """Why what an open loop did not send leaves a percentile open, as a clause; empty where it matters to nobody.
 
@@ -200,6 +215,10 @@ def _comparison(
     envelope: float,
 ) -> Comparison:
     result = pair.result
+    standing = equivalence.standing(interval, margin, envelope=envelope)
+    why = _no_interval(pair) if interval is None else equivalence.reason(interval, margin, envelope=envelope)
+    if survivors := lost(pair.cell, pair.reference, standing):
+        standing, why, interval, p_value = "cannot tell", survivors, None, None
     return Comparison(
         cell=pair.cell.id,
         reference_cell=pair.reference.id,
@@ -213,8 +232,8 @@ def _comparison(
         p_value=p_value,
         by_block=pair.by_block,
         blocks=pair.blocks,
-        standing=equivalence.standing(interval, margin, envelope=envelope),
-        why=_no_interval(pair) if interval is None else equivalence.reason(interval, margin, envelope=envelope),
+        standing=standing,
+        why=why,
         control=pair.control,
     )
 

@@ -20,7 +20,7 @@ def require_not_slower(comparison: RunComparison, limit: float) -> None:
     if slower:
         worst = max(slower, key=lambda row: row.ratio or 0)
         raise Regression(
-            f"{_count(slower, rows)} surely slower by more than {words.margin(limit)}: {_text(worst)}",
+            f"{_count(slower, rows)} surely slower by more than {words.margin(limit)}: {_text(worst, limit)}",
             hint="the table shows each ratio with its interval; `orch report` shows the distributions",
         )
     open_rows = [row for row in rows if not (_is_usable(row) and row.interval and row.interval[1] < 1 + limit)]
@@ -28,7 +28,7 @@ def require_not_slower(comparison: RunComparison, limit: float) -> None:
         first = max(open_rows, key=lambda row: row.interval[1] if row.interval else float("inf"))
         raise Undecided(
             f"{_count(open_rows, rows)} neither surely slower by more than {words.margin(limit)} nor surely not: "
-            f"{_text(first)}",
+            f"{_text(first, limit)}",
             hint="more repeats narrow an interval, and so do more equal runs to estimate the spread between runs from; "
             "a larger limit is easier to rule out",
         )
@@ -42,8 +42,8 @@ def _count(some: Sequence[Row], rows: Sequence[Row]) -> str:
     return f"{len(some)} of {len(rows)} comparisons {'is' if len(some) == 1 else 'are'}"
 
 
-def _text(row: Row) -> str:
+def _text(row: Row, limit: float) -> str:
     if row.interval is None or row.ratio is None or not _is_usable(row):
         return f"{row.label} ({'; '.join((row.why, *(doubt for doubt in row.doubts if doubt not in row.why)))})"
-    low, high = words.bounds(row.interval)
+    low, high = words.bounds(row.interval, limit)
     return f"{row.label} has a ratio of {words.factor(row.ratio)} (95 % interval {low} to {high})"

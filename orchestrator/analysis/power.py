@@ -1,11 +1,13 @@
 """How small a difference the planned repeats can detect, and how many repeats a wanted one would need.
 
-The comparison is the paired t-test of `intervals`, on log ratios whose SD over blocks is `sd`. Its power is that of the
-noncentral t distribution (Cohen 1988, "Statistical Power Analysis for the Behavioral Sciences", chapter 2): with n
-blocks, a difference d is found with probability P(|T| > t*), T noncentral with n - 1 degrees of freedom and
-noncentrality sqrt(n) d / sd. With m comparisons in the run (stacks beside the reference, in all
-settings), the first rejection of Holm's procedure takes level a / m; that is the level used here, so the statement is on
-the safe side for the others.
+The comparison is the paired t-test of `intervals`, on log ratios whose SD over blocks is `sd`. A difference d is called
+*faster* or *slower* where the interval mean +- t* s / sqrt(n) leaves out 0 and does not lie within the margin that
+matters, L = log(1 + margin): where |mean| > max(h, L - h), h being half the interval. Its chance is integrated over the
+distribution of s; without a margin it is that of the noncentral t distribution (Cohen 1988, "Statistical Power Analysis
+for the Behavioral Sciences", chapter 2). A difference well below the margin is therefore never called, however many
+blocks there are: the more there are, the surer it is a tie. With m comparisons in the run (stacks beside the reference,
+in all settings), the first rejection of Holm's procedure takes level a / m; that is the level used here, so the statement
+is on the safe side for the others.
 
 A tie is a claim of its own and takes repeats of its own: the whole interval must lie within the margin that matters
 (`equivalence`). With two equal stacks it does with probability P(|mean| + t* s / sqrt(n) <= log(1 + margin)), which is
@@ -22,6 +24,7 @@ from statistics import median, stdev
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from orchestrator.analysis import words
 from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
@@ -58,34 +61,44 @@ class PowerStatement:
         return asdict(self)
 
 
-def power_of(difference: float, sd: float, blocks: int, *, compared: int = 1, alpha: float = ALPHA) -> float:
-    """The chance to find a relative difference (0.05: one takes 5 % longer); 0 with fewer than three blocks."""
+def power_of(
+    difference: float, sd: float, blocks: int, *, margin: float = 0.0, compared: int = 1, alpha: float = ALPHA
+) -> float:
+    """The chance that a relative difference (0.05: one takes 5 % longer) is called one; 0 with fewer than three blocks.
+
+    `margin` is what matters: an interval that lies within it is a tie, whether or not it leaves out 1.
+    """
     from scipy import special  # `orch --help` must not pay for it
 
     if blocks < FEWEST_BLOCKS:
         return 0.0
+    shift, limit = log(1 + difference), log(1 + margin)
     if sd <= 0:
-        return 1.0
-    freedom = blocks - 1
-    critical = t_quantile(1 - alpha / compared / 2, freedom)
-    noncentrality = sqrt(blocks) * log(1 + difference) / sd
-    missed = float(special.nctdtr(freedom, noncentrality, critical))
-    below = float(special.nctdtr(freedom, noncentrality, -critical))
-    return 1 - missed + (0.0 if below != below else below)  # the far tail underflows to NaN for large noncentralities
+        return float(shift > limit)
+    half = _halves(sd, blocks, compared, alpha)
+    beyond, error = np.maximum(half, limit - half), sd / sqrt(blocks)
+    found = special.ndtr((shift - beyond) / error) + special.ndtr((-shift - beyond) / error)
+    return float(found.mean())
 
 
 def smallest_detectable(
-    sd: float, blocks: int, *, compared: int = 1, alpha: float = ALPHA, power: float = POWER
+    sd: float,
+    blocks: int,
+    *,
+    margin: float = 0.0,
+    compared: int = 1,
+    alpha: float = ALPHA,
+    power: float = POWER,
 ) -> float | None:
-    """The smallest relative difference found with that power, to a thousandth of itself; None below three blocks."""
+    """The smallest relative difference called one with that power, to a thousandth of itself; None below three blocks."""
     if blocks < FEWEST_BLOCKS:
         return None
     low, high = 0.0, 1e-6
-    while power_of(high, sd, blocks, compared=compared, alpha=alpha) < power:
+    while power_of(high, sd, blocks, margin=margin, compared=compared, alpha=alpha) < power:
         low, high = high, high * 2
     while high - low > 1e-3 * high:
         middle = (low + high) / 2
-        if power_of(middle, sd, blocks, compared=compared, alpha=alpha) < power:
+        if power_of(middle, sd, blocks, margin=margin, compared=compared, alpha=alpha) < power:
             low = middle
         else:
             high = middle
@@ -93,10 +106,34 @@ def smallest_detectable(
 
 
 def repeats_needed(
-    difference: float, sd: float, *, compared: int = 1, alpha: float = ALPHA, power: float = POWER
+    difference: float,
+    sd: float,
+    *,
+    margin: float = 0.0,
+    compared: int = 1,
+    alpha: float = ALPHA,
+    power: float = POWER,
 ) -> int | None:
-    """The fewest blocks that find a relative difference with that power; None when 1,000 do not suffice."""
-    return _fewest(lambda blocks: power_of(difference, sd, blocks, compared=compared, alpha=alpha) >= power)
+    """The fewest blocks that call a relative difference one with that power; None when 1,000 do not suffice.
+
+    ValueError for a difference below the margin: of those more blocks make a tie.
+    """
+    if difference < margin:
+        raise ValueError(f"a difference of {difference:g} is below the margin of {margin:g}")
+    return _fewest(
+        lambda blocks: power_of(difference, sd, blocks, margin=margin, compared=compared, alpha=alpha) >= power
+    )
+
+
+def _halves(sd: float, blocks: int, compared: int, alpha: float) -> npt.NDArray[np.float64]:
+    """Equally likely values of half the interval's width, in logs."""
+    from scipy import special
+
+    freedom = blocks - 1
+    shares = (np.arange(_S_POINTS) + 0.5) / _S_POINTS
+    s = sd * np.sqrt(special.chdtri(freedom, shares) / freedom)
+    half: npt.NDArray[np.float64] = t_quantile(1 - alpha / compared / 2, freedom) * s / sqrt(blocks)
+    return half
 
 
 def _fewest(suffices: Callable[[int], bool]) -> int | None:
@@ -117,10 +154,7 @@ def power_of_tie(margin: float, sd: float, blocks: int, *, compared: int = 1, al
         return 0.0
     if sd <= 0:
         return 1.0
-    freedom = blocks - 1
-    shares = (np.arange(_S_POINTS) + 0.5) / _S_POINTS
-    s = sd * np.sqrt(special.chdtri(freedom, shares) / freedom)  # equally likely values of the estimated SD
-    left = log(1 + margin) - t_quantile(1 - alpha / compared / 2, freedom) * s / sqrt(blocks)
+    left = log(1 + margin) - _halves(sd, blocks, compared, alpha)
     within = 2 * special.ndtr(np.maximum(left, 0.0) * sqrt(blocks) / sd) - 1
     return float(within.mean())
 
@@ -143,6 +177,18 @@ def spread_of(comparisons: Iterable[Comparison | dict[str, Any]]) -> float | Non
     return median(found) if found else None
 
 
+def repeats_to_settle(margin: float, sd: float, *, compared: int = 1) -> int | None:
+    """The fewest blocks that call equal stacks a tie, and a difference as large as the margin one; None beyond 1,000.
+
+    Each is so called four times in five; what lies between takes more.
+    """
+    needed = (
+        repeats_needed(margin, sd, margin=margin, compared=compared),
+        repeats_for_tie(margin, sd, compared=compared),
+    )
+    return None if None in needed else max(n for n in needed if n is not None)
+
+
 def describe(plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = ()) -> PowerStatement:
     """What the plan's repeats can tell. `history`: summaries of earlier runs (or their `summary.json`), newest first.
 
@@ -151,9 +197,9 @@ def describe(plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = ()) ->
     """
     sd, source = _spread(plan.name, history)
     compared = max(1, planned_comparisons(plan))
-    least = smallest_detectable(sd, plan.repeats, compared=compared)
     wanted = plan.matters
-    needed = repeats_needed(wanted, sd, compared=compared)
+    least = smallest_detectable(sd, plan.repeats, margin=wanted, compared=compared)
+    needed = repeats_needed(wanted, sd, margin=wanted, compared=compared)
     for_tie = repeats_for_tie(wanted, sd, compared=compared)
     return PowerStatement(
         repeats=plan.repeats,
@@ -164,7 +210,13 @@ def describe(plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = ()) ->
         wanted=wanted,
         repeats_for_wanted=needed,
         repeats_for_tie=for_tie,
-        sentence=_sentence(plan.repeats, sd, source, least, _goal(wanted, needed, for_tie)),
+        sentence=_sentence(
+            plan.repeats,
+            f"(spread from block to block {words.percent(exp(sd) - 1)}: {source})",
+            least,
+            wanted if for_tie is not None and for_tie <= plan.repeats else None,
+            _goal(wanted, needed, for_tie),
+        ),
     )
 
 
@@ -201,12 +253,12 @@ def _goal(wanted: float, needed: int | None, for_tie: int | None) -> str:
     return f"{find}, and to call equal stacks a tie within it {for_tie}"
 
 
-def _sentence(repeats: int, sd: float, source: str, least: float | None, goal: str) -> str:
-    spread = f"(spread from block to block {words.percent(exp(sd) - 1)}: {source})"
+def _sentence(repeats: int, spread: str, least: float | None, tie_within: float | None, goal: str) -> str:
     if least is None:
         made = "1 repeat gives" if repeats == 1 else f"{repeats} repeats give"
         return f"{made} no interval, which takes {FEWEST_BLOCKS}; {goal} {spread}."
+    smaller = "" if tie_within is None else f" (much smaller ones are called a tie within {words.margin(tie_within)})"
     return (
-        f"{repeats} repeats find a difference in medians of {words.difference(least)} or more four times in five; "
+        f"{repeats} repeats find a difference in medians of {words.difference(least)} or more four times in five{smaller}; "
         f"{goal} {spread}."
     )

@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from orchestrator.analysis import unresolved
 from orchestrator.analysis.cells import summarise_cells
@@ -17,7 +15,7 @@ from orchestrator.analysis.collect import collect, last_attempts
 from orchestrator.analysis.compare import compare_stacks
 from orchestrator.analysis.conditions import conditions, settings
 from orchestrator.analysis.evidence import Run
-from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison, RunSummary
+from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import count_before_answer, verdicts
 from orchestrator.errors import InvalidMeasurement
@@ -37,7 +35,15 @@ def summarise(run: Run) -> RunSummary:
     cells = summarise_cells(evidence, checks)
     invalid = invalid_cells(cells, checks)
     comparisons = withhold(compare_stacks(plan, cells, invalid), invalid)
-    said = _cause_first(verdicts(cells, comparisons, checks), cells, comparisons, checks, manifest.hosts)
+    why = unresolved.sentences(
+        cells,
+        comparisons,
+        checks,
+        manifest.hosts,
+        matters=plan.matters,
+        is_complete=manifest.state == "complete",
+    )
+    said = _cause_first(verdicts(cells, comparisons, checks, plan.matters), why, count_before_answer(cells, checks))
     return RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
@@ -61,16 +67,8 @@ def summarise(run: Run) -> RunSummary:
     )
 
 
-def _cause_first(
-    said: tuple[str, ...],
-    cells: Sequence[CellSummary],
-    comparisons: Sequence[Comparison],
-    checks: Sequence[CheckResult],
-    hosts: Mapping[str, Mapping[str, Any]],
-) -> tuple[str, ...]:
+def _cause_first(said: tuple[str, ...], why: str, place: int) -> tuple[str, ...]:
     """Where nothing is resolved, why stands where the answer would."""
-    place = count_before_answer(cells, checks)
-    why = unresolved.sentences(cells, comparisons, checks, hosts)
     return (*said[:place], why, *said[place:]) if why else said
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
-from orchestrator.analysis import validity, words
+from orchestrator.analysis import equivalence, power, validity, words
 from orchestrator.analysis.cells import by_median
+from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison
 
 _DECIDED = ("faster", "slower", "tie")
 _MOST_MEDIANS = 8
 _FEW_BLOCKS = 5  # up to so many, a t-interval is wide even where the blocks agree
+_MOST_REPEATS = 100  # more than that nobody measures to settle a question
 
 # What the check `noise` counts; from where on it may well be why blocks differ. In CPUs, or as a share of the time.
 _OF_CPUS = {
@@ -35,11 +37,14 @@ def sentences(
     comparisons: Sequence[Comparison],
     checks: Sequence[CheckResult],
     hosts: Mapping[str, Mapping[str, Any]],
+    *,
+    matters: float = equivalence.MATTERS,
+    is_complete: bool = True,
 ) -> str:
     """The cause as a first sentence, the medians, and what to do; empty where something is resolved.
 
     Also empty where failed checks forbid every comparison: then those are the cause, and are said elsewhere. `hosts` are
-    the facts of each host by its name, of which `cpus` is read.
+    the facts of each host by its name, of which `cpus` is read; `matters` is the experiment's margin.
     """
     invalid = validity.invalid_cells(cells, checks)
     asked = [c for c in comparisons if c.statistic == "median" and not c.control]
@@ -48,34 +53,67 @@ def sentences(
         return ""
     compared = {c.cell for c in asked} | {c.reference_cell for c in asked}
     measured = [cell for cell in cells if cell.id in compared]
-    loud = _loud(checks, hosts)
-    return " ".join(
-        (_cause(sound, loud), *_medians(measured, len({c.group for c in asked})), _advice(sound, bool(loud)))
-    )
+    medians = _medians(measured, len({c.group for c in asked}))
+    if not is_complete and (cut := _cut(cells)):
+        return " ".join((cut, *medians, "To go on with it: `orch run --resume`."))
+    loud = _loud(checks, hosts, compared)
+    return " ".join((_cause(sound, loud, matters), *medians, _advice(sound, comparisons, measured, loud, matters)))
 
 
-def _cause(asked: Sequence[Comparison], loud: str) -> str:
+def _cut(cells: Sequence[CellSummary]) -> str:
+    """That the run lacks trials, as a sentence; empty where it has all that were planned."""
+    made = sum(len(cell.trials) + cell.failed_trials for cell in cells)
+    planned = sum(cell.planned_trials for cell in cells)
+    if made >= planned:
+        return ""
+    return f"Not resolved: the run was interrupted after {made:,} of {words.count(planned, 'trial')}."
+
+
+def _cause(asked: Sequence[Comparison], loud: str, matters: float) -> str:
     told = {c.why: None for c in asked if c.standing == "cannot tell"}
     if len(told) and all(c.standing == "cannot tell" for c in asked):
         first, *others = told
         more = f", and {words.count(len(others), 'more reason')} below" if others else ""
         return f"Not resolved: {first}{more}."
-    if all(c.interval and not c.interval[0] <= 1 <= c.interval[1] for c in asked if c.standing == "not resolved"):
+    open_ones = [c for c in asked if c.standing == "not resolved"]
+    if all(_is_within_control(c, matters) for c in open_ones):
         return (
             "Not resolved: the reference, entered twice, differs from itself by no less than the stacks differ from it."
         )
-    blocks = max(len(c.by_block) for c in asked)
+    because = _because([c for c in open_ones if not _is_within_control(c, matters)])
+    return f"Not resolved, as {loud}: {because}." if loud else f"Not resolved: {because}."
+
+
+def _is_within_control(comparison: Comparison, matters: float) -> bool:
+    """Whether only the control's own difference keeps this one open: by its interval alone it would be decided."""
+    return comparison.interval is not None and equivalence.standing(comparison.interval, matters) != "not resolved"
+
+
+def _because(reaching: Sequence[Comparison]) -> str:
+    """What the blocks say of comparisons whose intervals reach across 1, as a clause."""
+    blocks = max(len(c.by_block) for c in reaching)
+    across = "the interval reaches" if len(reaching) == 1 else "the intervals reach"
+    agree = [all(r > 1 for r in c.by_block) or all(r < 1 for r in c.by_block) for c in reaching]
+    if all(agree):
+        return f"{blocks} blocks are too few: they all point the same way, but {across} across 1"
+    if any(agree):
+        return f"{blocks} blocks are too few: {across} across 1"
     few = f", and {blocks} blocks are few" if blocks <= _FEW_BLOCKS else ""
-    differ = f"the {blocks} blocks differ by more than the stacks do{few}"
-    return f"Not resolved, as {loud}: {differ}." if loud else f"Not resolved: {differ}."
+    return f"the {blocks} blocks do not agree on which is quicker{few}"
 
 
-def _loud(checks: Sequence[CheckResult], hosts: Mapping[str, Mapping[str, Any]]) -> str:
-    """What else ran at worst, as a clause in terms of the machine's own CPUs; empty where nothing loud is known."""
-    seen = [check.evidence for check in checks if check.name == "noise" and check.cell]
+def _loud(
+    checks: Sequence[CheckResult], hosts: Mapping[str, Mapping[str, Any]], compared: Container[str | None]
+) -> str:
+    """What else ran at worst, as a clause in terms of the machine's own CPUs; empty where nothing loud is known.
+
+    Of a cell that is compared, a third of the trials must have been loud: a single one makes no interval wide by itself.
+    """
+    seen = [check.evidence for check in checks if check.name == "noise" and check.cell in compared]
     found = []
     for key, (limit, text) in (_OF_CPUS | _OF_TIME).items():
-        most, evidence = max(((e.get(key) or 0.0, e) for e in seen), key=lambda pair: pair[0], default=(0.0, {}))
+        often = [e for e in seen if e.get("in_a_third", {}).get(key, 0.0) > limit]
+        most, evidence = max(((e.get(key) or 0.0, e) for e in often), key=lambda pair: pair[0], default=(0.0, {}))
         if most > limit:
             cpus = _cpus(evidence.get("where"), hosts)
             found.append(text.format(_of_cpus(most, cpus) if key in _OF_CPUS else words.percent(min(most, 1.0))))
@@ -105,7 +143,32 @@ def _medians(cells: Sequence[CellSummary], groups: int) -> list[str]:
     return [f"The medians were, all the same: {words.listed([*listed[:_MOST_MEDIANS], *more])}."]
 
 
-def _advice(asked: Sequence[Comparison], is_loud: bool) -> str:
-    blocks = max(len(c.by_block) for c in asked)
-    where = " on a quieter machine" if is_loud else ""
-    return f"To settle it, measure more blocks{where}: `--set repeats={max(6, 2 * blocks)}`."
+def _advice(
+    asked: Sequence[Comparison],
+    comparisons: Sequence[Comparison],
+    cells: Sequence[CellSummary],
+    loud: str,
+    matters: float,
+) -> str:
+    """How many repeats settle it: the number that `orch plan` gives for this run's spread and its comparisons."""
+    open_ones = [c for c in asked if c.standing == "not resolved"]
+    planned = max([len(c.by_block) for c in asked] + [cell.planned_trials for cell in cells])
+    if not open_ones and planned >= FEWEST_BLOCKS:
+        return "More blocks alone do not settle it: see to that first."
+    if open_ones and all(_is_within_control(c, matters) for c in open_ones):
+        return "To narrow it, measure on a quieter machine: a stack must differ by more than the reference from itself."
+    where = " on a quieter machine" if loud else ""
+    compared = sum(1 for c in comparisons if c.statistic == "median" and not c.control)
+    needed = power.repeats_to_settle(matters, power.spread_of(comparisons) or power.DEFAULT_SD, compared=compared)
+    if needed is None or needed > _MOST_REPEATS:
+        reach = f"more than {power.MOST_BLOCKS:,}" if needed is None else f"{needed:,}"
+        return (
+            f"To narrow it, use a quieter machine or longer trials, or let only a larger difference matter (`matters`): at "
+            f"this spread it would take {reach} repeats to settle it."
+        )
+    if needed <= planned:
+        return (
+            f"To narrow it, measure more blocks{where}: `--set repeats={2 * planned}`. At this spread {needed} mostly do "
+            f"where stacks are equal or differ by {words.margin(matters)} or more; what lies between takes more."
+        )
+    return f"To settle it, four times in five at this spread, measure more blocks{where}: `--set repeats={needed}`."

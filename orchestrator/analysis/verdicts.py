@@ -7,6 +7,7 @@ got no reply.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import log
 
 from orchestrator.analysis import equivalence, validity, words
 from orchestrator.analysis.cells import by_median
@@ -24,13 +25,20 @@ _KINDS = {
     "undecodable": "undecodable",
     "cancelled": "cancelled",
 }
+_BESIDE_THE_MEDIAN = {"p99": "p99", "throughput": "throughput (time per request)"}
 _PERCENTILES = {"median": "the median", "p90": "p90", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 
 
 def verdicts(
-    cells: Sequence[CellSummary], comparisons: Sequence[Comparison], checks: Sequence[CheckResult]
+    cells: Sequence[CellSummary],
+    comparisons: Sequence[Comparison],
+    checks: Sequence[CheckResult],
+    matters: float = equivalence.MATTERS,
 ) -> tuple[str, ...]:
-    """Failed checks, errors, what holds over all groups of comparable cells, then each group, and who asked."""
+    """Failed checks, errors, what holds over all groups of comparable cells, then each group, and who asked.
+
+    `matters` is the margin of the experiment: what differs by less is not called the quickest of several.
+    """
     by_id = {cell.id: cell for cell in cells}
     groups: dict[str, list[Comparison]] = {}
     for comparison in comparisons:
@@ -39,7 +47,9 @@ def verdicts(
     sentences = [*_failures(cells), *_unsent(cells)]
     in_general = overview([c for members in groups.values() for c in members], by_id)
     sentences += [in_general] if in_general else []
-    sentences += [_of_group(group, members, by_id) for group, members in groups.items()]
+    for group, members in groups.items():
+        beside = [c for c in comparisons if c.group == group and c not in members]
+        sentences.append(_of_group(group, members, beside, by_id, matters))
     compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
     sentences += [_alone(cell) for cell in cells if cell.id not in compared and cell.distribution]
     sentences += [clients] if (clients := unlike_clients(cells, comparisons)) else []
@@ -110,24 +120,53 @@ def _beyond(cell: CellSummary) -> str:
 # ---- one group of comparable cells
 
 
-def _of_group(group: str, members: Sequence[Comparison], cells: dict[str, CellSummary]) -> str:
+def _of_group(
+    group: str,
+    members: Sequence[Comparison],
+    beside: Sequence[Comparison],
+    cells: dict[str, CellSummary],
+    matters: float,
+) -> str:
+    """`members` are by the median; `beside` are the group's other statistics and its controls."""
     reference = members[0].reference_label
     clauses = list(_told(members, cells))
-    if lead := _quickest(members, cells):
+    if lead := _quickest(members, _envelope(beside), cells, matters):
         clauses = [f"{lead}; {clauses[0]}", *clauses[1:]] if clauses else [lead]
     ties = _with(members, "tie")
     if ties:
-        clauses.append(f"a tie with {reference}: {words.listed([f'{m.stack_label} ({m.why})' for m in ties])}")
+        alike = words.listed([f"{m.stack_label} ({m.why})" for m in ties])
+        clauses.append(f"a tie by the median with {reference}: {alike}")
     clauses += _not_resolved(_with(members, "not resolved"), reference)
     clauses += _cannot_tell(_with(members, "cannot tell"), reference)
+    if otherwise := _otherwise(members, beside):
+        clauses[0] += f"; but {otherwise}"  # of the first sentence: it may be the only one that is read
     return f"{group}: {_joined(clauses)}"
 
 
-def _quickest(members: Sequence[Comparison], cells: dict[str, CellSummary]) -> str:
+def _otherwise(members: Sequence[Comparison], beside: Sequence[Comparison]) -> str:
+    """Who is faster or slower by p99 or throughput, and is not by the median."""
+    by_median = {m.cell: m.standing for m in members}
+    told = []
+    for statistic, called in _BESIDE_THE_MEDIAN.items():
+        found = [c for c in beside if c.statistic == statistic and not c.control and c.standing in ("faster", "slower")]
+        gaps = [_gap(c, than=c.reference_label) for c in found if by_median.get(c.cell) not in (None, c.standing)]
+        if gaps:
+            told.append(f"by {called}, {words.listed(gaps)}")
+    return "; ".join(told)
+
+
+def _envelope(beside: Sequence[Comparison]) -> float:
+    """By how much the reference differs from itself by the median, as |log ratio|; 0 without a control."""
+    controls = [c.ratio for c in beside if c.control and c.statistic == "median" and c.ratio]
+    return max((abs(log(ratio)) for ratio in controls), default=0.0)
+
+
+def _quickest(members: Sequence[Comparison], envelope: float, cells: dict[str, CellSummary], matters: float) -> str:
     """Which of three stacks or more is quickest, or between which of them that is open; of two, the comparison says it.
 
     Stacks are compared with the reference alone: of two others, one is surely ahead where the intervals of their ratios
-    lie apart, or where only one of them is surely ahead of the reference.
+    lie apart, or where only one of them is surely ahead of the reference; and then by more than matters, and by more than
+    the reference differs from itself.
     """
     told = sorted((m for m in members if m.interval and m.standing != "cannot tell"), key=_ratio)
     if len(told) < 2 or all(m.standing == "slower" for m in members):
@@ -138,11 +177,18 @@ def _quickest(members: Sequence[Comparison], cells: dict[str, CellSummary]) -> s
     # By the ratio, as every other clause: a stack that lost blocks has a median of the others.
     values = {m.cell: _ratio(m) for m in told} | {reference.reference_cell: 1.0}
     best = min(values, key=lambda cell: (values[cell], by_median(cells[cell])))
-    ahead = [cell for cell in ratios if cell == best or not _is_ahead(best, cell, ratios, standings)]
+    least = max(log(1 + matters), envelope)
+    far = [
+        cell for cell in ratios if log(values[cell] / values[best]) > least or reference.reference_cell in (best, cell)
+    ]
+    ahead = [c for c in ratios if c == best or c not in far or not _is_ahead(best, c, ratios, standings)]
     ahead.sort(key=lambda cell: (values[cell], by_median(cells[cell])))
     labels = [cells[cell].stack_label for cell in ahead]
     if len(ahead) == 1:
         return f"{labels[0]} is quickest{'' if len(told) == len(members) else ' of those that could be compared'}"
+    between = [(ratios[best][0] / ratios[cell][1], ratios[best][1] / ratios[cell][0]) for cell in ahead if cell != best]
+    if envelope <= log(1 + matters) and all(equivalence.is_within(interval, matters) for interval in between):
+        return f"{words.listed(labels)} are quickest, apart by less than {words.margin(matters)}"
     is_reference = ahead[0] == reference.reference_cell
     shown = "the reference" if is_reference else f"{words.factor(values[ahead[0]])}×"
     return f"which of {words.listed(labels)} is quickest is not resolved (lowest ratio so far: {labels[0]}, {shown})"

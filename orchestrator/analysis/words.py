@@ -15,7 +15,7 @@ from typing import Any
 from orchestrator.experiment.read.units import format_rate
 from services.python.contract.lines import Load
 
-_MOST_DECIMALS = 12  # of a bound beside 1
+_MOST_DECIMALS = 12  # of a bound beside 1, or beside the other bound
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -114,7 +114,7 @@ def of_load(load: Load) -> str:
     """A load in words, e.g. `1,000 requests, 1 in flight` or `500/s (poisson) for 10 s, at most 250 in flight`."""
     ends = []
     if load.requests is not None:
-        ends.append(f"{load.requests:,} requests")
+        ends.append(count(load.requests, "request"))
     if load.duration_s is not None:
         ends.append(f"{load.duration_s:g} s")
     until = " or ".join(ends)
@@ -160,18 +160,34 @@ def factor(value: float, decimals: int | None = None) -> str:
     return f"{value:.2g}" if abs(value) < 0.1 else number(value, decimals)
 
 
-def bounds(interval: Sequence[float]) -> tuple[str, str]:
-    """Both bounds of a ratio's interval; one that excludes 1 is never rounded to 1: `0.93`, `0.997`."""
-    low, high = interval
-    return _not_one(low), _not_one(high)
+def bounds(interval: Sequence[float], margin: float = 0.05) -> tuple[str, str]:
+    """Both bounds of a ratio's interval, with the digits it takes to tell them apart: `0.93`, `0.997`.
+
+    Neither is rounded to the other one, to 1, or across what matters (`margin`) and its inverse.
+    """
+    limits = (1.0, 1 + margin, 1 / (1 + margin))
+    for more in range(_MOST_DECIMALS):
+        low, high = (_beside(bound, limits, more) for bound in interval)
+        if low != high or interval[0] == interval[1]:
+            return low, high
+    return _finer(interval[0], 0), _finer(interval[1], 0)  # as good as one number
 
 
-def _not_one(bound: float) -> str:
-    text, decimals = factor(bound), 2
-    while text in ("1.00", f"{1:.{decimals}f}") and bound != 1 and decimals < _MOST_DECIMALS:
-        decimals += 1
-        text = factor(bound, decimals)
-    return text
+def _beside(bound: float, limits: Sequence[float], least: int) -> str:
+    """Rounded so that it stands on the same side of each limit as the bound does, with `least` more digits at least."""
+    for more in range(least, _MOST_DECIMALS):
+        text = _finer(bound, more)
+        shown = float(text.replace(",", ""))
+        if all((shown > limit) - (shown < limit) == (bound > limit) - (bound < limit) for limit in limits):
+            return text
+    return _finer(bound, 0)  # as good as the limit itself
+
+
+def _finer(value: float, more: int) -> str:
+    """`factor` with so many more digits."""
+    if abs(value) < 0.1:
+        return f"{value:.{2 + more}g}"
+    return factor(value, (2 if abs(value) < 10 else 1 if abs(value) < 100 else 0) + more)
 
 
 def ratio(value: float) -> str:

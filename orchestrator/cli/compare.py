@@ -106,7 +106,7 @@ def _print(comparison: RunComparison) -> None:
         if row.group != group:
             group = row.group
             console.result(console.style(group, "bold"))
-        _print_row(row, comparison.in_all_rows)
+        _print_row(row, comparison.margin, comparison.in_all_rows)
     if any(row.value is not None for row in comparison.rows):
         console.result(
             "  The ratio is the geometric mean over blocks, and so are the numbers in brackets; "
@@ -119,18 +119,18 @@ def _is_among(text: str, differences: tuple[str, ...]) -> bool:
     return text in differences or text.startswith(_IN_PASSING)
 
 
-def _print_row(row: Row, said: tuple[str, ...]) -> None:
+def _print_row(row: Row, margin: float, said: tuple[str, ...]) -> None:
     """The row, and below it what is particular to it: what holds of every row was `said` above them."""
     from orchestrator.analysis import words
     from orchestrator.analysis.said_once import kind_of
 
     ratio = "   -" if row.ratio is None else words.factor(row.ratio)
-    interval = "" if row.interval is None else " to ".join(words.bounds(row.interval))
+    interval = "" if row.interval is None else " to ".join(words.bounds(row.interval, margin))
     verdict = console.style(f"{row.verdict:<12}", _STYLES[row.verdict])
     console.result(f"  {verdict} {ratio:>6}  {interval:<16}  {row.label}{_values(row)}: {row.why}")
     indent = " " * 15
     if row.overhead:
-        found = f"{words.factor(row.overhead.ratio):>6}  {' to '.join(words.bounds(row.overhead.interval)):<16}"
+        found = f"{words.factor(row.overhead.ratio):>6}  {' to '.join(words.bounds(row.overhead.interval, margin)):<16}"
         console.result(f"{indent}{found}  above the tcp floor: {row.overhead.verdict}")
     kinds = {kind_of(text) for text in said}
     doubts = [text for text in row.doubts if kind_of(text) not in kinds]

@@ -28,7 +28,7 @@ def judge_between(cell: CellEvidence) -> Finding | None:
         return Finding(
             verdict="cannot tell",
             evidence={"trials": len(medians)},
-            explanation=f"{len(medians)} trials: how far they spread takes at least {FEWEST_BLOCKS}.",
+            explanation=f"{words.count(len(medians), 'trial')}: how far they spread takes at least {FEWEST_BLOCKS}.",
             action="Raise `repeats`.",
         )
     between, inside, middle = stdev(medians), median(within), median(medians)
@@ -52,13 +52,29 @@ def judge_support(cell: CellEvidence) -> Finding | None:
     shares = {"p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
     hidden = [name for name, share in shares.items() if not is_supported(n, share)]
     evidence = {"n": n, "needed_beyond": SUPPORT, "not_shown": hidden}
+    if not n:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            explanation="No request got a right reply: there is no percentile to show.",
+            action="Find out why requests fail: the table counts them by kind.",
+        )
     if "p99" in hidden:
+        asked = (cell.cell.load.requests or 0) * cell.planned
         return Finding(
             verdict="warn",
             evidence=evidence,
             weight=-n,
-            explanation=f"{n:,} requests are too few for {' or '.join(hidden)}: fewer than {SUPPORT} lie beyond.",
-            action="These percentiles are not shown. For p99, ask for 1,000 requests of a cell, all its trials together.",
+            explanation=(
+                f"{words.count(n, 'request')} {'is' if n == 1 else 'are'} too few for {' or '.join(hidden)}: "
+                f"fewer than {SUPPORT} lie beyond."
+            ),
+            action="These percentiles are not shown. "
+            + (
+                f"Find out why {n:,} of the {asked:,} requests asked for were made."
+                if is_supported(asked, 0.99)
+                else "For p99, ask for 1,000 requests of a cell, all its trials together."
+            ),
         )
     told = (
         "every percentile"

@@ -97,7 +97,7 @@ def _stamps(trial: TrialEvidence, part: Part, seen: Stamps) -> Finding:
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"{seen.backwards:,} replies were received before their request was sent.",
+            explanation=f"{words.count(seen.backwards, 'reply was', 'replies were')} received before the request was sent.",
             action="Time requests with one monotonic clock (CLOCK_MONOTONIC), not with a wall clock.",
         )
     begin, end = (part.done.get(key, {}).get("monotonic_ns") for key in ("anchor", "anchor_end"))

@@ -152,7 +152,7 @@ def _answered(trial: TrialEvidence) -> Finding:
     evidence = {"trial": trial.record.index, "answered": answered, "recorded": rows, "slack": slack}
     troubles = []
     if answered > rows + slack:
-        troubles.append(f"the responder answered {answered:,} requests, {rows:,} were recorded")
+        troubles.append(f"the responder answered {words.count(answered, 'request')}, {rows:,} were recorded")
     if answered < rows + len(trial.parts) * _CHECK_REQUESTS - unanswered:
         troubles.append(f"the responder answered only {answered:,} of {rows:,} recorded requests")
     return _finding(troubles, evidence, f"The responder answered {answered:,}, as recorded.")

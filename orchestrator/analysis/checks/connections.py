@@ -69,14 +69,16 @@ def _per_request(_cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Ca
     fewest = min(n for n in (opened, carried) if n is not None)
     few_peers = peers is not None and peers < _FEWEST * distinct_ports(requests) * len(trial.parts)
     if fewest < requests or few_peers:
-        met = f", the responder saw {peers:,} peers" if peers is not None else ""
+        met = f", the responder saw {words.count(peers, 'peer')}" if peers is not None else ""
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"{requests:,} requests went over {fewest:,} connections{met}: not one for each.",
+            explanation=(
+                f"{words.count(requests, 'request')} went over {words.count(fewest, 'connection')}{met}: not one for each."
+            ),
             action="The client keeps connections open by itself: turn its pool off, or declare `connection: reuse`.",
         )
-    return _counted(evidence, f"{requests:,} requests, a connection for each", peers)
+    return _counted(evidence, f"{words.count(requests, 'request')}, a connection for each", peers)
 
 
 def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
@@ -101,14 +103,16 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             verdict="fail" if many else "warn",
             evidence=evidence,
             explanation=(
-                f"{words.count(extra, 'connection')} in {requests:,} requests "
+                f"{words.count(extra, 'connection')} in {words.count(requests, 'request')} "
                 f"({words.percent(extra / max(requests, 1))}) besides the declared "
                 f"{words.count(declared, 'connection')} kept open."
             ),
             action="These are not latencies of kept connections: see whether the responder, or something between, closes "
             "them, or whether the client opens its own.",
         )
-    return _counted(evidence, f"{requests:,} requests over {carried:,} kept connections", peers)
+    return _counted(
+        evidence, f"{words.count(requests, 'request')} over {words.count(carried, 'kept connection')}", peers
+    )
 
 
 def _counted(evidence: dict[str, object], told: str, peers: int | None) -> Finding:

@@ -56,7 +56,9 @@ def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
         return Finding(
             verdict="cannot tell",
             evidence={"cell": control.cell.id, "blocks": len(blocks)},
-            explanation=f"{len(blocks)} blocks hold the control: too few to see how far it differs from itself.",
+            explanation=(
+                f"{words.count(len(blocks), 'block')} with the control: too few to see how far it differs from itself."
+            ),
             action="Raise `repeats`.",
         )
     result = intervals.paired([mine[b] for b in blocks], [other[b] for b in blocks])

@@ -295,7 +295,9 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy, concurrency: int) -> F
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation=f"{seen.requests} requests are too few for {concurrency} in flight: the window's ends weigh in.",
+            explanation=(
+                f"{words.count(seen.requests, 'request')}: too few for {concurrency} in flight: the window's ends weigh in."
+            ),
             action="Ask for at least ten requests per request in flight.",
         )
     ratio = seen.call_s / (seen.window_s * concurrency)

@@ -69,7 +69,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
             verdict="warn",
             evidence=evidence,
             weight=again / max(requests, 1),
-            explanation=f"{told}, in {trial.called} of {requests:,} requests.",
+            explanation=f"{told}, in {trial.called} of {words.count(requests, 'request')}.",
             action=_cost(waited, again),
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"{told}.")

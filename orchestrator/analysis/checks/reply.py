@@ -43,6 +43,14 @@ def _missing(cell: CellEvidence) -> Finding | None:
     evidence = {"requests": n, "failed": failed, "share": failed / n, "moved": moved, "errors": dict(kinds)}
     text = words.no_reply(failed, n)
     text = f"{text[0].upper()}{text[1:]}"
+    if not ok:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=1.0,
+            explanation=f"{text}: there is no percentile to show.",
+            action="Find out why requests fail: the table counts them by kind.",
+        )
     if moved:
         return Finding(
             verdict="fail",

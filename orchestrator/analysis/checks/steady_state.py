@@ -132,7 +132,7 @@ def _short_warmups(cell: CellEvidence) -> list[Finding]:
         Finding(
             verdict="warn",
             evidence={"trial": trial, "made": made, "wanted": wanted, "trials": len(short)},
-            explanation=f"Warm-up ended after {made} of {wanted} requests, because its time was up.",
+            explanation=f"Warm-up ended after {made:,} of {words.count(wanted, 'request')}, because its time was up.",
             action="Raise `warmup.at_most`, or ask for fewer warm-up requests.",
         )
     ]

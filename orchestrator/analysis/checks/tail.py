@@ -89,7 +89,8 @@ def _slowest(tails: Sequence[Tail]) -> Finding:
             evidence=evidence,
             weight=share,
             explanation=(
-                f"Of {n:,} requests, {whose} made {words.percent(share)} of the variance, with up to {words.ns(slowest)}."
+                f"Of {words.count(n, 'request')}, {whose} made {words.percent(share)} of the variance, "
+                f"with up to {words.ns(slowest)}."
             ),
             action="Read median and percentiles; mean, SD and CV of this cell describe a handful of requests.",
         )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from orchestrator.analysis.across import compare_runs, compare_within
@@ -141,6 +142,49 @@ def test_over_a_distance_the_overhead_shows_what_the_whole_hides():
     assert found.verdict == "unchanged"
     assert found.overhead.ratio > 2
     assert found.overhead.verdict == "regressed"
+
+
+def equal_to(run, rng, cells):
+    """Another run of the same: 3 % between runs, 2 % between trials, its floors looked at anew."""
+
+    def drawn(cell):
+        mean = np.log(cell.tcp_floor * 10) + rng.normal(0, 0.03)
+        return [replace(t, median=float(np.exp(rng.normal(mean, 0.02)))) for t in cell.trials]
+
+    twelve = tuple(replace(c, trials=tuple(drawn(c))) for c in run.cells[:cells])
+    floors = tuple(
+        replace(f, medians=tuple(np.exp(rng.normal(np.log(np.mean(f.medians)), 0.01, len(f.medians)))))
+        for f in run.floors
+    )
+    return replace(run, cells=twelve, floors=floors)
+
+
+def test_of_equal_runs_hardly_any_is_called_changed_in_the_whole_or_above_the_floor():
+    """One family: a derived row of its own level would be called changed in half of the comparisons of twelve cells."""
+    places = [p.Placement(id=f"p{i}", name=f"p{i}", kind="local") for i in range(3)]
+    run = summary("old", placements=places, stacks=("rest", "grpc", "websocket", "graphql"))
+    rng = np.random.default_rng(1)
+    called, seen = 0, 0
+    for _ in range(60):
+        history = [
+            EqualRun(run_id=f"h{i}", means={(c.id, "median"): rng.normal(0, 0.031) for c in run.cells})
+            for i in range(10)
+        ]
+        new, before = replace(equal_to(run, rng, 12), run_id="new"), equal_to(run, rng, 12)
+        rows = compare_runs(new, before, "median", history).rows
+        seen += sum(row.overhead is not None for row in rows)
+        words = {row.verdict for row in rows} | {row.overhead.verdict for row in rows if row.overhead}
+        called += bool(words & {"improved", "regressed"})
+    assert seen == 60 * 12
+    assert called <= 7  # 3 are promised; of the derived rows alone it was 30
+
+
+def test_the_floors_movement_widens_what_lies_above_it_as_it_widens_the_whole(old):
+    slower = summary(seed=2, base_us={"grpc": 300.0})
+    found = row_of(compare_runs(moved_floors(slower, 1.22), old, "median"), "grpc")
+    assert (found.verdict, found.overhead.verdict) == ("not resolved", "not resolved")
+    widths = [high / low for low, high in (found.overhead.interval, found.interval)]
+    assert widths[0] >= widths[1]
 
 
 def with_check(run, verdict, cell=None):

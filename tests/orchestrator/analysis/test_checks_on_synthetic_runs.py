@@ -197,6 +197,18 @@ def test_the_cell_that_suffers_most_comes_first():
     assert [result.cell for result in of(a_run(spoil=spoil), "noise")] == ["grpc-thin.add.local", "rest-thin.add.local"]
 
 
+@pytest.mark.parametrize(("loud", "share"), [(1, 0.0), (2, 0.2)])
+def test_noise_says_what_a_third_of_the_trials_reach(loud, share):
+    """Of five trials two are a third or more; the loudest alone is what the verdict goes by."""
+
+    def spoil(draft):
+        draft.done["host_after"] = host_counters(10 * S, steal=200 if draft.block < loud else 0)
+
+    (result, _) = of(a_run(spoil=spoil), "noise")
+    assert result.evidence["steal"] == pytest.approx(0.2)
+    assert result.evidence["in_a_third"]["steal"] == pytest.approx(share)
+
+
 def test_a_backlog_ends_its_tail_abruptly_and_is_not_called_cut_off():
     def spoil(draft):
         """One stall holds up a twentieth of an open loop's requests until the same moment."""

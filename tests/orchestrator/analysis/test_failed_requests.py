@@ -230,3 +230,13 @@ def test_one_limit_is_named_where_a_reply_took_longer_than_the_time_out():
     assert limit in told(summary, "p99").why
     assert any(limit in text for text in summary.verdicts)
     assert not any("2 s time-out" in text for text in (*summary.verdicts, *(c.why for c in summary.comparisons)))
+
+
+def test_a_cell_without_any_right_reply_has_no_percentile_to_speak_of():
+    """It asked for 5,000 requests, and shows none."""
+    summary = a_summary(failing(1000))
+    reply, support = (verdict(summary, name) for name in ("reply", "percentile support"))
+    assert (reply.verdict, support.verdict) == ("fail", "warn")
+    assert reply.explanation == "No request got a right reply: there is no percentile to show."
+    assert support.explanation == "No request got a right reply: there is no percentile to show."
+    assert "1,000 requests" not in support.action

@@ -22,6 +22,40 @@ def test_the_smallest_detectable_difference_is_found_four_times_in_five():
     assert found.mean() == pytest.approx(0.8, abs=0.015)
 
 
+@pytest.mark.parametrize(("sd", "blocks"), [(0.01, 5), (0.005, 5), (0.02, 10), (0.05, 10)])
+def test_what_the_plan_says_is_found_is_called_faster_or_slower_by_the_rule_itself(sd, blocks):
+    """A difference below the margin is a tie, however surely it is there: it is not called faster or slower."""
+    difference = power.smallest_detectable(sd, blocks, margin=0.05)
+    rng = np.random.default_rng(2)
+    logs = rng.normal(np.log(1 + difference), sd, (3_000, blocks))
+    called = [equivalence.standing(intervals.log_mean(row).interval(), 0.05) for row in logs]
+    assert np.mean([word == "slower" for word in called]) == pytest.approx(0.8, abs=0.03)
+    half = power.power_of(difference / 2, sd, blocks, margin=0.05)
+    assert half < 0.5
+
+
+@pytest.mark.parametrize("sd", [0.005, 0.02, 0.05])
+def test_the_repeats_for_what_matters_call_it_faster_or_slower_by_the_rule_itself(sd):
+    blocks = power.repeats_needed(0.05, sd, margin=0.05)
+    rng = np.random.default_rng(4)
+    logs = rng.normal(np.log(1.05), sd, (3_000, blocks))
+    called = [equivalence.standing(intervals.log_mean(row).interval(), 0.05) for row in logs]
+    assert np.mean([word == "slower" for word in called]) >= 0.78
+
+
+def test_no_number_of_repeats_calls_what_is_below_the_margin():
+    with pytest.raises(ValueError, match="below the margin"):
+        power.repeats_needed(0.02, 0.01, margin=0.05)
+
+
+def test_the_plan_names_no_difference_that_would_be_called_a_tie():
+    quiet = {"run_id": "r", "name": "synthetic", "comparisons": [{"statistic": "median", "by_block": [1, 1.01, 0.99]}]}
+    said = power.describe(a_plan(blocks=5), [quiet])
+    assert power.smallest_detectable(said.sd, 5) < 0.02  # its interval would leave out 1, and be a tie
+    assert 0.035 < said.smallest_detectable < 0.05
+    assert "(much smaller ones are called a tie within 5 %)" in said.sentence
+
+
 def test_more_repeats_tell_smaller_differences_and_more_stacks_larger_ones():
     few, many = power.smallest_detectable(0.05, 3), power.smallest_detectable(0.05, 10)
     assert few > many

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from orchestrator.analysis.answer import answer
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan import plan as p
@@ -116,7 +117,7 @@ def test_stacks_that_do_not_differ_are_called_a_tie_where_the_interval_lies_with
     equal = {"rest": 200.0, "grpc": 200.0}
     summary = summarise(a_run(base_us=equal, between=0.01))
     assert {c.standing for c in summary.comparisons if c.statistic == "median"} == {"tie"}
-    assert "a tie with rest (thin): grpc (thin) (equivalent within 5 %)" in summary.verdicts[0]
+    assert "a tie by the median with rest (thin): grpc (thin) (equivalent within 5 %)" in summary.verdicts[0]
     noisy = summarise(a_run(base_us=equal, between=0.05))
     assert {c.standing for c in noisy.comparisons if c.statistic == "median"} == {"not resolved"}
     assert "not resolved against rest (thin): grpc (thin) takes between 2.7 % less and 6.0 % more" in noisy.verdicts[1]
@@ -380,3 +381,15 @@ def test_a_trial_without_a_right_reply_counts_with_its_window():
 
     cell = cell_of(summarise(a_run(spoil=spoil)), "grpc-thin")
     assert cell.throughput_per_s == pytest.approx(0.8 * cell.trials[1].throughput_per_s, rel=0.05)
+
+
+def test_the_answer_as_json_has_a_verdict_of_each_statistic():
+    run = summarise(a_run())
+    by_statistic = tuple(
+        replace(c, standing={"median": "tie", "p99": "slower", "throughput": "not resolved"}[c.statistic])
+        for c in run.comparisons
+    )
+    rows = {row.stack: row for row in answer(replace(run, comparisons=by_statistic)).table}
+    grpc = rows["grpc (thin)"]
+    assert (grpc.verdict, grpc.p99_verdict, grpc.throughput_verdict) == ("tie", "slower", "not resolved")
+    assert rows["rest (thin)"].p99_verdict == "reference"

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from orchestrator.analysis import words
+from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.equivalence import reason, standing
 from orchestrator.analysis.summary import Comparison
 from orchestrator.analysis.verdicts import verdicts
@@ -118,7 +119,7 @@ def test_every_comparison_has_one_outcome_in_one_sentence(run):
     cells, comparisons = run
     said = verdicts(cells, comparisons, ())
     form = {
-        "tie": r"a tie with [^.]*?{0} \(equivalent",
+        "tie": r"a tie by the median with [^.]*?{0} \(equivalent",
         "not resolved": r"not resolved against [^.]*?{0}(?: takes between|: the blocks differ too much| \(\S+ to \S+×\))",
         "cannot tell": r"cannot tell how [^.]*?{0}",
     }
@@ -213,12 +214,15 @@ def test_trials_that_failed_as_a_whole_are_said_with_the_errors():
     )
 
 
-def three(websocket, grpc):
-    """rest at 1 ms is the reference; each other one with its median and the interval of its ratio."""
+def three(websocket, grpc, control=None):
+    """rest at 1 ms is the reference; each other one with its median and the interval of its ratio; a control's ratio."""
     cells = [cell_of(s, "add", PLACEMENTS[0], "reuse", LOADS[0]) for s in ("rest", "websocket", "grpc")]
     medians = (1.0, websocket[0], grpc[0])
     cells = [replace(c, distribution=replace(c.distribution, median=m)) for c, m in zip(cells, medians, strict=True)]
     rows = [comparison(c, cells[0], i, m) for c, (m, i) in zip(cells[1:], (websocket, grpc), strict=True)]
+    if control:
+        again = replace(comparison(cells[0], cells[0], (control, control), control), cell="again", control=True)
+        rows.append(again)
     return next(s for s in verdicts(cells, rows, ()) if s.startswith(rows[0].group)).removeprefix(f"{rows[0].group}: ")
 
 
@@ -235,6 +239,51 @@ def test_where_the_quickest_are_not_apart_that_is_said_with_the_lowest_ratio():
     )
     said = three((0.5, (0.4, 0.62)), (0.55, (0.45, 0.67)))
     assert said.startswith("which of websocket (thin) and grpc (thin) is quickest is not resolved")
+
+
+def test_two_that_differ_by_less_than_matters_are_both_quickest():
+    said = three((0.302, (0.299, 0.305)), (0.310, (0.307, 0.313)))
+    assert said.startswith("websocket (thin) and grpc (thin) are quickest, apart by less than 5 %; by the median")
+
+
+def test_two_that_may_differ_by_less_than_matters_are_not_resolved():
+    said = three((0.302, (0.297, 0.306)), (0.310, (0.307, 0.325)))
+    assert said.startswith("which of websocket (thin) and grpc (thin) is quickest is not resolved")
+
+
+def test_the_quickest_is_ahead_by_more_than_the_reference_differs_from_itself():
+    pair = (0.5, (0.49, 0.51)), (0.55, (0.54, 0.56))
+    assert three(*pair).startswith("websocket (thin) is quickest; ")
+    assert three(*pair, control=1.02).startswith("websocket (thin) is quickest; ")
+    assert three(*pair, control=1.19).startswith(
+        "which of websocket (thin) and grpc (thin) is quickest is not resolved"
+    )
+    assert three(*pair, control=1 / 1.19).startswith("which of websocket (thin) and grpc (thin) is quickest is not")
+
+
+def also(row, statistic, ratio, width=1.02):
+    interval = (ratio / width, ratio * width)
+    return replace(row, statistic=statistic, ratio=ratio, interval=interval, standing=standing(interval))
+
+
+def test_a_tie_names_its_statistic_and_what_is_decided_otherwise():
+    cells = [cell_of(s, "add", PLACEMENTS[0], "reuse", LOADS[0]) for s in ("rest", "grpc")]
+    tie = comparison(cells[1], cells[0], (0.99, 1.01), 1.0)
+    rows = [tie, also(tie, "p99", 3.96), also(tie, "throughput", 1.3)]
+    said = verdicts(cells, rows, ())[0].removeprefix(f"{tie.group}: ")
+    assert first_sentence(said)[0] == (
+        "a tie by the median with rest (thin): grpc (thin) (equivalent within 5 %); "
+        "but by p99, grpc (thin) takes 3.96 times as long as rest (thin) (95 % interval 3.88 to 4.04); "
+        "by throughput (time per request), grpc (thin) takes 30 % more time than rest (thin) "
+        "(ratio 1.30, 95 % interval 1.27 to 1.33)."
+    )
+
+
+def test_what_is_decided_alike_or_not_at_all_by_p99_is_not_said_again():
+    cells = [cell_of(s, "add", PLACEMENTS[0], "reuse", LOADS[0]) for s in ("rest", "grpc")]
+    slower = comparison(cells[1], cells[0], (1.4, 1.6), 1.5)
+    rows = [slower, also(slower, "p99", 1.5), also(slower, "throughput", 1.0, width=1.5)]
+    assert "but by" not in verdicts(cells, rows, ())[0]
 
 
 def test_several_that_are_too_wide_share_their_reason():

@@ -1,8 +1,12 @@
 """Checks name trials and connections as tables and captions do."""
 
+import re
+
 import numpy as np
+import pytest
 
 from orchestrator.analysis.summarise import summarise
+from orchestrator.experiment.plan import plan as p
 from tests.support.runs import a_run
 
 
@@ -25,3 +29,14 @@ def test_the_connections_that_were_opened_besides_are_counted_in_words():
     (result,) = (r for r in summarise(run).checks if r.name == "connections")
     assert result.verdict == "fail"
     assert "besides the declared 1 connection kept open." in result.explanation
+
+
+@pytest.mark.parametrize(("requests", "policy"), [(1, "reuse"), (1, "per-request"), (2, "reuse")])
+def test_one_of_a_thing_is_one(requests, policy):
+    """A smoke test of a single trial and request: counts agree with their nouns in checks, labels and sentences."""
+    run = a_run(blocks=1, warmup=1, connection=policy, load=p.Load(concurrency=1, requests=requests))
+    summary = summarise(run)
+    texts = [f"{c.explanation} {c.action}" for c in summary.checks]
+    texts += [*summary.verdicts, *(cell.load for cell in summary.cells)]
+    wrong = re.compile(r"(?<![\d.,/])1 (requests|trials|blocks|connections|kept connections|peers|replies)\b")
+    assert [text for text in texts if wrong.search(text)] == []

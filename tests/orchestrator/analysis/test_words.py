@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summarise import summarise
+from services.python.contract.lines import Load
 from tests.support.runs import a_run
 
 
@@ -31,6 +34,40 @@ def test_a_time_has_three_digits_and_the_unit_that_reads_best(milliseconds, text
 def test_a_factor_has_two_significant_digits_or_more(value, text):
     assert words.factor(value) == text
     assert words.ratio(value) == f"{text}×"
+
+
+def test_a_bound_is_not_rounded_across_what_matters():
+    assert words.bounds((0.9538, 0.9649)) == ("0.954", "0.96")
+    assert words.bounds((0.97, 1.0496)) == ("0.97", "1.0496")
+    assert words.bounds((0.97, 1.0502)) == ("0.97", "1.0502")
+    assert words.bounds((0.97, 1.0502), margin=0.1) == ("0.97", "1.05")
+    assert words.bounds((0.97, 1.05)) == ("0.97", "1.05")
+
+
+def test_two_bounds_that_differ_are_shown_to():
+    assert words.bounds((0.499, 0.5012)) == ("0.499", "0.501")
+    assert words.bounds((12.81, 12.84)) == ("12.81", "12.84")
+    assert words.bounds((0.03801, 0.03809)) == ("0.038", "0.0381")
+    assert words.bounds((0.5, 0.5)) == ("0.50", "0.50")
+
+
+@given(
+    some.floats(min_value=1e-3, max_value=1e3),
+    some.floats(min_value=1.0, max_value=10.0),
+    some.sampled_from([0.05, 0.1]),
+)
+def test_printed_bounds_say_what_the_bounds_say(low, width, margin):
+    interval = (low, low * width)
+    shown = [float(text.replace(",", "")) for text in words.bounds(interval, margin)]
+    assert shown == sorted(shown)
+    for bound, text in zip(interval, shown, strict=True):
+        for limit in (1.0, 1 + margin, 1 / (1 + margin)):
+            assert abs(bound / limit - 1) < 1e-9 or (bound > limit) == (text > limit)
+
+
+@pytest.mark.parametrize(("requests", "text"), [(1, "1 request, 1 in flight"), (2000, "2,000 requests, 1 in flight")])
+def test_a_load_of_one_request_is_one(requests, text):
+    assert words.of_load(Load(concurrency=1, requests=requests)) == text
 
 
 def test_a_bound_that_excludes_1_is_not_rounded_to_1():
