@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from orchestrator.results.documents import decode
 from orchestrator.results.lines import FactsDocument
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
+from orchestrator.shapes import decode
 
 State = Literal["running", "interrupted", "complete"]
 

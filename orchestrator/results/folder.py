@@ -18,6 +18,7 @@ from orchestrator import __version__, clock
 from orchestrator.disk import writing
 from orchestrator.errors import InvalidMeasurement, MissingError, UsageError, did_you_mean
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results import derive, ownership, sizes, stored_manifest
 from orchestrator.results.documents import (
     disk_full_is_an_error,
@@ -29,7 +30,6 @@ from orchestrator.results.hold import is_held, try_hold
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import Manifest
 from orchestrator.results.paths import damaged, digest, inside, open_regular, regular, samples_path
-from orchestrator.results.plans import read_plan
 from orchestrator.results.ssh_signatures import SIGNATURE, signs
 from orchestrator.results.stored_manifest import NAME, Stored
 from orchestrator.strict_json import read_json
