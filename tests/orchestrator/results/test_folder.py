@@ -273,3 +273,20 @@ def test_what_a_cut_block_had_finished_survives_its_repetition(root):
     kept = pd.read_parquet(folder.path / "superseded" / samples(0), columns=["sequence", "sent_ns"])
     assert kept.to_numpy().tolist() == [[row[0], row[4]] for row in Struct("<10q").iter_unpack(raw)]
     assert f"superseded/{samples(0)}" in verify(folder)
+
+
+@pytest.mark.parametrize("kind", ["ours", "from elsewhere"])
+def test_a_record_that_was_changed_while_it_waited_is_not_vouched_for(tmp_path, kind):
+    folder = begun(tmp_path / "results")
+    folder.append({"event": "block", "block": 0, "attempt": 0})
+    add_trial(folder, 0, block=0)
+    folder.release()
+    record, path = folder.raw_path(samples(0)), folder.path
+    if kind == "from elsewhere":
+        path = shutil.copytree(path, tmp_path / "sent" / path.name)
+        record = RunFolder.open(path).raw_path(samples(0))
+    content = bytearray(record.read_bytes())
+    content[5 * 8] ^= 2
+    record.write_bytes(content)
+    with pytest.raises(InvalidMeasurement, match=r"timings: truncated or altered"):
+        RunFolder.open(path, root=tmp_path / "results").manifest()
