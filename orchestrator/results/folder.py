@@ -172,7 +172,7 @@ class RunFolder:
             )
 
     def plan(self) -> Plan:
-        """The frozen plan; InvalidMeasurement when plan.json is missing, damaged, or not the one the run began with."""
+        """The frozen plan; InvalidMeasurement when it, or another file the run began with, is missing or has changed."""
         path = self.path / "plan.json"
         try:
             plan = read_plan(read_json(path, sizes.PLAN))
@@ -181,7 +181,9 @@ class RunFolder:
                 f"{path}: cannot be read: {error}",
                 hint="bring it back from a copy; without it the run cannot be judged",
             ) from error
-        self.require_as_written("plan.json", self.journal_state().begin)
+        begin = self.journal_state().begin
+        for name in dict.fromkeys(("plan.json", *begin.get("files", {}))):
+            self.require_as_written(name, begin)
         return plan
 
     def append(self, event: dict[str, Any], *, sync: bool = True) -> None:

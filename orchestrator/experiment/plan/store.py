@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from orchestrator.disk import whole_file, writing
+from orchestrator.disk import own_folder, whole_file, writing
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.plan.payloads import GENERATED, payload_path
 from orchestrator.experiment.plan.plan import Plan
@@ -29,6 +29,7 @@ def save(plan: Plan, folder: Path = FOLDER) -> Path:
     identity = plan.id
     target = folder / f"{identity}.json"
     with writing(target, "plan again"):
+        own_folder(folder)
         _write(target, json.dumps(plan.to_dict(), separators=(",", ":"), ensure_ascii=False) + "\n")
         _write(folder / _CURRENT, identity + "\n")
     return target
