@@ -1,9 +1,10 @@
-"""What a disk refuses, in our words: it is full, read-only, somebody else's, or a file stands where a folder should."""
+"""Files that appear whole or not at all, and what a disk refuses, in our words: it is full, read-only, somebody else's."""
 
 from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,40 @@ _REFUSED = {
     errno.EMFILE,
     errno.ENFILE,
 }
+
+
+@contextmanager
+def whole_file(path: Path, *, staging: Path | None = None, mode: int = 0o644, sync: bool = True) -> Iterator[Path]:
+    """A temporary path to write to, which becomes `path` when the block ends well and is removed when it does not.
+
+    Its name is random and the file is new: nothing that lies there is written through, a link or a pipe least of all, and
+    several processes may write `path` at once. `path` itself is replaced, never written to. `staging` is a folder of the
+    same file system; folders are made. OSError is what the disk refuses.
+    """
+    folder = staging or path.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", dir=folder)
+    os.close(handle)
+    partial = Path(name)
+    try:
+        yield partial
+        if sync:
+            with partial.open("rb") as written:
+                os.fsync(written.fileno())
+        partial.chmod(mode)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def own_folder(folder: Path) -> Path:
+    """The same; MissingError when it is a link: what orch keeps there would lie where somebody else chose."""
+    if folder.is_symlink():
+        raise MissingError(
+            f"{folder} is a link, and orch writes there to a folder of its own only", hint="remove the link"
+        )
+    return folder
 
 
 @contextmanager

@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "hosts": {"experiment"},
     "experiment": set[str](),
 }
-SHARED = {"errors", "clock", "disk", "files", "own_mark", "strict_json"}
+SHARED = {"errors", "clock", "disk", "files", "own_mark", "shapes", "strict_json", "unseen"}
 
 LIGHT_SERVICES = {
     "services.python.contract.offers",
@@ -197,3 +197,19 @@ def test_no_module_is_longer_than_can_be_read_at_once() -> None:
     every = modules("orchestrator", "services", "infra", "benchmarks", "tests")
     lengths = {str(path): len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in every}
     assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}
+
+
+def test_one_writer_makes_files_that_appear_whole() -> None:
+    """A name that can be foreseen may be a link that somebody planted; those below make theirs by O_EXCL."""
+    own = {Path("orchestrator/own_mark.py"), Path("orchestrator/hosts/provision/registry.py")}
+    remote = Path("orchestrator/hosts/remote/host.py")  # `put`: a name in a workspace of ours on the host
+    found = {
+        path: [
+            n.lineno
+            for n in ast.walk(parsed(path))
+            if isinstance(n, ast.Constant) and isinstance(n.value, str) and n.value.endswith((".partial", ".tmp"))
+        ]
+        for path in modules("orchestrator")
+    }
+    assert {path for path, lines in found.items() if lines} - own == {remote}
+    assert len(found[remote]) == 1

@@ -28,8 +28,8 @@ from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, TrialSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.plan import Cell, Plan
+from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
-from orchestrator.results.plans import read_plan
 from services.python.contract.lines import STATUSES
 
 Observe = Callable[[Samples], Any]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from orchestrator.errors import OrchError
+from orchestrator.unseen import UNSEEN
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -23,9 +24,14 @@ def plain(text: str) -> str:
     """One line of text with every character shown as its escape, as in Python's source, that has no shape of its own.
 
     Those are what a terminal acts on (C0, DEL, C1; newline and tab too), what reorders text or joins it (bidirectional
-    marks and overrides), what has no width, lone surrogates, and spaces that are not the ordinary one.
+    marks and overrides), what has no width or shows nothing (`unseen`), lone surrogates, and spaces that are not the
+    ordinary one.
     """
-    return text if text.isprintable() else "".join(char if char.isprintable() else _shown(char) for char in text)
+    return text if _has_shape(text) else "".join(char if _has_shape(char) else _shown(char) for char in text)
+
+
+def _has_shape(text: str) -> bool:
+    return text.isprintable() and UNSEEN.search(text) is None
 
 
 def _guarded(text: str) -> str:
@@ -43,7 +49,7 @@ def _shown(char: str) -> str:
 
 def _json_escaped(text: str) -> str:
     """A JSON document, indented or not, with the escapes of JSON for what `plain` shows; its own newlines stay."""
-    kept = (char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text)
+    kept = (char if char == "\n" or _has_shape(char) else json.dumps(char)[1:-1] for char in text)
     return "".join(kept)
 
 

@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from orchestrator import __version__
 from orchestrator.cli.console import console
 from orchestrator.cli.streams import settle
-from orchestrator.disk import explained
+from orchestrator.disk import explained, whole_file
 from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
 
 # In the order in which a person meets them. Each is orchestrator/cli/<verb>.py with a function `command`; its module is
@@ -148,7 +148,8 @@ def _report_crash(error: Exception) -> OrchError:
         try:
             folder = folder.expanduser()
             folder.mkdir(exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
+            with whole_file(folder / name) as partial:  # never through a link that lies there
+                partial.write_text(text, encoding="utf-8", errors="backslashreplace")
         except (OSError, RuntimeError):
             continue
         return OrchError(summary, hint=f"the traceback is in {folder / name}; please report it")

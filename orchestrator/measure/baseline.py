@@ -178,7 +178,9 @@ class Baselines:
         return f"baselines/{kind}/{name}.parquet"
 
     def _note(self, record: BaselineRecord) -> None:
-        self._context.folder.append({"event": "baseline", "attempt": self._attempt, "baseline": asdict(record)})
+        records = self._context.folder.record_digests([record.samples])
+        event = {"event": "baseline", "attempt": self._attempt, "baseline": asdict(record), "records": records}
+        self._context.folder.append(event)
 
 
 def pings_for(first: dict[str, Any]) -> int:

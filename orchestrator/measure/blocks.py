@@ -113,7 +113,10 @@ class Measuring:
         if record.failure is not None and not broken:
             words = f"{record.failure['message']}\n\n{record.failure['last_words']}"
             context.folder.log(f"trial-{trial.index:04}-a{attempt}.txt", words)
-        context.folder.append({"event": "trial", "trial": asdict(record)})
+        kept = [part.samples for part in record.requesters if part.samples]
+        context.folder.append(
+            {"event": "trial", "trial": asdict(record), "records": context.folder.record_digests(kept)}
+        )
         self._progress.end(record)
         if record.failure is not None and not broken:
             context.refuse_to_go_on_without_hosts()

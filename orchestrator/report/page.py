@@ -17,6 +17,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
+from orchestrator import unseen
 from orchestrator.analysis import words
 from orchestrator.errors import UsageError
 from orchestrator.report import palette, quantities
@@ -28,10 +29,7 @@ PLOTLY_JS_SHA256 = (
     "79542150855a52c567260e3137095dbe2b744e6d702a5cabe67da246942fba7a"  # pragma: allowlist secret (a digest)
 )
 # Controls, marks that reorder text, and what has no width: no page of ours has any but tab and newline.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\U000e0001-\U000e007f]"
-)
+_UNSEEN = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{unseen.CLASS}]")
 _PLOTLY_JS = "plotly-cartesian.min.js.gz"
 
 
@@ -59,7 +57,11 @@ def render_page(template: str, *, charts: bool, **context: object) -> str:
 
 def shown(text: str, backslash: str = "\\") -> str:
     """Text in which what a reader cannot see stands as its code, behind a backslash; JSON needs two."""
-    return _UNSEEN.sub(lambda found: f"{backslash}u{ord(found.group()):04x}", text)
+    return _UNSEEN.sub(lambda found: _escape(ord(found.group()), backslash), text)
+
+
+def _escape(code: int, backslash: str) -> str:
+    return f"{backslash}u{code:04x}" if code < 0x10000 else f"{backslash}U{code:08x}"
 
 
 def pack(text: str) -> str:

@@ -11,6 +11,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
 from orchestrator.analysis.words import INTERVALS, RATIOS_AND_MEDIANS, THROUGHPUT
+from orchestrator.disk import own_folder
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
 from orchestrator.report.figures.first import first_request
@@ -69,12 +70,12 @@ def default_path(summary: RunSummary, origin: str = "") -> Path:
     """`reports/<name>-<date>-<run-id>.html`, with nothing in it that a path cannot carry.
 
     `origin` tells a folder from elsewhere from all others, whatever run it says it is of: its report lies in
-    `reports/elsewhere/`, where it can replace none but its own.
+    `reports/elsewhere/`, where it can replace none but its own; MissingError when that is a link.
     """
     parts = (anchor(summary.name), anchor(summary.started_at[:10]), anchor(summary.run_id))
     if not origin:
         return REPORTS / f"{'-'.join(parts)}.html"
-    return REPORTS / ELSEWHERE / f"{'-'.join(part[:_MOST_LETTERS] for part in parts)}-{origin}.html"
+    return own_folder(REPORTS / ELSEWHERE) / f"{'-'.join(part[:_MOST_LETTERS] for part in parts)}-{origin}.html"
 
 
 def _verdicts(summary: RunSummary) -> list[tuple[str, str, str]]:

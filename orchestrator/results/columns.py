@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +14,41 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orchestrator.results import sizes
-from orchestrator.results.paths import damaged
+from orchestrator.results.paths import ALTERED, damaged, open_regular
 
 _MOST_COLUMNS = 64
+_STAMPS = {"intended_ns", "sent_ns", "received_ns"}
+_LATEST_NS = 1 << 62  # 146 years since the host was started
+_BYTES = {"bytes_sent", "bytes_received"}
+_MOST_BYTES = 1 << 32
 _MOST_TEXT_BYTES = 1 << 16  # all different texts of a column: orch writes one
 
 
-def read_columns(path: Path, columns: Sequence[str], *, most_rows: int) -> dict[str, npt.NDArray[Any]]:
+def read_columns(
+    path: Path, columns: Sequence[str], *, most_rows: int, sha256: str | None = None
+) -> dict[str, npt.NDArray[Any]]:
     """Columns by name: int64, or object for text. InvalidMeasurement when the file is not one that orch writes.
 
-    What it says of its size is looked at before anything is decoded: a few bytes may stand for any number of rows.
+    It is opened once, without following a link: what is read is what was found to have that `sha256` (not looked at where
+    None). What it says of its size is looked at before anything is decoded: a few bytes may stand for any number of rows.
     """
     try:
-        if path.stat().st_size > sizes.samples(most_rows):
-            raise damaged(path, f"larger than any file of {most_rows:,} rows")
-        file = pq.ParquetFile(path, thrift_string_size_limit=1 << 20, thrift_container_size_limit=1 << 16)
-        _require_bounded(path, file.metadata, most_rows)
-        names = file.schema_arrow.names
-        if len(set(names)) != len(names):
-            raise damaged(path, "it has two columns of one name")
-        if not set(columns) <= set(names):
-            raise damaged(path, "not a samples file of orch")
-        table = file.read(columns=list(columns))
+        with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as opened:
+            size = os.fstat(opened.fileno()).st_size
+            if size > sizes.samples(most_rows):
+                raise damaged(path, f"larger than {sizes.samples(most_rows):,} bytes, which orch never writes here")
+            if sha256 is not None and hashlib.file_digest(opened, "sha256").hexdigest() != sha256:
+                raise damaged(path, ALTERED)
+            file = pq.ParquetFile(opened, thrift_string_size_limit=1 << 20, thrift_container_size_limit=1 << 16)
+            _require_bounded(path, file.metadata, most_rows, size)
+            names = file.schema_arrow.names
+            if len(set(names)) != len(names):
+                raise damaged(path, "it has two columns of one name")
+            if not set(columns) <= set(names):
+                raise damaged(path, "not a samples file of orch")
+            table = file.read(columns=list(columns))
+    except FileNotFoundError as error:
+        raise damaged(path, "the file is missing") from error
     except (pa.ArrowException, OSError) as error:
         raise damaged(path, f"cannot be read as Parquet: {error}") from error
     found = {}
@@ -44,15 +59,32 @@ def read_columns(path: Path, columns: Sequence[str], *, most_rows: int) -> dict[
         if len(column) != file.metadata.num_rows or _text_bytes(column) > _MOST_TEXT_BYTES:
             raise damaged(path, f"column {name} holds more than orch writes")
         found[name] = _values(column.combine_chunks())
+    _require_possible(path, found)
     return found
 
 
-def _require_bounded(path: Path, about: pq.FileMetaData, most_rows: int) -> None:
-    """InvalidMeasurement when the footer speaks of more rows or bytes than the plan allows."""
+def _require_possible(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    """InvalidMeasurement for stamps that no clock gives: calculating with them overflows, or gives times below zero."""
+    for name in _STAMPS & columns.keys():
+        stamps = columns[name]
+        if stamps.size and not (stamps.min() >= 0 and stamps.max() <= _LATEST_NS):
+            raise damaged(path, f"column {name} holds a time that no clock of orch gives")
+    for first, last in (("sent_ns", "received_ns"), ("intended_ns", "received_ns")):
+        if first in columns and last in columns and (columns[last] < columns[first]).any():
+            raise damaged(path, f"a row ends ({last}) before it begins ({first})")
+    for name in _BYTES & columns.keys():
+        if columns[name].size and not (columns[name].min() >= -1 and columns[name].max() <= _MOST_BYTES):
+            raise damaged(path, f"column {name} holds a size that no body has")
+
+
+def _require_bounded(path: Path, about: pq.FileMetaData, most_rows: int, size: int) -> None:
+    """InvalidMeasurement when the footer speaks of more rows or bytes than plan and journal allow, or `size` can hold."""
     groups = [about.row_group(number) for number in range(about.num_row_groups)]
     rows = max(about.num_rows, sum(group.num_rows for group in groups))
     if not 0 <= rows <= most_rows or any(group.num_rows < 0 for group in groups):
         raise damaged(path, f"it declares {rows:,} rows; the plan allows {most_rows:,}")
+    if rows > size + sizes.FREE_ROWS:
+        raise damaged(path, f"it declares {rows:,} rows in {size:,} bytes; measured times take more")
     if about.num_columns > _MOST_COLUMNS:
         raise damaged(path, f"it declares {about.num_columns:,} columns")
     chunks = [group.column(number) for group in groups for number in range(group.num_columns)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +17,14 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.results import derive
 from orchestrator.results.documents import sha256_of, whole_file
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, TrialRecord
+from orchestrator.results.paths import ALTERED, damaged, samples_path
+from orchestrator.results.records import COLUMNS, written
+
+if TYPE_CHECKING:
+    from orchestrator.results.folder import RunFolder
 
 ROW = np.dtype("<i8")
-RAW_COLUMNS = 10
-_STAMPS = SAMPLE_COLUMNS[:RAW_COLUMNS]
+_STAMPS = SAMPLE_COLUMNS[:COLUMNS]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,38 +40,77 @@ class Constants:
     requester: str
 
 
-def read_record(path: Path) -> npt.NDArray[np.int64]:
-    """The rows of a raw record as (n, 10) int64, up to the first one never written; a torn last row is left out.
-
-    FileNotFoundError when there is no such file.
-    """
-    flat = np.fromfile(path, dtype=ROW)
-    rows = flat[: flat.size // RAW_COLUMNS * RAW_COLUMNS].reshape(-1, RAW_COLUMNS)
-    unwritten = np.flatnonzero(rows[:, 0] == 0)
-    return rows[: unwritten[0]] if unwritten.size else rows
+def read_record(path: Path, *, most_rows: int | None = None) -> npt.NDArray[np.int64]:
+    """The written rows of a raw record as (n, 10) int64; errors as `records.written`."""
+    content = b"".join(written(path, most_rows=most_rows))
+    return np.frombuffer(content, dtype=ROW).reshape(-1, COLUMNS)
 
 
-def to_parquet(record: Path, target: Path, constants: Constants, *, staging: Path) -> str:
+def to_parquet(
+    record: Path,
+    target: Path,
+    constants: Constants,
+    *,
+    staging: Path,
+    most_rows: int | None = None,
+    sha256: str | None = None,
+) -> str:
     """Write `target` from a raw record by way of `staging`; the file's SHA-256.
 
     Stamps are nearly equidistant, so delta encoding with zstd takes a fifth of the record's bytes. InvalidMeasurement
-    when the record holds no row, MissingError when the disk is full.
+    when the record holds no row, is refused by `records.written`, or its rows do not have that `sha256` (not looked at where
+    None); MissingError when the disk is full.
     """
-    rows = read_record(record)
+    rows = read_record(record, most_rows=most_rows)
     if not len(rows):
         raise InvalidMeasurement(
             f"{record}: the timing record is empty",
             hint="the trial's last words are under logs/; `orch run --resume` repeats what was cut",
         )
+    if sha256 is not None and hashlib.sha256(rows.tobytes()).hexdigest() != sha256:
+        raise damaged(record, ALTERED)
     with whole_file(target, staging=staging) as partial:
-        pq.write_table(
-            _table(rows, constants),
-            partial,
-            compression="zstd",
-            use_dictionary=list(SAMPLE_COLUMNS[RAW_COLUMNS:]),
-            column_encoding=dict.fromkeys(_STAMPS, "DELTA_BINARY_PACKED"),
-        )
+        with partial.open("wb") as file:  # a path of ours: pyarrow takes none that is not UTF-8
+            pq.write_table(
+                _table(rows, constants),
+                file,
+                compression="zstd",
+                use_dictionary=list(SAMPLE_COLUMNS[COLUMNS:]),
+                column_encoding=dict.fromkeys(_STAMPS, "DELTA_BINARY_PACKED"),
+            )
         return sha256_of(partial)
+
+
+def convert_waiting(folder: RunFolder) -> None:
+    """See `RunFolder.convert`."""
+    journal_state = folder.journal_state()
+    digests = journal_state.records
+    for samples, shared in constants(journal_state, folder.plan()).items():
+        if samples in journal_state.files:
+            continue
+        raw = folder.raw_path(samples)
+        if raw.exists():
+            target = samples_path(folder.path, samples)
+            digest = to_parquet(raw, target, shared, staging=folder.staging, sha256=digests.get(samples))
+            folder.append({"event": "file", "path": samples, "sha256": digest})
+            raw.unlink()
+        elif samples in journal_state.samples:
+            folder.append({"event": "warning", "text": f"the raw record of {samples} is lost"})
+
+
+def convert_elsewhere(folder: RunFolder, scratch: Path) -> dict[str, str]:
+    """Turn every record that waits and counts into a file below `scratch`; their SHA-256 by the path of the samples."""
+    journal_state = folder.journal_state()
+    digests = journal_state.records
+    found = {}
+    for samples, shared in constants(journal_state, folder.plan()).items():
+        raw = folder.raw_path(samples)
+        if samples in journal_state.samples and samples not in journal_state.files and raw.is_file():
+            most_rows = folder.most_rows(samples)
+            found[samples] = to_parquet(
+                raw, scratch / samples, shared, staging=scratch, most_rows=most_rows, sha256=digests.get(samples)
+            )
+    return found
 
 
 def _table(rows: npt.NDArray[np.int64], constants: Constants) -> pa.Table:

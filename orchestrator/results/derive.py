@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from orchestrator.results.documents import decode
 from orchestrator.results.lines import FactsDocument
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
+from orchestrator.shapes import decode
 
 State = Literal["running", "interrupted", "complete"]
 
@@ -25,6 +25,7 @@ class JournalState:
     attempts: dict[int, int] = field(default_factory=dict)  # the last attempt of each block that was begun
     finished_blocks: set[int] = field(default_factory=set)
     files: dict[str, str] = field(default_factory=dict)
+    records: dict[str, str] = field(default_factory=dict)  # SHA-256 of raw records' rows, by the samples they become
     warnings: list[str] = field(default_factory=list)
     _trials: list[TrialRecord] = field(default_factory=list)
     _baselines: list[tuple[int, BaselineRecord]] = field(default_factory=list)
@@ -72,10 +73,12 @@ class JournalState:
                 self.finished_blocks.discard(block)
             case Block(block=block):
                 self.finished_blocks.add(block)
-            case Trial(trial=trial):
+            case Trial(trial=trial, records=records):
                 self._trials.append(trial)
-            case Baseline(attempt=attempt, baseline=baseline):
+                self.records |= records
+            case Baseline(attempt=attempt, baseline=baseline, records=records):
                 self._baselines.append((attempt, baseline))
+                self.records |= records
             case File(path=path, sha256=digest):
                 self.files[path] = digest
             case Warning(text=text):
@@ -131,6 +134,9 @@ class Trial:
 
     event: str
     trial: TrialRecord
+    records: dict[str, str] = field(
+        default_factory=dict
+    )  # SHA-256 of its raw records' rows, by the samples they become
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +146,7 @@ class Baseline:
     event: str
     attempt: int
     baseline: BaselineRecord
+    records: dict[str, str] = field(default_factory=dict)  # as of a trial
 
 
 @dataclass(frozen=True, kw_only=True)

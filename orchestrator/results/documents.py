@@ -4,45 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
-from functools import cache
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
-
-from orchestrator.disk import is_full
+from orchestrator import disk
 from orchestrator.errors import KEPT, MissingError, UsageError
 from orchestrator.results import sizes
 from orchestrator.results.manifest import SCHEMA_VERSION, Manifest
+from orchestrator.shapes import decode
 from orchestrator.strict_json import read_json
 
 
 @contextmanager
 def whole_file(path: Path, staging: Path | None = None) -> Iterator[Path]:
-    """A temporary path to write to, which becomes `path` when the block ends well and is removed when it does not.
-
-    `staging` is a folder of the same file system. MissingError when the disk is full.
-    """
-    folder = staging or path.parent
-    with disk_full_is_an_error(path):
-        folder.mkdir(parents=True, exist_ok=True)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=folder)
-        os.close(handle)
-        partial = Path(name)
-        try:
-            yield partial
-            with partial.open("rb") as written:
-                os.fsync(written.fileno())
-            partial.chmod(0o644)
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+    """`disk.whole_file` for a file of a run: MissingError when the disk is full."""
+    with disk_full_is_an_error(path), disk.whole_file(path, staging=staging) as partial:
+        yield partial
 
 
 @contextmanager
@@ -51,7 +31,7 @@ def disk_full_is_an_error(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if not is_full(error):
+        if not disk.is_full(error):
             raise
         raise MissingError(
             f"the disk is full: {path} could not be written; {KEPT}",
@@ -122,30 +102,3 @@ def manifest_from_dict(raw: Any, path: Path) -> Manifest:
 
 
 _REBUILD = "bring it back from a copy; the Parquet files under samples/ can still be read with pandas.read_parquet"
-
-
-def decode(kind: Any, raw: Any) -> Any:
-    """Plain data as `kind`, a dataclass; ValueError says where a key is unknown, missing, or of another type."""
-    try:
-        return _adapter(kind).validate_python(raw)
-    except ValidationError as error:
-        first, more = error.errors(include_url=False, include_input=False)[0], error.error_count() - 1
-        place = ".".join(str(part) for part in first["loc"]) or kind.__name__
-        others = f" (and {more} more)" if more else ""
-        raise ValueError(f"{place}: {first['msg']}{others}") from error
-
-
-@cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    _forbid_unknown_keys(kind)
-    return TypeAdapter(kind)
-
-
-def _forbid_unknown_keys(kind: Any) -> None:
-    """Let a dataclass, and all that its fields hold, refuse keys it does not have: data of one schema version has none."""
-    for part in get_args(kind):
-        _forbid_unknown_keys(part)
-    if is_dataclass(kind) and isinstance(kind, type) and "__pydantic_config__" not in vars(kind):
-        kind.__pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[attr-defined]
-        for hint in get_type_hints(kind, include_extras=True).values():
-            _forbid_unknown_keys(hint)

@@ -18,6 +18,7 @@ from orchestrator import __version__, clock
 from orchestrator.disk import writing
 from orchestrator.errors import KEPT, InvalidMeasurement, MissingError, UsageError, did_you_mean
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results import derive, ownership, sizes, stored_manifest
 from orchestrator.results.documents import (
     disk_full_is_an_error,
@@ -28,8 +29,8 @@ from orchestrator.results.documents import (
 from orchestrator.results.hold import is_held, try_hold
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import Manifest
-from orchestrator.results.paths import damaged, digest, inside, open_regular, regular, samples_path
-from orchestrator.results.plans import read_plan
+from orchestrator.results.paths import ALTERED, damaged, digest, inside, open_regular, regular, samples_path
+from orchestrator.results.records import sha256_of_rows
 from orchestrator.results.ssh_signatures import SIGNATURE, signs
 from orchestrator.results.stored_manifest import NAME, Stored
 from orchestrator.strict_json import read_json
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 ROOT = Path("results")
 _MOST_IDS = 1000
-ALTERED = "truncated or altered: its SHA-256 is not the one that was written down"
 LATEST = "latest"
 
 
@@ -59,7 +59,8 @@ class RunFolder:
         self._hold: BinaryIO | None = None
         self._manifest: Manifest | None = None
         self._rows: dict[str, int] | None = None  # the most of each samples file
-        self._verified: dict[str, Path] = {}
+        self._recovered_files: dict[str, Path] = {}  # of a killed run from elsewhere: in the temporary folder
+        self._rows_for_nothing: dict[str, int] = {}  # of each samples file that was read, beyond one for each byte
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
     @classmethod
@@ -171,7 +172,7 @@ class RunFolder:
             )
 
     def plan(self) -> Plan:
-        """The frozen plan; InvalidMeasurement when plan.json is missing, damaged, or not the one the run began with."""
+        """The frozen plan; InvalidMeasurement when it, or another file the run began with, is missing or has changed."""
         path = self.path / "plan.json"
         try:
             plan = read_plan(read_json(path, sizes.PLAN))
@@ -180,7 +181,9 @@ class RunFolder:
                 f"{path}: cannot be read: {error}",
                 hint="bring it back from a copy; without it the run cannot be judged",
             ) from error
-        self.require_as_written("plan.json", self.journal_state().begin)
+        begin = self.journal_state().begin
+        for name in dict.fromkeys(("plan.json", *begin.get("files", {}))):
+            self.require_as_written(name, begin)
         return plan
 
     def append(self, event: dict[str, Any], *, sync: bool = True) -> None:
@@ -262,39 +265,41 @@ class RunFolder:
         return self._manifest
 
     def samples(self, relative_path: str, columns: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
-        """Columns of one samples or baselines file, verified against the manifest's SHA-256 when first read.
+        """Columns of one samples or baselines file, verified against the manifest's SHA-256.
 
-        InvalidMeasurement names a file that is missing, truncated, altered, or not one of ours.
+        InvalidMeasurement names a file that is missing, truncated, altered, or not one of ours, and the one at which the
+        run holds more rows than its bytes can.
         """
         from orchestrator.results.columns import read_columns
 
-        path = self.verified_path(relative_path)
-        return read_columns(path, columns, most_rows=self._most_rows(relative_path))
+        path, expected = self._file(relative_path)
+        found = read_columns(path, columns, most_rows=self.most_rows(relative_path), sha256=expected)
+        rows = max((column.size for column in found.values()), default=0)
+        self._rows_for_nothing[relative_path] = max(0, rows - path.stat().st_size)
+        if sum(self._rows_for_nothing.values()) > sizes.FREE_ROWS:
+            raise damaged(path, "the files so far hold more rows than measured times fit into so few bytes")
+        return found
 
     def raw_path(self, samples: str) -> Path:
         """Where the raw record waits that will become `samples`."""
         samples_path(self.path, samples)
         return inside(self.path, f"staging/records/{samples.replace('/', '~')}.timings")
 
+    def record_digests(self, samples: Iterable[str]) -> dict[str, str]:
+        """The SHA-256 of the rows of each raw record that waits, by the samples that it becomes.
+
+        It takes a moment of a processor's time, so nothing may be measured meanwhile.
+        """
+        return {path: sha256_of_rows(self.raw_path(path)) for path in samples}
+
     def convert(self) -> None:
         """Turn every record that waits into its Parquet file, and note its digest; those of repeated blocks too.
 
         MissingError when the disk is full: what is converted stays, what waits keeps waiting.
         """
-        from orchestrator.results.convert import constants, to_parquet
+        from orchestrator.results.convert import convert_waiting
 
-        journal_state = self.journal_state()
-        for samples, shared in constants(journal_state, self.plan()).items():
-            if samples in journal_state.files:
-                continue
-            raw = self.raw_path(samples)
-            if raw.exists():
-                target = samples_path(self.path, samples)
-                digest = to_parquet(raw, target, shared, staging=self.staging)
-                self.append({"event": "file", "path": samples, "sha256": digest})
-                raw.unlink()
-            elif samples in journal_state.samples:
-                self.append({"event": "warning", "text": f"the raw record of {samples} is lost"})
+        convert_waiting(self)
 
     def set_aside(self) -> None:
         """Move files of repeated blocks from samples/ and baselines/ to superseded/: those folders hold what counts."""
@@ -377,22 +382,16 @@ class RunFolder:
 
     def _recovered_elsewhere(self) -> Manifest:
         """As `_recovered`, of a folder that is not ours: what waits is converted in a temporary folder."""
-        from orchestrator.results.convert import constants, to_parquet
+        from orchestrator.results.convert import convert_elsewhere
 
         if self.is_in_progress:
             return self._derived()
         manifest = self._derived("interrupted")
-        counted, files = self.journal_state().samples, dict(manifest.files)
         self._scratch = self._scratch or tempfile.TemporaryDirectory(prefix="orch-")
-        for samples, shared in constants(self.journal_state(), self.plan()).items():
-            raw = self.raw_path(samples)
-            if samples in counted and samples not in files and raw.is_file():
-                if raw.stat().st_size > sizes.RECORD:
-                    raise damaged(raw, "larger than any record of orch")
-                target = Path(self._scratch.name) / samples
-                files[samples] = to_parquet(raw, target, shared, staging=Path(self._scratch.name))
-                self._verified[samples] = target
-        return replace(manifest, files=files)
+        scratch = Path(self._scratch.name)
+        made = convert_elsewhere(self, scratch)
+        self._recovered_files = {samples: scratch / samples for samples in made}
+        return replace(manifest, files={**manifest.files, **made})
 
     def require_as_written(self, name: str, begin: Mapping[str, Any]) -> None:
         """InvalidMeasurement when one of the files that the run began with has changed since."""
@@ -406,24 +405,26 @@ class RunFolder:
         """Whether a process of this machine writes the run right now."""
         return is_held(self._journal.path)
 
-    def verified_path(self, relative_path: str) -> Path:
-        """Where a samples file lies that is as it was written; InvalidMeasurement for any other."""
-        if relative_path not in self._verified:
-            path = samples_path(self.path, relative_path)
-            expected = self.manifest().files.get(relative_path)
-            if relative_path not in self._verified:  # which reading the manifest may have brought
-                if expected is None:
-                    raise damaged(path, "the manifest does not list this file")
-                if self.digest(relative_path, relative_path) != expected:
-                    raise damaged(path, ALTERED)
-                self._verified[relative_path] = path
-        return self._verified[relative_path]
+    def verify(self, relative_path: str) -> None:
+        """InvalidMeasurement when a samples file is not as it was written."""
+        path, expected = self._file(relative_path)
+        if digest(path, sizes.samples(self.most_rows(relative_path))) != expected:
+            raise damaged(path, ALTERED)
+
+    def _file(self, relative_path: str) -> tuple[Path, str]:
+        """Where a samples file lies, and the SHA-256 that the manifest lists."""
+        path = samples_path(self.path, relative_path)
+        expected = self.manifest().files.get(relative_path)
+        if expected is None:
+            raise damaged(path, "the manifest does not list this file")
+        return self._recovered_files.get(relative_path, path), expected
 
     def digest(self, place: str, samples: str) -> str:
         """The SHA-256 of the file of `samples` at `place`, not read where it is larger than that can be."""
-        return digest(inside(self.path, place), sizes.samples(self._most_rows(samples)))
+        return digest(inside(self.path, place), sizes.samples(self.most_rows(samples)))
 
-    def _most_rows(self, samples: str) -> int:
+    def most_rows(self, samples: str) -> int:
+        """The greatest number of rows that a samples file can have."""
         if self._rows is None:
             journal_state = self.journal_state()
             self._rows = sizes.most_rows(self.plan(), journal_state.every_trial, journal_state.every_baseline)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import own_mark
+from orchestrator.disk import own_folder
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.results import sizes
 from orchestrator.results.documents import write_json
@@ -41,7 +42,9 @@ def note(root: Path, folder: Path, ends: Sequence[str]) -> None:
     MissingError when the disk is full, or there can be no key.
     """
     about = {**_identity(folder), "ends": list(ends)}
-    write_json(_place(root, folder), {**about, "mark": own_mark.mark("run", about)})
+    place = _place(root, folder)
+    own_folder(place.parent)
+    write_json(place, {**about, "mark": own_mark.mark("run", about)})
 
 
 def is_made_here(root: Path, folder: Path) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.files import UnreadableFile, read_file
 
+ALTERED = "truncated or altered: its SHA-256 is not the one that was written down"
 _NOT_REGULAR = "not a regular file: a link, a pipe, a device or a folder stands in its place"
 _SAMPLES = re.compile(r"(samples/cell=[^/\0]+|baselines/(ping|tcp))/[^/\0]+\.parquet")
 

@@ -1,70 +1,12 @@
-"""Reads a plan that may come from elsewhere: its shape, its ranges, and that its parts belong together."""
+"""Holds what a run says of itself against its plan."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
 
-from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Plan
-from orchestrator.results.documents import decode
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.reading import require
 from orchestrator.results.manifest import BaselineRecord, TrialRecord
-
-_MARGIN = (0.001, 1.0)  # as `units.parse_margin`
-
-
-@dataclass(frozen=True, kw_only=True)
-class _OwnWork:
-    """Work of a stack that is not its protocol's."""
-
-    name: str = ""
-    adds: str = ""
-    without: str = ""
-    omits: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Resolved:
-    """What was resolved for a stack at plan time; other keys are only shown."""
-
-    own_work: tuple[_OwnWork, ...] = ()
-    round_trips_to_open: int = 1
-    fields: str | None = None
-    versions: dict[str, str] | None = None
-    settings: dict[str, Any] | None = None
-
-
-def read_plan(raw: Any) -> Plan:
-    """The plan in a JSON document; ValueError names the place that is not as `orch plan` writes it."""
-    plan: Plan = decode(Plan, raw)
-    _require(plan.schema_version == SCHEMA_VERSION, "schema_version", plan.schema_version)
-    _require(_MARGIN[0] <= plan.matters <= _MARGIN[1], "matters", plan.matters)
-    _require(plan.repeats >= 1, "repeats", plan.repeats)
-    _require(plan.requesters >= 1, "requesters", plan.requesters)
-    stacks, operations, placements, cells = (
-        _by_id(name, getattr(plan, name)) for name in ("stacks", "operations", "placements", "cells")
-    )
-    for number, stack in enumerate(plan.stacks):
-        _require(
-            stack.control_of is None or stack.control_of in stacks, f"stacks.{number}.control_of", stack.control_of
-        )
-    _require(plan.reference is None or plan.reference in stacks, "reference", plan.reference)
-    for number, cell in enumerate(plan.cells):
-        for name, known in (("stack", stacks), ("operation", operations), ("placement", placements)):
-            _require(getattr(cell, name) in known, f"cells.{number}.{name}", getattr(cell, name))
-        _require(cell.timeout_s > 0, f"cells.{number}.timeout_s", cell.timeout_s)
-        _require(cell.load.concurrency >= 1, f"cells.{number}.load.concurrency", cell.load.concurrency)
-        for name in ("requests", "duration_s", "rate_per_s"):
-            value = getattr(cell.load, name)
-            _require(value is None or value > 0, f"cells.{number}.load.{name}", value)
-        _require(cell.warmup.requests >= 0, f"cells.{number}.warmup.requests", cell.warmup.requests)
-    for number, trial in enumerate(plan.trials):
-        _require(trial.cell in cells, f"trials.{number}.cell", trial.cell)
-        _require(trial.index == number, f"trials.{number}.index", trial.index)
-        _require(0 <= trial.block < plan.repeats, f"trials.{number}.block", trial.block)
-    for name, resolved in plan.resolved.items():
-        _shaped(f"resolved.{name}", resolved)
-    return plan
 
 
 def require_of_plan(plan: Plan, trials: Iterable[TrialRecord], baselines: Iterable[BaselineRecord]) -> None:
@@ -72,33 +14,9 @@ def require_of_plan(plan: Plan, trials: Iterable[TrialRecord], baselines: Iterab
     placements = {placement.id for placement in plan.placements}
     for record in trials:
         place = f"trial {record.index}"
-        _require(0 <= record.index < len(plan.trials), f"{place}: index", record.index)
+        require(0 <= record.index < len(plan.trials), f"{place}: index", record.index)
         planned = plan.trials[record.index]
-        _require(record.cell == planned.cell, f"{place}: cell", record.cell)
-        _require(record.block == planned.block, f"{place}: block", record.block)
+        require(record.cell == planned.cell, f"{place}: cell", record.cell)
+        require(record.block == planned.block, f"{place}: block", record.block)
     for baseline in baselines:
-        _require(baseline.placement in placements, "baseline: placement", baseline.placement)
-
-
-def _by_id(name: str, parts: Iterable[Any]) -> set[str]:
-    found = set[str]()
-    for number, part in enumerate(parts):
-        _require(part.id not in found, f"{name}.{number}.id", part.id)
-        found.add(part.id)
-    _require(bool(found), name, "none")
-    return found
-
-
-def _shaped(place: str, resolved: Any) -> None:
-    if not isinstance(resolved, dict):
-        raise ValueError(f"{place}: it is not an object")
-    known = {key: resolved[key] for key in _Resolved.__dataclass_fields__ if key in resolved}
-    try:
-        decode(_Resolved, known)
-    except ValueError as error:
-        raise ValueError(f"{place}.{error}") from error
-
-
-def _require(is_so: bool, place: str, value: object) -> None:
-    if not is_so:
-        raise ValueError(f"{place}: not as `orch plan` writes it: {value!r:.60}")
+        require(baseline.placement in placements, "baseline: placement", baseline.placement)

@@ -7,8 +7,8 @@ from collections.abc import Set
 from pathlib import Path
 
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.results.folder import ALTERED, RunFolder
-from orchestrator.results.paths import damaged, inside, regular, samples_path
+from orchestrator.results.folder import RunFolder
+from orchestrator.results.paths import ALTERED, damaged, inside, regular, samples_path
 
 
 def verify(folder: RunFolder) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ def verify(folder: RunFolder) -> tuple[str, ...]:
     for samples in sorted(journal_state.samples - manifest.files.keys()):
         raise damaged(samples_path(folder.path, samples), "no SHA-256 of it was ever written down")
     for samples in manifest.files:
-        folder.verified_path(samples)
+        folder.verify(samples)
     superseded = sorted(journal_state.files.keys() - manifest.files.keys())
     kept = [f"superseded/{samples}" for samples in superseded]
     for samples, moved in zip(superseded, kept, strict=True):

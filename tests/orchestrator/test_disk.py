@@ -1,14 +1,18 @@
 import errno
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from orchestrator.analysis.summarise import summarise
+from orchestrator.cli import main
 from orchestrator.disk import explained, writing
 from orchestrator.errors import MissingError
 from orchestrator.experiment.plan import store
+from orchestrator.report.render import default_path
 from orchestrator.results.folder import RunFolder
-from tests.support.runs import a_plan
+from tests.support.runs import a_plan, a_run
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.ENOTDIR])
@@ -34,3 +38,42 @@ def test_a_run_that_cannot_begin_leaves_no_folder_and_names_no_resume(tmp_path: 
         RunFolder.create(a_plan(), command=[], root=tmp_path / "results")
     assert list((tmp_path / "results").iterdir()) == []
     assert "--resume" not in f"{error.value.message} {error.value.hint}"
+
+
+@pytest.mark.parametrize("name", [".orch/plans", ".orch/made"])
+def test_a_link_in_the_place_of_a_folder_of_ours_is_not_written_through(tmp_path: Path, name: str) -> None:
+    (tmp_path / ".orch").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / name).symlink_to(tmp_path / "outside")
+    save = {
+        ".orch/plans": lambda: store.save(a_plan(), tmp_path / name),
+        ".orch/made": lambda: RunFolder.create(a_plan(), command=[], root=tmp_path / "results"),
+    }
+    with pytest.raises(MissingError, match=f"{name} is a link"):
+        save[name]()
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_reports_of_runs_from_elsewhere_are_not_written_through_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "elsewhere").symlink_to(tmp_path / "outside")
+    summary = summarise(a_run(blocks=3))
+    assert default_path(summary).parent == Path("reports")
+    with pytest.raises(MissingError, match="reports/elsewhere is a link"):
+        default_path(summary, "0123456789ab")
+
+
+def test_the_log_of_a_crash_is_not_written_through_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".orch").mkdir()
+    (tmp_path / "precious").write_text("mine")
+    now = datetime(2026, 11, 22, tzinfo=UTC)
+    monkeypatch.setattr(main, "datetime", type("Fixed", (), {"now": staticmethod(lambda _zone: now)}))
+    (tmp_path / ".orch" / "crash-20261122T000000Z.log").symlink_to(tmp_path / "precious")
+    main._report_crash(ValueError("a fault"))
+    assert (tmp_path / "precious").read_text() == "mine"
+    assert "a fault" in (tmp_path / ".orch" / "crash-20261122T000000Z.log").read_text()

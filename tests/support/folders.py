@@ -41,7 +41,8 @@ def add_trial(
         overhead_s=0.1,
         requesters=(RequesterRecord(host="local", done={"requests": 10}, samples=path),),
     )
-    folder.append({"event": "trial", "trial": asdict(record)})
+    records = folder.record_digests([path]) if raw else {}
+    folder.append({"event": "trial", "trial": asdict(record), "records": records})
 
 
 def killed(root: Path) -> RunFolder:

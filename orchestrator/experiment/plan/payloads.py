@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from orchestrator.disk import writing
+from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.experiment import EchoOptions, ImageOptions, OperationSpec
 from orchestrator.experiment.model.loader import Located
@@ -218,24 +218,29 @@ def payload_path(plan: Plan, file: PayloadFile) -> Path:
 def materialise(plan: Plan, folder: Path) -> list[Path]:
     """Make or copy every payload file of a plan into `folder`, as `<sha256[:16]>-<name>`, and check its digest.
 
-    In the order of `plan.payload_files`; files that are there already are kept. UsageError when a file of the user's is
-    gone or has changed since the plan was made.
+    In the order of `plan.payload_files`; a file that is there already is kept where its content is right. UsageError when
+    a file of the user's is gone or has changed since the plan was made.
     """
     made = []
     for file in plan.payload_files:
         target = folder / f"{file.sha256[:16]}-{file.name}"
-        if not target.exists():
+        if not _is_right(file, target):
             with writing(target, "`orch run --resume`"):
-                folder.mkdir(parents=True, exist_ok=True)
                 _write(plan, file, target)
         made.append(target)
     return made
 
 
-def _write(plan: Plan, file: PayloadFile, target: Path) -> None:
-    partial = target.with_name(f"{target.name}.partial")
-    digest = hashlib.sha256()
+def _is_right(file: PayloadFile, target: Path) -> bool:
     try:
+        return hashlib.sha256(read_file(target, MAX_PAYLOAD_BYTES, follow=False)).hexdigest() == file.sha256
+    except (FileNotFoundError, UnreadableFile):
+        return False
+
+
+def _write(plan: Plan, file: PayloadFile, target: Path) -> None:
+    digest = hashlib.sha256()
+    with whole_file(target) as partial:
         with partial.open("wb") as opened:
             for piece in pieces(file.bytes) if file.source == GENERATED else [_read_again(plan, file)]:
                 digest.update(piece)
@@ -245,9 +250,6 @@ def _write(plan: Plan, file: PayloadFile, target: Path) -> None:
                 f"{file.source} is not what it was when the plan was made",
                 hint=f"plan again: orch plan {plan.experiment_path}",
             )
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _read_again(plan: Plan, file: PayloadFile) -> bytes:

@@ -7,11 +7,13 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from orchestrator.disk import writing
+from orchestrator.disk import own_folder, whole_file, writing
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.plan.payloads import GENERATED, payload_path
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.files import UnreadableFile, read_file, sha256_of_file
+from orchestrator.strict_json import read_json
 from services.python.contract.offers import MAX_PAYLOAD_BYTES
 
 FOLDER = Path(".orch") / "plans"
@@ -20,30 +22,39 @@ MOST_BYTES = 64 * 2**20  # several times what the largest plan takes
 
 
 def save(plan: Plan, folder: Path = FOLDER) -> Path:
-    """Write a plan and make it the current one; its path. A plan that is there already is left as it is.
+    """Write a plan and make it the current one; its path.
 
     MissingError when the disk is full, or the folder cannot be written to.
     """
     identity = plan.id
     target = folder / f"{identity}.json"
     with writing(target, "plan again"):
-        folder.mkdir(parents=True, exist_ok=True)
-        if not target.exists():
-            _write_whole(target, json.dumps(plan.to_dict(), separators=(",", ":"), ensure_ascii=False) + "\n")
-        _write_whole(folder / _CURRENT, identity + "\n")
+        own_folder(folder)
+        _write(target, json.dumps(plan.to_dict(), separators=(",", ":"), ensure_ascii=False) + "\n")
+        _write(folder / _CURRENT, identity + "\n")
     return target
+
+
+def _write(path: Path, text: str) -> None:
+    """Make it hold this text; a file that does is left as it is, and whatever else stands there is replaced."""
+    content = text.encode()
+    with suppress(FileNotFoundError, UnreadableFile):
+        if read_file(path, len(content), follow=False) == content:
+            return
+    with whole_file(path) as partial:
+        partial.write_bytes(content)
 
 
 def load(identity: str, folder: Path = FOLDER) -> Plan:
     """The plan of that id. UsageError when there is none, or when its content is not what its name says."""
     path = folder / f"{identity}.json"
     try:
-        plan = Plan.from_dict(json.loads(read_file(path, MOST_BYTES)))
+        plan = read_plan(read_json(path, MOST_BYTES))
     except FileNotFoundError as error:
         known = [p.stem for p in folder.glob("*.json")]
         hint = did_you_mean(identity, known) if known else "make one: orch plan FILE"
         raise UsageError(f"there is no plan {identity} in {folder}", hint=hint) from error
-    except (ValueError, TypeError, KeyError, RecursionError, UnreadableFile) as error:
+    except (OSError, ValueError) as error:
         raise UsageError(
             f"{path} is not a plan of this version of orch: {error}", hint="plan again: orch plan FILE"
         ) from error
@@ -63,7 +74,7 @@ def forget_current(folder: Path = FOLDER) -> None:
 def current(folder: Path = FOLDER) -> Plan:
     """The plan that was made last. UsageError when there is none."""
     try:
-        identity = read_file(folder / _CURRENT, 100).decode(errors="replace").strip()
+        identity = read_file(folder / _CURRENT, 100, follow=False).decode(errors="replace").strip()
     except FileNotFoundError as error:
         raise UsageError("there is no current plan", hint="make one: orch plan experiments/quickstart.yaml") from error
     except UnreadableFile as error:
@@ -95,13 +106,3 @@ def _difference(path: Path, sha256: str) -> str | None:
     except UnreadableFile as error:
         return f"{path} {error}"
     return None if found == sha256 else f"{path} has changed since the plan was made"
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file so that it appears whole or not at all."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -17,6 +17,7 @@ import yaml
 from orchestrator.errors import nearest
 from orchestrator.experiment.read.problems import ExperimentError, Mark, Problem, Source, shown
 from orchestrator.files import TooLarge, UnreadableFile, read_file
+from orchestrator.unseen import UNSEEN
 
 MAX_BYTES = 256 * 1024
 MAX_NODES = 20_000
@@ -336,6 +337,8 @@ def unfit(text: str) -> str | None:
         return "this text holds half of a surrogate pair, which is no character."
     if found := _CONTROL.search(text):
         return f"this text holds the control character U+{ord(found.group()):04X}, which nothing here needs."
+    if found := UNSEEN.search(text):
+        return f"this text holds the character U+{ord(found.group()):04X}, which shows nothing."
     return None
 
 

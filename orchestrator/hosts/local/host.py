@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import services
+from orchestrator.disk import whole_file
 from orchestrator.errors import ProvisionError, on_one_line
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts import processes
@@ -68,9 +69,8 @@ class LocalHost:
 
     def fetch(self, remote: PurePosixPath, local: Path) -> None:
         """Move a file out of the workspace; it appears at `local` whole or not at all."""
-        partial = local.with_name(f"{local.name}.partial")
-        shutil.move(Path(remote), partial)
-        partial.replace(local)
+        with whole_file(local, sync=False) as partial:
+            shutil.move(Path(remote), partial)
 
     def facts(self) -> dict[str, Any]:
         """What `services.python.programs.describe` says of this machine; ProvisionError when it cannot be run."""

@@ -19,6 +19,7 @@ from typing import Any
 
 import paramiko
 
+from orchestrator.disk import whole_file
 from orchestrator.errors import KEPT, MissingError, ProvisionError, on_one_line
 from orchestrator.hosts.base import Completed, ContractBroken, HostLost, facts_of
 from orchestrator.hosts.output_limits import LineBuffer, StderrLimit
@@ -315,21 +316,19 @@ class RemoteHost:
 
     def fetch(self, remote: PurePosixPath, local: Path) -> None:
         """See `Host.fetch`; FileNotFoundError when it is not there, HostLost when what arrived is not what is there."""
-        partial = local.with_name(local.name + ".partial")
         script = 'test -f "$1" || exit 66; cat "$1" && sha256sum < "$1" >&2'
         try:
-            with partial.open("wb") as file:
-                status, words = self._stream(["sh", "-c", script, "sh", str(remote)], file.write, _COPY_S)
+            with whole_file(local, sync=False) as partial:
+                with partial.open("wb") as file:
+                    status, words = self._stream(["sh", "-c", script, "sh", str(remote)], file.write, _COPY_S)
+                if status == 66:
+                    raise FileNotFoundError(errno.ENOENT, f"{self.name} has no such file", str(remote))
+                if status != 0 or words.split()[:1] != [_sha256(partial)]:
+                    raise HostLost(f"{self.name}: {remote} arrived damaged: {words.strip()[-200:]}")
+        except FileNotFoundError:
+            raise
         except OSError as error:
-            partial.unlink(missing_ok=True)
             raise _cannot_store_here(local, error) from error
-        if status == 66:
-            partial.unlink()
-            raise FileNotFoundError(errno.ENOENT, f"{self.name} has no such file", str(remote))
-        if status != 0 or words.split()[:1] != [_sha256(partial)]:
-            partial.unlink()
-            raise HostLost(f"{self.name}: {remote} arrived damaged: {words.strip()[-200:]}")
-        partial.replace(local)
         with _losing(self.name):
             self.session.fabric.sftp().remove(str(remote))
 

@@ -66,3 +66,24 @@ def test_the_same_image_decoded_and_not_is_one_file(write: Write, known: Known, 
 def test_a_picture_cannot_be_smaller_than_its_headers(write: Write, known: Known) -> None:
     with pytest.raises(UsageError, match=r"a picture has at least .* 5 B is too small"):
         make_plan(write(REST.replace("timestamp", "{image: {bytes: 5 B}}")), known=known)
+
+
+@pytest.mark.parametrize("is_link", [True, False])
+def test_a_payload_file_that_is_there_is_taken_only_with_the_right_content(
+    write: Write, known: Known, tmp_path: Path, *, is_link: bool
+) -> None:
+    plan = make_plan(write(REST.replace("timestamp", "{image: {bytes: 2 kB}}")), known=known)
+    (path,) = materialise(plan, tmp_path / "payloads")
+    right, precious = path.read_bytes(), tmp_path / "precious"
+    precious.write_text("mine")
+    path.unlink()
+    if is_link:
+        path.symlink_to(precious)
+    else:
+        path.write_text("another's")
+    partial = path.with_name(f"{path.name}.partial")
+    partial.symlink_to(precious)
+    assert materialise(plan, tmp_path / "payloads") == [path]
+    assert path.read_bytes() == right
+    assert not path.is_symlink()
+    assert precious.read_text() == "mine"

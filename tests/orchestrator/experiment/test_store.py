@@ -1,5 +1,8 @@
 import json
+import multiprocessing
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,3 +83,81 @@ def test_a_plan_is_stale_when_a_payload_changed_or_is_gone(plan: Plan, tmp_path:
 
 def test_the_file_on_disk_is_plain_json(plan: Plan, tmp_path: Path) -> None:
     assert json.loads(store.save(plan, tmp_path).read_text())["name"] == "example"
+
+
+@pytest.mark.parametrize("plant", ["symlink", "link", "fifo"])
+@pytest.mark.parametrize("name", [".current.partial", ".{id}.json.partial", "current", "{id}.json"])
+def test_what_lies_in_the_way_of_a_plan_is_never_written_through(
+    plan: Plan, tmp_path: Path, plant: str, name: str
+) -> None:
+    precious, folder = tmp_path / "precious", tmp_path / "plans"
+    precious.write_text("mine")
+    folder.mkdir()
+    planted = folder / name.format(id=plan.id)
+    match plant:
+        case "symlink":
+            planted.symlink_to(precious)
+        case "link":
+            planted.hardlink_to(precious)
+        case _:
+            os.mkfifo(planted)
+    store.save(plan, folder)
+    assert precious.read_text() == "mine"
+    assert store.current(folder) == plan
+
+
+def test_a_plan_that_was_changed_is_mended_by_planning_again(plan: Plan, tmp_path: Path) -> None:
+    path = store.save(plan, tmp_path)
+    path.write_text("{}")
+    store.save(plan, tmp_path)
+    assert store.current(tmp_path) == plan
+
+
+def test_several_processes_may_plan_at_once(plan: Plan, tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=_save_often, args=(plan, tmp_path / "plans")) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * 4
+    assert sorted(p.name for p in (tmp_path / "plans").iterdir()) == sorted([f"{plan.id}.json", "current"])
+
+
+def _save_often(plan: Plan, folder: Path) -> None:
+    for number in range(60):
+        store.save(plan, folder)
+        if number % 3 == 0:
+            (folder / "current").unlink(missing_ok=True)
+    store.save(plan, folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sha256": "/tmp/victim-" + "0" * 52},
+        {"sha256": "../" * 21 + "x"},
+        {"sha256": "0" * 63},
+        {"name": "../x.json"},
+        {"name": ".hidden"},
+        {"name": ""},
+        {"operation": "another"},
+        {"bytes": -1},
+    ],
+)
+def test_a_plan_from_elsewhere_names_no_file_out_of_its_place(
+    plan: Plan, tmp_path: Path, change: dict[str, object]
+) -> None:
+    (file,) = plan.payload_files
+    foreign = replace(plan, payload_files=(replace(file, **change),))  # type: ignore[arg-type]
+    store.save(foreign, tmp_path)
+    with pytest.raises(UsageError, match=r"is not a plan of this version of orch: payload_files\.0"):
+        store.current(tmp_path)
+
+
+@pytest.mark.parametrize(("old", "new"), [('"repeats":5', '"repeats":NaN'), ('"repeats":5', '"repeats":5,"more":1')])
+def test_a_plan_is_read_strictly(plan: Plan, tmp_path: Path, old: str, new: str) -> None:
+    path = store.save(plan, tmp_path)
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(UsageError, match="is not a plan of this version of orch"):
+        store.current(tmp_path)

@@ -365,3 +365,12 @@ def test_nothing_follows_the_end_in_the_journal_so_that_the_manifest_is_bound_to
     written = (lab.runs.path / "manifest.json").read_bytes()
     assert "manifest.json" in verify(RunFolder.open(lab.runs.path))
     assert lab.runs.manifest_bytes() == written
+
+
+def test_each_record_is_hashed_as_it_comes_from_its_host(lab):
+    lab.run(plan("tcp", repeats=1))
+    events = list(lab.runs.events())
+    noted = {path: digest for event in events for path, digest in event.get("records", {}).items()}
+    assert noted.keys() == lab.runs.journal_state().samples
+    assert all(len(digest) == 64 for digest in noted.values())
+    assert {event["event"] for event in events if event.get("records")} == {"trial", "baseline"}

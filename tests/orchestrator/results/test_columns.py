@@ -17,3 +17,20 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]), path)
     with pytest.raises(InvalidMeasurement, match="two columns of one name"):
         read_columns(path, ["a"], most_rows=1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"intended_ns": [2**63 - 1]}, "column intended_ns holds a time"),
+        ({"sent_ns": [-1]}, "column sent_ns holds a time"),
+        ({"sent_ns": [1, 5], "received_ns": [2, 4]}, r"ends \(received_ns\) before it begins \(sent_ns\)"),
+        ({"intended_ns": [5], "received_ns": [4]}, r"before it begins \(intended_ns\)"),
+        ({"bytes_received": [2**62]}, "column bytes_received holds a size"),
+    ],
+)
+def test_times_and_sizes_that_cannot_be_are_refused(tmp_path: Path, columns: dict[str, list[int]], words: str) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table(columns), path)
+    with pytest.raises(InvalidMeasurement, match=words):
+        read_columns(path, list(columns), most_rows=10)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import hashlib
+import os
+
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -7,9 +10,11 @@ import pytest
 
 from orchestrator.errors import InvalidMeasurement, MissingError
 from orchestrator.results import convert
+from orchestrator.results.columns import read_columns
 from orchestrator.results.convert import Constants, read_record, to_parquet
 from orchestrator.results.documents import sha256_of
 from orchestrator.results.manifest import SAMPLE_COLUMNS
+from orchestrator.results.records import sha256_of_rows
 from tests.support.hosts import rows
 
 CONSTANTS = Constants(
@@ -74,7 +79,7 @@ def test_an_empty_record_is_an_error_that_names_it(tmp_path):
 
 def test_a_full_disk_leaves_no_half_file(tmp_path, monkeypatch):
     def half(table, where, **options):
-        where.write_bytes(b"PAR1")
+        where.write(b"PAR1")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(convert.pq, "write_table", half)
@@ -83,3 +88,19 @@ def test_a_full_disk_leaves_no_half_file(tmp_path, monkeypatch):
         to_parquet(tmp_path / "record", tmp_path / "out" / "t.parquet", CONSTANTS, staging=tmp_path / "staging")
     assert list((tmp_path / "out").iterdir()) == []
     assert list((tmp_path / "staging").iterdir()) == []
+
+
+def test_a_folder_whose_name_is_not_utf8_is_written_to_and_read(tmp_path):
+    folder = tmp_path / os.fsdecode(b"for\xffeign")
+    folder.mkdir()
+    (folder / "record").write_bytes(rows(3))
+    digest = to_parquet(folder / "record", folder / "t.parquet", CONSTANTS, staging=folder)
+    found = read_columns(folder / "t.parquet", ["sequence"], most_rows=3, sha256=digest)
+    assert found["sequence"].tolist() == [1, 2, 3]
+
+
+def test_rows_are_hashed_without_the_room_behind_them(tmp_path):
+    record = tmp_path / "record"
+    record.write_bytes(rows(70_000) + bytes(80 * 5))
+    assert sha256_of_rows(record) == hashlib.sha256(rows(70_000)).hexdigest()
+    assert len(read_record(record)) == 70_000

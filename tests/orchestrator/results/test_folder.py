@@ -11,8 +11,9 @@ import pytest
 
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.results.folder import RunFolder, runs
+from orchestrator.results.journal import chained
 from orchestrator.results.verification import verify
-from tests.support.folders import CELL, PLAN, add_trial, begun, killed, samples
+from tests.support.folders import CELL, PLAN, add_trial, begun, finished, killed, samples
 from tests.support.hosts import rows
 
 
@@ -273,3 +274,38 @@ def test_what_a_cut_block_had_finished_survives_its_repetition(root):
     kept = pd.read_parquet(folder.path / "superseded" / samples(0), columns=["sequence", "sent_ns"])
     assert kept.to_numpy().tolist() == [[row[0], row[4]] for row in Struct("<10q").iter_unpack(raw)]
     assert f"superseded/{samples(0)}" in verify(folder)
+
+
+@pytest.mark.parametrize("kind", ["ours", "from elsewhere"])
+def test_a_record_that_was_changed_while_it_waited_is_not_vouched_for(tmp_path, kind):
+    folder = begun(tmp_path / "results")
+    folder.append({"event": "block", "block": 0, "attempt": 0})
+    add_trial(folder, 0, block=0)
+    folder.release()
+    record, path = folder.raw_path(samples(0)), folder.path
+    if kind == "from elsewhere":
+        path = shutil.copytree(path, tmp_path / "sent" / path.name)
+        record = RunFolder.open(path).raw_path(samples(0))
+    content = bytearray(record.read_bytes())
+    content[5 * 8] ^= 2
+    record.write_bytes(content)
+    with pytest.raises(InvalidMeasurement, match=r"timings: truncated or altered"):
+        RunFolder.open(path, root=tmp_path / "results").manifest()
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_an_experiment_that_is_not_as_it_was_is_named_by_all_that_read_the_run(root, is_there):
+    path = finished(root).path
+    events = [json.loads(line) for line in (path / "journal.jsonl").read_text().splitlines()]
+    (path / "experiment.yaml").write_text("name: x")
+    events[0]["files"]["experiment.yaml"] = "0" * 64
+    head, lines = "", b""
+    for event in events:
+        event.pop("chain")
+        line, head = chained(event, head)
+        lines += line
+    (path / "journal.jsonl").write_bytes(lines)
+    if not is_there:
+        (path / "experiment.yaml").unlink()
+    with pytest.raises(InvalidMeasurement, match=r"experiment\.yaml"):
+        RunFolder.open(path, root=root).plan()

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results.lines import Done, Facts, Failure, require
-from orchestrator.results.plans import read_plan
 from tests.support.runs import a_plan
 
 CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from orchestrator.results.columns import read_columns
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.verification import verify
 from tests.support.folders import PLAN, finished, killed, samples
+from tests.support.hosts import rows as rows_of_record
 
 VAST = 1 << 42
 
@@ -54,10 +56,10 @@ def test_a_record_that_waits_is_refused_by_its_size(root, tmp_path):
 
 def test_rows_that_cost_no_bytes_are_counted_before_they_are_decoded(tmp_path):
     path = tmp_path / "a.parquet"
-    rows = 5_000_000
+    rows = 900_000
     pq.write_table(pa.table({"a": np.zeros(rows, dtype=np.int64)}), path, compression="zstd")
     assert path.stat().st_size < 100_000
-    with pytest.raises(InvalidMeasurement, match="declares 5,000,000 rows; the plan allows 1,000"):
+    with pytest.raises(InvalidMeasurement, match="declares 900,000 rows; the plan allows 1,000"):
         read_columns(path, ["a"], most_rows=1_000)
     assert len(read_columns(path, ["a"], most_rows=rows)["a"]) == rows
 
@@ -89,3 +91,48 @@ def test_the_most_rows_are_what_the_plan_lets_a_requester_ask():
     assert sizes._rows_of(replace(cell, load=open_loop, warmup=warmup)) == 3_054
     endless = replace(load, requests=None, duration_s=604_800.0)
     assert sizes._rows_of(replace(cell, load=endless, warmup=warmup)) == sizes.RECORD // 80
+
+
+def test_a_trial_has_no_more_rows_than_its_requester_says_that_it_made(root):
+    folder = finished(root)
+    state = folder.journal_state()
+    (trial,) = state.trials
+    (part,) = trial.requesters
+    endless = replace(PLAN.cells[0].load, requests=None, duration_s=2.0)
+    plan = replace(PLAN, cells=tuple(replace(cell, load=endless) for cell in PLAN.cells))
+    assert sizes._rows_of(plan.cells[0]) > 500_000
+    assert sizes.most_rows(plan, [trial], [])[part.samples] == part.done["requests"] + 1_000
+
+
+def test_few_bytes_hold_no_more_rows_than_measured_times_fit_into(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a": np.zeros(3_000_000, dtype=np.int64)}), path, compression="zstd")
+    with pytest.raises(InvalidMeasurement, match=r"3,000,000 rows in [0-9,]+ bytes; measured times take more"):
+        read_columns(path, ["a"], most_rows=1 << 30)
+
+
+def test_the_files_of_a_run_together_hold_no_more_rows_than_their_bytes_can(root, monkeypatch):
+    folder = finished(root)
+    folder.samples(samples(0, 1), ["sequence"])
+    monkeypatch.setattr(sizes, "FREE_ROWS", 5)
+    monkeypatch.setitem(folder._rows_for_nothing, "another", 6)
+    with pytest.raises(InvalidMeasurement, match="more rows than measured times fit into"):
+        folder.samples(samples(0, 1), ["sequence"])
+
+
+def test_a_record_that_waits_is_read_no_further_than_it_was_written(root, tmp_path):
+    path = shutil.copytree(killed(root).path, tmp_path / "sent" / "x")
+    record = next((path / "staging").rglob("*.timings"))
+    with record.open("r+b") as file:
+        file.truncate(3 << 30)  # a hole: it takes no room on the disk
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    folder = RunFolder.open(path, root=root)
+    assert folder.samples(samples(0), ["sequence"])["sequence"].size == 10
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 19  # KiB
+
+
+def test_a_record_that_waits_holds_no_more_rows_than_its_trial_can_have(root, tmp_path):
+    path = shutil.copytree(killed(root).path, tmp_path / "sent" / "x")
+    next((path / "staging").rglob("*.timings")).write_bytes(rows_of_record(1_011))
+    with pytest.raises(InvalidMeasurement, match="holds more than 56 rows"):
+        RunFolder.open(path, root=root).manifest()

@@ -1,0 +1,99 @@
+"""Reads a plan that may come from elsewhere: its shape, its ranges, and that its parts belong together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Plan
+from orchestrator.shapes import decode
+from services.python.contract.offers import MAX_PAYLOAD_BYTES
+
+_SHA256 = re.compile("[0-9a-f]{64}")
+_FILE_NAME = re.compile("[a-z0-9][a-z0-9.-]{0,250}")  # as `payloads` makes them: no folder, nothing hidden
+_MARGIN = (0.001, 1.0)  # as `units.parse_margin`
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OwnWork:
+    """Work of a stack that is not its protocol's."""
+
+    name: str = ""
+    adds: str = ""
+    without: str = ""
+    omits: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Resolved:
+    """What was resolved for a stack at plan time; other keys are only shown."""
+
+    own_work: tuple[_OwnWork, ...] = ()
+    round_trips_to_open: int = 1
+    fields: str | None = None
+    versions: dict[str, str] | None = None
+    settings: dict[str, Any] | None = None
+
+
+def read_plan(raw: Any) -> Plan:
+    """The plan in a JSON document; ValueError names the place that is not as `orch plan` writes it."""
+    plan: Plan = decode(Plan, raw)
+    require(plan.schema_version == SCHEMA_VERSION, "schema_version", plan.schema_version)
+    require(_MARGIN[0] <= plan.matters <= _MARGIN[1], "matters", plan.matters)
+    require(plan.repeats >= 1, "repeats", plan.repeats)
+    require(plan.requesters >= 1, "requesters", plan.requesters)
+    stacks, operations, placements, cells = (
+        _by_id(name, getattr(plan, name)) for name in ("stacks", "operations", "placements", "cells")
+    )
+    for number, stack in enumerate(plan.stacks):
+        require(stack.control_of is None or stack.control_of in stacks, f"stacks.{number}.control_of", stack.control_of)
+    require(plan.reference is None or plan.reference in stacks, "reference", plan.reference)
+    for number, cell in enumerate(plan.cells):
+        for name, known in (("stack", stacks), ("operation", operations), ("placement", placements)):
+            require(getattr(cell, name) in known, f"cells.{number}.{name}", getattr(cell, name))
+        require(cell.timeout_s > 0, f"cells.{number}.timeout_s", cell.timeout_s)
+        require(cell.load.concurrency >= 1, f"cells.{number}.load.concurrency", cell.load.concurrency)
+        for name in ("requests", "duration_s", "rate_per_s"):
+            value = getattr(cell.load, name)
+            require(value is None or value > 0, f"cells.{number}.load.{name}", value)
+        require(cell.warmup.requests >= 0, f"cells.{number}.warmup.requests", cell.warmup.requests)
+    for number, trial in enumerate(plan.trials):
+        require(trial.cell in cells, f"trials.{number}.cell", trial.cell)
+        require(trial.index == number, f"trials.{number}.index", trial.index)
+        require(0 <= trial.block < plan.repeats, f"trials.{number}.block", trial.block)
+    for number, file in enumerate(plan.payload_files):
+        place = f"payload_files.{number}"
+        require(file.operation in operations, f"{place}.operation", file.operation)
+        require(_FILE_NAME.fullmatch(file.name) is not None, f"{place}.name", file.name)
+        require(_SHA256.fullmatch(file.sha256) is not None, f"{place}.sha256", file.sha256)
+        require(0 <= file.bytes <= MAX_PAYLOAD_BYTES, f"{place}.bytes", file.bytes)
+    for name, resolved in plan.resolved.items():
+        _shaped(f"resolved.{name}", resolved)
+    return plan
+
+
+def _by_id(name: str, parts: Iterable[Any]) -> set[str]:
+    found = set[str]()
+    for number, part in enumerate(parts):
+        require(part.id not in found, f"{name}.{number}.id", part.id)
+        found.add(part.id)
+    require(bool(found), name, "none")
+    return found
+
+
+def _shaped(place: str, resolved: Any) -> None:
+    if not isinstance(resolved, dict):
+        raise ValueError(f"{place}: it is not an object")
+    known = {key: resolved[key] for key in _Resolved.__dataclass_fields__ if key in resolved}
+    try:
+        decode(_Resolved, known)
+    except ValueError as error:
+        raise ValueError(f"{place}.{error}") from error
+
+
+def require(is_so: bool, place: str, value: object) -> None:
+    """ValueError names the place unless it `is_so`."""
+    if not is_so:
+        raise ValueError(f"{place}: not as `orch plan` writes it: {value!r:.60}")

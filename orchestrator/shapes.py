@@ -1,0 +1,36 @@
+"""Plain data from elsewhere as our dataclasses, refused where its shape is another one."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass
+from functools import cache
+from typing import Any, get_args, get_type_hints
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+
+def decode(kind: Any, raw: Any) -> Any:
+    """Plain data as `kind`, a dataclass; ValueError says where a key is unknown, missing, or of another type."""
+    try:
+        return _adapter(kind).validate_python(raw)
+    except ValidationError as error:
+        first, more = error.errors(include_url=False, include_input=False)[0], error.error_count() - 1
+        place = ".".join(str(part) for part in first["loc"]) or kind.__name__
+        others = f" (and {more} more)" if more else ""
+        raise ValueError(f"{place}: {first['msg']}{others}") from error
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    _forbid_unknown_keys(kind)
+    return TypeAdapter(kind)
+
+
+def _forbid_unknown_keys(kind: Any) -> None:
+    """Let a dataclass, and all that its fields hold, refuse keys it does not have: data of one schema version has none."""
+    for part in get_args(kind):
+        _forbid_unknown_keys(part)
+    if is_dataclass(kind) and isinstance(kind, type) and "__pydantic_config__" not in vars(kind):
+        kind.__pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[attr-defined]
+        for hint in get_type_hints(kind, include_extras=True).values():
+            _forbid_unknown_keys(hint)
