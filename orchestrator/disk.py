@@ -54,7 +54,7 @@ def whole_file(path: Path, *, staging: Path | None = None, mode: int = 0o644, sy
 
 
 def own_folder(folder: Path) -> Path:
-    """The same; MissingError when it is a link: what orch keeps there would lie where somebody else chose."""
+    """`folder`, if it is no link; else MissingError, as what orch keeps there would lie where somebody else chose."""
     if folder.is_symlink():
         raise MissingError(
             f"{folder} is a link, and orch writes there to a folder of its own only", hint="remove the link"

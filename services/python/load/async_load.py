@@ -35,7 +35,7 @@ async def _ask(dialer: AsyncDialer, request: Request) -> tuple[Reply, tuple[int,
 
 
 class AwaitingLoops:
-    """See `loops.Loops`. Runs `loop` only while one of its methods does."""
+    """See `loop.Loops`. Runs `loop` only while one of its methods does."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, dialer: AsyncDialer, work: Work) -> None:
         self._loop = loop
@@ -46,16 +46,16 @@ class AwaitingLoops:
 
     @property
     def lag_ms(self) -> float | None:
-        """See `loops.Loops.lag_ms`."""
+        """See `loop.Loops.lag_ms`."""
         return self._worst_lag_ns / 1e6
 
     def open(self) -> None:
-        """See `loops.Loops.open`."""
+        """See `loop.Loops.open`."""
         if self._work.policy == "reuse":
             self._loop.run_until_complete(self._dial_all())
 
     def closed_loop(self, phase: Phase) -> None:
-        """See `loops.Loops.closed_loop`."""
+        """See `loop.Loops.closed_loop`."""
         clock = self._work.clock.monotonic_ns
 
         def take(_index: int) -> tuple[int, int]:
@@ -65,15 +65,15 @@ class AwaitingLoops:
         count_pauses(self._work, self._lanes, is_closed_loop=True)
 
     def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
-        """See `loops.Loops.open_loop`. A worker that is free takes the longest due request."""
+        """See `loop.Loops.open_loop`. A worker that is free takes the longest due request."""
         self._loop.run_until_complete(self._watched(self._open_loop(phase, due, close_ns)))
 
     def wait(self, seconds: float) -> None:
-        """See `loops.Loops.wait`."""
+        """See `loop.Loops.wait`."""
         self._loop.run_until_complete(asyncio.sleep(seconds))
 
     def close(self) -> None:
-        """See `loops.Loops.close`."""
+        """See `loop.Loops.close`."""
         self._loop.run_until_complete(self._drop_all())
 
     async def _open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:

@@ -1,6 +1,6 @@
 """What both kinds of load loop share: what they are given, and how a trial drives them.
 
-`blocking.BlockingLoops` drives clients whose calls block a thread, `awaiting.AwaitingLoops` those that are awaited on
+`sync_load.BlockingLoops` drives clients whose calls block a thread, `async_load.AwaitingLoops` those that are awaited on
 uvloop. Rules of both:
 
 * One send stamp per sample, taken immediately before the client's call, and one when it returned; making the request,

@@ -27,7 +27,7 @@ def ask(dialer: Dialer, request: Request) -> tuple[Reply, tuple[int, int]]:
 
 
 class BlockingLoops:
-    """See `loops.Loops`."""
+    """See `loop.Loops`."""
 
     lag_ms: float | None = None
 
@@ -37,13 +37,13 @@ class BlockingLoops:
         self._lanes = [Lane[Connection]() for _ in range(work.concurrency)]
 
     def open(self) -> None:
-        """See `loops.Loops.open`."""
+        """See `loop.Loops.open`."""
         if self._work.policy == "reuse":
             for lane in self._lanes:
                 self._dial(lane)
 
     def closed_loop(self, phase: Phase) -> None:
-        """See `loops.Loops.closed_loop`."""
+        """See `loop.Loops.closed_loop`."""
         clock, number = self._work.clock.monotonic_ns, phase.take
 
         def take() -> tuple[int, int]:
@@ -53,7 +53,7 @@ class BlockingLoops:
         count_pauses(self._work, self._lanes, is_closed_loop=True)
 
     def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
-        """See `loops.Loops.open_loop`. Each thread sleeps until its own request is due."""
+        """See `loop.Loops.open_loop`. Each thread sleeps until its own request is due."""
         work = self._work
         clock = work.clock.monotonic_ns
         # Spinning at the end is exact, but holds the interpreter: only where no other thread waits for a reply.
@@ -78,11 +78,11 @@ class BlockingLoops:
         cancel_rest(work, phase, due, clock())
 
     def wait(self, seconds: float) -> None:
-        """See `loops.Loops.wait`."""
+        """See `loop.Loops.wait`."""
         self._work.clock.sleep(seconds)
 
     def close(self) -> None:
-        """See `loops.Loops.close`."""
+        """See `loop.Loops.close`."""
         for lane in self._lanes:
             self._drop(lane)
 

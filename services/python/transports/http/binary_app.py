@@ -1,4 +1,4 @@
-"""The responder of every protocol of `binary`: FastAPI routes that take and give raw bodies."""
+"""The responder of every protocol of `bodies`: FastAPI routes that take and give raw bodies."""
 
 from __future__ import annotations
 
