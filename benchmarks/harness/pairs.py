@@ -198,7 +198,7 @@ def _harness(
         loops = parts.loops(_Given(parts, connections), work)
         loops.open()
         phase = Phase(
-            number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=1, more=measured(load), most=load.requests
+            number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=1, extent=measured(load), most=load.requests
         )
         recorder.begin(phase)
         began_ns, cpu_began_ns = clock.monotonic_ns(), time.process_time_ns()

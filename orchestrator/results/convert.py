@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ROW = np.dtype("<i8")
 _STAMPS = SAMPLE_COLUMNS[:COLUMNS]
+_RECEIVED = _STAMPS.index("received_ns")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +56,7 @@ def to_parquet(
     most_rows: int | None = None,
     sha256: str | None = None,
 ) -> str:
-    """Write `target` from a raw record by way of `staging`; the file's SHA-256.
+    """Write `target` from a raw record by way of `staging`, in the order in which replies came; the file's SHA-256.
 
     Stamps are nearly equidistant, so delta encoding with zstd takes a fifth of the record's bytes. InvalidMeasurement
     when the record holds no row, is refused by `records.written`, or its rows do not have that `sha256` (not looked at where
@@ -69,6 +70,7 @@ def to_parquet(
         )
     if sha256 is not None and hashlib.sha256(rows.tobytes()).hexdigest() != sha256:
         raise damaged(record, ALTERED)
+    rows = rows[np.argsort(rows[:, _RECEIVED], kind="stable")]
     with whole_file(target, staging=staging) as partial:
         with partial.open("wb") as file:  # a path of ours: pyarrow takes none that is not UTF-8
             pq.write_table(

@@ -14,10 +14,10 @@ from services.python.load.phases import NS, Phase
 _LAG_EVERY_NS = 20_000_000
 
 Wait = Callable[[], Awaitable[int]]
-"""The index of the request that is due next, or -1, once there is one."""
+"""When the request is due that is next in an open loop, once it is; 0 when there is none any more."""
 
-Take = Callable[[int], tuple[int, int]]
-"""That request's sequence number (0: the phase is over) and when it is due (0: now)."""
+Take = Callable[[int], int]
+"""The next request's sequence number at a time, or 0: the phase is over."""
 
 
 def ask(loop: asyncio.AbstractEventLoop, dialer: AsyncDialer, request: Request) -> tuple[Reply, tuple[int, int]]:
@@ -56,12 +56,7 @@ class AwaitingLoops:
 
     def closed_loop(self, phase: Phase) -> None:
         """See `loop.Loops.closed_loop`."""
-        clock = self._work.clock.monotonic_ns
-
-        def take(_index: int) -> tuple[int, int]:
-            return phase.take(clock()), 0
-
-        self._loop.run_until_complete(self._watched(self._workers(None, take)))
+        self._loop.run_until_complete(self._watched(self._workers(None, phase.take)))
         count_pauses(self._work, self._lanes, is_closed_loop=True)
 
     def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
@@ -82,19 +77,17 @@ class AwaitingLoops:
         queue: asyncio.Queue[int] = asyncio.Queue()
         pacer = Pacer(asyncio.get_running_loop(), clock)
 
-        def take(index: int) -> tuple[int, int]:
-            now_ns = clock()
-            if index < 0 or (close_ns is not None and now_ns >= close_ns):
-                return 0, 0
-            # Requests leave the queue in the order in which they were put, so the number is the index's.
-            return phase.take(now_ns), phase.begin_ns + due[index]
+        def take(now_ns: int) -> int:
+            # Requests leave the queue in the order in which they were put, so the number is that of the one waited for.
+            return 0 if close_ns is not None and now_ns >= close_ns else phase.take(now_ns)
 
         async def call_when_due() -> None:
-            for index, offset_ns in enumerate(due):
-                await pacer.until(phase.begin_ns + offset_ns)
-                queue.put_nowait(index)
+            for offset_ns in due:
+                due_ns = phase.begin_ns + offset_ns
+                await pacer.until(due_ns)
+                queue.put_nowait(due_ns)
             for _ in self._lanes:
-                queue.put_nowait(-1)
+                queue.put_nowait(0)
 
         with pacer:
             calling = asyncio.create_task(call_when_due())
@@ -116,39 +109,54 @@ class AwaitingLoops:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _reuse(self, lane: Lane[AsyncConnection], wait: Wait | None, take: Take) -> None:
-        work = self._work
-        clock, wall, make, recorder = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.recorder
-        while True:
-            sequence, due_ns = take(await wait() if wait else 0)
-            if not sequence:
-                return
-            lane.paused_ns += lane.pause_ns
-            request = make(sequence, wall)
-            sent_ns = 0
-            try:
-                connection = lane.connection or await self._dial(lane)
-                sent_ns = clock()
-                reply = await connection.call(request)
-                received_ns = clock()
-            except CallFailed as failure:
-                received_ns = clock()
-                sent_ns = sent_ns or received_ns  # not even sent, as there was no connection
-                number = lane.number
-                if failure.status in BREAKING:
-                    await self._drop(lane)
-                    lane.dropping_ns += clock() - received_ns
-                recorder.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
-            else:
-                recorder.replied(
-                    sequence, lane.number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply
-                )
-            lane.pause_ns = clock() - received_ns
+        work, clock, wall, make = self._work, self._work.clock.monotonic_ns, self._work.clock.wall_ns, self._work.make
+        replied, failed = work.recorder.replied, work.recorder.failed
+        # Names of its own for what is counted: between two requests of this worker others are in flight.
+        due_ns = pause_ns = paused_ns = 0
+        now_ns = clock()
+        try:
+            while True:
+                if wait is not None:
+                    due_ns = await wait()
+                    if not due_ns:
+                        return
+                    now_ns = clock()
+                sequence = take(now_ns)
+                if not sequence:
+                    return
+                paused_ns += pause_ns
+                request = make(sequence, wall)
+                sent_ns = 0
+                try:
+                    connection = lane.connection or await self._dial(lane)
+                    sent_ns = clock()
+                    reply = await connection.call(request)
+                    received_ns = clock()
+                except CallFailed as failure:
+                    received_ns = clock()
+                    sent_ns = sent_ns or received_ns  # not even sent, as there was no connection
+                    number = lane.number
+                    if failure.status in BREAKING:
+                        await self._drop(lane)
+                        lane.dropping_ns += clock() - received_ns
+                    failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
+                else:
+                    replied(sequence, lane.number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply)
+                now_ns = clock()
+                pause_ns = now_ns - received_ns
+        finally:
+            lane.pause_ns, lane.paused_ns = pause_ns, paused_ns
 
     async def _per_request(self, lane: Lane[AsyncConnection], wait: Wait | None, take: Take) -> None:
         work, dial = self._work, self._dialer.dial
         clock, wall, make, recorder = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.recorder
+        due_ns = 0
         while True:
-            sequence, due_ns = take(await wait() if wait else 0)
+            if wait is not None:
+                due_ns = await wait()
+                if not due_ns:
+                    return
+            sequence = take(clock())
             if not sequence:
                 return
             lane.paused_ns += lane.pause_ns

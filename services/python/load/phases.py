@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from array import array
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from services.python.contract.lines import Load, Warmup
 
@@ -16,47 +15,80 @@ PHASE_NAMES = ("warm-up", "measured")
 NS = 1_000_000_000
 
 
-@dataclass(kw_only=True)
+NEVER = 1 << 62
+"""More requests, or nanoseconds, than any phase has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extent:
+    """How long a phase goes on: to `requests` and to `least_ns`, whichever is later, but not beyond `most_ns`."""
+
+    requests: int = NEVER
+    least_ns: int = 0
+    most_ns: int = NEVER
+
+    def goes_on(self, taken: int, elapsed_ns: int) -> bool:
+        """Whether one more request belongs to the phase after `taken` requests and so many nanoseconds."""
+        return elapsed_ns < self.most_ns and (taken < self.requests or elapsed_ns < self.least_ns)
+
+
 class Phase:
     """One phase. Workers `take` a number each before they send; 0 says that the phase is over.
 
-    `more(taken, elapsed_ns)` says whether one more request belongs to it, and `most` is how many there are at most.
-    Threads take without a lock: one that waits for a lock gives up the interpreter, in the middle of the others'
-    requests. So `more` may see a number that is too small by as many as take at once; `most` is kept exactly, and no
-    number is left out or given twice.
+    `extent` says how long it goes on, and `most` is how many requests it has at most. Threads take without a lock: one
+    that waits for a lock gives up the interpreter, in the middle of the others' requests. So what `extent` allows may be
+    passed by as many requests as take at once; `most` is kept exactly, and no number is left out or given twice.
     """
 
-    number: int
-    begin_ns: int
-    first_sequence: int
-    more: Callable[[int, int], bool]
-    most: int | None
-    over: bool = field(default=False, init=False)
-    _numbers: itertools.count[int] = field(default_factory=itertools.count, init=False, repr=False)
-    _latest: int = field(default=-1, init=False, repr=False)
+    __slots__ = (
+        "_latest",
+        "_least_ns",
+        "_most",
+        "_most_ns",
+        "_numbers",
+        "_requests",
+        "begin_ns",
+        "first_sequence",
+        "number",
+    )
+
+    def __init__(self, *, number: int, begin_ns: int, first_sequence: int, extent: Extent, most: int | None) -> None:
+        self.number = number
+        self.begin_ns = begin_ns
+        self.first_sequence = first_sequence
+        self._most = most
+        self._requests = extent.requests
+        self._least_ns = begin_ns + extent.least_ns
+        self._most_ns = begin_ns + extent.most_ns
+        self._numbers = itertools.count()
+        self._latest = -1
 
     def take(self, now_ns: int) -> int:
-        """The next sequence number, or 0."""
-        if self.over or not self.more(self._latest + 1, now_ns - self.begin_ns):
+        """The next sequence number, or 0. `Extent.goes_on`, written out: it stands between any two requests."""
+        if now_ns >= self._most_ns or (self._latest + 1 >= self._requests and now_ns >= self._least_ns):
             return 0
         index = next(self._numbers)  # one step of the interpreter
-        if self.most is not None and index >= self.most:
+        if self._most is not None and index >= self._most:
             return 0
         self._latest = index
         return self.first_sequence + index
 
+    def end(self) -> None:
+        """No number is given any more."""
+        self._most_ns = 0
+
     def take_rest(self) -> range:
         """The indices, from 0, of what was never taken of `most`; from here on all of it is."""
-        assert self.most is not None  # noqa: S101 - narrows the type
-        rest = range(self.taken, self.most)
-        self._numbers = itertools.count(self.most)
+        assert self._most is not None  # noqa: S101 - narrows the type
+        rest = range(self.taken, self._most)
+        self._numbers = itertools.count(self._most)
         return rest
 
     @property
     def taken(self) -> int:
         """How many numbers were given. Exact when no thread is taking."""
         drawn = int(self._numbers.__reduce__()[1][0])
-        return drawn if self.most is None else min(drawn, self.most)
+        return drawn if self._most is None else min(drawn, self._most)
 
     @property
     def next_sequence(self) -> int:
@@ -64,24 +96,19 @@ class Phase:
         return self.first_sequence + self.taken
 
 
-def warm_up(warmup: Warmup) -> Callable[[int, int], bool]:
+def warm_up(warmup: Warmup) -> Extent:
     """Until so many requests and so many seconds are both reached, but never longer than `at_most_s`."""
-    requests, least_ns, most_ns = warmup.requests, int(warmup.at_least_s * NS), int(warmup.at_most_s * NS)
-    return lambda taken, elapsed_ns: elapsed_ns < most_ns and (taken < requests or elapsed_ns < least_ns)
+    return Extent(requests=warmup.requests, least_ns=int(warmup.at_least_s * NS), most_ns=int(warmup.at_most_s * NS))
 
 
-def measured(load: Load) -> Callable[[int, int], bool]:
+def measured(load: Load) -> Extent:
     """Until so many requests or so many seconds, whichever comes first; ValueError when the load has neither."""
-    requests, duration_s = load.requests, load.duration_s
-    if requests is None and duration_s is None:
+    if load.requests is None and load.duration_s is None:
         raise ValueError("load: give requests, duration_s, or both; nothing would end this trial")
-    if requests is None:
-        most_ns = int((duration_s or 0) * NS)
-        return lambda _taken, elapsed_ns: elapsed_ns < most_ns
-    if duration_s is None:
-        return lambda taken, _elapsed_ns: taken < requests
-    limit, most_ns = requests, int(duration_s * NS)
-    return lambda taken, elapsed_ns: taken < limit and elapsed_ns < most_ns
+    return Extent(
+        requests=NEVER if load.requests is None else load.requests,
+        most_ns=NEVER if load.duration_s is None else int(load.duration_s * NS),
+    )
 
 
 def arrivals(load: Load, seed: int) -> array[int]:
@@ -92,11 +119,11 @@ def arrivals(load: Load, seed: int) -> array[int]:
     """
     if load.rate_per_s is None or load.rate_per_s <= 0:
         raise ValueError(f"load: an open loop needs a rate above 0, not {load.rate_per_s}")
-    more = measured(load)
+    extent = measured(load)
     gap_ns = NS / load.rate_per_s
     draw = random.Random(seed).expovariate  # noqa: S311 - a load, not a secret
     due, at_ns = array("q"), 0.0
-    while more(len(due), int(at_ns)):
+    while extent.goes_on(len(due), int(at_ns)):
         due.append(int(at_ns))
         at_ns += gap_ns if load.arrivals == "uniform" else draw(1.0) * gap_ns
     return due

@@ -19,10 +19,6 @@ _ROW = struct.Struct("<10q")
 # Bound once: `append` runs between any two requests.
 _pack_sequence = struct.Struct("<q").pack_into
 _pack_rest = struct.Struct("<9q").pack_into
-_pack_verdict = struct.Struct("<3q").pack_into
-_unpack_stamps = struct.Struct("<2q").unpack_from
-_STAMPS_AT = 32  # sent_ns, received_ns
-_VERDICT_AT = 56  # bytes_sent, bytes_received, status
 _ZEROS = bytes(1 << 20)
 _MADV_POPULATE_WRITE = 23  # Linux 5.14; elsewhere pages are faulted in one by one
 
@@ -79,8 +75,8 @@ class Record:
         bytes_sent: int,
         bytes_received: int,
         status: int,
-    ) -> int:
-        """Store one row, its sequence last: a row without a sequence was never completed. The row's place, from 0.
+    ) -> None:
+        """Store one row, its sequence last: a row without a sequence was never completed.
 
         Threads may store at once: taking a place is one step of the interpreter.
         """
@@ -103,18 +99,6 @@ class Record:
             status,
         )
         _pack_sequence(mapping, offset, sequence)
-        return row
-
-    def stamps(self, row: int) -> tuple[int, int]:
-        """When the `row`-th request (from 0) was sent, and when its reply was received."""
-        sent_ns, received_ns = _unpack_stamps(self._map, row * ROW_BYTES + _STAMPS_AT)
-        return sent_ns, received_ns
-
-    def judge(self, row: int, bytes_sent: int, bytes_received: int, status: int) -> None:
-        """Give the `row`-th row (from 0) its last three columns, which were not known when it was stored."""
-        if not 0 <= row < self.rows:
-            raise IndexError(f"row {row} of {self.rows}")
-        _pack_verdict(self._map, row * ROW_BYTES + _VERDICT_AT, bytes_sent, bytes_received, status)
 
     @property
     def rows(self) -> int:

@@ -1,9 +1,9 @@
 """The books of a trial: every reply verified, every request a row, errors by kind.
 
 With one request in flight this is called while none is. With several, whatever it does stands in the latency of the
-others: then a reply is entered as `unverified` and kept, and `settle` verifies when the phase is over. Still looked at
-at once are one reply a second, those that come while the last one looked at was wrong, so that a responder that answers
-wrongly is found out in time, and those for which there is no memory left (`memory.room_for_replies`).
+others: then a reply is kept beside its stamps, and `settle` verifies it and stores its row when the phase is over. Still
+looked at at once are one reply a second, those that come while the last one looked at was wrong, so that a responder that
+answers wrongly is found out in time, and those for which there is no memory left (`memory.room_for_replies`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from services.python.load.unverified import Unverified
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
 OK = STATUS_INDEX["ok"]
 NOT_SENT = STATUS_INDEX["not-sent"]
-UNVERIFIED = STATUS_INDEX["unverified"]
 
 MOST_FAILURES_IN_A_ROW = 50
 MOST_SILENT_TIMEOUTS = 3
@@ -81,8 +80,8 @@ class Tally:
 class Recorder:
     """Writes the record and keeps the tally; threads may call it at once.
 
-    A reply that is kept is entered without a lock: a thread that waits for one gives up the interpreter, and 16 of them
-    then spend more time in turns than in requests.
+    A reply is kept without a lock: a thread that waits for one gives up the interpreter, and 16 of them then spend more
+    time in turns than in requests.
     """
 
     def __init__(
@@ -109,8 +108,8 @@ class Recorder:
         self._connections = 0
         self._verifies_later = in_flight > 1
         self._kept = Unverified(most_kept_bytes if in_flight > 1 else 0)
-        self._judged: list[tuple[int, Verdict]] = []  # in flight, and not entered yet
-        self._reader: Readable | None = None
+        self._kept_before = 0  # of those that wait, how many came before the last failure
+        self._judged: list[tuple[int, int, Verdict]] = []  # in flight: sent and received stamps; not counted yet
         self._keep_until_ns = 0  # replies before are kept; 0: none is
 
     def begin(self, phase: Phase) -> None:
@@ -146,28 +145,20 @@ class Recorder:
         request: Request,
         reply: Any,
     ) -> None:
-        """A reply was decoded: verify it, or keep it for `settle`. GaveUp as `failed`."""
+        """A reply was decoded: keep it for `settle`, or verify it. GaveUp as `failed`."""
+        if received_ns < self._keep_until_ns:
+            kept = self._kept
+            waiting = kept.waiting
+            if len(waiting) < kept.most or kept.has_room():
+                waiting.append(
+                    (sequence, connection_number, intended_ns, sent_ns, received_ns, connection, request, reply)
+                )
+                return
+        verdict = self._judge(connection, request, reply)
         if self._verifies_later:
-            row = self.record.append(
-                sequence,
-                self._phase_number,
-                connection_number,
-                intended_ns,
-                sent_ns,
-                received_ns,
-                -1,
-                -1,
-                -1,
-                UNVERIFIED,
-            )
-            if received_ns < self._keep_until_ns and self._kept.keep(row, request, reply):
-                self._reader = connection
-                self._failures_in_a_row = 0
-                self._last_success_ns = received_ns
-            else:
-                self._verify_in_flight(row, received_ns, connection, request, reply)
+            self._enter_in_flight(sequence, connection_number, intended_ns, sent_ns, received_ns, verdict)
             return
-        sent, received, wrong = self._judge(connection, request, reply)
+        sent, received, wrong = verdict
         if wrong is not None:
             self.failed(sequence, connection_number, intended_ns, sent_ns, received_ns, wrong, sent, received)
             return
@@ -176,10 +167,17 @@ class Recorder:
         self._last_success_ns = received_ns
         self._enter(sequence, connection_number, intended_ns, sent_ns, received_ns, sent, received, OK)
 
-    def _verify_in_flight(self, row: int, received_ns: int, connection: Readable, request: Request, reply: Any) -> None:
-        verdict = self._judge(connection, request, reply)
-        self._enter_verdict(row, verdict)
-        self._judged.append((row, verdict))
+    def _enter_in_flight(
+        self,
+        sequence: int,
+        connection_number: int,
+        intended_ns: int,
+        sent_ns: int,
+        received_ns: int,
+        verdict: Verdict,
+    ) -> None:
+        self._store(sequence, connection_number, intended_ns, sent_ns, received_ns, verdict)
+        self._judged.append((sent_ns, received_ns, verdict))
         if received_ns >= self._next_progress_ns:
             with self._lock:
                 if received_ns >= self._next_progress_ns:
@@ -192,39 +190,60 @@ class Recorder:
             return
         with self._lock:
             self._keep_until_ns = 0
-            self._failures_in_a_row += 1
-            self._raise_if_hopeless(wrong, received_ns)
+            self._fail_once_more(wrong, received_ns)
 
-    def _count_verdict(self, row: int, verdict: Verdict) -> CallFailed | None:
-        """Count the verdict on a reply whose row is stored; why it is wrong."""
-        self._count_row(*self.record.stamps(row))
+    def _store(
+        self,
+        sequence: int,
+        connection_number: int,
+        intended_ns: int,
+        sent_ns: int,
+        received_ns: int,
+        verdict: Verdict,
+    ) -> None:
+        sent, received, wrong = verdict
+        status = OK if wrong is None else STATUS_INDEX[wrong.status]
+        self.record.append(
+            sequence,
+            self._phase_number,
+            connection_number,
+            intended_ns,
+            sent_ns,
+            received_ns,
+            -1,
+            sent,
+            received,
+            status,
+        )
+
+    def _count_verdict(self, sent_ns: int, received_ns: int, verdict: Verdict) -> None:
+        self._count_row(sent_ns, received_ns)
         sent, received, wrong = verdict
         if wrong is None:
             self._count_right(sent, received)
         else:
             self._count_failure(wrong)
-        return wrong
-
-    def _enter_verdict(self, row: int, verdict: Verdict) -> Verdict:
-        sent, received, wrong = verdict
-        self.record.judge(row, sent, received, OK if wrong is None else STATUS_INDEX[wrong.status])
-        return verdict
 
     def settle(self) -> None:
-        """Verify what was kept in the phase that is over. GaveUp when as many in a row are wrong as end a phase."""
+        """Verify what was kept in the phase that is over, and store its rows.
+
+        GaveUp when as many in a row are wrong as end a phase.
+        """
         judged, self._judged = self._judged, []
         self.tally.verified_in_flight = len(judged)
-        for row, verdict in judged:
-            self._count_verdict(row, verdict)
-        reader, self._reader = self._reader, None
+        for sent_ns, received_ns, verdict in judged:
+            self._count_verdict(sent_ns, received_ns, verdict)
         wrong_in_a_row = 0
         hopeless: CallFailed | None = None
-        for row, request, reply in self._kept.take():
-            assert reader is not None  # noqa: S101 - narrows the type
-            wrong = self._count_verdict(row, self._enter_verdict(row, self._judge(reader, request, reply)))
+        for sequence, number, intended_ns, sent_ns, received_ns, connection, request, reply in self._kept.take():
+            verdict = self._judge(connection, request, reply)
+            self._store(sequence, number, intended_ns, sent_ns, received_ns, verdict)
+            self._count_verdict(sent_ns, received_ns, verdict)
+            wrong = verdict[2]
             wrong_in_a_row = 0 if wrong is None else wrong_in_a_row + 1
             if wrong_in_a_row >= MOST_FAILURES_IN_A_ROW:
                 hopeless = wrong
+        self._kept_before = 0
         if hopeless is not None:
             raise GaveUp(
                 hopeless.status, f"{MOST_FAILURES_IN_A_ROW} or more replies in a row were wrong; the last: {hopeless}"
@@ -268,15 +287,21 @@ class Recorder:
             self._enter(
                 sequence, connection_number, intended_ns, sent_ns, received_ns, bytes_sent, bytes_received, status
             )
-            self._failures_in_a_row += 1
-            self._raise_if_hopeless(failure, received_ns)
+            self._fail_once_more(failure, received_ns)
 
     def not_sent(self, sequence: int, intended_ns: int, now_ns: int) -> None:
         """A request of an open loop was due and not sent before the window closed, at `now_ns`: neither reply nor error."""
         self.tally.not_sent += 1
         self.record.append(sequence, self._phase_number, -1, intended_ns, now_ns, now_ns, -1, -1, -1, NOT_SENT)
 
-    def _raise_if_hopeless(self, failure: CallFailed, now_ns: int) -> None:
+    def _fail_once_more(self, failure: CallFailed, now_ns: int) -> None:
+        """GaveUp when nothing has succeeded for too long. A reply that was kept since the last failure is a success."""
+        waiting = self._kept.waiting
+        if len(waiting) > self._kept_before:
+            self._kept_before = len(waiting)
+            self._failures_in_a_row = 0
+            self._last_success_ns = waiting[-1][4]
+        self._failures_in_a_row += 1
         if self._failures_in_a_row >= MOST_FAILURES_IN_A_ROW:
             raise GaveUp(failure.status, f"{self._failures_in_a_row} requests in a row failed; the last: {failure}")
         silent_ns = now_ns - self._last_success_ns
@@ -327,7 +352,7 @@ class Recorder:
             {
                 "type": "progress",
                 "phase": PHASE_NAMES[self._phase_number],
-                "requests": self.tally.rows + len(self._kept) + len(self._judged),
+                "requests": self.tally.rows + len(self._kept.waiting) + len(self._judged),
                 "elapsed_s": round((now_ns - self._phase_begin_ns) / NS, 3),
             }
         )

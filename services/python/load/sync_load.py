@@ -12,8 +12,11 @@ from services.python.load.phases import NS, Phase
 
 _SPIN_NS = 200_000  # a sleeping thread wakes up late by up to about this much
 
-Take = Callable[[], tuple[int, int]]
-"""The next request's sequence number (0: the phase is over) and when it is due (0: now)."""
+Take = Callable[[int], int]
+"""The next request's sequence number at a time, or 0: the phase is over. In an open loop, once it is due."""
+
+Due = Callable[[int], int]
+"""When the request of a sequence number was due in an open loop."""
 
 
 def ask(dialer: Dialer, request: Request) -> tuple[Reply, tuple[int, int]]:
@@ -44,12 +47,7 @@ class BlockingLoops:
 
     def closed_loop(self, phase: Phase) -> None:
         """See `loop.Loops.closed_loop`."""
-        clock, number = self._work.clock.monotonic_ns, phase.take
-
-        def take() -> tuple[int, int]:
-            return number(clock()), 0
-
-        self._run(phase, take)
+        self._run(phase, phase.take, None)
         count_pauses(self._work, self._lanes, is_closed_loop=True)
 
     def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
@@ -59,21 +57,23 @@ class BlockingLoops:
         # Spinning at the end is exact, but holds the interpreter: only where no other thread waits for a reply.
         spin_ns = _SPIN_NS if work.concurrency == 1 else 0
 
-        def take() -> tuple[int, int]:
-            now_ns = clock()
+        def due_at(sequence: int) -> int:
+            return phase.begin_ns + due[sequence - phase.first_sequence]
+
+        def take(now_ns: int) -> int:
             if close_ns is not None and now_ns >= close_ns:
-                return 0, 0
+                return 0
             sequence = phase.take(now_ns)
             if not sequence:
-                return 0, 0
-            due_ns = phase.begin_ns + due[sequence - phase.first_sequence]
+                return 0
+            due_ns = due_at(sequence)
             if due_ns - now_ns > spin_ns:
                 work.clock.sleep((due_ns - now_ns - spin_ns) / NS)
             while clock() < due_ns:
                 pass
-            return sequence, due_ns
+            return sequence
 
-        self._run(phase, take)
+        self._run(phase, take, due_at)
         count_pauses(work, self._lanes, is_closed_loop=False)
         cancel_rest(work, phase, due, clock())
 
@@ -86,59 +86,63 @@ class BlockingLoops:
         for lane in self._lanes:
             self._drop(lane)
 
-    def _run(self, phase: Phase, take: Take) -> None:
+    def _run(self, phase: Phase, take: Take, due_at: Due | None) -> None:
         worker = self._reuse if self._work.policy == "reuse" else self._per_request
         if len(self._lanes) == 1:
-            worker(self._lanes[0], take)
+            worker(self._lanes[0], take, due_at)
             return
 
         def guarded(lane: Lane[Connection]) -> None:
             try:
-                worker(lane, take)
+                worker(lane, take, due_at)
             finally:
-                phase.over = True  # one that gave up ends the phase for all; one that ended found it over
+                phase.end()  # one that gave up ends the phase for all; one that ended found it over
 
         with ThreadPoolExecutor(len(self._lanes)) as pool:
             for ended in [pool.submit(guarded, lane) for lane in self._lanes]:
                 ended.result()
 
-    def _reuse(self, lane: Lane[Connection], take: Take) -> None:
-        work = self._work
-        clock, wall, make, recorder = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.recorder
-        while True:
-            sequence, due_ns = take()
-            if not sequence:
-                return
-            lane.paused_ns += lane.pause_ns
-            request = make(sequence, wall)
-            sent_ns = 0
-            try:
-                connection = lane.connection or self._dial(lane)
-                sent_ns = clock()
-                reply = connection.call(request)
-                received_ns = clock()
-            except CallFailed as failure:
-                received_ns = clock()
-                sent_ns = sent_ns or received_ns  # not even sent, as there was no connection
-                number = lane.number
-                if failure.status in BREAKING:
-                    self._drop(lane)
-                    lane.dropping_ns += clock() - received_ns
-                recorder.failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
-            else:
-                recorder.replied(
-                    sequence, lane.number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply
-                )
-            lane.pause_ns = clock() - received_ns
+    def _reuse(self, lane: Lane[Connection], take: Take, due_at: Due | None) -> None:
+        work, clock, wall, make = self._work, self._work.clock.monotonic_ns, self._work.clock.wall_ns, self._work.make
+        replied, failed = work.recorder.replied, work.recorder.failed
+        # Names of its own for what is counted: between two requests of this worker others are in flight.
+        due_ns = pause_ns = paused_ns = 0
+        now_ns = clock()
+        try:
+            while sequence := take(now_ns):
+                paused_ns += pause_ns
+                if due_at is not None:
+                    due_ns = due_at(sequence)
+                request = make(sequence, wall)
+                sent_ns = 0
+                try:
+                    connection = lane.connection or self._dial(lane)
+                    sent_ns = clock()
+                    reply = connection.call(request)
+                    received_ns = clock()
+                except CallFailed as failure:
+                    received_ns = clock()
+                    sent_ns = sent_ns or received_ns  # not even sent, as there was no connection
+                    number = lane.number
+                    if failure.status in BREAKING:
+                        self._drop(lane)
+                        lane.dropping_ns += clock() - received_ns
+                    failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
+                else:
+                    replied(sequence, lane.number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply)
+                now_ns = clock()
+                pause_ns = now_ns - received_ns
+        finally:
+            lane.pause_ns, lane.paused_ns = pause_ns, paused_ns
 
-    def _per_request(self, lane: Lane[Connection], take: Take) -> None:
+    def _per_request(self, lane: Lane[Connection], take: Take, due_at: Due | None) -> None:
         work, dial = self._work, self._dialer.dial
         clock, wall, make, recorder = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.recorder
-        while True:
-            sequence, due_ns = take()
-            if not sequence:
-                return
+        due_ns = 0
+        while sequence := take(clock()):
             lane.paused_ns += lane.pause_ns
+            if due_at is not None:
+                due_ns = due_at(sequence)
             request = make(sequence, wall)
             connection: Connection | None = None
             sent_ns = clock()

@@ -1,7 +1,7 @@
 """Replies that wait to be verified: kept while requests are in flight, and looked at when none is.
 
 What runs between two requests of one worker runs inside the latency of every other request of the same event loop or
-interpreter. So with several in flight a reply is only kept, as a reference, and its row is stored without a verdict.
+interpreter. So with several in flight a reply is only kept, as a reference, beside the stamps of its row.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-_OTHER_BYTES = 200  # of the row's number, the tuple, and its place in the list
+_OTHER_BYTES = 300  # of the stamps, the tuple, and its place in the list
 _LOOKED_AT = 64  # items of a list or a mapping; the others are taken to be like them
 
 
-Waiting = tuple[int, Mapping[str, Any], Any]
-"""A row of the record (from 0) that has no verdict yet, its request, and what the client's `call` returned."""
+Waiting = tuple[int, int, int, int, int, Any, Mapping[str, Any], Any]
+"""Sequence, connection number, intended, sent and received stamps; the connection, the request, and what `call` returned."""
 
 _UNTIL_MEASURED = 2
 _SMALL_OBJECT_BYTES = 512  # the largest that CPython's own allocator serves
@@ -33,39 +33,32 @@ class Unverified:
     """Keeps replies up to a bound on their memory: what the second one takes, times their number.
 
     The second shows whether every request is a new one, or all replies wait with the same. A later reply that is much
-    larger is a wrong one, and the recorder finds that out within a second.
+    larger is a wrong one, and the recorder finds that out within a second. Who adds to `waiting` asks `has_room` first
+    when it holds `most` or more.
     """
 
+    __slots__ = ("_is_measured", "_most_bytes", "_touched", "most", "waiting")
+
     def __init__(self, most_bytes: int) -> None:
-        self._most_bytes = most_bytes
-        self._most = _UNTIL_MEASURED
+        self.waiting: list[Waiting] = []
+        self.most = _UNTIL_MEASURED
         self._is_measured = False
-        self._kept: list[Waiting] = []
+        self._most_bytes = most_bytes
         self._touched = touched_memory(most_bytes)
 
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def keep(self, row: int, request: Mapping[str, Any], reply: Any) -> bool:
-        """Keep a reply and the request that it must answer; False when there is no room."""
-        kept = self._kept
-        if len(kept) >= self._most and not self._has_room_after_all():
-            return False
-        kept.append((row, request, reply))
-        return True
+    def has_room(self) -> bool:
+        """Whether one more may wait. Sets `most` when the second one shows how large they are."""
+        if not self._is_measured:
+            first, (*_, request, reply) = self.waiting[:_UNTIL_MEASURED]
+            each_bytes = footprint(reply) + _OTHER_BYTES + (0 if request is first[-2] else footprint(request))
+            self.most = self._most_bytes // each_bytes
+            self._is_measured = True
+        return len(self.waiting) < self.most
 
     def take(self) -> list[Waiting]:
-        """All that were kept, in the order of their rows; from here on none is."""
-        taken, self._kept = self._kept, []
+        """All that wait, in the order in which they came; from here on none does."""
+        taken, self.waiting = self.waiting, []
         return taken
-
-    def _has_room_after_all(self) -> bool:
-        if not self._is_measured:
-            (_, first, _), (_, request, reply) = self._kept[:_UNTIL_MEASURED]
-            each_bytes = footprint(reply) + _OTHER_BYTES + (0 if request is first else footprint(request))
-            self._most = self._most_bytes // each_bytes
-            self._is_measured = True
-        return len(self._kept) < self._most
 
 
 def touched_memory(size: int) -> list[bytes]:

@@ -16,7 +16,7 @@ from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.loop import Loops, Work, close_after
 from services.python.load.memory import room_for_replies
-from services.python.load.phases import MEASURED, NS, WARM_UP, Phase, arrivals, measured, warm_up
+from services.python.load.phases import MEASURED, NS, WARM_UP, Extent, Phase, arrivals, measured, warm_up
 from services.python.load.record import Record
 from services.python.load.recorder import Recorder, Tally
 from services.python.operations import OPERATIONS, Operation
@@ -201,7 +201,7 @@ def _warm_up(trial: Trial, loops: Loops, recorder: Recorder, clock: Clock) -> Ph
     except CallFailed as failure:
         raise CannotTry(failure.status, f"opening {trial.load.concurrency} connections: {failure}") from failure
     phase = Phase(
-        number=WARM_UP, begin_ns=clock.monotonic_ns(), first_sequence=1, more=warm_up(trial.warmup), most=None
+        number=WARM_UP, begin_ns=clock.monotonic_ns(), first_sequence=1, extent=warm_up(trial.warmup), most=None
     )
     recorder.begin(phase)
     try:
@@ -219,11 +219,13 @@ def _measured_phase(
     """The measured phase between two looks at the host, the sockets and this process's CPU time."""
     load = trial.load
     due = arrivals(load, trial.seed) if load.rate_per_s is not None else None
-    more, most = (measured(load), load.requests) if due is None else (lambda _taken, _elapsed_ns: True, len(due))
+    extent, most = (measured(load), load.requests) if due is None else (Extent(), len(due))
     host_before = host_counters()
     wire.begin()
     cpu_before_s = time.process_time()
-    phase = Phase(number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=first_sequence, more=more, most=most)
+    phase = Phase(
+        number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=first_sequence, extent=extent, most=most
+    )
     recorder.begin(phase)
     try:
         if due is None:

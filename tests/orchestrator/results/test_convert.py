@@ -47,6 +47,17 @@ def test_every_stamp_comes_back_as_it_was(tmp_path):
     assert target.stat().st_size < record.stat().st_size / 5
 
 
+def test_samples_stand_in_the_order_in_which_their_replies_came(tmp_path):
+    record, target = tmp_path / "record", tmp_path / "t.parquet"
+    stored = np.frombuffer(rows(50), dtype="<i8").reshape(50, -1)
+    order = np.random.default_rng(1).permutation(50)
+    record.write_bytes(stored[order].tobytes())
+    to_parquet(record, target, CONSTANTS, staging=tmp_path)
+    table = pq.read_table(target)
+    assert table["sequence"].to_pylist() == list(range(1, 51))
+    assert table["received_ns"].to_pylist() == stored[:, 5].tolist()
+
+
 def test_what_is_constant_is_in_every_row(tmp_path):
     record, target = tmp_path / "record", tmp_path / "t.parquet"
     record.write_bytes(rows(3))

@@ -17,7 +17,7 @@ from services.python.contract.lines import STATUSES, Load
 from services.python.load.async_load import AwaitingLoops
 from services.python.load.client import CallFailed
 from services.python.load.loop import Loops, Work
-from services.python.load.phases import MEASURED, NS, WARM_UP, Phase, measured
+from services.python.load.phases import MEASURED, NS, WARM_UP, Extent, Phase, measured
 from services.python.load.record import Record, Row, read_record
 from services.python.load.recorder import GaveUp, Recorder
 from services.python.load.sync_load import BlockingLoops
@@ -57,15 +57,13 @@ class Bench:
 
     def phase(self, load: Load, number: int = MEASURED, first: int = 1) -> Phase:
         phase = Phase(
-            number=number, begin_ns=self.time.now_ns, first_sequence=first, more=measured(load), most=load.requests
+            number=number, begin_ns=self.time.now_ns, first_sequence=first, extent=measured(load), most=load.requests
         )
         self.recorder.begin(phase)
         return phase
 
     def open_phase(self, due: array[int]) -> Phase:
-        phase = Phase(
-            number=MEASURED, begin_ns=self.time.now_ns, first_sequence=1, more=lambda _taken, _: True, most=len(due)
-        )
+        phase = Phase(number=MEASURED, begin_ns=self.time.now_ns, first_sequence=1, extent=Extent(), most=len(due))
         self.recorder.begin(phase)
         return phase
 
@@ -408,7 +406,11 @@ def test_as_many_requests_are_in_flight_as_asked_and_never_more(tmp_path: Path, 
     loops: Loops = BlockingLoops(crowd, work) if style == "blocking" else AwaitingLoops(event_loop, crowd, work)
     loops.open()
     phase = Phase(
-        number=MEASURED, begin_ns=Clock().monotonic_ns(), first_sequence=1, more=measured(Load(requests=200)), most=200
+        number=MEASURED,
+        begin_ns=Clock().monotonic_ns(),
+        first_sequence=1,
+        extent=measured(Load(requests=200)),
+        most=200,
     )
     recorder.begin(phase)
     loops.closed_loop(phase)

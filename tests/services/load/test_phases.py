@@ -13,19 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.python.contract.lines import Load, Warmup
-from services.python.load.phases import MEASURED, NS, Phase, arrivals, measured, warm_up
+from services.python.load.phases import MEASURED, NS, Extent, Phase, arrivals, measured, warm_up
 
 
 def test_warm_up_goes_on_until_both_requests_and_seconds_are_reached():
-    more = warm_up(Warmup(requests=10, at_least_s=1, at_most_s=5))
-    assert more(10, NS - 1)
-    assert more(9, 4 * NS)
-    assert not more(10, NS)
+    goes_on = warm_up(Warmup(requests=10, at_least_s=1, at_most_s=5)).goes_on
+    assert goes_on(10, NS - 1)
+    assert goes_on(9, 4 * NS)
+    assert not goes_on(10, NS)
 
 
 def test_warm_up_never_goes_on_beyond_its_longest():
-    more = warm_up(Warmup(requests=10, at_least_s=1, at_most_s=5))
-    assert not more(0, 5 * NS)
+    goes_on = warm_up(Warmup(requests=10, at_least_s=1, at_most_s=5)).goes_on
+    assert not goes_on(0, 5 * NS)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,24 @@ def test_warm_up_never_goes_on_beyond_its_longest():
     ],
 )
 def test_a_closed_loop_ends_at_requests_or_duration_whichever_comes_first(load, taken, elapsed_s, goes_on):
-    assert measured(load)(taken, int(elapsed_s * NS)) is goes_on
+    extent = measured(load)
+    assert extent.goes_on(taken, int(elapsed_s * NS)) is goes_on
+
+
+@given(
+    requests=st.one_of(st.none(), st.integers(0, 5)),
+    least_ns=st.integers(0, 5),
+    most_ns=st.one_of(st.none(), st.integers(0, 8)),
+    begin_ns=st.integers(0, 1000),
+    elapsed_ns=st.lists(st.integers(0, 9), max_size=12).map(sorted),
+)
+def test_a_phase_gives_numbers_as_long_as_its_extent_goes_on(requests, least_ns, most_ns, begin_ns, elapsed_ns):
+    bounds = {"requests": requests, "most_ns": most_ns}
+    extent = Extent(least_ns=least_ns, **{name: bound for name, bound in bounds.items() if bound is not None})
+    phase = Phase(number=MEASURED, begin_ns=begin_ns, first_sequence=1, extent=extent, most=None)
+    for now_ns in elapsed_ns:
+        taken = phase.taken
+        assert phase.take(begin_ns + now_ns) == (taken + 1 if extent.goes_on(taken, now_ns) else 0)
 
 
 def test_a_load_without_an_end_is_refused():
@@ -50,14 +67,14 @@ def test_a_load_without_an_end_is_refused():
 
 
 def test_sequence_numbers_go_on_from_phase_to_phase():
-    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=8, more=measured(Load(requests=2)), most=2)
+    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=8, extent=measured(Load(requests=2)), most=2)
     assert [phase.take(0) for _ in range(4)] == [8, 9, 0, 0]
     assert phase.next_sequence == 10
 
 
 def test_a_phase_that_was_ended_gives_no_more_numbers():
-    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=1, more=measured(Load(requests=9)), most=9)
-    phase.over = True
+    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=1, extent=measured(Load(requests=9)), most=9)
+    phase.end()
     assert phase.take(0) == 0
 
 
@@ -89,7 +106,7 @@ def test_a_rate_must_be_above_zero(rate):
 
 
 def test_threads_that_take_at_once_leave_no_number_out_and_get_none_twice():
-    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=5, more=measured(Load(requests=40_000)), most=40_000)
+    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=5, extent=measured(Load(requests=40_000)), most=40_000)
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -106,7 +123,7 @@ def _all(phase: Phase) -> list[int]:
 
 
 def test_what_was_never_taken_is_taken_at_once():
-    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=1, more=lambda _taken, _elapsed_ns: True, most=5)
+    phase = Phase(number=MEASURED, begin_ns=0, first_sequence=1, extent=Extent(), most=5)
     assert [phase.take(0), phase.take(0)] == [1, 2]
     assert list(phase.take_rest()) == [2, 3, 4]
     assert (phase.take(0), phase.taken, phase.next_sequence) == (0, 5, 6)

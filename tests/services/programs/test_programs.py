@@ -249,9 +249,7 @@ def test_a_requester_that_is_ended_leaves_its_rows(tmp_path: Path, how: str):
 
 
 @pytest.mark.parametrize("client", ["socket", "uvloop"])
-def test_a_requester_that_is_killed_with_several_in_flight_leaves_rows_that_say_they_were_not_verified(
-    tmp_path: Path, client: str
-):
+def test_a_requester_that_is_killed_with_several_in_flight_leaves_verified_rows_alone(tmp_path: Path, client: str):
     record = tmp_path / "record"
     load = Load(duration_s=60, concurrency=4)
     with responder("tcp") as (_, ready), program("services.python.programs.request") as requester:
@@ -261,12 +259,10 @@ def test_a_requester_that_is_killed_with_several_in_flight_leaves_rows_that_say_
         requester.process.kill()
         requester.process.wait(PATIENCE_S)
     rows = list(read_record(record))
-    assert {STATUSES[row.status] for row in rows if row.phase == 0} == {"ok"}  # verified before the measured phase
-    measured = [row for row in rows if row.phase == 1]
-    assert len(measured) > 20
-    assert {STATUSES[row.status] for row in measured} == {"ok", "unverified"}  # one a second is looked at at once
-    assert all(row.sent_ns < row.received_ns for row in measured)
-    assert all((row.bytes_sent, row.bytes_received) == (-1, -1) for row in measured if row.status)
+    assert {STATUSES[row.status] for row in rows} == {"ok"}
+    assert sum(row.phase == 0 for row in rows) >= 20  # the warm-up
+    assert sum(row.phase == 1 for row in rows) >= 1  # one a second is looked at at once
+    assert all(row.sent_ns < row.received_ns and row.bytes_received > 0 for row in rows)
 
 
 @pytest.mark.parametrize("client", ["socket", "uvloop"])
