@@ -188,6 +188,13 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         check="Little's law",
+        what="the clock stops {} early for the slowest 1 %",
+        sizes=(0.05, 0.1, 0.15, 0.2, 0.3, 0.5),
+        inject=to.stop_early_for_the_slowest,
+        found="fail",
+    ),
+    Fault(
+        check="Little's law",
         what="pauses overstated by {} of the window",
         sizes=(0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5),
         inject=to.overstate_pauses,

@@ -12,6 +12,10 @@ it cuts off a request then stands in the pause after it, so that pauses follow l
 slow phases of a machine prolong both, and medians of the quarters with the largest and the smallest change, as single
 requests are held up by anything.
 
+A clock that stops early for the slowest requests alone makes a quicker p99 and hardly a longer pause in all. With one in
+flight the slowest are found by the time from one send to the next, which such a clock does not change; what is typical of
+the pauses after them must be typical of all.
+
 Whose a request was is not known where several are in flight and each has a connection of its own. Then each reply is taken
 to free a worker for the next send that needs one: for n in flight the k-th reply for the send n places after the k-th. The
 sum of these pauses is that of the workers', and more only by what a worker began late or ended early. So no requester can
@@ -100,6 +104,18 @@ class Busy:
     gaps_s: float | None = None
     pauses_s: float | None = None
     reopened: bool = False
+    slowest: Slowest | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slowest:
+    """The requests with the most time to the next send: how long they typically took, and how much longer they paused.
+
+    `excess_s` is their median pause less that of all requests.
+    """
+
+    call_s: float
+    excess_s: float
 
 
 def busy(samples: Samples) -> Busy:
@@ -119,6 +135,19 @@ def busy(samples: Samples) -> Busy:
         gaps_s=float(gaps.sum()) / 1e9 if gaps.size else None,
         pauses_s=float(gaps.sum() - np.maximum(longest - middle, 0).sum()) / 1e9 if gaps.size else None,
         reopened=samples.in_flight < connections < samples.measured,
+        slowest=_slowest(latencies, pauses) if samples.in_flight == 1 else None,
+    )
+
+
+def _slowest(latencies: Nanoseconds, pauses: Nanoseconds) -> Slowest | None:
+    """Of one per cent of the requests; None where those are too few to have something typical."""
+    count = int(latencies.size * _SLOWEST_SHARE)
+    if count < _FEWEST_SLOWEST:
+        return None
+    longest = np.argpartition(latencies + pauses, -count)[-count:]
+    return Slowest(
+        call_s=float(np.median(latencies[longest])) / 1e9,
+        excess_s=float(np.median(pauses[longest]) - np.median(pauses)) / 1e9,
     )
 
 
@@ -150,6 +179,8 @@ def _follows(latencies: Nanoseconds, pauses: Nanoseconds) -> float | None:
 
 
 _OVERSTATED, _ROUNDING_S = 0.02, 10e-6
+_SLOWEST_SHARE, _FEWEST_SLOWEST = 0.01, 5
+_SLOWEST_EXCESS_S, _SLOWEST_EXCESS_SHARE = 15e-6, 0.15
 # Of a request, what no pause accounts for: more than both. Honest clients on a busy machine came to 14 us and 1.8 %.
 _OF_ALL_S, _OF_ALL_SHARE = 10e-6, 0.03
 _OF_ONE_S, _OF_ONE_SHARE = 15e-6, 0.05
@@ -170,7 +201,7 @@ def judge_little(cell: CellEvidence) -> Finding | None:
     follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
     if follows and (typical := median(follows)) > _FOLLOWS and not _is_own_work(cell, typical):
         findings.append(_cut_short(follows, typical))
-    return worst([*findings, *_constant_cut(cell), *overstated])
+    return worst([*findings, *_constant_cut(cell), *_cut_slowest(cell), *overstated])
 
 
 def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy) -> Finding | None:
@@ -283,6 +314,27 @@ def _cut_short(follows: list[float], typical: float) -> Finding:
         f"clock stops at some {words.percent(share)} of the wait.",
         action="See where the timer stops: what it leaves out of a latency stands in the pause after it.",
     )
+
+
+def _cut_slowest(cell: CellEvidence) -> list[Finding]:
+    """Of all trials: in one of them, what held up the slowest requests may be what held up the pauses after them."""
+    seen = [busy.slowest for _, _, busy in cell.parts(LITTLE) if busy.slowest]
+    if not seen:
+        return []
+    excess_s, call_s = median(s.excess_s for s in seen), median(s.call_s for s in seen)
+    if excess_s <= max(_SLOWEST_EXCESS_S, _SLOWEST_EXCESS_SHARE * call_s):
+        return []
+    return [
+        Finding(
+            verdict="fail",
+            evidence={"slowest_ms": call_s * 1000, "excess_pause_ms": excess_s * 1000, "trials": len(seen)},
+            weight=excess_s,
+            explanation=f"After the slowest requests ({words.ns(call_s * 1e9)}) the next one is sent "
+            f"{words.ns(excess_s * 1e9)} later than after the others: for them the clock stops too early, and p99 is too "
+            "quick.",
+            action="See where the timer stops: what it leaves out of a latency stands in the pause after it.",
+        )
+    ]
 
 
 def _little(trial: TrialEvidence, part: Part, seen: Busy, concurrency: int) -> Finding:

@@ -108,6 +108,7 @@ class Recorder:
         self._connections = 0
         self._verifies_later = in_flight > 1
         self._kept = Unverified(most_kept_bytes if in_flight > 1 else 0)
+        self._reader: Readable | None = None
         self._kept_before = 0  # of those that wait, how many came before the last failure
         self._judged: list[tuple[int, int, Verdict]] = []  # in flight: sent and received stamps; not counted yet
         self._keep_until_ns = 0  # replies before are kept; 0: none is
@@ -150,9 +151,8 @@ class Recorder:
             kept = self._kept
             waiting = kept.waiting
             if len(waiting) < kept.most or kept.has_room():
-                waiting.append(
-                    (sequence, connection_number, intended_ns, sent_ns, received_ns, connection, request, reply)
-                )
+                waiting.append((sequence, connection_number, intended_ns, sent_ns, received_ns, request, reply))
+                self._reader = connection  # any of them reads the replies of all; none is kept alive for its own
                 return
         verdict = self._judge(connection, request, reply)
         if self._verifies_later:
@@ -235,8 +235,10 @@ class Recorder:
             self._count_verdict(sent_ns, received_ns, verdict)
         wrong_in_a_row = 0
         hopeless: CallFailed | None = None
-        for sequence, number, intended_ns, sent_ns, received_ns, connection, request, reply in self._kept.take():
-            verdict = self._judge(connection, request, reply)
+        reader, self._reader = self._reader, None
+        for sequence, number, intended_ns, sent_ns, received_ns, request, reply in self._kept.take():
+            assert reader is not None  # noqa: S101 - narrows the type
+            verdict = self._judge(reader, request, reply)
             self._store(sequence, number, intended_ns, sent_ns, received_ns, verdict)
             self._count_verdict(sent_ns, received_ns, verdict)
             wrong = verdict[2]

@@ -14,8 +14,8 @@ _OTHER_BYTES = 300  # of the stamps, the tuple, and its place in the list
 _LOOKED_AT = 64  # items of a list or a mapping; the others are taken to be like them
 
 
-Waiting = tuple[int, int, int, int, int, Any, Mapping[str, Any], Any]
-"""Sequence, connection number, intended, sent and received stamps; the connection, the request, and what `call` returned."""
+Waiting = tuple[int, int, int, int, int, Mapping[str, Any], Any]
+"""Sequence, connection number, intended, sent and received stamps; the request, and what `call` returned."""
 
 _UNTIL_MEASURED = 2
 _SMALL_OBJECT_BYTES = 512  # the largest that CPython's own allocator serves

@@ -193,6 +193,34 @@ def test_no_reply_is_looked_at_while_another_request_is_in_flight(
     assert sorted(watched.looks) == [(what, 0) for what in ("sizes", "value", "verify") for _ in range(100)]
 
 
+def test_connections_that_carried_kept_replies_are_let_go(tmp_path: Path, style: str) -> None:
+    """A client's handle may take more memory than the replies that are counted."""
+    opened: weakref.WeakSet[_Reading] = weakref.WeakSet()
+
+    class Dialer(_Dialer):
+        def dial(self) -> Any:
+            given = super().dial()
+            if self.style == "blocking":
+                opened.add(given)
+                return given
+
+            async def noted() -> Any:
+                connection = await given
+                opened.add(connection)
+                return connection
+
+            return noted()
+
+    watched = Watched()
+    trial = Trial(tmp_path, style, watched.verify, Dialer(watched, style), _standing_clock())
+    trial.run(100, "per-request")
+    assert watched.looks == []
+    assert len(opened) <= CONCURRENCY + 1
+    trial.recorder.settle()
+    assert trial.recorder.tally.verified == 100
+    trial.close()
+
+
 def test_wrong_replies_are_found_after_the_phase_and_their_rows_say_so(watched_trial: tuple[Watched, Trial]) -> None:
     _, trial = watched_trial
     trial.run(100)
@@ -324,7 +352,7 @@ def test_requests_that_are_new_each_time_count_for_the_room_that_they_take() -> 
         for request in requests:
             if len(kept.waiting) >= kept.most and not kept.has_room():
                 break
-            kept.waiting.append((1, 0, 0, 0, 0, None, request, {"sum": 1}))
+            kept.waiting.append((1, 0, 0, 0, 0, request, {"sum": 1}))
         return len(kept.waiting)
 
     shared = {"data": bytes(10_000)}
@@ -402,7 +430,7 @@ text = json.dumps([{"id": n, "name": "granite", "value": n / 7, "tags": ["kelp",
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for row in range(400):
     if len(kept.waiting) < kept.most or kept.has_room():
-        kept.waiting.append((row, 0, 0, 0, 0, None, {}, json.loads(text)))
+        kept.waiting.append((row, 0, 0, 0, 0, {}, json.loads(text)))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
