@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "hosts": {"experiment"},
     "experiment": set[str](),
 }
-SHARED = {"errors", "clock", "disk", "files", "own_mark", "shapes", "strict_json", "unseen"}
+SHARED = {"errors", "clock", "disk", "files", "own_mark", "record_layout", "shapes", "strict_json", "unseen"}
 
 LIGHT_SERVICES = {
     "services.python.contract.offers",

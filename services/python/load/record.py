@@ -14,24 +14,54 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-ROW_BYTES = 80
-_ROW = struct.Struct("<10q")
+MAGIC = b"orchtime"
+VERSION = 2
+COLUMNS = (
+    "sequence",
+    "phase",
+    "connection",
+    "intended_ns",
+    "sent_ns",
+    "received_ns",
+    "service_ns",
+    "bytes_sent",
+    "bytes_received",
+    "status",
+    "kind",
+    "parent",
+    "sender_ns",
+    "sender_clock",
+)
+KINDS = ("request", "task", "part", "event")
+CLOCKS = ("none", "requester-monotonic", "responder-monotonic", "requester-wall", "responder-wall")
+
+_ROW = struct.Struct(f"<{len(COLUMNS)}q")
+ROW_BYTES = _ROW.size
+_HEADER_NUMBERS = struct.Struct("<8s4q24x")
+_NAME_BYTES = 32
+HEADER_BYTES = _HEADER_NUMBERS.size + _NAME_BYTES * len(COLUMNS)
+HEADER = _HEADER_NUMBERS.pack(MAGIC, VERSION, HEADER_BYTES, ROW_BYTES, len(COLUMNS)) + b"".join(
+    name.encode().ljust(_NAME_BYTES, b"\0") for name in COLUMNS
+)
+
 # Bound once: `append` runs between any two requests.
 _pack_sequence = struct.Struct("<q").pack_into
-_pack_rest = struct.Struct("<9q").pack_into
+_pack_request = struct.Struct("<9q").pack_into  # what comes after is 0 for an ordinary request, as the file is
+_pack_rest = struct.Struct("<13q").pack_into
 _pack_verdict = struct.Struct("<3q").pack_into
 _unpack_stamps = struct.Struct("<2q").unpack_from
-_STAMPS_AT = 32  # sent_ns, received_ns
-_VERDICT_AT = 56  # bytes_sent, bytes_received, status
+_REST_AT = HEADER_BYTES + 8
+_STAMPS_AT = HEADER_BYTES + 32  # sent_ns, received_ns
+_VERDICT_AT = HEADER_BYTES + 56  # bytes_sent, bytes_received, status
 _ZEROS = bytes(1 << 20)
 _MADV_POPULATE_WRITE = 23  # Linux 5.14; elsewhere pages are faulted in one by one
 
-GROW_ROWS = 1 << 17  # 10 MB
-LARGEST_START_ROWS = 1 << 22  # 320 MB; a longer trial grows on its way
+GROW_ROWS = 1 << 17  # 15 MB
+LARGEST_START_ROWS = 1 << 22  # 470 MB; a longer trial grows on its way
 
 
 class Row(NamedTuple):
-    """One request's timing; units and meanings as in `protos/timings.md`."""
+    """One row; units and meanings as in `protos/timings.md`. `kind` and `sender_clock` are places in `KINDS`, `CLOCKS`."""
 
     sequence: int
     phase: int
@@ -43,10 +73,14 @@ class Row(NamedTuple):
     bytes_sent: int
     bytes_received: int
     status: int
+    kind: int = 0
+    parent: int = 0
+    sender_ns: int = 0
+    sender_clock: int = 0
 
 
 class Record:
-    """A pre-sized, memory-mapped file of rows.
+    """A pre-sized, memory-mapped file: a header, and rows behind it.
 
     Storing a row costs about 0.15 us and no system call, and what was stored outlives this process however it ends. The
     space is reserved on disk beforehand: a full disk is an OSError here, not a fatal signal in the middle of a trial.
@@ -80,7 +114,7 @@ class Record:
         bytes_received: int,
         status: int,
     ) -> int:
-        """Store one row, its sequence last: a row without a sequence was never completed. The row's place, from 0.
+        """Store an ordinary request, its sequence last: a row without one was never completed. The row's place, from 0.
 
         Threads may store at once: taking a place is one step of the interpreter.
         """
@@ -88,10 +122,10 @@ class Record:
         if row >= self._capacity_rows:
             self._grow(row)
         mapping = self._map
-        offset = row * ROW_BYTES
-        _pack_rest(
+        offset = row * ROW_BYTES + _REST_AT
+        _pack_request(
             mapping,
-            offset + 8,
+            offset,
             phase,
             connection,
             intended_ns,
@@ -102,7 +136,19 @@ class Record:
             bytes_received,
             status,
         )
-        _pack_sequence(mapping, offset, sequence)
+        _pack_sequence(mapping, offset - 8, sequence)
+        return row
+
+    def append_row(self, values: Row) -> int:
+        """Store a row of any kind, in every other respect as `append`."""
+        row = next(self._next_row)
+        if row >= self._capacity_rows:
+            self._grow(row)
+        mapping = self._map
+        offset = row * ROW_BYTES + _REST_AT
+        sequence, *rest = values
+        _pack_rest(mapping, offset, *rest)
+        _pack_sequence(mapping, offset - 8, sequence)
         return row
 
     def stamps(self, row: int) -> tuple[int, int]:
@@ -125,7 +171,7 @@ class Record:
         """Cut the file to the rows that were stored; idempotent."""
         if self._descriptor >= 0:
             self._map.close()
-            os.ftruncate(self._descriptor, self.rows * ROW_BYTES)
+            os.ftruncate(self._descriptor, HEADER_BYTES + self.rows * ROW_BYTES)
             os.close(self._descriptor)
             self._descriptor = -1
 
@@ -144,12 +190,19 @@ class Record:
 
     def _extend(self, rows: int) -> None:
         """Map the file with room for so many rows more; the mapping before it goes when nobody holds it."""
-        before, wanted = self._capacity_rows * ROW_BYTES, (self._capacity_rows + rows) * ROW_BYTES
-        _reserve(self._descriptor, before, wanted)
+        before = os.fstat(self._descriptor).st_size
+        wanted = HEADER_BYTES + (self._capacity_rows + rows) * ROW_BYTES
+        try:
+            _reserve(self._descriptor, before, wanted)
+        except OSError:
+            os.ftruncate(self._descriptor, before)  # a part of a row more is no record
+            raise
         mapping = mmap.mmap(self._descriptor, wanted, flags=mmap.MAP_SHARED)
         with contextlib.suppress(OSError, ValueError, AttributeError):
             # No page fault at a store. MAP_POPULATE would not do: it maps shared pages for reading only.
             mapping.madvise(_MADV_POPULATE_WRITE, before // mmap.PAGESIZE * mmap.PAGESIZE)
+        if not before:
+            mapping[:HEADER_BYTES] = HEADER
         self._map = mapping  # first: a thread that sees the room must find it there
         self._capacity_rows += rows
 
@@ -171,13 +224,30 @@ def _reserve(descriptor: int, start: int, end: int) -> None:
 def read_record(path: str | os.PathLike[str]) -> Iterator[Row]:
     """The rows of a record in order of completion, up to the first that was never completed.
 
-    ValueError when the file's size is not a whole number of rows.
+    ValueError when the file is no record of this version with these columns, or its rows are no whole number.
     """
     content = Path(path).read_bytes()
-    if len(content) % ROW_BYTES:
-        raise ValueError(f"{path}: {len(content)} bytes are not a whole number of rows of {ROW_BYTES}")
-    for values in _ROW.iter_unpack(content):
+    if (why := _refusal(content)) is not None:
+        raise ValueError(f"{path}: {why}")
+    for values in _ROW.iter_unpack(memoryview(content)[HEADER_BYTES:]):
         row = Row._make(values)
         if row.sequence == 0:
             return
         yield row
+
+
+def _refusal(content: bytes) -> str | None:
+    header = content[:HEADER_BYTES]
+    if header[: len(MAGIC)] != MAGIC:
+        return "not a timing record: it does not begin with its magic bytes"
+    if len(header) >= _HEADER_NUMBERS.size:
+        _, version, *_ = _HEADER_NUMBERS.unpack_from(header)
+        if version != VERSION:
+            return f"record version {version}, this reads {VERSION}"
+    if len(header) < HEADER_BYTES:
+        return f"its header is cut off after {len(header)} of {HEADER_BYTES} bytes"
+    if header != HEADER:
+        return f"its columns or their sizes are not those of version {VERSION}"
+    if (len(content) - HEADER_BYTES) % ROW_BYTES:
+        return f"its {len(content) - HEADER_BYTES:,} bytes after the header are no whole number of rows of {ROW_BYTES}"
+    return None
