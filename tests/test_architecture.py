@@ -91,6 +91,11 @@ def test_services_know_nothing_of_the_orchestrator() -> None:
     assert [str(path) for path in modules("services") if within("orchestrator", path)] == []
 
 
+def test_no_end_draws_from_a_generator_that_one_language_has() -> None:
+    """Content and schedules come from `protos/payloads.md`."""
+    assert [str(path) for path in modules("services") if "random" in {n.split(".")[0] for n in imports(path)}] == []
+
+
 def test_the_orchestrator_reads_of_services_only_what_is_light() -> None:
     wrong = {
         f"{path}: {name}"
