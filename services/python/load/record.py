@@ -50,9 +50,10 @@ _pack_request = struct.Struct("<9q").pack_into  # what comes after is 0 for an o
 _pack_rest = struct.Struct("<13q").pack_into
 _pack_verdict = struct.Struct("<3q").pack_into
 _unpack_stamps = struct.Struct("<2q").unpack_from
-_REST_AT = HEADER_BYTES + 8
-_STAMPS_AT = HEADER_BYTES + 32  # sent_ns, received_ns
-_VERDICT_AT = HEADER_BYTES + 56  # bytes_sent, bytes_received, status
+# From a row's second column, whose place in the file is what numbers rows here: so `append` need not calculate it.
+_FIRST_PLACE = HEADER_BYTES + 8
+_TO_STAMPS = 24  # sent_ns, received_ns
+_TO_VERDICT = 48  # bytes_sent, bytes_received, status
 _ZEROS = bytes(1 << 20)
 _MADV_POPULATE_WRITE = 23  # Linux 5.14; elsewhere pages are faulted in one by one
 
@@ -86,14 +87,14 @@ class Record:
     space is reserved on disk beforehand: a full disk is an OSError here, not a fatal signal in the middle of a trial.
     """
 
-    __slots__ = ("_capacity_rows", "_descriptor", "_growing", "_map", "_next_row", "path")
+    __slots__ = ("_descriptor", "_growing", "_map", "_next_place", "_size", "path")
 
     def __init__(self, path: str | os.PathLike[str], expected_rows: int) -> None:
         self.path = Path(path)
-        self._next_row = itertools.count()
+        self._next_place = itertools.count(_FIRST_PLACE, ROW_BYTES)
         self._growing = threading.Lock()
         self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
-        self._capacity_rows = 0
+        self._size = 0
         try:
             self._extend(max(1, min(expected_rows, LARGEST_START_ROWS)))
         except OSError:
@@ -114,18 +115,18 @@ class Record:
         bytes_received: int,
         status: int,
     ) -> int:
-        """Store an ordinary request, its sequence last: a row without one was never completed. The row's place, from 0.
+        """Store an ordinary request, and give the row's place, for `stamps` and `judge`.
 
+        The sequence is stored last: a row without one was never completed.
         Threads may store at once: taking a place is one step of the interpreter.
         """
-        row = next(self._next_row)
-        if row >= self._capacity_rows:
-            self._grow(row)
+        place = next(self._next_place)
+        if place > self._size:
+            self._grow(place)
         mapping = self._map
-        offset = row * ROW_BYTES + _REST_AT
         _pack_request(
             mapping,
-            offset,
+            place,
             phase,
             connection,
             intended_ns,
@@ -136,36 +137,36 @@ class Record:
             bytes_received,
             status,
         )
-        _pack_sequence(mapping, offset - 8, sequence)
-        return row
+        _pack_sequence(mapping, place - 8, sequence)
+        return place
 
     def append_row(self, values: Row) -> int:
         """Store a row of any kind, in every other respect as `append`."""
-        row = next(self._next_row)
-        if row >= self._capacity_rows:
-            self._grow(row)
+        place = next(self._next_place)
+        if place > self._size:
+            self._grow(place)
         mapping = self._map
-        offset = row * ROW_BYTES + _REST_AT
         sequence, *rest = values
-        _pack_rest(mapping, offset, *rest)
-        _pack_sequence(mapping, offset - 8, sequence)
-        return row
+        _pack_rest(mapping, place, *rest)
+        _pack_sequence(mapping, place - 8, sequence)
+        return place
 
-    def stamps(self, row: int) -> tuple[int, int]:
-        """When the `row`-th request (from 0) was sent, and when its reply was received."""
-        sent_ns, received_ns = _unpack_stamps(self._map, row * ROW_BYTES + _STAMPS_AT)
+    def stamps(self, place: int) -> tuple[int, int]:
+        """When the request whose row was stored at this place was sent, and when its reply was received."""
+        sent_ns, received_ns = _unpack_stamps(self._map, place + _TO_STAMPS)
         return sent_ns, received_ns
 
-    def judge(self, row: int, bytes_sent: int, bytes_received: int, status: int) -> None:
-        """Give the `row`-th row (from 0) its last three columns, which were not known when it was stored."""
-        if not 0 <= row < self.rows:
-            raise IndexError(f"row {row} of {self.rows}")
-        _pack_verdict(self._map, row * ROW_BYTES + _VERDICT_AT, bytes_sent, bytes_received, status)
+    def judge(self, place: int, bytes_sent: int, bytes_received: int, status: int) -> None:
+        """Give the row at this place both sizes and its status, which were not known when it was stored."""
+        row, beside = divmod(place - _FIRST_PLACE, ROW_BYTES)
+        if beside or not 0 <= row < self.rows:
+            raise IndexError(f"no row was stored at {place}")
+        _pack_verdict(self._map, place + _TO_VERDICT, bytes_sent, bytes_received, status)
 
     @property
     def rows(self) -> int:
         """How many rows are stored."""
-        return int(self._next_row.__reduce__()[1][0])
+        return (int(self._next_place.__reduce__()[1][0]) - _FIRST_PLACE) // ROW_BYTES
 
     def close(self) -> None:
         """Cut the file to the rows that were stored; idempotent."""
@@ -183,15 +184,15 @@ class Record:
     ) -> None:
         self.close()
 
-    def _grow(self, row: int) -> None:
+    def _grow(self, place: int) -> None:
         with self._growing:
-            if row >= self._capacity_rows:
+            if place > self._size:
                 self._extend(GROW_ROWS)
 
     def _extend(self, rows: int) -> None:
         """Map the file with room for so many rows more; the mapping before it goes when nobody holds it."""
-        before = os.fstat(self._descriptor).st_size
-        wanted = HEADER_BYTES + (self._capacity_rows + rows) * ROW_BYTES
+        before = self._size
+        wanted = (before or HEADER_BYTES) + rows * ROW_BYTES
         try:
             _reserve(self._descriptor, before, wanted)
         except OSError:
@@ -204,7 +205,7 @@ class Record:
         if not before:
             mapping[:HEADER_BYTES] = HEADER
         self._map = mapping  # first: a thread that sees the room must find it there
-        self._capacity_rows += rows
+        self._size = wanted
 
 
 def _reserve(descriptor: int, start: int, end: int) -> None:

@@ -15,7 +15,7 @@ _LOOKED_AT = 64  # items of a list or a mapping; the others are taken to be like
 
 
 Waiting = tuple[int, Mapping[str, Any], Any]
-"""A row of the record (from 0) that has no verdict yet, its request, and what the client's `call` returned."""
+"""The place in the record of a row that has no verdict yet, its request, and what the client's `call` returned."""
 
 _UNTIL_MEASURED = 2
 _SMALL_OBJECT_BYTES = 512  # the largest that CPython's own allocator serves
