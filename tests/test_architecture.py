@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "hosts": {"experiment"},
     "experiment": set[str](),
 }
-SHARED = {"errors", "clock", "disk", "files", "own_mark", "shapes", "strict_json", "unseen"}
+SHARED = {"errors", "clock", "disk", "files", "own_mark", "record_layout", "shapes", "strict_json", "unseen"}
 
 LIGHT_SERVICES = {
     "services.python.contract.offers",
@@ -89,6 +89,11 @@ def test_every_part_has_its_place_in_the_order() -> None:
 
 def test_services_know_nothing_of_the_orchestrator() -> None:
     assert [str(path) for path in modules("services") if within("orchestrator", path)] == []
+
+
+def test_no_end_draws_from_a_generator_that_one_language_has() -> None:
+    """Content and schedules come from `protos/payloads.md`."""
+    assert [str(path) for path in modules("services") if "random" in {n.split(".")[0] for n in imports(path)}] == []
 
 
 def test_the_orchestrator_reads_of_services_only_what_is_light() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from struct import Struct
 
+from orchestrator.errors import InvalidMeasurement
 from orchestrator.hosts.base import Host
+from orchestrator.record_layout import COLUMNS, ROW
+from orchestrator.results.records import is_empty, written
 
-_ROW = Struct("<10q")
+_SEQUENCE, _SENT, _RECEIVED, _STATUS = map(COLUMNS.index, ("sequence", "sent_ns", "received_ns", "status"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,24 +25,30 @@ class Row:
 
 
 def collect(host: Host, remote: PurePosixPath, local: Path) -> list[Row]:
-    """Bring a short record from its host to `local`, and read it; ValueError when nothing was recorded."""
+    """Bring a short record from its host to `local`, and read it; errors as `bring`."""
     bring(host, remote, local)
     return list(_rows(local))
 
 
 def bring(host: Host, remote: PurePosixPath, local: Path) -> None:
-    """Bring a record from its host to `local`; ValueError when it holds no row."""
+    """Bring a record from its host to `local`; ValueError when it holds no row, or is no record that this orch reads."""
     local.parent.mkdir(parents=True, exist_ok=True)
     host.fetch(remote, local)
-    if next(_rows(local), None) is None:
+    try:
+        trouble = "nothing was recorded" if is_empty(local) else ""
+    except InvalidMeasurement as error:
+        trouble = error.message.removeprefix(f"{local}: ")
+    if trouble:
         local.unlink()
-        raise ValueError(f"nothing was recorded in {remote.name} on {host.name}")
+        raise ValueError(f"{remote.name} on {host.name}: {trouble}")
 
 
 def _rows(path: Path) -> Iterator[Row]:
-    with path.open("rb") as record:
-        while len(content := record.read(_ROW.size)) == _ROW.size:
-            values = _ROW.unpack(content)
-            if values[0] == 0:
-                return
-            yield Row(sequence=values[0], sent_ns=values[4], received_ns=values[5], is_ok=values[9] == 0)
+    for rows in written(path):
+        for values in ROW.iter_unpack(rows):
+            yield Row(
+                sequence=values[_SEQUENCE],
+                sent_ns=values[_SENT],
+                received_ns=values[_RECEIVED],
+                is_ok=values[_STATUS] == 0,
+            )

@@ -14,18 +14,18 @@ import pyarrow.parquet as pq
 
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.record_layout import COLUMNS
 from orchestrator.results import derive
 from orchestrator.results.documents import sha256_of, whole_file
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, TrialRecord
 from orchestrator.results.paths import ALTERED, damaged, samples_path
-from orchestrator.results.records import COLUMNS, written
+from orchestrator.results.records import written
 
 if TYPE_CHECKING:
     from orchestrator.results.folder import RunFolder
 
 ROW = np.dtype("<i8")
-_STAMPS = SAMPLE_COLUMNS[:COLUMNS]
-_RECEIVED = _STAMPS.index("received_ns")
+_RECEIVED = SAMPLE_COLUMNS.index("received_ns")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +42,9 @@ class Constants:
 
 
 def read_record(path: Path, *, most_rows: int | None = None) -> npt.NDArray[np.int64]:
-    """The written rows of a raw record as (n, 10) int64; errors as `records.written`."""
+    """The written rows of a raw record as (n, 14) int64, columns as `record_layout`; errors as `records.written`."""
     content = b"".join(written(path, most_rows=most_rows))
-    return np.frombuffer(content, dtype=ROW).reshape(-1, COLUMNS)
+    return np.frombuffer(content, dtype=ROW).reshape(-1, len(COLUMNS))
 
 
 def to_parquet(
@@ -77,8 +77,8 @@ def to_parquet(
                 _table(rows, constants),
                 file,
                 compression="zstd",
-                use_dictionary=list(SAMPLE_COLUMNS[COLUMNS:]),
-                column_encoding=dict.fromkeys(_STAMPS, "DELTA_BINARY_PACKED"),
+                use_dictionary=list(SAMPLE_COLUMNS[len(COLUMNS) :]),
+                column_encoding=dict.fromkeys(COLUMNS, "DELTA_BINARY_PACKED"),
             )
         return sha256_of(partial)
 
@@ -116,7 +116,7 @@ def convert_elsewhere(folder: RunFolder, scratch: Path) -> dict[str, str]:
 
 
 def _table(rows: npt.NDArray[np.int64], constants: Constants) -> pa.Table:
-    columns = {name: pa.array(rows[:, place]) for place, name in enumerate(_STAMPS)}
+    columns = {name: pa.array(rows[:, place]) for place, name in enumerate(COLUMNS)}
     zeros = pa.array(np.zeros(len(rows), dtype=np.int32))
     for name, value in asdict(constants).items():
         columns[name] = (

@@ -20,22 +20,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from orchestrator import record_layout
 from orchestrator.results.lines import AnswerLine, DoneLine, FactsDocument, FailureDocument, ReadyLine, StatsLine
 
 SCHEMA_VERSION = 1
 
-# Columns of every samples and baselines file, in this order. Stamps and durations are int64 nanoseconds.
+# Columns of every samples and baselines file, in this order: those of a record (protos/timings.md), and more. Stamps and
+# durations are int64 nanoseconds.
 SAMPLE_COLUMNS = (
-    "sequence",
-    "phase",  # 0 warm-up, 1 measured
-    "connection",
-    "intended_ns",
-    "sent_ns",
-    "received_ns",
-    "service_ns",
-    "bytes_sent",
-    "bytes_received",
-    "status",
+    *record_layout.COLUMNS,
     # constant within a file, dictionary-encoded: what makes the folder one tidy table
     "stack",
     "operation",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from orchestrator import record_layout
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.results.lines import AnswerLine
 from orchestrator.results.manifest import BaselineRecord, TrialRecord
@@ -23,9 +24,8 @@ RECORD = 4 << 30
 MANIFEST = 1 << 30
 _PER_JOURNAL = 16  # manifest.json is the same data, each value on an indented line of its own
 
-_ROW_OF_RECORD = 80
 FREE_ROWS = 1_000_000  # of a run, beyond one for each byte of its files: measured times never take as little as a byte
-_BYTES_OF_ROW = 17 * 16  # of Parquet: 17 columns, none of them wider
+_BYTES_OF_ROW = 21 * 16  # of Parquet: 21 columns, none of them wider
 _BYTES_OF_FILE = 4 << 20
 _FASTEST_PER_S = 250_000  # requests of one requester, far beyond any
 _BASELINE_ROWS = 1_000_000
@@ -68,7 +68,7 @@ def _rows_of(cell: Cell) -> int:
             load.duration_s * _FASTEST_PER_S if load.rate_per_s is None else _twice(load.duration_s, load.rate_per_s)
         )
     warm = warmup.requests + warmup.at_least_s * _FASTEST_PER_S
-    return int(min(measured + warm + load.concurrency, RECORD // _ROW_OF_RECORD))
+    return int(min(measured + warm + load.concurrency, (RECORD - record_layout.HEADER_BYTES) // record_layout.ROW.size))
 
 
 def _twice(duration_s: float, rate_per_s: float) -> float:

@@ -19,11 +19,11 @@ import pyarrow.parquet as pq
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.errors import OrchError
+from orchestrator.record_layout import COLUMNS
 from orchestrator.report.render import render
 from orchestrator.results.documents import sha256_of
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
-from orchestrator.results.manifest import SAMPLE_COLUMNS
 from tests.attacks.base import Attack, Tally
 from tests.support.runs import a_run, write_run
 
@@ -212,7 +212,7 @@ def _a_bomb(path: Path, outside: Path) -> None:
     run = next(parent for parent in path.parents if parent.name == "original")
     sample = path if path.suffix == ".parquet" else sorted(run.rglob("*.parquet"))[0]
     zeros = np.zeros(3_000_000, dtype=np.int64)
-    pq.write_table(pa.table(dict.fromkeys(SAMPLE_COLUMNS[:10], zeros)), sample, compression="zstd")
+    pq.write_table(pa.table(dict.fromkeys(COLUMNS, zeros)), sample, compression="zstd")
     events = list(Journal(run / "journal.jsonl").events())
     (run / "journal.jsonl").unlink()
     journal = Journal(run / "journal.jsonl")

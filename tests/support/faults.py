@@ -20,8 +20,9 @@ from unittest import mock
 
 import services.python.protocols.tcp.requester as tcp
 from orchestrator.experiment.plan import plan as p
+from orchestrator.record_layout import COLUMNS
 from orchestrator.results.convert import read_record
-from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
+from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.load.recorder import Recorder
 from services.python.probes.clock import Clock
@@ -32,7 +33,6 @@ from tests.support.quota import throttled
 from tests.support.relay import relay
 from tests.support.runs import MemoryRun, a_plan
 
-STAMPS = SAMPLE_COLUMNS[:10]
 BLOCKS = 3
 
 
@@ -422,7 +422,7 @@ def _made(trial: Trial, clock: Clock) -> dict[str, Any]:
 
 def _columns(record: Path) -> dict[str, Any]:
     rows = read_record(record)
-    return {name: rows[:, place].copy() for place, name in enumerate(STAMPS)}
+    return {name: rows[:, place].copy() for place, name in enumerate(COLUMNS)}
 
 
 def _look(

@@ -312,7 +312,7 @@ class Experiment(Strict):
     repeats: Annotated[
         int, Field(ge=1, le=1000, description="Blocks: trials of every cell, in a balanced random order.")
     ] = 5
-    seed: Annotated[int, Field(ge=0, lt=2**63, description="Of the schedule and the payloads.")] = 1
+    seed: Annotated[int, Field(ge=0, lt=2**53, description="Of the schedule and the payloads.")] = 1
     reference: Annotated[
         Short | None,
         Field(

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from orchestrator import record_layout
 from orchestrator.experiment.plan.machines import MACHINES, cost_usd
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.regions import HOME_ZONE, profile, region_of
@@ -21,7 +22,7 @@ from orchestrator.experiment.plan.traffic import Traffic, priced, wire_bytes
 
 _INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
 _SEGMENT_BYTES = 1400  # bodies up to it share one tcp floor
-_ROW_BYTES = 80  # protos/timings.md
+_ROW_BYTES = record_layout.ROW.size
 _PARQUET_ROW_BYTES = 12  # zstd, delta encoding; the constant columns cost next to nothing
 _PARQUET_FILE_BYTES = 12_000
 _LOOPBACK_RTT_S = 0.00005

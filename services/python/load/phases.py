@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import random
 from array import array
 from dataclasses import dataclass
 
+from services.python.contract.generator import GAP_BITS, exponential_gaps
 from services.python.contract.lines import Load, Warmup
 
 WARM_UP, MEASURED = 0, 1
 PHASE_NAMES = ("warm-up", "measured")
 
 NS = 1_000_000_000
+_FRACTION_BITS = 20  # arrivals are added up in fractions of a nanosecond
 
 
 NEVER = 1 << 62
@@ -112,18 +113,22 @@ def measured(load: Load) -> Extent:
 
 
 def arrivals(load: Load, seed: int) -> array[int]:
-    """When each request of an open loop is due, nanoseconds from the beginning of the phase.
+    """When each request of an open loop is due, nanoseconds from the beginning of the phase (`protos/payloads.md`).
 
     `uniform` spaces them evenly; `poisson` draws exponential gaps of the same mean, as independent users would come
     (the schedule depends on the seed alone, never on the replies).
     """
-    if load.rate_per_s is None or load.rate_per_s <= 0:
-        raise ValueError(f"load: an open loop needs a rate above 0, not {load.rate_per_s}")
+    rate = load.rate_per_s
+    if rate is None or not 0 < rate <= NS:
+        raise ValueError(f"load: an open loop needs a rate above 0 and of at most {NS:,} a second, not {rate}")
     extent = measured(load)
-    gap_ns = NS / load.rate_per_s
-    draw = random.Random(seed).expovariate  # noqa: S311 - a load, not a secret
-    due, at_ns = array("q"), 0.0
-    while extent.goes_on(len(due), int(at_ns)):
-        due.append(int(at_ns))
-        at_ns += gap_ns if load.arrivals == "uniform" else draw(1.0) * gap_ns
+    mean = int((NS << _FRACTION_BITS) / rate)
+    gaps = itertools.repeat(1 << GAP_BITS) if load.arrivals == "uniform" else exponential_gaps(seed)
+    due, at = array("q"), 0
+    for gap in gaps:
+        at_ns = at >> _FRACTION_BITS
+        if not extent.goes_on(len(due), at_ns):
+            break
+        due.append(at_ns)
+        at += mean * gap >> GAP_BITS
     return due

@@ -14,20 +14,51 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-ROW_BYTES = 80
-_ROW = struct.Struct("<10q")
+MAGIC = b"orchtime"
+VERSION = 2
+COLUMNS = (
+    "sequence",
+    "phase",
+    "connection",
+    "intended_ns",
+    "sent_ns",
+    "received_ns",
+    "service_ns",
+    "bytes_sent",
+    "bytes_received",
+    "status",
+    "kind",
+    "parent",
+    "sender_ns",
+    "sender_clock",
+)
+KINDS = ("request", "task", "part", "event")
+CLOCKS = ("none", "requester-monotonic", "responder-monotonic", "requester-wall", "responder-wall")
+
+_ROW = struct.Struct(f"<{len(COLUMNS)}q")
+ROW_BYTES = _ROW.size
+_HEADER_NUMBERS = struct.Struct("<8s4q24x")
+_NAME_BYTES = 32
+HEADER_BYTES = _HEADER_NUMBERS.size + _NAME_BYTES * len(COLUMNS)
+HEADER = _HEADER_NUMBERS.pack(MAGIC, VERSION, HEADER_BYTES, ROW_BYTES, len(COLUMNS)) + b"".join(
+    name.encode().ljust(_NAME_BYTES, b"\0") for name in COLUMNS
+)
+
 # Bound once: `append` runs between any two requests.
 _pack_sequence = struct.Struct("<q").pack_into
-_pack_rest = struct.Struct("<9q").pack_into
+_pack_request = struct.Struct("<9q").pack_into  # what comes after is 0 for an ordinary request, as the file is
+_pack_rest = struct.Struct("<13q").pack_into
+# From a row's second column, whose place in the file is what is counted: so `append` need not calculate it.
+_FIRST_PLACE = HEADER_BYTES + 8
 _ZEROS = bytes(1 << 20)
 _MADV_POPULATE_WRITE = 23  # Linux 5.14; elsewhere pages are faulted in one by one
 
-GROW_ROWS = 1 << 17  # 10 MB
-LARGEST_START_ROWS = 1 << 22  # 320 MB; a longer trial grows on its way
+GROW_ROWS = 1 << 17  # 15 MB
+LARGEST_START_ROWS = 1 << 22  # 470 MB; a longer trial grows on its way
 
 
 class Row(NamedTuple):
-    """One request's timing; units and meanings as in `protos/timings.md`."""
+    """One row; units and meanings as in `protos/timings.md`. `kind` and `sender_clock` are places in `KINDS`, `CLOCKS`."""
 
     sequence: int
     phase: int
@@ -39,23 +70,27 @@ class Row(NamedTuple):
     bytes_sent: int
     bytes_received: int
     status: int
+    kind: int = 0
+    parent: int = 0
+    sender_ns: int = 0
+    sender_clock: int = 0
 
 
 class Record:
-    """A pre-sized, memory-mapped file of rows.
+    """A pre-sized, memory-mapped file: a header, and rows behind it.
 
     Storing a row costs about 0.15 us and no system call, and what was stored outlives this process however it ends. The
     space is reserved on disk beforehand: a full disk is an OSError here, not a fatal signal in the middle of a trial.
     """
 
-    __slots__ = ("_capacity_rows", "_descriptor", "_growing", "_map", "_next_row", "path")
+    __slots__ = ("_descriptor", "_growing", "_map", "_next_place", "_size", "path")
 
     def __init__(self, path: str | os.PathLike[str], expected_rows: int) -> None:
         self.path = Path(path)
-        self._next_row = itertools.count()
+        self._next_place = itertools.count(_FIRST_PLACE, ROW_BYTES)
         self._growing = threading.Lock()
         self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
-        self._capacity_rows = 0
+        self._size = 0
         try:
             self._extend(max(1, min(expected_rows, LARGEST_START_ROWS)))
         except OSError:
@@ -76,18 +111,18 @@ class Record:
         bytes_received: int,
         status: int,
     ) -> None:
-        """Store one row, its sequence last: a row without a sequence was never completed.
+        """Store an ordinary request.
 
+        The sequence is stored last: a row without one was never completed.
         Threads may store at once: taking a place is one step of the interpreter.
         """
-        row = next(self._next_row)
-        if row >= self._capacity_rows:
-            self._grow(row)
+        place = next(self._next_place)
+        if place > self._size:
+            self._grow(place)
         mapping = self._map
-        offset = row * ROW_BYTES
-        _pack_rest(
+        _pack_request(
             mapping,
-            offset + 8,
+            place,
             phase,
             connection,
             intended_ns,
@@ -98,18 +133,28 @@ class Record:
             bytes_received,
             status,
         )
-        _pack_sequence(mapping, offset, sequence)
+        _pack_sequence(mapping, place - 8, sequence)
+
+    def append_row(self, values: Row) -> None:
+        """Store a row of any kind, in every other respect as `append`."""
+        place = next(self._next_place)
+        if place > self._size:
+            self._grow(place)
+        mapping = self._map
+        sequence, *rest = values
+        _pack_rest(mapping, place, *rest)
+        _pack_sequence(mapping, place - 8, sequence)
 
     @property
     def rows(self) -> int:
         """How many rows are stored."""
-        return int(self._next_row.__reduce__()[1][0])
+        return (int(self._next_place.__reduce__()[1][0]) - _FIRST_PLACE) // ROW_BYTES
 
     def close(self) -> None:
         """Cut the file to the rows that were stored; idempotent."""
         if self._descriptor >= 0:
             self._map.close()
-            os.ftruncate(self._descriptor, self.rows * ROW_BYTES)
+            os.ftruncate(self._descriptor, HEADER_BYTES + self.rows * ROW_BYTES)
             os.close(self._descriptor)
             self._descriptor = -1
 
@@ -121,21 +166,28 @@ class Record:
     ) -> None:
         self.close()
 
-    def _grow(self, row: int) -> None:
+    def _grow(self, place: int) -> None:
         with self._growing:
-            if row >= self._capacity_rows:
+            if place > self._size:
                 self._extend(GROW_ROWS)
 
     def _extend(self, rows: int) -> None:
         """Map the file with room for so many rows more; the mapping before it goes when nobody holds it."""
-        before, wanted = self._capacity_rows * ROW_BYTES, (self._capacity_rows + rows) * ROW_BYTES
-        _reserve(self._descriptor, before, wanted)
+        before = self._size
+        wanted = (before or HEADER_BYTES) + rows * ROW_BYTES
+        try:
+            _reserve(self._descriptor, before, wanted)
+        except OSError:
+            os.ftruncate(self._descriptor, before)  # a part of a row more is no record
+            raise
         mapping = mmap.mmap(self._descriptor, wanted, flags=mmap.MAP_SHARED)
         with contextlib.suppress(OSError, ValueError, AttributeError):
             # No page fault at a store. MAP_POPULATE would not do: it maps shared pages for reading only.
             mapping.madvise(_MADV_POPULATE_WRITE, before // mmap.PAGESIZE * mmap.PAGESIZE)
+        if not before:
+            mapping[:HEADER_BYTES] = HEADER
         self._map = mapping  # first: a thread that sees the room must find it there
-        self._capacity_rows += rows
+        self._size = wanted
 
 
 def _reserve(descriptor: int, start: int, end: int) -> None:
@@ -155,13 +207,30 @@ def _reserve(descriptor: int, start: int, end: int) -> None:
 def read_record(path: str | os.PathLike[str]) -> Iterator[Row]:
     """The rows of a record in order of completion, up to the first that was never completed.
 
-    ValueError when the file's size is not a whole number of rows.
+    ValueError when the file is no record of this version with these columns, or its rows are no whole number.
     """
     content = Path(path).read_bytes()
-    if len(content) % ROW_BYTES:
-        raise ValueError(f"{path}: {len(content)} bytes are not a whole number of rows of {ROW_BYTES}")
-    for values in _ROW.iter_unpack(content):
+    if (why := _refusal(content)) is not None:
+        raise ValueError(f"{path}: {why}")
+    for values in _ROW.iter_unpack(memoryview(content)[HEADER_BYTES:]):
         row = Row._make(values)
         if row.sequence == 0:
             return
         yield row
+
+
+def _refusal(content: bytes) -> str | None:
+    header = content[:HEADER_BYTES]
+    if header[: len(MAGIC)] != MAGIC:
+        return "not a timing record: it does not begin with its magic bytes"
+    if len(header) >= _HEADER_NUMBERS.size:
+        _, version, *_ = _HEADER_NUMBERS.unpack_from(header)
+        if version != VERSION:
+            return f"record version {version}, this reads {VERSION}"
+    if len(header) < HEADER_BYTES:
+        return f"its header is cut off after {len(header)} of {HEADER_BYTES} bytes"
+    if header != HEADER:
+        return f"its columns or their sizes are not those of version {VERSION}"
+    if (len(content) - HEADER_BYTES) % ROW_BYTES:
+        return f"its {len(content) - HEADER_BYTES:,} bytes after the header are no whole number of rows of {ROW_BYTES}"
+    return None

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
+from services.python.contract.generator import words
 from services.python.contract.lines import Payload
 from services.python.operations.base import Make, Operation, Reply, Request, WallClockNs, expect_kind, shorten
 
 _PREPARED = 1024
-_LARGEST = 2**30 - 1  # so that the sum is a 32-bit integer as well
+_OFFSET = 2**30  # numbers from -2^30 to 2^30 - 1, so that the sum is a 32-bit integer as well
 
 
 def _requests(payload: Payload, seed: int) -> Make:
     expect_kind("add", payload, "none")
-    source = random.Random(seed)  # noqa: S311 - a load, not a secret
-    pairs = [
-        {"a": source.randint(-_LARGEST, _LARGEST), "b": source.randint(-_LARGEST, _LARGEST)} for _ in range(_PREPARED)
-    ]
+    numbers = [(word >> 1) - _OFFSET for word in words(f"add/{seed}", 2 * _PREPARED)]
+    pairs = [{"a": a, "b": b} for a, b in zip(numbers[::2], numbers[1::2], strict=True)]
     return lambda sequence, _wall_clock_ns: pairs[sequence % _PREPARED]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import random
 from typing import Any
 
+from services.python.contract.generator import below, stream, words
 from services.python.contract.lines import Payload
 from services.python.operations.base import (
     Make,
@@ -33,34 +33,44 @@ _WORDS = (
     "kelp",
     "lagoon",
 )
+_MOST_TAGS = 4
+_VALUES = 10_000_000
+_RECORD_WORDS = 5 + _MOST_TAGS
 _FORMS = ("data", "records", "document")
-
-
-def pseudo_random_bytes(size: int, seed: int) -> bytes:
-    """The same incompressible bytes for the same seed, on every machine."""
-    return random.Random(seed).randbytes(size)  # noqa: S311 - a load, not a secret
 
 
 def records(count: int, seed: int) -> list[dict[str, Any]]:
     """Records such as services exchange: `{id: int, name: str, value: float, active: bool, tags: [str]}`."""
-    source = random.Random(seed)  # noqa: S311 - a load, not a secret
-    return [
-        {
-            "id": number,
-            "name": f"{source.choice(_WORDS)} {source.choice(_WORDS)}",
-            "value": round(source.uniform(-1000, 1000), 4),
-            "active": source.random() < 0.5,
-            "tags": source.sample(_WORDS, source.randint(0, 4)),
-        }
-        for number in range(1, count + 1)
-    ]
+    drawn = iter(words(f"records/{seed}", count * _RECORD_WORDS))
+    return [_record(number, draws) for number, draws in enumerate(zip(*[drawn] * _RECORD_WORDS, strict=True), start=1)]
+
+
+def _record(number: int, draws: tuple[int, ...]) -> dict[str, Any]:
+    first, second, value, active, tags, *chosen = draws
+    return {
+        "id": number,
+        "name": f"{_WORDS[below(first, len(_WORDS))]} {_WORDS[below(second, len(_WORDS))]}",
+        # Odd ten thousandths: never a whole number, so that every language writes four decimals.
+        "value": (2 * below(value, _VALUES) - (_VALUES - 1)) / 10_000,
+        "active": below(active, 2) == 1,
+        "tags": _some(chosen)[: below(tags, _MOST_TAGS + 1)],
+    }
+
+
+def _some(draws: list[int]) -> list[str]:
+    """As many different words as there are draws, each as likely as any other."""
+    found = list(_WORDS)
+    for place, draw in enumerate(draws):
+        other = place + below(draw, len(found) - place)
+        found[place], found[other] = found[other], found[place]
+    return found
 
 
 def _requests(payload: Payload, seed: int) -> Make:
     expect_kind("echo", payload, "bytes", "records", "json")
     request: Request
     if payload.kind == "bytes":
-        request = {"data": pseudo_random_bytes(payload.size, seed)}
+        request = {"data": stream(f"bytes/{seed}", payload.size)}
     elif payload.kind == "records":
         request = {"records": records(payload.count, seed)}
     else:

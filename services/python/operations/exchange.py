@@ -9,17 +9,16 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from services.python.contract.generator import stream
 from services.python.contract.lines import Payload
 from services.python.operations.base import Make, Operation, Reply, Request, WallClockNs, expect_kind, shorten
-from services.python.operations.echo import pseudo_random_bytes
 
-_REPLY_SEED = 0
 _OPENS = 2  # this sequence number: the first request, which is also the check's, keeps its size
 
 
 @lru_cache(maxsize=8)
 def _reply(size: int) -> bytes:
-    return pseudo_random_bytes(size, _REPLY_SEED)
+    return stream("reply", size)
 
 
 def _requests(payload: Payload, seed: int) -> Make:
@@ -28,7 +27,7 @@ def _requests(payload: Payload, seed: int) -> Make:
         raise ValueError(f"payload: an `opening` of at least 1, not {payload.opening}")
 
     def request(times: int) -> Request:
-        return {"data": pseudo_random_bytes(payload.size * times, seed), "reply_size": payload.reply_size * times}
+        return {"data": stream(f"bytes/{seed}", payload.size * times), "reply_size": payload.reply_size * times}
 
     usual, opening = request(1), request(payload.opening)
     return lambda sequence, _wall_clock_ns: opening if sequence == _OPENS else usual

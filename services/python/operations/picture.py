@@ -2,22 +2,23 @@
 
 It is a PNG put together here, pixels stored without compression, so that no encoder's taste gets in; what the pixels
 leave of the wanted size is filled by a private ancillary chunk, which every reader skips (PNG specification, W3C 2003,
-sections 5.4 and 14.2). Pixels are pseudo-random, as incompressible as those of a photograph.
+sections 5.4 and 14.2). Pixels are pseudo-random (`protos/payloads.md`), as incompressible as
+those of a photograph.
 """
 
 from __future__ import annotations
 
 import math
-import random
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
+
+from services.python.contract.generator import stream
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHUNK_OVERHEAD = 12  # length, type, CRC
 _STORED_BLOCK = 65_535  # most bytes of a stored deflate block (RFC 1951, 3.2.4)
 _BYTES_PER_PIXEL = 3
-_SEED = 1
 
 SMALLEST = len(_SIGNATURE) + (_CHUNK_OVERHEAD + 13) + (_CHUNK_OVERHEAD + 6 + 5 + 4) + _CHUNK_OVERHEAD + _CHUNK_OVERHEAD
 LARGEST = 250_000_000  # beyond this Pillow suspects a decompression bomb
@@ -72,9 +73,8 @@ def _stored_size(width: int, height: int) -> int:
 
 def _rows(width: int, height: int) -> Iterator[bytes]:
     """Every row with filter type 0 before it."""
-    source = random.Random(_SEED)  # noqa: S311 - a load, not a secret
-    for _ in range(height):
-        yield b"\0" + source.randbytes(_BYTES_PER_PIXEL * width)
+    for row in range(height):
+        yield b"\0" + stream(f"picture/{row}", _BYTES_PER_PIXEL * width)
 
 
 def _zeros(count: int) -> Iterator[bytes]:

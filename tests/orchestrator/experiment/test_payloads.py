@@ -1,4 +1,5 @@
 import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import pytest
 from orchestrator.errors import UsageError
 from orchestrator.experiment import materialise
 from orchestrator.experiment.plan.planning import make_plan
+from services.python.contract.lines import Payload
 from services.python.contract.offers import Protocol
+from services.python.operations import OPERATIONS
 from tests.support.experiments import MINIMAL
 
 Write = Callable[[str], Path]
@@ -25,6 +28,12 @@ def test_payloads_are_what_the_process_contract_says(write: Write, known: Known)
         ("echo 3 records", {"kind": "records", "count": 3}),
         ("image 2 kB, full decode", {"kind": "image", "size": 2000, "sha256": digest, "full_decode": True}),
     ]
+
+
+def test_records_are_planned_with_the_size_that_they_have(write: Write, known: Known) -> None:
+    (operation,) = make_plan(write(REST.replace("timestamp", "{echo: {records: 500}}")), known=known).operations
+    sent = OPERATIONS["echo"].requests(Payload(**operation.payload), 1)(1, lambda: 0)
+    assert len(json.dumps(sent["records"], separators=(",", ":"))) == pytest.approx(operation.request_bytes, rel=0.05)
 
 
 def test_a_generated_image_has_the_size_and_digest_of_the_plan(write: Write, known: Known, tmp_path: Path) -> None:

@@ -184,4 +184,4 @@ def test_progress_is_passed_on(host):
 
 
 def test_rows_of_the_fake_are_rows_of_the_contract():
-    assert len(rows(3)) == 3 * 80
+    assert len(rows(3)) == 512 + 3 * 112

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+from struct import pack
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, MissingError
+from orchestrator.record_layout import COLUMNS, HEADER_BYTES, ROW
 from orchestrator.results import convert
 from orchestrator.results.columns import read_columns
 from orchestrator.results.convert import Constants, read_record, to_parquet
@@ -24,14 +27,54 @@ CONSTANTS = Constants(
 
 def test_rows_that_were_never_written_are_left_out(tmp_path):
     record = tmp_path / "record"
-    record.write_bytes(rows(3) + bytes(80 * 5))
+    record.write_bytes(rows(3) + bytes(ROW.size * 5))
     assert read_record(record)[:, 0].tolist() == [1, 2, 3]
 
 
-def test_a_row_torn_by_a_copy_is_left_out(tmp_path):
+def changed(place: int, value: bytes) -> bytes:
+    content = bytearray(rows(3))
+    content[place : place + len(value)] = value
+    return bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "not a timing record: it does not begin with its magic bytes"),
+        (bytes(4096), "not a timing record"),
+        (rows(3)[:7], "not a timing record"),
+        (rows(3)[HEADER_BYTES:], "not a timing record"),
+        (rows(3)[:63], "its header is cut off after 63 of 512 bytes"),
+        (rows(3)[:511], "its header is cut off after 511 of 512 bytes"),
+        (changed(8, pack("<q", 1)), "record version 1, this reads 2"),
+        (changed(8, pack("<q", 3))[:64], "record version 3, this reads 2"),
+        (changed(16, pack("<q", 520)), "a header of 520 bytes and rows of 112 bytes in 14 columns; version 2 has 512"),
+        (
+            changed(24, pack("<q", 80)),
+            "a header of 512 bytes and rows of 80 bytes in 14 columns; version 2 has 512, 112 and 14",
+        ),
+        (changed(32, pack("<q", -1)), "a header of 512 bytes and rows of 112 bytes in -1 columns; version 2 has"),
+        (changed(40, b"x"), "its header holds more than version 2 says"),
+        (changed(64 + 32 * 10, b"sort"), "its column 10 is 'sort', this reads 'kind'"),
+        (changed(64, b"\xff"), r"its column 0 is '\\xffequence', this reads 'sequence'"),
+        (rows(3)[:-8], "its 328 bytes after the header are no whole number of rows of 112"),
+    ],
+)
+def test_what_is_no_record_of_this_version_is_refused_in_one_sentence(tmp_path, content, reason):
     record = tmp_path / "record"
-    record.write_bytes(rows(3)[:-8])
-    assert len(read_record(record)) == 2
+    record.write_bytes(content)
+    with pytest.raises(InvalidMeasurement, match=re.escape(f"{record}: {reason}")):
+        read_record(record)
+
+
+def test_columns_that_few_rows_use_take_next_to_no_room(tmp_path):
+    count = 50_000
+    record, target = tmp_path / "record", tmp_path / "t.parquet"
+    record.write_bytes(rows(count))
+    to_parquet(record, target, CONSTANTS, staging=tmp_path)
+    group = pq.ParquetFile(target).metadata.row_group(0)
+    sizes = {group.column(n).path_in_schema: group.column(n).total_compressed_size for n in range(group.num_columns)}
+    assert sum(sizes[name] for name in ("kind", "parent", "sender_ns", "sender_clock")) < count / 20
 
 
 def test_every_stamp_comes_back_as_it_was(tmp_path):
@@ -42,7 +85,7 @@ def test_every_stamp_comes_back_as_it_was(tmp_path):
     table = pq.read_table(target)
     assert table.column_names == list(SAMPLE_COLUMNS)
     raw = read_record(record)
-    for place, name in enumerate(SAMPLE_COLUMNS[:10]):
+    for place, name in enumerate(COLUMNS):
         assert np.array_equal(table[name].to_numpy(), raw[:, place])
     assert target.stat().st_size < record.stat().st_size / 5
 
@@ -83,7 +126,7 @@ def test_files_of_different_stacks_make_one_table(tmp_path):
 
 
 def test_an_empty_record_is_an_error_that_names_it(tmp_path):
-    (tmp_path / "record").write_bytes(bytes(800))
+    (tmp_path / "record").write_bytes(rows(0) + bytes(10 * ROW.size))
     with pytest.raises(InvalidMeasurement, match="record: the timing record is empty"):
         to_parquet(tmp_path / "record", tmp_path / "t.parquet", CONSTANTS, staging=tmp_path)
 
@@ -112,6 +155,6 @@ def test_a_folder_whose_name_is_not_utf8_is_written_to_and_read(tmp_path):
 
 def test_rows_are_hashed_without_the_room_behind_them(tmp_path):
     record = tmp_path / "record"
-    record.write_bytes(rows(70_000) + bytes(80 * 5))
-    assert sha256_of_rows(record) == hashlib.sha256(rows(70_000)).hexdigest()
+    record.write_bytes(rows(70_000) + bytes(ROW.size * 5))
+    assert sha256_of_rows(record) == hashlib.sha256(rows(70_000)[HEADER_BYTES:]).hexdigest()
     assert len(read_record(record)) == 70_000

@@ -4,12 +4,12 @@ import json
 import re
 import shutil
 from pathlib import Path
-from struct import Struct
 
 import pandas as pd
 import pytest
 
 from orchestrator.errors import InvalidMeasurement, UsageError
+from orchestrator.record_layout import HEADER_BYTES, ROW
 from orchestrator.results.folder import RunFolder, runs
 from orchestrator.results.journal import chained
 from orchestrator.results.verification import verify
@@ -272,7 +272,7 @@ def test_what_a_cut_block_had_finished_survives_its_repetition(root):
     add_trial(folder, 0, block=0, attempt=1)
     folder.finish("complete", at="")
     kept = pd.read_parquet(folder.path / "superseded" / samples(0), columns=["sequence", "sent_ns"])
-    assert kept.to_numpy().tolist() == [[row[0], row[4]] for row in Struct("<10q").iter_unpack(raw)]
+    assert kept.to_numpy().tolist() == [[row[0], row[4]] for row in ROW.iter_unpack(raw[HEADER_BYTES:])]
     assert f"superseded/{samples(0)}" in verify(folder)
 
 
@@ -287,7 +287,7 @@ def test_a_record_that_was_changed_while_it_waited_is_not_vouched_for(tmp_path, 
         path = shutil.copytree(path, tmp_path / "sent" / path.name)
         record = RunFolder.open(path).raw_path(samples(0))
     content = bytearray(record.read_bytes())
-    content[5 * 8] ^= 2
+    content[HEADER_BYTES + 5 * 8] ^= 2
     record.write_bytes(content)
     with pytest.raises(InvalidMeasurement, match=r"timings: truncated or altered"):
         RunFolder.open(path, root=tmp_path / "results").manifest()

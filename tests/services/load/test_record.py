@@ -10,24 +10,29 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.python.load import record as record_module
-from services.python.load.record import ROW_BYTES, Record, Row, read_record
+from services.python.load.record import COLUMNS, HEADER, HEADER_BYTES, ROW_BYTES, Record, Row, read_record
 
 int64 = st.integers(-(2**63), 2**63 - 1)
-rows = st.lists(st.tuples(st.integers(1, 2**63 - 1), *[int64] * 9), max_size=40)
+requests = st.tuples(st.integers(1, 2**63 - 1), *[int64] * 9)
+others = st.tuples(st.integers(1, 2**63 - 1), *[int64] * 13)
 
 
-@given(rows=rows, expected=st.integers(1, 60))
+@settings(deadline=None)  # files, on a machine that may be busy
+@given(rows=st.lists(requests | others, max_size=40), expected=st.integers(1, 60))
 def test_rows_come_back_as_they_were_stored(tmp_path_factory: pytest.TempPathFactory, rows, expected):
     path = tmp_path_factory.mktemp("record") / "r"
     with Record(path, expected) as record:
         for row in rows:
-            record.append(*row)
-    assert [tuple(row) for row in read_record(path)] == rows
-    assert path.stat().st_size == len(rows) * ROW_BYTES
+            if len(row) == len(COLUMNS):
+                record.append_row(Row(*row))
+            else:
+                record.append(*row)
+    assert [tuple(row) for row in read_record(path)] == [row + (0,) * (len(COLUMNS) - len(row)) for row in rows]
+    assert path.stat().st_size == HEADER_BYTES + len(rows) * ROW_BYTES
 
 
 def test_grows_when_more_rows_come_than_expected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -41,8 +46,15 @@ def test_grows_when_more_rows_come_than_expected(tmp_path: Path, monkeypatch: py
 def test_the_columns_are_those_of_the_contract(tmp_path: Path):
     with Record(tmp_path / "r", 1) as record:
         record.append(1, 1, 2, 3, 4, 5, 6, 7, 8, 9)
-    assert struct.unpack("<10q", (tmp_path / "r").read_bytes()) == (1, 1, 2, 3, 4, 5, 6, 7, 8, 9)
-    assert list(read_record(tmp_path / "r")) == [
+        record.append_row(Row(2, 1, 2, 3, 4, 5, 6, 7, 8, 9, kind=2, parent=1, sender_ns=12, sender_clock=4))
+    content = (tmp_path / "r").read_bytes()
+    assert struct.unpack("<8s4q24x", content[:64]) == (b"orchtime", 2, 512, 112, 14)
+    assert content[64:512] == b"".join(name.encode().ljust(32, b"\0") for name in Row._fields)
+    assert list(struct.iter_unpack("<14q", content[512:])) == [
+        (1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0),
+        (2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 2, 1, 12, 4),
+    ]
+    assert list(read_record(tmp_path / "r"))[:1] == [
         Row(
             sequence=1,
             phase=1,
@@ -89,15 +101,54 @@ def test_a_row_without_its_sequence_was_never_completed(tmp_path: Path):
     with Record(tmp_path / "r", 2) as record:
         record.append(1, 1, 0, 1, 1, 1, -1, 0, 0, 0)
     with (tmp_path / "r").open("ab") as file:
-        file.write(struct.pack("<10q", 0, 1, 0, 9, 9, 0, 0, 0, 0, 0))
-        file.write(struct.pack("<10q", 3, 1, 0, 9, 9, 9, -1, 0, 0, 0))
+        file.write(struct.pack("<14q", 0, *[9] * 13))
+        file.write(struct.pack("<14q", 3, *[9] * 13))
     assert [row.sequence for row in read_record(tmp_path / "r")] == [1]
 
 
-def test_half_a_row_is_not_a_record(tmp_path: Path):
-    (tmp_path / "r").write_bytes(bytes(ROW_BYTES + 1))
-    with pytest.raises(ValueError, match="whole number of rows"):
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "not a timing record"),
+        (bytes(HEADER_BYTES), "not a timing record"),
+        (HEADER[:63], "its header is cut off after 63 of 512 bytes"),
+        (HEADER[:-1], "its header is cut off after 511 of 512 bytes"),
+        (HEADER.replace(b"\2", b"\1", 1), "record version 1, this reads 2"),
+        (HEADER.replace(b"kind", b"sort"), "its columns or their sizes are not those of version 2"),
+        (HEADER + bytes(ROW_BYTES + 1), "its 113 bytes after the header are no whole number of rows of 112"),
+    ],
+)
+def test_what_is_no_record_of_this_version_is_refused(tmp_path: Path, content: bytes, reason: str):
+    (tmp_path / "r").write_bytes(content)
+    with pytest.raises(ValueError, match=reason):
         list(read_record(tmp_path / "r"))
+
+
+_NO_SPACE_TO_GROW = """
+import resource, sys
+from services.python.load import record
+record.GROW_ROWS = 1000
+with record.Record(sys.argv[1], 2) as written:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    try:
+        for sequence in range(1, 4):
+            written.append(sequence, 1, 0, 0, 0, 0, -1, 0, 0, 0)
+    except OSError as error:
+        print("refused", [row.sequence for row in record.read_record(sys.argv[1])], flush=True)
+"""
+
+
+@pytest.mark.parametrize("reserves", [True, False])
+def test_a_record_that_cannot_grow_keeps_a_whole_number_of_rows(tmp_path: Path, reserves: bool):
+    without = "" if reserves else "import os; del os.posix_fallocate\n"
+    asked = subprocess.run(
+        [sys.executable, "-c", without + _NO_SPACE_TO_GROW, str(tmp_path / "r")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert asked.stdout == "refused [1, 2]\n", asked.stderr
+    assert [row.sequence for row in read_record(tmp_path / "r")] == [1, 2]
 
 
 _TOO_LITTLE_SPACE = """

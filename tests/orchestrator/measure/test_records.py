@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from orchestrator.measure.records import bring, collect
+from tests.support.hosts import rows
+
+
+@dataclass
+class Shelf:
+    """A host of which only files are asked."""
+
+    content: bytes
+    name: str = "h1"
+
+    def fetch(self, remote: PurePosixPath, local: Path) -> None:
+        local.write_bytes(self.content)
+
+
+def test_a_record_is_brought_and_read(tmp_path):
+    found = collect(Shelf(rows(2, rtt_ns=500)), PurePosixPath("/far/t.timings"), tmp_path / "new" / "r")
+    assert [(row.sequence, row.sent_ns, row.received_ns, row.is_ok) for row in found] == [
+        (1, 0, 500, True),
+        (2, 1000, 1500, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (rows(0), "nothing was recorded"),
+        (rows(0) + bytes(112), "nothing was recorded"),
+        (rows(1).replace(b"\2", b"\1", 1), "record version 1, this reads 2"),
+        (rows(1)[:-1], "its 111 bytes after the header are no whole number of rows of 112"),
+        (b"", "not a timing record: it does not begin with its magic bytes"),
+    ],
+)
+def test_what_cannot_be_read_is_not_kept_and_says_where_it_was(tmp_path, content, why):
+    with pytest.raises(ValueError, match=f"^{re.escape(f't.timings on h1: {why}')}$"):
+        bring(Shelf(content), PurePosixPath("/far/t.timings"), tmp_path / "r")
+    assert list(tmp_path.iterdir()) == []
