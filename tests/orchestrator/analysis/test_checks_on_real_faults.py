@@ -34,13 +34,13 @@ def test_an_honest_harness_fails_no_check_however_loud_the_machine(trial, tmp_pa
 
 FAULTS = {
     "a timer stopped at enqueue": (Fault(dialer=faults.timer_stopped_at_enqueue), "floor", {"operation": "echo"}),
-    "a batch sharing one stamp": (Fault(recorder=faults.OneStampPerBatch), "one stamp per sample", {}),
-    "a batch's stamp means several in flight": (Fault(recorder=faults.OneStampPerBatch), "in flight", {}),
+    "a batch sharing one stamp": (Fault(recorder=recorders.OneStampPerBatch), "one stamp per sample", {}),
+    "a batch's stamp means several in flight": (Fault(recorder=recorders.OneStampPerBatch), "in flight", {}),
     "more in flight than declared": (Fault(declared={"concurrency": 1}), "in flight", {"concurrency": 4}),
-    "a queue position for a latency": (Fault(recorder=faults.PlaceInLine), "queueing ramp", {}),
-    "latencies that exceed the time there was": (Fault(recorder=faults.PlaceInLine), "Little's law", {}),
-    "samples dropped": (Fault(recorder=faults.SlowOnesDropped), "completeness", {}),
-    "replies not verified": (Fault(recorder=faults.Unverified), "reply", {}),
+    "a queue position for a latency": (Fault(recorder=recorders.PlaceInLine), "queueing ramp", {}),
+    "latencies that exceed the time there was": (Fault(recorder=recorders.PlaceInLine), "Little's law", {}),
+    "samples dropped": (Fault(recorder=recorders.SlowOnesDropped), "completeness", {}),
+    "replies not verified": (Fault(recorder=recorders.Unverified), "reply", {}),
     "a responder on the wrong host": (Fault(check=faults.anyone_will_do), "reply", {"ready_identity": "another"}),
     "a pool under per-request": (
         Fault(dialer=faults.connections_kept_in_a_pool),
@@ -60,9 +60,13 @@ FAULTS = {
 
 WEST = p.Placement(id="west", name="west", kind="cross-region", link=p.Link(rtt_ms=6.0, rate_mbit=10.0))
 FAULTS |= {
-    "CPU time per call": (Fault(recorder=faults.CpuTimePerCall, way={"rtt_ms": 6}), "Little's law", {"requests": 150}),
+    "CPU time per call": (
+        Fault(recorder=recorders.CpuTimePerCall, way={"rtt_ms": 6}),
+        "Little's law",
+        {"requests": 150},
+    ),
     "CPU time per call, four in flight": (
-        Fault(recorder=faults.CpuTimePerCall, way={"rtt_ms": 6}),
+        Fault(recorder=recorders.CpuTimePerCall, way={"rtt_ms": 6}),
         "Little's law",
         {"requests": 300, "concurrency": 4},
     ),
@@ -71,30 +75,30 @@ FAULTS |= {
         "round-trips",
         {"requests": 150, "connection": "per-request", "placement": WEST},
     ),
-    "a clock that stops at 90 %": (Fault(recorder=faults.clock_that_stops_at(0.9)), "Little's law", {}),
-    "a clock that stops at 75 %": (Fault(recorder=faults.clock_that_stops_at(0.75)), "Little's law", {}),
+    "a clock that stops at 90 %": (Fault(recorder=recorders.clock_that_stops_at(0.9)), "Little's law", {}),
+    "a clock that stops at 75 %": (Fault(recorder=recorders.clock_that_stops_at(0.75)), "Little's law", {}),
     "a clock that stops at 70 % for the slowest alone": (
-        Fault(recorder=faults.SlowestCut, way={"rtt_ms": 2}),
+        Fault(recorder=recorders.SlowestCut, way={"rtt_ms": 2}),
         "Little's law",
         {"requests": 1_000},
     ),
     "a clock that stops at 75 %, four in flight": (
-        Fault(recorder=faults.clock_that_stops_at(0.75)),
+        Fault(recorder=recorders.clock_that_stops_at(0.75)),
         "Little's law",
         {"concurrency": 4, "requests": 1_000},
     ),
     "a clock that stops at 75 %, a new connection per request": (
-        Fault(recorder=faults.clock_that_stops_at(0.75)),
+        Fault(recorder=recorders.clock_that_stops_at(0.75)),
         "Little's law",
         {"connection": "per-request"},
     ),
     "a clock that stops at 75 %, eight new connections at once": (
-        Fault(recorder=faults.clock_that_stops_at(0.75)),
+        Fault(recorder=recorders.clock_that_stops_at(0.75)),
         "Little's law",
         {"connection": "per-request", "concurrency": 8, "requests": 400},
     ),
     "a clock that stops at 90 % over a distance": (
-        Fault(recorder=faults.clock_that_stops_at(0.9), way={"rtt_ms": 6}),
+        Fault(recorder=recorders.clock_that_stops_at(0.9), way={"rtt_ms": 6}),
         "Little's law",
         {"requests": 150},
     ),

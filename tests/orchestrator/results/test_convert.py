@@ -92,9 +92,10 @@ def test_every_stamp_comes_back_as_it_was(tmp_path):
 
 def test_samples_stand_in_the_order_in_which_their_replies_came(tmp_path):
     record, target = tmp_path / "record", tmp_path / "t.parquet"
-    stored = np.frombuffer(rows(50), dtype="<i8").reshape(50, -1)
+    record.write_bytes(rows(50))
+    stored = read_record(record)
     order = np.random.default_rng(1).permutation(50)
-    record.write_bytes(stored[order].tobytes())
+    record.write_bytes(rows(0) + stored[order].tobytes())
     to_parquet(record, target, CONSTANTS, staging=tmp_path)
     table = pq.read_table(target)
     assert table["sequence"].to_pylist() == list(range(1, 51))
