@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "hosts": {"experiment"},
     "experiment": set[str](),
 }
-SHARED = {"errors", "clock", "disk", "files", "own_mark", "shapes", "strict_json", "unseen"}
+SHARED = {"errors", "clock", "disk", "files", "own_mark", "shapes", "strict_json", "unseen", "workspace"}
 
 LIGHT_SERVICES = {
     "services.python.contract.offers",
@@ -140,6 +140,23 @@ def test_one_object_writes_to_the_terminal() -> None:
     found = {str(path): list(writes_to_a_terminal(path)) for path in modules("orchestrator")}
     assert {path: writes for path, writes in found.items() if writes and path not in WRITERS} == {}
     assert {path for path, writes in found.items() if writes} == WRITERS, "the list names only modules that do"
+
+
+def test_one_module_names_the_folders_of_a_workspace_and_the_command_line_alone_makes_one() -> None:
+    folders = {"results", "reports", ".orch", "plans", "deployments", "made"}
+    naming, making = [], []
+    for path in modules("orchestrator"):
+        for node in ast.walk(parsed(path)):
+            if not isinstance(node, ast.Call | ast.BinOp):
+                continue
+            parts = node.args if isinstance(node, ast.Call) else [node.right]
+            is_path = isinstance(node, ast.BinOp) or getattr(node.func, "id", "") in ("Path", "PurePath")
+            if is_path and any(isinstance(part, ast.Constant) and part.value in folders for part in parts):
+                naming.append(path)
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Workspace":
+                making.append(path)
+    assert set(naming) == {Path("orchestrator/workspace.py")}
+    assert set(making) == {Path("orchestrator/workspace.py"), Path("orchestrator/cli/here.py")}
 
 
 def test_what_is_written_amid_a_signal_is_our_own_text() -> None:

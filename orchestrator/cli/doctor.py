@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 from orchestrator.errors import MissingError, UsageError, did_you_mean
 
 
@@ -27,7 +28,7 @@ def command(
     console.as_json = as_json
     if provider is not None and provider not in PROVIDERS:
         raise UsageError(f"there is no provider '{provider}'", hint=did_you_mean(provider, PROVIDERS))
-    findings = survey(provider)
+    findings = survey(WORKSPACE.plans, provider)
     width = max(len(finding.name) for finding in findings)
     for finding in findings:
         needed = ", ".join(finding.needed_for)

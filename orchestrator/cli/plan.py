@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 
 
 def command(
@@ -32,10 +33,10 @@ def command(
     try:
         plan = make_plan(file, overrides or ())
     except OrchError:
-        store.forget_current()
+        store.forget_current(WORKSPACE.plans)
         raise
-    path = store.save(plan)
-    document = plan_document(plan, path, earlier_summaries())
+    path = store.save(plan, WORKSPACE.plans)
+    document = plan_document(plan, path, earlier_summaries(WORKSPACE.results))
     made = preview(plan)
     document["terraform"] = None if made is None else made.to_dict()
     document["machine_now"] = look().to_dict() if plan.provider in HERE else None

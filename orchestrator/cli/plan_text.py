@@ -24,9 +24,9 @@ _RUNS_READ = 5
 _POLICIES = {"reuse": "kept open (reuse)", "per-request": "new for each request (per-request)"}
 
 
-def earlier_summaries() -> list[dict[str, Any]]:
-    """The summaries of the newest runs, newest first: they say how much trials vary here."""
-    return read_summaries(reversed(runs()[-_RUNS_READ:]))
+def earlier_summaries(results: Path) -> list[dict[str, Any]]:
+    """The summaries of the newest runs under `results`, newest first: they say how much trials vary here."""
+    return read_summaries(reversed(runs(results)[-_RUNS_READ:]))
 
 
 def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:

@@ -30,14 +30,15 @@ class Finding:
     hint: str = ""
 
 
-def survey(provider: str | None = None) -> list[Finding]:
+def survey(plans: Path, provider: str | None = None) -> list[Finding]:
     """Every finding about this machine; with a provider, also what that provider's own program says it lacks.
 
     The lab's program is always asked, since that is quick; the cloud only by name, since it is asked over the network.
+    `plans` is where the current plan is looked up.
     """
     here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _browser()]
     if provider == "gcp":
-        return [*here, _controller(), *_cloud(provider)]
+        return [*here, _controller(), *_cloud(provider, plans)]
     return [*here, _provider("lab")] if provider in (None, "lab") else here
 
 
@@ -241,11 +242,11 @@ def _controller() -> Finding:
     )
 
 
-def _cloud(provider: str) -> list[Finding]:
+def _cloud(provider: str, plans: Path) -> list[Finding]:
     """What the cloud says of the hosts that the current plan needs, or else of a usual pair."""
     from orchestrator.hosts.provision.infra import Infra
 
-    hosts = _hosts_of_current_plan(provider) or [(zone, DEFAULT_MACHINE) for zone in (HOME_ZONE, AWAY_ZONE)]
+    hosts = _hosts_of_current_plan(provider, plans) or [(zone, DEFAULT_MACHINE) for zone in (HOME_ZONE, AWAY_ZONE)]
     try:
         found = Infra(provider).findings(hosts)
     except OrchError as error:
@@ -261,13 +262,13 @@ def _cloud(provider: str) -> list[Finding]:
     ]
 
 
-def _hosts_of_current_plan(provider: str) -> list[tuple[str, str]]:
+def _hosts_of_current_plan(provider: str, plans: Path) -> list[tuple[str, str]]:
     """Zone and machine type of every host of the plan that `orch run` would take; none when it is for another provider."""
     from orchestrator.experiment.plan import store
     from orchestrator.experiment.plan.topology import topology
 
     try:
-        plan = store.current()
+        plan = store.current(plans)
     except OrchError:
         return []
     return [(host.zone, host.machine) for host in topology(plan).hosts] if plan.provider == provider else []

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from orchestrator.errors import MissingError, did_you_mean
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.lifecycle import Deployment, IntentLog
+from orchestrator.workspace import Workspace
 
-Factory = Callable[[Plan, IntentLog], Deployment]
+Factory = Callable[[Plan, IntentLog, Workspace], Deployment]
 
 # provider -> "module:factory"; the module is imported only when its provider is asked for.
 PROVIDERS: dict[str, str] = {
@@ -23,7 +24,7 @@ PROVIDERS: dict[str, str] = {
 }
 
 
-def open_deployment(plan: Plan, intent_log: IntentLog) -> Deployment:
+def open_deployment(plan: Plan, intent_log: IntentLog, workspace: Workspace) -> Deployment:
     """The deployment of a plan's provider; MissingError when this installation has none for it."""
     try:
         target = PROVIDERS[plan.provider]
@@ -34,4 +35,4 @@ def open_deployment(plan: Plan, intent_log: IntentLog) -> Deployment:
         ) from None
     module, _, name = target.partition(":")
     factory: Factory = getattr(importlib.import_module(module), name)
-    return factory(plan, intent_log)
+    return factory(plan, intent_log, workspace)
