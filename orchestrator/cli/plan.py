@@ -26,7 +26,8 @@ def command(
     from orchestrator.errors import OrchError
     from orchestrator.experiment import make_plan
     from orchestrator.experiment.plan import store
-    from orchestrator.hosts.busy import HERE, look
+    from orchestrator.experiment.providers import PROVIDERS
+    from orchestrator.hosts.busy import look
     from orchestrator.hosts.provision.preview import preview
 
     console.as_json = as_json
@@ -39,7 +40,7 @@ def command(
     document = plan_document(plan, path, earlier_summaries(WORKSPACE.results))
     made = preview(plan)
     document["terraform"] = None if made is None else made.to_dict()
-    document["machine_now"] = look().to_dict() if plan.provider in HERE else None
+    document["machine_now"] = look().to_dict() if PROVIDERS[plan.provider].hosts_are_this_machine else None
     for line in plan_lines(plan, document):
         console.result(line)
     console.emit(document)

@@ -119,9 +119,10 @@ def _refuse_full_disk(plan: Plan) -> None:
 
 def _warn_when_busy(plan: Plan) -> None:
     """Before anything is measured: what else this machine does right now, where it is what measures."""
-    from orchestrator.hosts.busy import HERE, look
+    from orchestrator.experiment.providers import PROVIDERS
+    from orchestrator.hosts.busy import look
 
-    if plan.provider in HERE and (warning := look().warning()):
+    if PROVIDERS[plan.provider].hosts_are_this_machine and (warning := look().warning()):
         console.warning(warning)
 
 

@@ -32,11 +32,14 @@ def command(
 
 def _runs_in_progress() -> list[dict[str, object]]:
     """Print how far each has come; the same as plain data."""
+    from orchestrator.experiment.providers import THIS_MACHINE
     from orchestrator.measure.in_progress import in_progress
 
     found = in_progress(WORKSPACE.results)
     for run in found:
-        where = {"": "", "local": "  on this machine"}.get(run.provider, f"  {run.provider}")
+        where = f"  {run.provider}" if run.provider else ""
+        if run.provider == THIS_MACHINE:
+            where = "  on this machine"
         console.result(f"run {run.run}{where}  in progress")
         console.result(f"    {f'since {run.since}, ' if run.since else ''}{run.sentence()}")
     return [run.to_dict() for run in found]

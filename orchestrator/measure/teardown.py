@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from orchestrator.errors import OrchError, UsageError, did_you_mean
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import processes
 from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.processes import Known
-from orchestrator.hosts.provision.infra import MODULES, Infra
-from orchestrator.hosts.provision.provider import PROVIDERS, open_deployment
+from orchestrator.hosts.provision.infra import Infra
+from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.measure.interrupts import SESSION
@@ -114,9 +115,7 @@ def strays(workspace: Workspace) -> Strays:
     """What carries our label and stands, of every provider that this machine can ask, but is not known here."""
     known = {intent.id for intent in _intents(workspace)}
     found, unasked = [], {}
-    for provider in PROVIDERS:
-        if provider not in MODULES:
-            continue  # local: its hosts are this machine
+    for provider in (p.name for p in PROVIDERS.values() if p.makes_hosts):
         infra = Infra(provider)
         try:
             standing = infra.standing() if all(infra.target().values()) else {}  # no project is named: none to ask

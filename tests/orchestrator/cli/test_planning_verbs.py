@@ -204,7 +204,10 @@ def test_help_is_cheap() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.stderr == "[] ['orchestrator.cli.console', 'orchestrator.cli.streams', 'orchestrator.cli.main']\n"
+    assert (
+        done.stderr
+        == "[] ['orchestrator.cli.console', 'orchestrator.cli.here', 'orchestrator.cli.streams', 'orchestrator.cli.main']\n"
+    )
     assert "Verbs:" in done.stdout
 
 

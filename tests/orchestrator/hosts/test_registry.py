@@ -96,10 +96,10 @@ def test_what_carries_no_mark_of_this_user_is_refused_by_every_verb_and_nothing_
     path = written(plain())
     path.write_text(json.dumps(plain()))
     verbs: list[Callable[[], object]] = [
-        overview,
-        end_what_is_up,
-        end_all,
-        lambda: end("run"),
+        lambda: overview(REGISTRY),
+        lambda: end_what_is_up(Workspace()),
+        lambda: end_all(Workspace()),
+        lambda: end(Workspace(), "run"),
         lambda: REGISTRY.find(None),
     ]
     for verb in verbs:
