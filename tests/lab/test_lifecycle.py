@@ -31,7 +31,14 @@ from services.python.load.phases import MEASURED
 from tests.support.lab import CACHE, MACHINE, RTT_MS, carriers, needs_lab
 
 REGISTRY = Registry(Workspace().deployments)
-pytestmark = [needs_lab, pytest.mark.lab, pytest.mark.terraform, pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [
+    pytest.mark.busy,
+    needs_lab,
+    pytest.mark.lab,
+    pytest.mark.terraform,
+    pytest.mark.slow,
+    pytest.mark.timeout(400),
+]
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 PATIENCE_S = 180.0

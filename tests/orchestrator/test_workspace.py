@@ -18,6 +18,8 @@ from orchestrator.workspace import Workspace
 from tests.support.folders import begun, finished
 from tests.support.plans import plan
 
+pytestmark = pytest.mark.busy
+
 
 class Silent:
     def progress(self, text: str) -> None: ...

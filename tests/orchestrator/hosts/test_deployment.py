@@ -29,7 +29,7 @@ from orchestrator.workspace import Workspace
 from tests.support.lab import CACHE, ROOT, Diary, carriers, lab_plan, needs_lab, processes_with
 
 REGISTRY = Registry(Workspace().deployments)
-pytestmark = [needs_lab, pytest.mark.lab, pytest.mark.terraform, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.busy, needs_lab, pytest.mark.lab, pytest.mark.terraform, pytest.mark.timeout(300)]
 
 WAIT_S = 60.0
 

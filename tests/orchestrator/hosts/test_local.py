@@ -16,6 +16,8 @@ from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
 from tests.support.plans import plan
 
+pytestmark = pytest.mark.busy
+
 SLEEPER = [sys.executable, "-c", "import sys; print('up', flush=True); sys.stdin.read()"]
 
 

@@ -26,7 +26,7 @@ from services.python.contract.lines import Load
 from tests.support.hosts import Told
 from tests.support.plans import plan
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.busy]
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 PATIENCE_S = 90.0

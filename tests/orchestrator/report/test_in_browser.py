@@ -13,6 +13,7 @@ from tests.support.summaries import a_run, failed_run
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.busy,
     pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
 ]
 
