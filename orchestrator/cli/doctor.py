@@ -47,7 +47,7 @@ def command(
     usable = {name: not lacking(findings, name) for name in asked}
     for name, is_usable in usable.items():
         console.result(f"provider {name}: {'can be used here' if is_usable else 'cannot be used here'}")
-    for name in PROVIDERS.keys() - usable.keys():
+    for name in (name for name in PROVIDERS if name not in usable):
         console.result(f"provider {name}: `orch doctor --for {name}` asks the cloud")
     console.emit({"findings": [asdict(finding) for finding in findings], "providers": usable})
     if provider is not None and not usable[provider]:
