@@ -71,11 +71,7 @@ lint: $(VENV)/.orch-dev-ready ## everything that reads the code without running 
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	cd ansible && PATH="$(CURDIR)/$(BIN):$$PATH" $(CURDIR)/$(BIN)/ansible-lint --offline -q
-	@if command -v terraform >/dev/null; then TERRAFORM=terraform; elif command -v tofu >/dev/null; then TERRAFORM=tofu; \
-	else echo "lint: neither terraform nor tofu is here: infra/ is not checked"; exit 0; fi; \
-	set -ex; $$TERRAFORM fmt -check -recursive infra; \
-	export TF_DATA_DIR=$$(mktemp -d); trap 'rm -rf "$$TF_DATA_DIR"' EXIT; \
-	$$TERRAFORM -chdir=infra/lab init -backend=false -input=false >/dev/null; $$TERRAFORM -chdir=infra/lab validate
+	infra/validate.sh
 	@if command -v shellcheck >/dev/null; then set -ex; shellcheck .ci/run $$(git ls-files '*.sh'); \
 	else echo "lint: shellcheck is not here: shell is not checked"; fi
 

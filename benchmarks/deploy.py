@@ -25,6 +25,7 @@ from orchestrator.hosts.provision.deployment import TerraformDeployment
 from orchestrator.hosts.remote.fleet import RemoteFleet
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.trial import Ask, Bench
+from orchestrator.workspace import Workspace
 from services.python.contract.lines import Load, Payload, Warmup
 from tests.support.lab import CACHE, Diary, lab_plan, why_not
 
@@ -43,7 +44,7 @@ def main() -> None:
     figures |= {"cpus": os.cpu_count(), "load_before": os.getloadavg()[0], "wheelhouse_cached": _has_wheelhouse()}
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        deployment = TerraformDeployment(three_hosts(), Diary(Path("results/benchmark")))
+        deployment = TerraformDeployment(three_hosts(), Diary(Path("results/benchmark")), Workspace())
         try:
             figures["provision_s"] = seconds(deployment.provision)
             figures["first_s"] = seconds(deployment.deploy)

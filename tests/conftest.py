@@ -6,6 +6,11 @@ from collections.abc import Iterator
 import pytest
 
 from orchestrator.hosts.local.machine_lock import VARIABLE
+from tests.support.busy import (  # noqa: F401 - hooks
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_terminal_summary,
+)
 from tests.support.signals import as_from_a_terminal
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from orchestrator.experiment.providers import MAKERS, THIS_MACHINE
 
 ROOT = Path(__file__).parent.parent
 MOST_LINES = 450
@@ -23,7 +26,18 @@ MAY_IMPORT = {
     "hosts": {"experiment"},
     "experiment": set[str](),
 }
-SHARED = {"errors", "clock", "disk", "files", "own_mark", "record_layout", "shapes", "strict_json", "unseen"}
+SHARED = {
+    "errors",
+    "clock",
+    "disk",
+    "files",
+    "own_mark",
+    "record_layout",
+    "shapes",
+    "strict_json",
+    "unseen",
+    "workspace",
+}
 
 LIGHT_SERVICES = {
     "services.python.contract.offers",
@@ -147,6 +161,61 @@ def test_one_object_writes_to_the_terminal() -> None:
     assert {path for path, writes in found.items() if writes} == WRITERS, "the list names only modules that do"
 
 
+def test_one_module_names_the_folders_of_a_workspace_and_the_command_line_alone_makes_one() -> None:
+    folders = {"results", "reports", ".orch", "plans", "deployments", "made"}
+    naming, making = [], []
+    for path in modules("orchestrator"):
+        for node in ast.walk(parsed(path)):
+            if not isinstance(node, ast.Call | ast.BinOp):
+                continue
+            parts = node.args if isinstance(node, ast.Call) else [node.right]
+            is_path = isinstance(node, ast.BinOp) or getattr(node.func, "id", "") in ("Path", "PurePath")
+            if is_path and any(isinstance(part, ast.Constant) and part.value in folders for part in parts):
+                naming.append(path)
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Workspace":
+                making.append(path)
+    assert set(naming) == {Path("orchestrator/workspace.py")}
+    assert set(making) == {Path("orchestrator/workspace.py"), Path("orchestrator/cli/here.py")}
+
+
+def _said(path: Path) -> Iterator[ast.Constant]:
+    """The strings of a module that are not docstrings."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    silent = {
+        id(n.body[0].value)
+        for n in ast.walk(parsed(path))
+        if isinstance(n, documented) and isinstance(n.body[0], ast.Expr)
+    }
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
+            yield node
+
+
+def test_no_module_names_a_provider() -> None:
+    """Its folder declares what it is like (`experiment.providers`); all others ask for the property that they mean."""
+    named = re.compile(rf"\b({'|'.join(MAKERS)})\b")
+    found = [
+        f"{path}:{n.lineno}: {n.value}"
+        for path in modules("orchestrator")
+        for n in _said(path)
+        if named.search(n.value)
+    ]
+    assert found == []
+
+
+def test_no_module_asks_whether_a_provider_is_this_machine_by_its_name() -> None:
+    """`local` is the name of a placement, too: so what is compared with it decides."""
+    found = [
+        f"{path}:{node.lineno}"
+        for path in modules("orchestrator")
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Compare) and "provider" in ast.unparse(node.left).lower()
+        for other in node.comparators
+        if any(isinstance(part, ast.Constant) and part.value == THIS_MACHINE for part in ast.walk(other))
+    ]
+    assert found == []
+
+
 def test_what_is_written_amid_a_signal_is_our_own_text() -> None:
     calls = [n for n in ast.walk(parsed(Path("orchestrator/measure/interrupts.py"))) if isinstance(n, ast.Call)]
     written = [call for call in calls if ast.unparse(call.func) == "os.write"]
@@ -165,7 +234,7 @@ FLOORS = {
         {"protocols"},
         {"programs"},
     ),
-    "orchestrator/experiment": ({"read"}, {"model"}, {"plan"}),
+    "orchestrator/experiment": ({"read", "providers"}, {"model"}, {"plan"}),
     "orchestrator/hosts": (
         {"base", "processes", "pinning"},
         {"busy", "capture", "lifecycle", "output_limits", "ping"},

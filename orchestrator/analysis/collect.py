@@ -29,6 +29,7 @@ from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, Tri
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from services.python.contract.lines import STATUSES
 
@@ -69,7 +70,7 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
         cells=tuple(
             replace(
                 c,
-                is_one_machine=c.placement.kind == "local" or plan.provider == "lab",
+                is_one_machine=c.placement.kind == "local" or PROVIDERS[plan.provider].hosts_are_this_machine,
                 is_pinned=is_pinned or c.placement.kind != "local",
                 one_host=_one_host(c, cells),
             )

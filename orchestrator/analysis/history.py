@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from orchestrator.analysis.between_runs import run_mean
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.compare import STATISTICS
 from orchestrator.analysis.environments import are_alike
-from orchestrator.analysis.summary import SCHEMA_VERSION, RunSummary, TrialSummary
+from orchestrator.analysis.summary import SCHEMA_VERSION, RunSummary
 from orchestrator.results.documents import read_sealed
 from orchestrator.results.folder import RunFolder
 
@@ -88,12 +89,15 @@ def read_stored(folders: Iterable[RunFolder]) -> Stored:
 
 
 def equal_runs(to: RunSummary, summaries: Sequence[Mapping[str, Any]], *, without: Iterable[str]) -> list[EqualRun]:
-    """Those of `summaries` (as plain data) that are equal to a run; `without`: ids of the runs being compared."""
+    """Those of `summaries` (as plain data) that are equal to a run; `without`: ids of the runs being compared.
+
+    One with other fields than this orch writes is equal to none.
+    """
     pattern = json.loads(json.dumps({"conditions": to.conditions, "settings": to.settings}))
     left_out = {to.run_id, *without}
     wanted = fingerprint(to.plan)
-    return [
-        EqualRun(run_id=run["run_id"], means=_means(run))
+    alike = [
+        run
         for run in summaries
         if run["run_id"] not in left_out
         and run["state"] == "complete"
@@ -101,6 +105,11 @@ def equal_runs(to: RunSummary, summaries: Sequence[Mapping[str, Any]], *, withou
         and fingerprint(run["plan"]) == wanted
         and are_alike(run, pattern)
     ]
+    found = []
+    for run in alike:
+        with suppress(ValueError):
+            found.append(EqualRun(run_id=run["run_id"], means=_means(RunSummary.from_dict(run))))
+    return found
 
 
 def fingerprint(plan: Mapping[str, Any]) -> str:
@@ -110,15 +119,11 @@ def fingerprint(plan: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _means(run: Mapping[str, Any]) -> dict[tuple[str, str], float]:
+def _means(run: RunSummary) -> dict[tuple[str, str], float]:
     found: dict[tuple[str, str], float] = {}
-    for cell in run["cells"]:
-        try:
-            trials = [TrialSummary(**trial) for trial in cell["trials"]]
-        except TypeError:  # written by an orch that knew other fields of a trial
-            continue
+    for cell in run.cells:
         for statistic in STATISTICS:
-            mean = run_mean(list(by_block(trials, statistic).values()))
-            if mean and not censored_blocks(trials, statistic) and not missing_blocks(trials, statistic):
-                found[cell["id"], statistic] = mean.mean
+            mean = run_mean(list(by_block(cell.trials, statistic).values()))
+            if mean and not censored_blocks(cell.trials, statistic) and not missing_blocks(cell.trials, statistic):
+                found[cell.id, statistic] = mean.mean
     return found

@@ -11,7 +11,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from orchestrator.analysis.counts import checks_document
+from orchestrator.errors import UsageError
 from orchestrator.results.documents import sealed
+from orchestrator.shapes import decode_json
+from orchestrator.strict_json import parse_json
 
 SCHEMA_VERSION = 1
 
@@ -249,6 +252,28 @@ class RunSummary:
         """What analysis leaves in a run folder, by file name."""
         return {"summary.json": sealed(self.to_dict()), "checks.json": checks_document(self.checks)}
 
+    @classmethod
+    def from_dict(cls, raw: Any) -> RunSummary:
+        """The summary in what `summary.json` holds, without its seal.
+
+        UsageError names another version; ValueError a key that is missing, unknown, or of another type.
+        """
+        version = raw.get("schema_version") if isinstance(raw, dict) else None
+        if type(version) is not int:
+            raise ValueError("not the summary of a run: it has no schema_version")
+        if version != SCHEMA_VERSION:
+            raise UsageError(
+                f"a summary of version {version}; this orch reads version {SCHEMA_VERSION}",
+                hint="`orch report RUN` makes it anew from the samples",
+            )
+        summary: RunSummary = decode_json(cls, raw)
+        return summary
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> RunSummary:
+        """What `to_json` gave; errors as `from_dict`, and ValueError for what is no JSON."""
+        return cls.from_dict(parse_json(text))
+
     def to_json(self) -> str:
-        """What `summary.json` holds."""
+        """The summary as compact JSON; `from_json` reads it back."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))

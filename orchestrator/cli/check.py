@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged, keep
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def command(
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    folder = RunFolder.open(run)
+    folder = RunFolder.open(run, root=WORKSPACE.results)
     summary = judged(folder)
     keep(folder, summary)
     console.emit(checks_document(summary.checks))

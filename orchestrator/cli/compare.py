@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged
 
 if TYPE_CHECKING:
@@ -61,12 +62,12 @@ def command(
 
     console.as_json = as_json
     limit = None if fail_if_slower is None else _share(fail_if_slower)
-    folder = RunFolder.open(run)
+    folder = RunFolder.open(run, root=WORKSPACE.results)
     new = judged(folder)
     if reference is None:
         comparison = compare_within(new, statistic)
     else:
-        other = RunFolder.open(reference)
+        other = RunFolder.open(reference, root=WORKSPACE.results)
         old = judged(other)
         history, passed_over = _history(new, old, folder, other)
         comparison = compare_runs(new, old, statistic, history, passed_over)

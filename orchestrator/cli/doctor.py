@@ -11,23 +11,29 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 from orchestrator.errors import MissingError, UsageError, did_you_mean
 
 
 def command(
     provider: Annotated[
         str | None,
-        typer.Option("--for", metavar="PROVIDER", help="local, lab or gcp: exit 3 if it cannot be used here."),
+        typer.Option(
+            "--for",
+            metavar="PROVIDER",
+            help="A provider: exit 3 if it cannot be used here.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Look, and print what was found."""
-    from orchestrator.hosts.probes import PROVIDERS, lacking, survey
+    from orchestrator.experiment.providers import PROVIDERS
+    from orchestrator.hosts.probes import lacking, survey
 
     console.as_json = as_json
     if provider is not None and provider not in PROVIDERS:
         raise UsageError(f"there is no provider '{provider}'", hint=did_you_mean(provider, PROVIDERS))
-    findings = survey(provider)
+    findings = survey(WORKSPACE.plans, provider)
     width = max(len(finding.name) for finding in findings)
     for finding in findings:
         needed = ", ".join(finding.needed_for)
@@ -37,11 +43,12 @@ def command(
             reason = f"needed for {needed}: " if needed else ""
             console.result(f"     {' ' * width}  {console.style(reason + finding.hint, 'dim')}")
     console.result()
-    usable = {name: not lacking(findings, name) for name in PROVIDERS if name != "gcp" or provider == "gcp"}
+    asked = [p.name for p in PROVIDERS.values() if p.hosts_are_this_machine or p.name == provider]
+    usable = {name: not lacking(findings, name) for name in asked}
     for name, is_usable in usable.items():
         console.result(f"provider {name}: {'can be used here' if is_usable else 'cannot be used here'}")
-    if "gcp" not in usable:
-        console.result("provider gcp: `orch doctor --for gcp` asks the cloud")
+    for name in (name for name in PROVIDERS if name not in usable):
+        console.result(f"provider {name}: `orch doctor --for {name}` asks the cloud")
     console.emit({"findings": [asdict(finding) for finding in findings], "providers": usable})
     if provider is not None and not usable[provider]:
         missing = lacking(findings, provider)

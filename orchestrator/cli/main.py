@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 from orchestrator import __version__
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.streams import settle
 from orchestrator.disk import explained, whole_file
 from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
@@ -144,7 +145,7 @@ def _report_crash(error: Exception) -> OrchError:
     text = "".join(traceback.format_exception(error))
     name = f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.log"
     summary = f"orch itself failed: {type(error).__name__}: {error}"
-    for folder in (Path(".orch"), Path("~")):
+    for folder in (WORKSPACE.state, Path("~")):
         try:
             folder = folder.expanduser()
             folder.mkdir(exist_ok=True)

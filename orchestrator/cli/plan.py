@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 
 
 def command(
@@ -25,20 +26,21 @@ def command(
     from orchestrator.errors import OrchError
     from orchestrator.experiment import make_plan
     from orchestrator.experiment.plan import store
-    from orchestrator.hosts.busy import HERE, look
+    from orchestrator.experiment.providers import PROVIDERS
+    from orchestrator.hosts.busy import look
     from orchestrator.hosts.provision.preview import preview
 
     console.as_json = as_json
     try:
         plan = make_plan(file, overrides or ())
     except OrchError:
-        store.forget_current()
+        store.forget_current(WORKSPACE.plans)
         raise
-    path = store.save(plan)
-    document = plan_document(plan, path, earlier_summaries())
+    path = store.save(plan, WORKSPACE.plans)
+    document = plan_document(plan, path, earlier_summaries(WORKSPACE.results))
     made = preview(plan)
     document["terraform"] = None if made is None else made.to_dict()
-    document["machine_now"] = look().to_dict() if plan.provider in HERE else None
+    document["machine_now"] = look().to_dict() if PROVIDERS[plan.provider].hosts_are_this_machine else None
     for line in plan_lines(plan, document):
         console.result(line)
     console.emit(document)

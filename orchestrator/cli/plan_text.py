@@ -12,10 +12,11 @@ from orchestrator.analysis.power import describe
 from orchestrator.analysis.words import count, margin
 from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
 from orchestrator.experiment.plan.loads import describe_load
-from orchestrator.experiment.plan.machines import PRICES_AS_OF, UNLIMITED
+from orchestrator.experiment.plan.machines import PRICES_AS_OF
 from orchestrator.experiment.plan.own_work import added, unread
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.plan.traffic import TRAFFIC_PRICES_AS_OF
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.results.folder import runs
 
@@ -24,9 +25,9 @@ _RUNS_READ = 5
 _POLICIES = {"reuse": "kept open (reuse)", "per-request": "new for each request (per-request)"}
 
 
-def earlier_summaries() -> list[dict[str, Any]]:
-    """The summaries of the newest runs, newest first: they say how much trials vary here."""
-    return read_summaries(reversed(runs()[-_RUNS_READ:]))
+def earlier_summaries(results: Path) -> list[dict[str, Any]]:
+    """The summaries of the newest runs under `results`, newest first: they say how much trials vary here."""
+    return read_summaries(reversed(runs(results)[-_RUNS_READ:]))
 
 
 def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
@@ -37,8 +38,8 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
     cost = {
         "usd_expected": None if hosts is None else hosts + expected.traffic.usd,
         "usd_at_most": None if hosts_at_most is None else hosts_at_most + expected.traffic_at_most.usd,
-        "prices_as_of": PRICES_AS_OF if plan.provider == "gcp" else None,
-        "traffic_prices_as_of": TRAFFIC_PRICES_AS_OF if plan.provider == "gcp" else None,
+        "prices_as_of": PRICES_AS_OF if PROVIDERS[plan.provider].costs_money else None,
+        "traffic_prices_as_of": TRAFFIC_PRICES_AS_OF if PROVIDERS[plan.provider].costs_money else None,
     }
     return {
         "id": plan.id,
@@ -73,7 +74,7 @@ def _warnings(plan: Plan, expected_s: float) -> list[str]:
         )
     for stack, facts in plan.resolved.items():
         missing = [package for package, version in facts["versions"].items() if version == "not installed here"]
-        if missing and plan.provider == "local":
+        if missing and not PROVIDERS[plan.provider].makes_hosts:
             found.append(f"{stack} needs {', '.join(missing)}, not installed here: make setup")
     return found
 
@@ -115,7 +116,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     )
     yield f"disk       about {format_size(_rounded(expected['disk_bytes']))} for {expected['requests']:,} requests"
     yield f"cost       {_cost(plan, document['cost'])}"
-    if plan.provider == "gcp":
+    if PROVIDERS[plan.provider].costs_money:
         yield f"traffic    {_traffic(expected, document['cost'])}"
     yield f"power      {document['power']['sentence']}"
     yield ""
@@ -179,12 +180,16 @@ def _hosts(plan: Plan, zones: Sequence[str]) -> str:
     if not zones:
         return f"this machine, pinned {plan.pin}" if plan.pin != "off" else "this machine, not pinned"
     counted = ", ".join(f"{zones.count(zone)} in {zone}" for zone in sorted(set(zones)))
-    machine = f"{plan.machine}, no limit on CPU and memory" if plan.machine == UNLIMITED else plan.machine
+    machine = (
+        f"{plan.machine}, no limit on CPU and memory"
+        if plan.machine == PROVIDERS[plan.provider].unlimited_machine
+        else plan.machine
+    )
     return f"{len(zones)} on {plan.provider} ({machine}): {counted}"
 
 
 def _cost(plan: Plan, cost: dict[str, Any]) -> str:
-    if plan.provider != "gcp":
+    if not PROVIDERS[plan.provider].costs_money:
         return "none"
     return (
         f"about {cost['usd_expected']:.3f} USD, at most {cost['usd_at_most']:.2f} USD until the hosts end themselves"

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged, keep
 
 
@@ -28,10 +29,10 @@ def command(
             hint="omit --out: each report then gets a name of its own under reports/",
         )
     written = []
-    for folder in [RunFolder.open(run) for run in runs]:
+    for folder in [RunFolder.open(run, root=WORKSPACE.results) for run in runs]:
         summary = judged(folder)
         keep(folder, summary)
-        path = write_report(summary, out or default_path(summary, folder.origin()))
+        path = write_report(summary, out or default_path(summary, WORKSPACE.reports, folder.origin()))
         if (why := folder.why_not_ours()) is not None:
             console.progress(f"{folder.path}: {why}; so its report lies apart from those of runs made here")
         written.append({"run": summary.run_id, "report": str(path)})

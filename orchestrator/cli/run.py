@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 from orchestrator.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _start(file: str | None, overrides: list[str] | None, *, keep: bool, share: 
     plan = _plan(file, overrides or [])
     _refuse_full_disk(plan)
     _warn_when_busy(plan)
-    return start(plan, command=_command_line(), listener=console, keep=keep, share=share)
+    return start(plan, WORKSPACE, command=_command_line(), listener=console, keep=keep, share=share)
 
 
 def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: bool) -> Result:
@@ -75,10 +76,10 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: 
         raise UsageError(
             "--set cannot change a run that has begun", hint="start a new run with it: orch run FILE --set ..."
         )
-    folder = RunFolder.open(run or LATEST)
+    folder = RunFolder.open(run or LATEST, root=WORKSPACE.results)
     _refuse_full_disk(folder.plan())
     _warn_when_busy(folder.plan())
-    return resume(folder, command=_command_line(), listener=console, keep=keep, share=share)
+    return resume(folder, WORKSPACE, command=_command_line(), listener=console, keep=keep, share=share)
 
 
 def _plan(file: str | None, overrides: list[str]) -> Plan:
@@ -87,9 +88,9 @@ def _plan(file: str | None, overrides: list[str]) -> Plan:
 
     if file is not None:
         plan = make_plan(Path(file), overrides)
-        store.save(plan)
+        store.save(plan, WORKSPACE.plans)
         return plan
-    plan = store.current()
+    plan = store.current(WORKSPACE.plans)
     if overrides:
         raise UsageError(
             "--set changes a plan, and the current one is made already",
@@ -107,19 +108,21 @@ def _refuse_full_disk(plan: Plan) -> None:
     from orchestrator.analysis.words import size
     from orchestrator.experiment.plan.estimate import estimate
 
-    needed, free = estimate(plan).disk_bytes + _SPARE_BYTES, shutil.disk_usage(Path.cwd()).free
+    here = WORKSPACE.root.resolve()
+    needed, free = estimate(plan).disk_bytes + _SPARE_BYTES, shutil.disk_usage(here).free
     if free < needed:
         raise MissingError(
-            f"not enough room on the disk of {Path.cwd()}: the run needs up to {size(needed)}, {size(free)} are free",
+            f"not enough room on the disk of {here}: the run needs up to {size(needed)}, {size(free)} are free",
             hint="free some space, or measure fewer requests",
         )
 
 
 def _warn_when_busy(plan: Plan) -> None:
     """Before anything is measured: what else this machine does right now, where it is what measures."""
-    from orchestrator.hosts.busy import HERE, look
+    from orchestrator.experiment.providers import PROVIDERS
+    from orchestrator.hosts.busy import look
 
-    if plan.provider in HERE and (warning := look().warning()):
+    if PROVIDERS[plan.provider].hosts_are_this_machine and (warning := look().warning()):
         console.warning(warning)
 
 

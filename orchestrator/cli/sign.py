@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 
 
 def command(
@@ -20,7 +21,7 @@ def command(
     from orchestrator.results.folder import RunFolder
 
     console.as_json = as_json
-    folder = RunFolder.open(run)
+    folder = RunFolder.open(run, root=WORKSPACE.results)
     path = signature.sign(folder, key.expanduser())
     console.result(str(path))
     console.emit({"run": folder.id, "signature": str(path)})

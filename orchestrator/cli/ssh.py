@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.cli.here import WORKSPACE
+
 
 def command(
     host: Annotated[str, typer.Argument(help="A host's name, as `orch status` shows it.")],
@@ -17,8 +19,9 @@ def command(
     import shutil
 
     from orchestrator.errors import MissingError, UsageError, did_you_mean
-    from orchestrator.hosts.provision import registry
+    from orchestrator.hosts.provision.registry import Registry
 
+    registry = Registry(WORKSPACE.deployments)
     intent = registry.find(deployment)
     if host not in intent.hosts:
         raise UsageError(f"{intent.id} has no host {host}", hint=did_you_mean(host, intent.hosts))

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 
 
 def command(
@@ -14,9 +15,10 @@ def command(
 ) -> None:
     """Ask every provider that we used what of ours is alive, and every run here whether an orch is working on it."""
     from orchestrator.hosts.provision.overview import overview
+    from orchestrator.hosts.provision.registry import Registry
 
     console.as_json = as_json
-    found, measured = overview(), _runs_in_progress()
+    found, measured = overview(Registry(WORKSPACE.deployments)), _runs_in_progress()
     console.emit({"deployments": found, "runs": measured})
     if not found and not measured:
         console.result("nothing is up, and no run is in progress here")
@@ -30,11 +32,14 @@ def command(
 
 def _runs_in_progress() -> list[dict[str, object]]:
     """Print how far each has come; the same as plain data."""
+    from orchestrator.experiment.providers import THIS_MACHINE
     from orchestrator.measure.in_progress import in_progress
 
-    found = in_progress()
+    found = in_progress(WORKSPACE.results)
     for run in found:
-        where = {"": "", "local": "  on this machine"}.get(run.provider, f"  {run.provider}")
+        where = f"  {run.provider}" if run.provider else ""
+        if run.provider == THIS_MACHINE:
+            where = "  on this machine"
         console.result(f"run {run.run}{where}  in progress")
         console.result(f"    {f'since {run.since}, ' if run.since else ''}{run.sentence()}")
     return [run.to_dict() for run in found]

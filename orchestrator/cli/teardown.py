@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 from orchestrator.errors import TeardownIncomplete, UsageError
 
 if TYPE_CHECKING:
@@ -43,11 +44,11 @@ def command(
     strays: tuple[Stray, ...] = ()
     with without_terminal():
         if run is not None:
-            endings = [ending.end(run)]
+            endings = [ending.end(WORKSPACE, run)]
         elif everything:
-            endings = ending.end_all()
+            endings = ending.end_all(WORKSPACE)
         else:
-            endings, found = ending.end_what_is_up(), ending.strays()
+            endings, found = ending.end_what_is_up(WORKSPACE), ending.strays(WORKSPACE)
             strays = found.strays
             for provider, why in found.unasked.items():
                 console.warning(f"{provider} {why}")

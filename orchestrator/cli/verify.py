@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.here import WORKSPACE
 
 
 def command(
@@ -26,7 +27,7 @@ def command(
     console.as_json = as_json
     if (signers is None) != (by is None):
         raise UsageError("--signers and --by belong together", hint="--signers allowed_signers --by name@example.org")
-    folder = RunFolder.open(run)
+    folder = RunFolder.open(run, root=WORKSPACE.results)
     files = verification.verify(folder)
     if signers is not None and by is not None:
         signature.verify(folder, signers, by)

@@ -9,8 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-HERE = ("local", "lab")  # the providers whose hosts are this machine
-
 _PROC = Path("/proc")
 _BETWEEN_READINGS_S = 1.0
 

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import MissingError, OrchError
-from orchestrator.experiment.plan.machines import DEFAULT_MACHINE
+from orchestrator.experiment.plan.machines import MACHINES
 from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.busy import MEANING, look
-
-PROVIDERS = ("local", "lab", "gcp")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,20 +29,29 @@ class Finding:
     hint: str = ""
 
 
-def survey(provider: str | None = None) -> list[Finding]:
+def survey(plans: Path, provider: str | None = None) -> list[Finding]:
     """Every finding about this machine; with a provider, also what that provider's own program says it lacks.
 
-    The lab's program is always asked, since that is quick; the cloud only by name, since it is asked over the network.
+    A program that looks at this machine is always asked, since that is quick; a cloud only by name, over the network.
+    `plans` is where the current plan is looked up.
     """
     here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _browser()]
-    if provider == "gcp":
-        return [*here, _controller(), *_cloud(provider)]
-    return [*here, _provider("lab")] if provider in (None, "lab") else here
+    asked = [p for p in PROVIDERS.values() if p.makes_hosts and provider in (None, p.name)]
+    for one in asked:
+        if one.hosts_are_this_machine:
+            here.append(_provider(one.name))
+        elif provider is not None:
+            here += [*([_controller()] if one.needs_controller else []), *_cloud(one.name, plans)]
+    return here
 
 
 def lacking(findings: list[Finding], provider: str) -> list[Finding]:
     """What a provider cannot do without and this machine has not."""
     return [f for f in findings if provider in f.needed_for and not f.is_there]
+
+
+def _who_needs(ability: str) -> tuple[str, ...]:
+    return tuple(p.name for p in PROVIDERS.values() if ability in p.needs)
 
 
 def _python() -> Iterator[Finding]:
@@ -52,7 +60,7 @@ def _python() -> Iterator[Finding]:
         name="python",
         is_there=is_new,
         detail=f"{platform.python_implementation()} {platform.python_version()} on {platform.system()} {platform.release()}",
-        needed_for=PROVIDERS,
+        needed_for=_who_needs("python"),
         hint="install Python 3.11 or newer, then make setup PYTHON=python3.11",
     )
 
@@ -113,7 +121,7 @@ def _tools() -> Iterator[Finding]:
         name="terraform",
         is_there=terraform is not None,
         detail=terraform or "neither terraform nor tofu is on the PATH",
-        needed_for=("lab", "gcp"),
+        needed_for=_who_needs("terraform"),
         hint="install Terraform from HashiCorp's packages, or OpenTofu from opentofu.org",
     )
     beside = Path(sys.executable).with_name("ansible-playbook")
@@ -122,7 +130,7 @@ def _tools() -> Iterator[Finding]:
         name="ansible",
         is_there=ansible is not None,
         detail="ansible-playbook is installed" if ansible else "no ansible-playbook",
-        needed_for=("lab", "gcp"),
+        needed_for=_who_needs("ansible"),
         hint="make setup",
     )
     for program, package in (("ssh", "openssh-client"), ("ssh-keygen", "openssh-client")):
@@ -131,15 +139,15 @@ def _tools() -> Iterator[Finding]:
             name=program,
             is_there=found is not None,
             detail=found or f"no {program} on the PATH",
-            needed_for=("lab", "gcp"),
+            needed_for=_who_needs(program),
             hint=f"apt-get install {package}",
         )
     sshd = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     yield Finding(
         name="sshd",
         is_there=sshd is not None,
-        detail=sshd or "no sshd; hosts of the lab are reached through one",
-        needed_for=("lab",),
+        detail=sshd or "no sshd; emulated hosts are reached through one",
+        needed_for=_who_needs("sshd"),
         hint="apt-get install openssh-server (its service need not run)",
     )
     ip = shutil.which("ip", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
@@ -147,7 +155,7 @@ def _tools() -> Iterator[Finding]:
         name="iproute2",
         is_there=ip is not None,
         detail=ip or "no ip program",
-        needed_for=("lab",),
+        needed_for=_who_needs("iproute2"),
         hint="apt-get install iproute2",
     )
 
@@ -158,14 +166,14 @@ def _kernel() -> Iterator[Finding]:
         name="root",
         is_there=is_root,
         detail="running as root" if is_root else "not running as root, which namespaces need",
-        needed_for=("lab",),
-        hint="sudo make lab, or sudo .venv/bin/orch run ...",
+        needed_for=_who_needs("root"),
+        hint="as root: sudo .venv/bin/orch run ...",
     )
     has_netem = _has_netem()
     yield Finding(
         name="netem",
         is_there=has_netem,
-        detail="the kernel emulates distance" if has_netem else "not in this kernel: the lab's user-space link does it",
+        detail="the kernel emulates distance" if has_netem else "not in this kernel: a user-space link does it",
         hint="nothing to do; with netem the emulated distance is steadier",
     )
     has_tun = Path("/dev/net/tun").exists()
@@ -173,7 +181,7 @@ def _kernel() -> Iterator[Finding]:
         name="tun",
         is_there=has_tun,
         detail="/dev/net/tun" if has_tun else "no /dev/net/tun",
-        needed_for=() if has_netem else ("lab",),
+        needed_for=() if has_netem else _who_needs("tun"),
         hint="modprobe tun; in a container: --device /dev/net/tun",
     )
     version = _cgroup_version()
@@ -181,7 +189,7 @@ def _kernel() -> Iterator[Finding]:
         name="cgroup",
         is_there=version is not None,
         detail=f"version {version}" if version else "no control groups: a machine's size cannot be emulated",
-        needed_for=("lab",),
+        needed_for=_who_needs("cgroup"),
         hint="a Linux kernel with control groups",
     )
 
@@ -236,16 +244,16 @@ def _controller() -> Finding:
         detail=f"SSH is opened to {named}"
         if named
         else "ORCH_CONTROLLER_CIDR is not set: nobody could reach the hosts",
-        needed_for=("gcp",),
+        needed_for=_who_needs("controller"),
         hint="export ORCH_CONTROLLER_CIDR=203.0.113.7/32, with the address from which you come",
     )
 
 
-def _cloud(provider: str) -> list[Finding]:
+def _cloud(provider: str, plans: Path) -> list[Finding]:
     """What the cloud says of the hosts that the current plan needs, or else of a usual pair."""
     from orchestrator.hosts.provision.infra import Infra
 
-    hosts = _hosts_of_current_plan(provider) or [(zone, DEFAULT_MACHINE) for zone in (HOME_ZONE, AWAY_ZONE)]
+    hosts = _hosts_of_current_plan(provider, plans) or [(zone, next(iter(MACHINES))) for zone in (HOME_ZONE, AWAY_ZONE)]
     try:
         found = Infra(provider).findings(hosts)
     except OrchError as error:
@@ -261,13 +269,13 @@ def _cloud(provider: str) -> list[Finding]:
     ]
 
 
-def _hosts_of_current_plan(provider: str) -> list[tuple[str, str]]:
+def _hosts_of_current_plan(provider: str, plans: Path) -> list[tuple[str, str]]:
     """Zone and machine type of every host of the plan that `orch run` would take; none when it is for another provider."""
     from orchestrator.experiment.plan import store
     from orchestrator.experiment.plan.topology import topology
 
     try:
-        plan = store.current()
+        plan = store.current(plans)
     except OrchError:
         return []
     return [(host.zone, host.machine) for host in topology(plan).hosts] if plan.provider == provider else []

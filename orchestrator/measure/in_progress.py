@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from orchestrator.clock import SYSTEM, Clock
@@ -45,9 +46,9 @@ class InProgress:
         return f"{_DOING.get(self.stage, 'beginning')}, {self.done} of {self.trials} trials done{left}"
 
 
-def in_progress(*, clock: Clock = SYSTEM) -> list[InProgress]:
-    """Every run under results/ that is being measured, oldest first."""
-    return [_look(folder, clock) for folder in runs() if folder.is_in_progress]
+def in_progress(results: Path, *, clock: Clock = SYSTEM) -> list[InProgress]:
+    """Every run under `results` that is being measured, oldest first."""
+    return [_look(folder, clock) for folder in runs(results) if folder.is_in_progress]
 
 
 def _look(folder: RunFolder, clock: Clock) -> InProgress:

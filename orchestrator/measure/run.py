@@ -34,6 +34,7 @@ from orchestrator.measure.progress import duration
 from orchestrator.measure.run_context import Listener, RunContext
 from orchestrator.measure.smoke import smoke
 from orchestrator.results.folder import RunFolder
+from orchestrator.workspace import Workspace
 
 if TYPE_CHECKING:
     from orchestrator.analysis.answer import Answer
@@ -93,6 +94,7 @@ class Result:
 
 def start(
     plan: Plan,
+    workspace: Workspace,
     *,
     command: Sequence[str],
     listener: Listener,
@@ -106,9 +108,9 @@ def start(
     machine (unless `share`), or for what the machine lacks.
     """
     with machine(plan.provider, share=share) as part:
-        folder = RunFolder.create(plan, command=command, now=clock)
+        folder = RunFolder.create(plan, command=command, root=workspace.results, now=clock)
         try:
-            return _run(folder, plan, part, listener=listener, keep=keep, clock=clock)
+            return _run(folder, plan, part, workspace, listener=listener, keep=keep, clock=clock)
         except (MissingError, UsageError) as error:
             if _is_untouched(folder):
                 error.details = {}
@@ -118,6 +120,7 @@ def start(
 
 def resume(
     folder: RunFolder,
+    workspace: Workspace,
     *,
     command: Sequence[str],
     listener: Listener,
@@ -144,17 +147,27 @@ def resume(
         folder.hold()
         folder.convert()
         folder.append({"event": "resume", "command": list(command), "at": clock.iso()})
-        return _run(folder, plan, part, listener=listener, keep=keep, clock=clock)
+        return _run(folder, plan, part, workspace, listener=listener, keep=keep, clock=clock)
 
 
-def _run(folder: RunFolder, plan: Plan, part: Share, *, listener: Listener, keep: bool, clock: Clock) -> Result:
+def _run(
+    folder: RunFolder,
+    plan: Plan,
+    part: Share,
+    workspace: Workspace,
+    *,
+    listener: Listener,
+    keep: bool,
+    clock: Clock,
+) -> Result:
     part.note(folder.id)
     try:
         with Interrupts() as interrupts:
             # Whoever ends this run from outside (`orch teardown RUN`) must find the process that holds it.
             folder.append({"event": SESSION, "pid": os.getpid(), "started": started_at(os.getpid())})
             context = RunContext(plan=plan, folder=folder, clock=clock, interrupts=interrupts, listener=listener)
-            return Run(context, open_deployment(plan, folder), keep=keep, part=part).execute()
+            deployment = open_deployment(plan, folder, workspace)
+            return Run(context, deployment, workspace.reports, keep=keep, part=part).execute()
     finally:
         folder.release()
 
@@ -168,11 +181,18 @@ class Run:
     """The steps behind the stage table."""
 
     def __init__(
-        self, context: RunContext, deployment: Deployment, *, keep: bool = False, part: Share | None = None
+        self,
+        context: RunContext,
+        deployment: Deployment,
+        reports: Path,
+        *,
+        keep: bool = False,
+        part: Share | None = None,
     ) -> None:
         self._context = context
         self._folder = context.folder
         self._deployment = deployment
+        self._reports = reports
         self._keep = keep
         self._part = part or Share()
         self._stage = stages.STAGES[0]
@@ -308,7 +328,7 @@ class Run:
             from orchestrator.report import default_path, write_report
 
             with self._context.interrupts.waiting():
-                self._result.report = write_report(self._summary, default_path(self._summary))
+                self._result.report = write_report(self._summary, default_path(self._summary, self._reports))
 
     def _has_samples(self) -> bool:
         return self._result.failed_trials < self._result.trials

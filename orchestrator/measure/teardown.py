@@ -9,17 +9,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from orchestrator.errors import OrchError, UsageError, did_you_mean
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import processes
 from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.processes import Known
-from orchestrator.hosts.provision import registry
-from orchestrator.hosts.provision.infra import MODULES, Infra
-from orchestrator.hosts.provision.provider import PROVIDERS, open_deployment
+from orchestrator.hosts.provision.infra import Infra
+from orchestrator.hosts.provision.provider import open_deployment
+from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.measure.interrupts import SESSION
 from orchestrator.results import sizes
 from orchestrator.results.folder import RunFolder, latest_of_ours, runs
 from orchestrator.strict_json import read_json
+from orchestrator.workspace import Workspace
 
 _LOG = logging.getLogger(__name__)
 # The first ends the run in order, which takes what its teardown takes; the second at once.
@@ -61,24 +63,24 @@ class Strays:
     unasked: dict[str, str]
 
 
-def end(run: str) -> Ending:
+def end(workspace: Workspace, run: str) -> Ending:
     """End what is up of one run, named by run id, the beginning of one, `latest`, a path, or a deployment's id.
 
     While an orch measures it, that orch is ended, which takes down what it has made. UsageError when there is no such run,
     or when it is named by a folder that is not ours, whatever run that says it is of: then nothing is done.
     """
-    known = {name for intent in registry.intents() for name in (intent.run_id, intent.id)}
+    known = {name for intent in _intents(workspace) for name in (intent.run_id, intent.id)}
     if run in known:
-        identity = next(i.run_id for i in registry.intents() if run in (i.run_id, i.id))
-        folder = _folder(identity)
-        if folder is None and _is_going_on(identity):
+        identity = next(i.run_id for i in _intents(workspace) if run in (i.run_id, i.id))
+        folder = _folder(workspace, identity)
+        if folder is None and _is_going_on(workspace, identity):
             return Ending(
                 run=identity,
                 trouble="another orch is measuring it, in a folder that is not the one noted here: end that first",
             )
-        return _ended_with_its_orch(identity, folder)
+        return _ended_with_its_orch(workspace, identity, folder)
     try:
-        folder = RunFolder.open(run)
+        folder = RunFolder.open(run, root=workspace.results)
     except UsageError as error:
         raise UsageError(error.message, hint=did_you_mean(run, known) if known else error.hint) from error
     if folder.id in known and not folder.is_ours:
@@ -87,33 +89,33 @@ def end(run: str) -> Ending:
             hint=f"a run of that name was deployed from here: `orch teardown {folder.id}` ends that one",
         )
     folder.require_ours("tear down")
-    return _ended_with_its_orch(folder.id, folder)
+    return _ended_with_its_orch(workspace, folder.id, folder)
 
 
-def end_what_is_up() -> list[Ending]:
+def end_what_is_up(workspace: Workspace) -> list[Ending]:
     """End every deployment that is up and what the latest run left on this machine; a run that goes on is left alone."""
-    up = [intent.run_id for intent in registry.standing()]
-    newest = latest_of_ours()
-    latest = [newest.id] if newest is not None and newest.id not in _deployed() else []
-    return [_ended_unless_going_on(run) for run in [*latest, *up]]
+    up = [intent.run_id for intent in _registry(workspace).standing()]
+    newest = latest_of_ours(workspace.results)
+    latest = [newest.id] if newest is not None and newest.id not in _deployed(workspace) else []
+    return [_ended_unless_going_on(workspace, run) for run in [*latest, *up]]
 
 
-def end_all() -> list[Ending]:
+def end_all(workspace: Workspace) -> list[Ending]:
     """End what every run has left, and everything else that carries our label; a run that goes on is left alone."""
-    every = dict.fromkeys([*(f.id for f in runs() if f.is_ours), *(i.run_id for i in registry.intents())])
-    ended = [_ended_unless_going_on(run) for run in every]
-    found = strays()
+    every = dict.fromkeys(
+        [*(f.id for f in runs(workspace.results) if f.is_ours), *(i.run_id for i in _intents(workspace))]
+    )
+    ended = [_ended_unless_going_on(workspace, run) for run in every]
+    found = strays(workspace)
     unasked = [Ending(run=f"(any, {provider})", trouble=why) for provider, why in found.unasked.items()]
     return [*ended, *(_swept(stray) for stray in found.strays), *unasked]
 
 
-def strays() -> Strays:
+def strays(workspace: Workspace) -> Strays:
     """What carries our label and stands, of every provider that this machine can ask, but is not known here."""
-    known = {intent.id for intent in registry.intents()}
+    known = {intent.id for intent in _intents(workspace)}
     found, unasked = [], {}
-    for provider in PROVIDERS:
-        if provider not in MODULES:
-            continue  # local: its hosts are this machine
+    for provider in (p.name for p in PROVIDERS.values() if p.makes_hosts):
         infra = Infra(provider)
         try:
             standing = infra.standing() if all(infra.target().values()) else {}  # no project is named: none to ask
@@ -126,8 +128,16 @@ def strays() -> Strays:
     return Strays(strays=tuple(found), unasked=unasked)
 
 
-def _deployed() -> set[str]:
-    return {intent.run_id for intent in registry.intents()}
+def _deployed(workspace: Workspace) -> set[str]:
+    return {intent.run_id for intent in _intents(workspace)}
+
+
+def _registry(workspace: Workspace) -> Registry:
+    return Registry(workspace.deployments)
+
+
+def _intents(workspace: Workspace) -> list[Intent]:
+    return _registry(workspace).intents()
 
 
 def _swept(stray: Stray) -> Ending:
@@ -146,26 +156,26 @@ def _swept(stray: Stray) -> Ending:
     )
 
 
-def _ended_unless_going_on(run: str) -> Ending:
-    folder = _folder(run)
+def _ended_unless_going_on(workspace: Workspace, run: str) -> Ending:
+    folder = _folder(workspace, run)
     if folder is None:
-        return Ending(run=run, is_going_on=True) if _is_going_on(run) else _ended(run)
+        return Ending(run=run, is_going_on=True) if _is_going_on(workspace, run) else _ended(workspace, run)
     try:
         folder.hold()
     except UsageError:
         return Ending(run=run, is_going_on=True)
     try:
-        return _ended(run, folder)
+        return _ended(workspace, run, folder)
     finally:
         folder.release()
 
 
-def _ended_with_its_orch(run: str, folder: RunFolder | None) -> Ending:
+def _ended_with_its_orch(workspace: Workspace, run: str, folder: RunFolder | None) -> Ending:
     if folder is not None and (orch := _holder(folder)) is not None:
         _LOG.info("run %s is still in progress in another orch (process %d): ending that first", run, orch.pid)
         if processes.end(lambda: [orch] if orch.is_alive else [], _ORCH_STEPS, group=False):
             return Ending(run=run, trouble=f"{orch}, which measures it, cannot be ended")
-    return _ended(run, folder)
+    return _ended(workspace, run, folder)
 
 
 def _holder(folder: RunFolder) -> Known | None:
@@ -180,15 +190,15 @@ def _holder(folder: RunFolder) -> Known | None:
     return None
 
 
-def _ended(run: str, folder: RunFolder | None = None) -> Ending:
+def _ended(workspace: Workspace, run: str, folder: RunFolder | None = None) -> Ending:
     """Take down by the written intent where there is one, else by the run's own plan; the receipt is kept with the run."""
-    folder = folder or _folder(run)
-    intent = registry.read(registry.deployment_id(run))
+    folder = folder or _folder(workspace, run)
+    intent = _registry(workspace).read(deployment_id(run))
     try:
         if intent is not None:
-            receipt = take_down(intent)
+            receipt = take_down(_registry(workspace), intent)
         elif folder is not None:
-            receipt = open_deployment(folder.plan(), folder).teardown()
+            receipt = open_deployment(folder.plan(), folder, workspace).teardown()
         else:
             return Ending(run=run, trouble="neither its folder nor its deployment is written down here")
     except OrchError as error:
@@ -208,12 +218,12 @@ def _kept(folder: RunFolder) -> object:
         return None
 
 
-def _is_going_on(run: str) -> bool:
+def _is_going_on(workspace: Workspace, run: str) -> bool:
     """Whether a process of this machine writes a folder of that name, be it ours or not."""
-    return any(folder.is_in_progress for folder in runs() if folder.id == run)
+    return any(folder.is_in_progress for folder in runs(workspace.results) if folder.id == run)
 
 
-def _folder(run: str) -> RunFolder | None:
+def _folder(workspace: Workspace, run: str) -> RunFolder | None:
     """The run's own folder: one of that name from elsewhere is neither read nor written."""
-    found: Iterable[RunFolder] = (folder for folder in runs() if folder.id == run and folder.is_ours)
+    found: Iterable[RunFolder] = (folder for folder in runs(workspace.results) if folder.id == run and folder.is_ours)
     return next(iter(found), None)

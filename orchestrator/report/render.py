@@ -22,7 +22,6 @@ from orchestrator.report.groups import Group, anchor, cell_names, floors_beside,
 from orchestrator.report.page import render_page, write_page
 from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_words, shown_evidence
 
-REPORTS = Path("reports")
 ELSEWHERE = "elsewhere"
 _MOST_LETTERS = 60  # of a part of a file's name
 STATISTICS = ("median", "p99", "throughput")
@@ -66,16 +65,16 @@ def render(summary: RunSummary) -> str:
     )
 
 
-def default_path(summary: RunSummary, origin: str = "") -> Path:
-    """`reports/<name>-<date>-<run-id>.html`, with nothing in it that a path cannot carry.
+def default_path(summary: RunSummary, reports: Path, origin: str = "") -> Path:
+    """`<reports>/<name>-<date>-<run-id>.html`, with nothing in it that a path cannot carry.
 
     `origin` tells a folder from elsewhere from all others, whatever run it says it is of: its report lies in
-    `reports/elsewhere/`, where it can replace none but its own; MissingError when that is a link.
+    `<reports>/elsewhere/`, where it can replace none but its own; MissingError when that is a link.
     """
     parts = (anchor(summary.name), anchor(summary.started_at[:10]), anchor(summary.run_id))
     if not origin:
-        return REPORTS / f"{'-'.join(parts)}.html"
-    return own_folder(REPORTS / ELSEWHERE) / f"{'-'.join(part[:_MOST_LETTERS] for part in parts)}-{origin}.html"
+        return reports / f"{'-'.join(parts)}.html"
+    return own_folder(reports / ELSEWHERE) / f"{'-'.join(part[:_MOST_LETTERS] for part in parts)}-{origin}.html"
 
 
 def _verdicts(summary: RunSummary) -> list[tuple[str, str, str]]:

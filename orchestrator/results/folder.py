@@ -38,7 +38,6 @@ from orchestrator.strict_json import read_json
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-ROOT = Path("results")
 _MOST_IDS = 1000
 LATEST = "latest"
 
@@ -46,11 +45,11 @@ LATEST = "latest"
 class RunFolder:
     """One run on disk. `create` and `resume` make it writable by this process alone; `open` only reads.
 
-    A folder that was not made here is never written to: what a killed run left in it is put in order in a temporary
-    folder, for as long as this object lives.
+    `root` is the folder of runs that it may have been made in. A folder that was not made there, or is opened without one,
+    is never written to: what a killed run left is put in order in a temporary folder, while this object lives.
     """
 
-    def __init__(self, path: Path, *, root: Path = ROOT) -> None:
+    def __init__(self, path: Path, *, root: Path | None = None) -> None:
         self.path = path
         self._root = root
         self._journal = Journal(path / "journal.jsonl", announce=self._note_end)
@@ -64,9 +63,7 @@ class RunFolder:
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
     @classmethod
-    def create(
-        cls, plan: Plan, *, command: Sequence[str], root: Path = ROOT, now: clock.Clock = clock.SYSTEM
-    ) -> RunFolder:
+    def create(cls, plan: Plan, *, command: Sequence[str], root: Path, now: clock.Clock = clock.SYSTEM) -> RunFolder:
         """A new folder with the plan in it and the journal begun. Its id sorts by time: `<date>-<time>-<name>-<hex>`."""
         name = re.sub(r"[^a-z0-9_]+", "-", plan.name.lower()).strip("-") or "run"
         folder = cls._made(root, f"{now.stamp()}-{name}")
@@ -111,14 +108,17 @@ class RunFolder:
         self.hold()
 
     @classmethod
-    def open(cls, run: str | Path, *, root: Path = ROOT) -> RunFolder:
+    def open(cls, run: str | Path, *, root: Path | None = None) -> RunFolder:
         """The run of that path, id, unique beginning of an id, or `latest`; UsageError names the runs there are.
 
-        A word without a slash names a run under `root` first: a folder of that name may lie anywhere.
+        A word without a slash names a run under `root` first; without a root only a path names one, and it is only read.
         """
         direct, is_word = Path(run), "/" not in str(run)
-        if not (is_word and (str(run) == LATEST or _is_run(root / run))) and _is_run(direct):
+        is_below = root is not None and is_word and (str(run) == LATEST or _is_run(root / run))
+        if not is_below and _is_run(direct):
             return cls(direct, root=root)
+        if root is None:
+            raise UsageError(f"{run} is no run folder", hint="name one by its path")
         ids = [folder.path.name for folder in runs(root)]
         if not ids:
             raise UsageError(f"no run {str(run)!r}: there is none under {root}/", hint="`orch run FILE` makes one")
@@ -431,12 +431,12 @@ class RunFolder:
         return self._rows.get(samples, 0)
 
 
-def runs(root: Path = ROOT) -> list[RunFolder]:
+def runs(root: Path) -> list[RunFolder]:
     """Every run under `root`, oldest first."""
     return [RunFolder(path, root=root) for path in sorted(root.iterdir()) if _is_run(path)] if root.is_dir() else []
 
 
-def latest_of_ours(root: Path = ROOT) -> RunFolder | None:
+def latest_of_ours(root: Path) -> RunFolder | None:
     """The newest run that is ours; None where there is none. What sorts after it is mentioned."""
     every = runs(root)
     ours = next((folder for folder in reversed(every) if folder.is_ours), None)

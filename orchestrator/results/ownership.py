@@ -24,9 +24,9 @@ from orchestrator.errors import MissingError, UsageError
 from orchestrator.results import sizes
 from orchestrator.results.documents import write_json
 from orchestrator.strict_json import read_json
+from orchestrator.workspace import made_beside
 
 _LOG = logging.getLogger(__name__)
-_MADE = Path(".orch") / "made"
 _FS_IOC_GETVERSION = 0x80087601 if array.array("l").itemsize == 8 else 0x80047601  # linux/fs.h
 _ELSEWHERE = "its folder was not made here, or was copied, moved or changed since"
 _LOOKS = 10  # at a journal that its writer goes on with meanwhile
@@ -36,7 +36,7 @@ class NotOurs(Exception):
     """Why a folder is only read, as a clause."""
 
 
-def note(root: Path, folder: Path, ends: Sequence[str]) -> None:
+def note(root: Path | None, folder: Path, ends: Sequence[str]) -> None:
     """Note that `folder` under `root` was made here and that its journal ends at one of `ends`, chain values.
 
     MissingError when the disk is full, or there can be no key.
@@ -47,7 +47,7 @@ def note(root: Path, folder: Path, ends: Sequence[str]) -> None:
     write_json(place, {**about, "mark": own_mark.mark("run", about)})
 
 
-def is_made_here(root: Path, folder: Path) -> bool:
+def is_made_here(root: Path | None, folder: Path) -> bool:
     """Whether `folder` stands where one was made here and was not replaced since, whatever its journal says."""
     try:
         _noted(root, folder)
@@ -56,7 +56,7 @@ def is_made_here(root: Path, folder: Path) -> bool:
     return True
 
 
-def why_not_ours(root: Path, folder: Path, end: Callable[[], str]) -> str | None:
+def why_not_ours(root: Path | None, folder: Path, end: Callable[[], str]) -> str | None:
     """What speaks against `folder` being the one that was noted, its journal as it was left; `end` reads where it ends."""
     try:
         for _ in range(_LOOKS):
@@ -91,12 +91,12 @@ def mention(ids: Sequence[str], chosen: str) -> None:
         _LOG.info("passed over as the latest run, not made here or changed since: %s", named)
 
 
-def forget(root: Path, folder: Path) -> None:
+def forget(root: Path | None, folder: Path) -> None:
     """Remove the note of a folder that is gone."""
     _place(root, folder).unlink(missing_ok=True)
 
 
-def _noted(root: Path, folder: Path) -> dict[str, Any]:
+def _noted(root: Path | None, folder: Path) -> dict[str, Any]:
     """The note of this very folder; NotOurs where there is none, it is of another folder, or not with our mark."""
     place = _place(root, folder)
     try:
@@ -120,8 +120,11 @@ def _noted(root: Path, folder: Path) -> dict[str, Any]:
     return noted
 
 
-def _place(root: Path, folder: Path) -> Path:
-    return root.parent / _MADE / f"{folder.resolve().name}.json"
+def _place(root: Path | None, folder: Path) -> Path:
+    """Where a folder's note lies; NotOurs for one that was opened without the folder of runs that it may be of."""
+    if root is None:
+        raise NotOurs(_ELSEWHERE)
+    return made_beside(root) / f"{folder.resolve().name}.json"
 
 
 def _identity(folder: Path) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orchestrator.hosts.provision.registry import FOLDER, deployment_id, mark_of
+from orchestrator.hosts.provision.registry import deployment_id, mark_of
+from orchestrator.workspace import Workspace
 from tests.attacks.base import Attack, Tally
 from tests.infra.cloud_faults import (
     Fault,
@@ -36,6 +37,7 @@ from tests.infra.cloud_faults import (
 from tests.infra.fake_compute import FakeCompute, serving
 
 ROOT = Path(__file__).parents[2]
+FOLDER = Workspace().deployments
 RUN = "the-run"
 ID = deployment_id(RUN)
 OTHER = "o9another"
@@ -44,7 +46,7 @@ INSTANCE = rf"instances/orch-{ID}-responder-1"
 _COMPLETE, _INCOMPLETE = 0, 6
 # Without the lab: `teardown --all` would take down what other checkouts have standing on this machine.
 ORCH = (
-    "from orchestrator.cli.main import main; from orchestrator.hosts.provision.provider import PROVIDERS; "
+    "from orchestrator.cli.main import main; from orchestrator.experiment.providers import PROVIDERS; "
     "del PROVIDERS['lab']; main()"
 )
 

@@ -19,7 +19,9 @@ NEEDS = {
 
 def _param(attack: Attack):
     return pytest.param(
-        attack, id=attack.name, marks=(*NEEDS[attack.needs], pytest.mark.alone, pytest.mark.timeout(600))
+        attack,
+        id=attack.name,
+        marks=(*NEEDS[attack.needs], pytest.mark.alone, pytest.mark.busy, pytest.mark.timeout(600)),
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.terraform
+pytestmark = [pytest.mark.busy, pytest.mark.terraform]
 
 RUN = "o123456789"
 

@@ -39,6 +39,7 @@ def test_the_labs_refusals(lab_module: Run) -> None:
     assert "0 failed" in done.stdout
 
 
+@pytest.mark.busy
 @pytest.mark.lab
 def test_the_labs_apply(lab_module: Run, lab_machine: None) -> None:
     done = lab_module("test", "-no-color", "-filter=tests/apply.tftest.hcl")

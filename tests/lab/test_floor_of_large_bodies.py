@@ -13,7 +13,14 @@ import pytest
 from orchestrator.results.folder import RunFolder
 from tests.support.lab import CACHE, MACHINE, needs_lab
 
-pytestmark = [needs_lab, pytest.mark.lab, pytest.mark.terraform, pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [
+    pytest.mark.busy,
+    needs_lab,
+    pytest.mark.lab,
+    pytest.mark.terraform,
+    pytest.mark.slow,
+    pytest.mark.timeout(400),
+]
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 EXPERIMENT = f"""\

@@ -22,13 +22,23 @@ import pandas as pd
 import pytest
 
 from orchestrator.hosts.provision import registry
+from orchestrator.hosts.provision.registry import Registry
 from orchestrator.hosts.remote.keys import ensure_key
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import RequesterRecord
+from orchestrator.workspace import Workspace
 from services.python.load.phases import MEASURED
 from tests.support.lab import CACHE, MACHINE, RTT_MS, carriers, needs_lab
 
-pytestmark = [needs_lab, pytest.mark.lab, pytest.mark.terraform, pytest.mark.slow, pytest.mark.timeout(400)]
+REGISTRY = Registry(Workspace().deployments)
+pytestmark = [
+    pytest.mark.busy,
+    needs_lab,
+    pytest.mark.lab,
+    pytest.mark.terraform,
+    pytest.mark.slow,
+    pytest.mark.timeout(400),
+]
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 PATIENCE_S = 180.0
@@ -307,7 +317,7 @@ def test_ctrl_c_while_hosts_are_made_reaches_terraform_once_and_leaves_nothing(l
 
 
 def lab_log(lab: Lab, name: str) -> str:
-    path = lab.folder / registry.folder_of(lab.id) / "logs" / name
+    path = lab.folder / REGISTRY.folder_of(lab.id) / "logs" / name
     return path.read_text() if path.exists() else ""
 
 
@@ -378,7 +388,7 @@ def test_a_disk_that_fills_and_a_responder_that_dies_cost_their_trials_alone(lab
 
 def test_a_key_that_does_not_match_is_refused_and_everything_taken_down(lab: Lab) -> None:
     lab.orch_that_dies("deploy", "run", "tiny.yaml")
-    keys = lab.folder / registry.folder_of(lab.id) / "keys"
+    keys = lab.folder / REGISTRY.folder_of(lab.id) / "keys"
     ensure_key(lab.folder / "other", "other")
     shutil.copy(lab.folder / "other", keys / "user")
     done = lab.orch("run", "--resume")

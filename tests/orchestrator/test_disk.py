@@ -62,9 +62,9 @@ def test_reports_of_runs_from_elsewhere_are_not_written_through_a_link(
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports" / "elsewhere").symlink_to(tmp_path / "outside")
     summary = summarise(a_run(blocks=3))
-    assert default_path(summary).parent == Path("reports")
+    assert default_path(summary, Path("reports")).parent == Path("reports")
     with pytest.raises(MissingError, match="reports/elsewhere is a link"):
-        default_path(summary, "0123456789ab")
+        default_path(summary, Path("reports"), "0123456789ab")
 
 
 def test_the_log_of_a_crash_is_not_written_through_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,8 @@ from tests.support import wire
 from tests.support.fields import parts, plain_fields, unread
 from tests.support.reading_responder import READS
 
+pytestmark = pytest.mark.busy
+
 ENDS = [(p.name, r.name) for p in protocols().values() for r in p.responders]
 CLIENTS = [(p.name, c.name) for p in protocols().values() for c in p.clients]
 

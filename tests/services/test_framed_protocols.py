@@ -21,6 +21,8 @@ from services.python.load.client import CallFailed, CallSpec
 from services.python.operations import OPERATIONS
 from tests.support import wire
 
+pytestmark = pytest.mark.busy
+
 PROTOCOLS = [find_protocol(name) for name in wire.FRAMED]
 RESPONDERS = [(p.name, r.name) for p in PROTOCOLS for r in p.responders]
 CLIENTS = [(p.name, p.responders[0].name, c.name) for p in PROTOCOLS for c in p.clients]

@@ -55,10 +55,17 @@ class Check:
             verdict=finding.verdict,
             severity=self.severity,
             cell=cell,
-            evidence=finding.evidence,
+            evidence=_as_json_has_it(finding.evidence),
             explanation=finding.explanation,
             action=finding.action,
         )
+
+
+def _as_json_has_it(value: Any) -> Any:
+    """The same with lists for tuples, so that a result that was stored and read back is equal to what it was."""
+    if isinstance(value, dict):
+        return {key: _as_json_has_it(item) for key, item in value.items()}
+    return [_as_json_has_it(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def worst(findings: Iterable[Finding]) -> Finding | None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from orchestrator.experiment.model.host_rules import MOST_RTT_S, MOST_TTL_S, ZONE_PATTERN
+from orchestrator.experiment.providers import EMULATING, MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
 from orchestrator.experiment.read.fields import (
     BitRate,
     Duration,
@@ -33,6 +34,9 @@ PositiveDuration = Annotated[Duration, Field(gt=0, le=LONGEST_S)]
 Zone = Annotated[str, Field(pattern=ZONE_PATTERN, max_length=63)]
 Short = Annotated[str, Field(min_length=1, max_length=200)]
 Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]
+
+
+_EMULATED = " and ".join(EMULATING)  # who makes a distance as wanted
 
 
 class Strict(BaseModel):
@@ -183,16 +187,19 @@ class PlacementSpec(Strict):
     )
     to_zone: Annotated[Zone | None, Field(alias="to", description="The responder's zone, e.g. us-west1-a.")] = None
     rtt: Annotated[
-        Duration | None, Field(gt=0, le=MOST_RTT_S, description="lab: the round trip wanted between the two zones.")
+        Duration | None,
+        Field(gt=0, le=MOST_RTT_S, description=f"{_EMULATED}: the round trip wanted between the two zones."),
     ] = None
     jitter: Annotated[
         Duration | None,
-        Field(le=MOST_RTT_S, description="lab: the round trip varies evenly by up to so much either way."),
+        Field(le=MOST_RTT_S, description=f"{_EMULATED}: the round trip varies evenly by up to so much either way."),
     ] = None
-    rate: Annotated[BitRate | None, Field(gt=0, le=1_000_000_000, description="lab: the rate of each direction.")] = (
-        None
-    )
-    loss: Annotated[Share | None, Field(lt=1, description="lab: the share of packets lost in each direction.")] = None
+    rate: Annotated[
+        BitRate | None, Field(gt=0, le=1_000_000_000, description=f"{_EMULATED}: the rate of each direction.")
+    ] = None
+    loss: Annotated[
+        Share | None, Field(lt=1, description=f"{_EMULATED}: the share of packets lost in each direction.")
+    ] = None
 
 
 class ExcludeSpec(Strict):
@@ -264,15 +271,18 @@ class Experiment(Strict):
         Field(min_length=1, max_length=500, description="The question that the report answers."),
     ]
     provider: Annotated[
-        Literal["local", "lab", "gcp"],
-        Field(
-            description="Who makes the hosts: none needed (local), namespaces on this machine (lab), Google Cloud (gcp)."
-        ),
-    ] = "local"
+        ProviderName,
+        Field(description=f"Who makes the hosts: {', '.join(f'{p.title} ({p.name})' for p in PROVIDERS.values())}."),
+    ] = THIS_MACHINE
     machine: Annotated[
         Short | None,
         Field(
-            description="lab and gcp: the machine type of every host. In the lab f1-micro by default; `lab` sets no limit."
+            description=" ".join(
+                [
+                    f"{' and '.join(MAKERS)}: the machine type of every host.",
+                    *(p.about_machines for p in PROVIDERS.values() if p.about_machines),
+                ]
+            )
         ),
     ] = None
     pin: Annotated[

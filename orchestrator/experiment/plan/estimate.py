@@ -19,6 +19,7 @@ from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.regions import HOME_ZONE, profile, region_of
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.experiment.plan.traffic import Traffic, priced, wire_bytes
+from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 
 _INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
 _SEGMENT_BYTES = 1400  # bodies up to it share one tcp floor
@@ -49,13 +50,11 @@ class Costs:
     ping_s: float = 1.0  # elapsed: 50 pings, beside their round trips
     floor_requests: int = 250
     floor_at_most_s: float = 2.5
-    lab_s: float = 8.0  # elapsed: making the hosts of a lab
-    gcp_s: float = 120.0  # elapsed: making instances until they answer
+    hosts_up_s: float | None = None  # elapsed: making all hosts until they answer; None: as the provider declares
     upload_bytes: float = 43e6  # to each host of a cloud: the wheels of locks/services.lock (42 MB) and the code
     upload_mbit: float = 20.0  # of the controller's line, shared by all hosts: an assumption
     deploy_s: float = 12.0  # installing on a host, all hosts at once
-    lab_down_s: float = 4.0  # elapsed: taking the hosts of a lab down
-    gcp_down_s: float = 90.0  # elapsed: deleting instances, then their network: an assumption
+    hosts_down_s: float | None = None  # elapsed: taking all hosts down; None: as the provider declares
     report_s: float = 5.0  # elapsed: checks and report
 
 
@@ -67,7 +66,7 @@ def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
     """
     found: dict[str, float] = {}
     for summary in summaries:
-        if (summary.get("plan") or {}).get("provider") != "local":
+        if (summary.get("plan") or {}).get("provider") != THIS_MACHINE:
             continue
         rates = {cell["id"] for cell in summary["plan"].get("cells", ()) if cell["load"]["rate_per_s"] is not None}
         for cell in summary.get("cells", ()):
@@ -98,7 +97,7 @@ class Estimate:
 
 def hosts_needed(plan: Plan) -> tuple[str, ...]:
     """The zone of every host that is made for the plan; none where the machine that orch runs on is the host."""
-    return () if plan.provider == "local" else tuple(host.zone for host in topology(plan).hosts)
+    return () if not PROVIDERS[plan.provider].makes_hosts else tuple(host.zone for host in topology(plan).hosts)
 
 
 def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
@@ -223,7 +222,7 @@ class _Trial:
     def __init__(self, plan: Plan, cell: Cell, operation: Operation, placement: Placement, costs: Costs) -> None:
         self._cell, self._operation, self._placement, self._costs = cell, operation, placement, costs
         self._cores = _cores(plan)
-        self._ends_share_a_host = placement.kind == "local" and plan.provider != "local"
+        self._ends_share_a_host = placement.kind == "local" and PROVIDERS[plan.provider].makes_hosts
         self._round_trips_to_open = int(plan.resolved.get(cell.stack, {}).get("round_trips_to_open", 1))
         load, warmup = cell.load, cell.warmup
         warmup_each_s = self._each_s()  # always a closed loop
@@ -241,9 +240,10 @@ class _Trial:
         self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s
 
     def _overhead_s(self, plan: Plan) -> float:
-        remote_s = 0.0 if plan.provider == "local" else self._costs.remote_s
+        makes_hosts = PROVIDERS[plan.provider].makes_hosts
+        remote_s = self._costs.remote_s if makes_hosts else 0.0
         starting = self._costs.start_s / (1 if self._ends_share_a_host else 2)  # two hosts start at the same time
-        if plan.provider == "local":
+        if not makes_hosts:
             starting = self._costs.start_s
         return starting / self._cores + self._costs.between_s + remote_s + 5 * _rtt_s(self._placement)
 
@@ -284,17 +284,21 @@ def _look_s(plan: Plan, placement: Placement, floors: int, costs: Costs) -> floa
 
 
 def _hosts_s(plan: Plan, costs: Costs) -> float:
-    if plan.provider == "local":
+    provider = PROVIDERS[plan.provider]
+    if not provider.makes_hosts:
         return 0.0
-    installed_s = costs.deploy_s / _cores(plan)
-    if plan.provider == "lab":
-        return costs.lab_s + installed_s
-    upload_s = len(hosts_needed(plan)) * costs.upload_bytes * 8 / (costs.upload_mbit * 1e6)
-    return costs.gcp_s + upload_s + installed_s
+    uploads = len(hosts_needed(plan)) if provider.uploads else 0
+    upload_s = uploads * costs.upload_bytes * 8 / (costs.upload_mbit * 1e6)
+    return _known(costs.hosts_up_s, provider.seconds_up) + upload_s + costs.deploy_s / _cores(plan)
 
 
 def _teardown_s(plan: Plan, costs: Costs) -> float:
-    return {"local": 0.0, "lab": costs.lab_down_s}.get(plan.provider, costs.gcp_down_s)
+    provider = PROVIDERS[plan.provider]
+    return _known(costs.hosts_down_s, provider.seconds_down) if provider.makes_hosts else 0.0
+
+
+def _known(given: float | None, declared: float) -> float:
+    return declared if given is None else given
 
 
 def cost_of(plan: Plan, hours: float) -> float | None:
@@ -302,6 +306,6 @@ def cost_of(plan: Plan, hours: float) -> float | None:
 
     Their traffic is not in it: it does not depend on how long they are up (`Estimate.traffic`).
     """
-    if plan.provider != "gcp" or plan.machine is None:
+    if not PROVIDERS[plan.provider].costs_money or plan.machine is None:
         return 0.0
     return cost_usd(plan.machine, [region_of(zone) for zone in hosts_needed(plan)], hours)

@@ -1,4 +1,4 @@
-"""Machine types of Google Compute Engine: what they are, and what they cost. Also the sizes that `lab` emulates.
+"""Machine types of Google Compute Engine: what they are, and what they cost. Also the sizes that are emulated.
 
 Prices are list prices in US dollars per hour, on demand, of the price list that was generated from Google's Cloud
 Billing catalogue on 2025-03-06 (Cyclenerd/google-cloud-pricing-cost-calculator, pricing.yml of that day). An
@@ -42,20 +42,6 @@ MACHINES: dict[str, Machine] = {
         Machine(name="e2-standard-8", cores=8.0, memory_mb=32768),
     )
 }
-
-DEFAULT_MACHINE = "f1-micro"  # of a lab whose file names none: what the study used that most readers know
-UNLIMITED = "lab"  # all of the machine that the lab stands on
-# What infra/lab/machines.tf knows: the types that one Linux machine can be expected to have the cores for.
-LAB_MACHINES = (
-    UNLIMITED,
-    "f1-micro",
-    "g1-small",
-    "e2-micro",
-    "e2-small",
-    "e2-medium",
-    "n1-standard-1",
-    "e2-standard-2",
-)
 
 # E2 types are billed by the same rates per core and per GB, and all have 4 GB per core: one price per region says all.
 _E2_PER_CORE_USD: dict[str, float] = {

@@ -9,10 +9,11 @@ from orchestrator.experiment.model.experiment import PlacementSpec
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.plan import Link, Placement, PlacementKind
 from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE, known_pairs, profile, region_of
+from orchestrator.experiment.providers import EMULATING, PROVIDERS, any_of
 
 _BUILT_IN = ("local", "same-zone", "cross-region")
 _LINK_KEYS = ("rtt", "jitter", "rate", "loss")
-_LAB_RATE_MBIT = 1000.0  # a link without a rate lets its queue overflow at full speed
+_EMULATED_RATE_MBIT = 1000.0  # a link without a rate lets its queue overflow at full speed
 
 
 def resolve_placements(located: Located) -> tuple[Placement, ...]:
@@ -27,7 +28,7 @@ def resolve_placements(located: Located) -> tuple[Placement, ...]:
             located.add(path, f"placement '{spec.name}' is given twice.")
             continue
         names.add(spec.name)
-        if experiment.provider == "local":
+        if not PROVIDERS[experiment.provider].makes_hosts:
             placement = _on_this_machine(located, index, spec)
         else:
             placement = _between_hosts(located, index, spec, home)
@@ -40,10 +41,12 @@ def resolve_placements(located: Located) -> tuple[Placement, ...]:
 def _on_this_machine(located: Located, index: int, spec: PlacementSpec) -> Placement | None:
     path = ("placements", index)
     if spec.name != "local" or spec.from_zone or spec.to_zone:
+        others = (p for p in PROVIDERS.values() if p.about_distance)
+        others_in_words = ", ".join(f"`provider: {p.name}` {p.about_distance}" for p in others)
         located.add(
             path,
             f"provider local has one machine, so '{spec.name}' cannot be had there: its only placement is local."
-            " `provider: lab` emulates distance on one Linux machine, `provider: gcp` has the real one.",
+            f" {others_in_words}.",
         )
         return None
     given = [key for key in _LINK_KEYS if getattr(spec, key) is not None]
@@ -59,6 +62,7 @@ def _between_hosts(located: Located, index: int, spec: PlacementSpec, home: str)
     if zones is None:
         return None
     from_zone, to_zone = zones
+    provider = PROVIDERS[located.experiment.provider]
     kind: PlacementKind = "same-zone" if from_zone == to_zone else "cross-region"
     if spec.name == "local":
         kind = "local"
@@ -68,13 +72,14 @@ def _between_hosts(located: Located, index: int, spec: PlacementSpec, home: str)
     given = [key for key in _LINK_KEYS if getattr(spec, key) is not None]
     if given and kind == "local":
         located.add((*path, given[0]), f"'{given[0]}' needs two hosts: both ends of a local placement share one.")
-    elif given and located.experiment.provider == "gcp":
+    elif given and provider.distance == "real":
         located.add(
-            (*path, given[0]), f"'{given[0]}' is the network's own on gcp; leave it out, or use `provider: lab`."
+            (*path, given[0]),
+            f"'{given[0]}' is the network's own on {provider.name}; leave it out, or use {any_of(EMULATING)}.",
         )
     link = Link()
-    if kind != "local" and located.experiment.provider == "lab":
-        link = _lab_link(located, index, spec, from_zone, to_zone)
+    if kind != "local" and provider.distance == "emulated":
+        link = _emulated_link(located, index, spec, from_zone, to_zone)
     return Placement(id=spec.name, name=spec.name, kind=kind, from_zone=from_zone, to_zone=to_zone, link=link)
 
 
@@ -88,21 +93,23 @@ def _zones(located: Located, index: int, spec: PlacementSpec, home: str) -> tupl
         return from_zone, to_zone
     if spec.name == "cross-region" and not spec.from_zone and not spec.to_zone:
         return home, AWAY_ZONE if region_of(home) != region_of(AWAY_ZONE) else HOME_ZONE
-    if located.experiment.provider == "lab" and spec.rtt is not None and not spec.to_zone:
-        return spec.from_zone or home, f"lab-{spec.name.replace('_', '-').strip('-')}-a"
+    provider = PROVIDERS[located.experiment.provider]
+    is_emulated = provider.distance == "emulated"
+    if is_emulated and spec.rtt is not None and not spec.to_zone:
+        return spec.from_zone or home, f"{provider.name}-{spec.name.replace('_', '-').strip('-')}-a"
     if not spec.from_zone or not spec.to_zone:
         missing = "from" if not spec.from_zone else "to"
         near = "" if spec.name in _BUILT_IN else f" {did_you_mean(spec.name, _BUILT_IN)}"
         located.add(
             ("placements", index),
             f"placement '{spec.name}' needs `{missing}`, a zone such as {HOME_ZONE}"
-            f"{', or on lab an `rtt`' if located.experiment.provider == 'lab' else ''}.{near}",
+            f"{f', or on {provider.name} an `rtt`' if is_emulated else ''}.{near}",
         )
         return None
     return spec.from_zone, spec.to_zone
 
 
-def _lab_link(located: Located, index: int, spec: PlacementSpec, from_zone: str, to_zone: str) -> Link:
+def _emulated_link(located: Located, index: int, spec: PlacementSpec, from_zone: str, to_zone: str) -> Link:
     known = profile(from_zone, to_zone)
     if spec.rtt is None and known is None:
         located.add(
@@ -119,7 +126,10 @@ def _lab_link(located: Located, index: int, spec: PlacementSpec, from_zone: str,
     if link.rtt_ms is not None and jitter_ms > link.rtt_ms:
         located.add(("placements", index, "jitter"), "the jitter is larger than the round trip itself.")
     return replace(
-        link, jitter_ms=jitter_ms, rate_mbit=spec.rate or _LAB_RATE_MBIT, loss=0.0 if spec.loss is None else spec.loss
+        link,
+        jitter_ms=jitter_ms,
+        rate_mbit=spec.rate or _EMULATED_RATE_MBIT,
+        loss=0.0 if spec.loss is None else spec.loss,
     )
 
 

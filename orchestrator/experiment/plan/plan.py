@@ -11,12 +11,12 @@ import json
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
+from orchestrator.experiment.providers import ProviderName
 from services.python.contract.lines import Load, Warmup
 
 SCHEMA_VERSION = 1
 
 PlacementKind = Literal["local", "same-zone", "cross-region"]
-Provider = Literal["local", "lab", "gcp"]
 Pin = Literal["apart", "together", "off"]
 
 
@@ -120,7 +120,7 @@ class Plan:
 
     name: str
     question: str
-    provider: Provider
+    provider: ProviderName
     machine: str | None
     pin: Pin
     stacks: tuple[Stack, ...]

@@ -10,11 +10,12 @@ from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
 from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed
-from orchestrator.experiment.plan.machines import DEFAULT_MACHINE, LAB_MACHINES, MACHINES, PRICES_AS_OF
+from orchestrator.experiment.plan.machines import PRICES_AS_OF
 from orchestrator.experiment.plan.matrix import build_matrix
 from orchestrator.experiment.plan.plan import Limits, Plan
 from orchestrator.experiment.plan.regions import region_of
 from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
 from services.python.contract.offers import Protocol, protocols
 
@@ -35,7 +36,7 @@ def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Pro
         name=experiment.name,
         question=experiment.question,
         provider=experiment.provider,
-        machine=experiment.machine or (None if experiment.provider == "local" else DEFAULT_MACHINE),
+        machine=experiment.machine or PROVIDERS[experiment.provider].default_machine,
         pin=experiment.pin,
         stacks=matrix.stacks,
         operations=matrix.operations,
@@ -62,22 +63,29 @@ def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Pro
 
 def _check_provider(located: Located) -> None:
     experiment = located.experiment
-    if experiment.provider == "local":
+    provider = PROVIDERS[experiment.provider]
+    if not provider.makes_hosts:
         if experiment.machine is not None:
-            located.add(("machine",), "provider local measures on this very machine; `machine` is for lab and gcp.")
+            makers = " and ".join(MAKERS)
+            located.add(
+                ("machine",), f"provider {provider.name} measures on this very machine; `machine` is for {makers}."
+            )
         if experiment.requesters > 1:
-            located.add(("requesters",), "provider local has one host; several requesters need `provider: lab` or gcp.")
+            located.add(
+                ("requesters",),
+                f"provider {provider.name} has one host; several requesters need {any_of(MAKERS)}.",
+            )
         return
-    if experiment.provider == "gcp":
+    if provider.needs_controller:
         _check_controller()
-    if experiment.provider == "gcp" and experiment.machine is None:
-        located.add(("provider",), "gcp needs a `machine`, such as e2-micro or f1-micro.")
-    known = LAB_MACHINES if experiment.provider == "lab" else MACHINES
-    if experiment.machine is not None and experiment.machine not in known:
+    if provider.default_machine is None and experiment.machine is None:
+        such_as = " or ".join(provider.machines[:2])
+        located.add(("provider",), f"{provider.name} needs a `machine`, such as {such_as}.")
+    if experiment.machine is not None and experiment.machine not in provider.machines:
         located.add(
             ("machine",),
             f"{experiment.provider} knows no machine type '{experiment.machine}'."
-            f" {did_you_mean(experiment.machine, known)}",
+            f" {did_you_mean(experiment.machine, provider.machines)}",
         )
     if experiment.requesters > 1:
         for index, placement in enumerate(experiment.placements):
@@ -98,7 +106,7 @@ def _check_controller() -> None:
 
 def _check_limits(located: Located) -> None:
     limits = located.experiment.limits
-    if located.experiment.provider != "local" and limits.ttl < limits.wall:
+    if PROVIDERS[located.experiment.provider].makes_hosts and limits.ttl < limits.wall:
         located.add(
             ("limits", "ttl"),
             f"the hosts would end after {format_duration(limits.ttl)}, before the run may ({format_duration(limits.wall)}).",
@@ -130,7 +138,7 @@ def _check_requests(located: Located, plan: Plan) -> None:
 
 def _check_cost(located: Located, plan: Plan) -> None:
     """Refuse what may cost more than allowed: every host until it ends itself, and all traffic that the plan allows."""
-    if plan.provider != "gcp" or plan.machine is None:
+    if not PROVIDERS[plan.provider].costs_money or plan.machine is None:
         return
     regions = [region_of(zone) for zone in hosts_needed(plan)]
     cost = cost_of(plan, plan.limits.ttl_s / 3600)

@@ -1,4 +1,4 @@
-"""Plans on disk: `.orch/plans/<id>.json`, and which of them is current."""
+"""Plans on disk, `<id>.json` in a folder (`Workspace.plans`), and which of them is current."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from orchestrator.files import UnreadableFile, read_file, sha256_of_file
 from orchestrator.strict_json import read_json
 from services.python.contract.offers import MAX_PAYLOAD_BYTES
 
-FOLDER = Path(".orch") / "plans"
 _CURRENT = "current"
 MOST_BYTES = 64 * 2**20  # several times what the largest plan takes
 
 
-def save(plan: Plan, folder: Path = FOLDER) -> Path:
+def save(plan: Plan, folder: Path) -> Path:
     """Write a plan and make it the current one; its path.
 
     MissingError when the disk is full, or the folder cannot be written to.
@@ -45,7 +44,7 @@ def _write(path: Path, text: str) -> None:
         partial.write_bytes(content)
 
 
-def load(identity: str, folder: Path = FOLDER) -> Plan:
+def load(identity: str, folder: Path) -> Plan:
     """The plan of that id. UsageError when there is none, or when its content is not what its name says."""
     path = folder / f"{identity}.json"
     try:
@@ -65,13 +64,13 @@ def load(identity: str, folder: Path = FOLDER) -> Plan:
     return plan
 
 
-def forget_current(folder: Path = FOLDER) -> None:
+def forget_current(folder: Path) -> None:
     """Leave no plan current: one that was asked for could not be made, and an older one is not what is wanted."""
     with suppress(OSError):
         (folder / _CURRENT).unlink(missing_ok=True)
 
 
-def current(folder: Path = FOLDER) -> Plan:
+def current(folder: Path) -> Plan:
     """The plan that was made last. UsageError when there is none."""
     try:
         identity = read_file(folder / _CURRENT, 100, follow=False).decode(errors="replace").strip()

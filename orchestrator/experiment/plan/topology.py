@@ -9,6 +9,7 @@ from itertools import combinations
 from orchestrator.experiment.model.host_rules import MOST_RTT_S
 from orchestrator.experiment.plan.plan import Link, Placement, Plan
 from orchestrator.experiment.plan.regions import HOME_ZONE, profile
+from orchestrator.experiment.providers import PROVIDERS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +90,7 @@ def topology(plan: Plan) -> Topology:
         ends[placement.id] = Ends(requesters=requesters, responder=responder)
         zones = (min(asks, answers), max(asks, answers))
         links[zones] = WantedLink(zones=zones, link=placement.link)
-    if plan.provider == "lab":
+    if PROVIDERS[plan.provider].distance == "emulated":
         links |= _between_the_others({host.zone for host in hosts.values()}, links)
     return Topology(hosts=tuple(hosts.values()), links=tuple(links.values()), ends=ends)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from orchestrator.experiment.plan.plan import Operation, Plan
 from orchestrator.experiment.plan.regions import region_of
 from orchestrator.experiment.plan.topology import topology
+from orchestrator.experiment.providers import PROVIDERS
 
 TRAFFIC_PRICES_AS_OF = "2026-11-21"
 _GIB = 2**30
@@ -70,7 +71,7 @@ def wire_bytes(operation: Operation) -> float:
 
 def priced(plan: Plan, sent: Mapping[str, float], fetched_bytes: float) -> Traffic:
     """What it costs to send so many bytes per placement (by id), and to fetch the samples; nothing outside a cloud."""
-    if plan.provider != "gcp":
+    if not PROVIDERS[plan.provider].costs_money:
         return Traffic()
     wanted = topology(plan)
     zones = {host.name: host.zone for host in wanted.hosts}

@@ -20,6 +20,7 @@ from orchestrator.hosts.lifecycle import IntentLog, Receipt
 from orchestrator.hosts.local.process import LocalProcess
 from orchestrator.hosts.pinning import Pinning, on_this_machine
 from orchestrator.hosts.processes import RUN_MARK, Known, marked, started_at
+from orchestrator.workspace import Workspace
 
 ADDRESS = "127.0.0.1"
 _FACTS_TIMEOUT_S = 60.0
@@ -132,7 +133,12 @@ class LocalFleet:
 class LocalDeployment:
     """Makes no host, and leaves no process behind."""
 
-    def __init__(self, plan: Plan, intent_log: IntentLog) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        intent_log: IntentLog,
+        workspace: Workspace,  # noqa: ARG002 - all that it makes lies in the run folder
+    ) -> None:
         self._plan = plan
         self._intent_log = intent_log
         self._hosts: list[LocalHost] = []

@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from orchestrator.errors import MissingError
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.processes import started_at
 from orchestrator.strict_json import parse_json
 
 VARIABLE = "ORCH_MACHINE_LOCK"
-MEASURE_HERE = ("local", "lab")  # the providers whose hosts are this machine
 _PLACE = Path("/tmp/orch-measuring.lock")  # noqa: S108 - one place for all users; opened with care
 _MOST_BYTES = 65_536
 _MOST_PIDS = 1 << 31
@@ -63,7 +63,7 @@ def machine(provider: str, *, share: bool = False) -> Iterator[Share]:
     MissingError that names the run which measures already, unless `share`; or when the file is not an ordinary one, or
     holds something else.
     """
-    if provider not in MEASURE_HERE:
+    if not PROVIDERS[provider].hosts_are_this_machine:
         yield Share()
         return
     path = Path(os.environ.get(VARIABLE) or _PLACE)

@@ -20,10 +20,10 @@ from orchestrator.experiment.plan.estimate import cost_of
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import Topology, WantedLink, topology
 from orchestrator.hosts.lifecycle import IntentLog, Receipt
-from orchestrator.hosts.provision import ansible, registry
+from orchestrator.hosts.provision import ansible
 from orchestrator.hosts.provision.archives import cache_folder
 from orchestrator.hosts.provision.infra import ROOT, Infra
-from orchestrator.hosts.provision.registry import Intent, deployment_id, folder_of
+from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.takedown import take_down, terraform_of
 from orchestrator.hosts.provision.terraform import find_program
 from orchestrator.hosts.provision.wheelhouse import Target, code, wheelhouse
@@ -31,6 +31,7 @@ from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove
 from orchestrator.hosts.remote.host import RemoteHost
 from orchestrator.hosts.remote.keys import ensure_key
 from orchestrator.hosts.remote.ssh import Access
+from orchestrator.workspace import Workspace
 
 T = TypeVar("T")
 
@@ -44,13 +45,14 @@ _PROBE = (
 class TerraformDeployment:
     """The hosts of one run; see `hosts.provider.Deployment`."""
 
-    def __init__(self, plan: Plan, intent_log: IntentLog) -> None:
+    def __init__(self, plan: Plan, intent_log: IntentLog, workspace: Workspace) -> None:
         self._plan = plan
         self._intent_log = intent_log
         self.id = deployment_id(intent_log.path.name)
-        self.folder = folder_of(self.id)
+        self._registry = Registry(workspace.deployments)
+        self.folder = self._registry.folder_of(self.id)
         self._infra = Infra(plan.provider)
-        self._terraform = terraform_of(self.id, plan.provider)
+        self._terraform = terraform_of(self.folder, plan.provider)
         self._topology: Topology = topology(plan)
         self._members: dict[str, RemoteHost] = {}
 
@@ -63,7 +65,7 @@ class TerraformDeployment:
         self._infra.check()
         find_program()
         ansible.find_playbook_program()
-        stood = registry.read(self.id)
+        stood = self._registry.read(self.id)
         intent = self._declare(stood)
         self._terraform.variables.write_text(variables(self._plan, self.id, self.folder / "keys"))
         self._terraform.init()
@@ -74,7 +76,7 @@ class TerraformDeployment:
         (self.folder / "output.json").write_text(json.dumps(output, indent=2))
         self._write_ssh_files(output["hosts"])
         ends = [host["expires_at"] for host in self._infra.status(self.id)["hosts"].values() if host["expires_at"]]
-        registry.write(replace(intent, state="up", expires_at=max(ends, default=intent.expires_at)))
+        self._registry.write(replace(intent, state="up", expires_at=max(ends, default=intent.expires_at)))
         self._intent_log.append({"event": "provisioned", "deployment": self.id, "link": output["link"]})
 
     def deploy(self) -> RemoteFleet:
@@ -112,14 +114,16 @@ class TerraformDeployment:
     def teardown(self) -> Receipt:
         """Close the connections, and take the deployment down from its intent; see `Deployment.teardown`."""
         self._close()
-        intent = registry.read(self.id)
+        intent = self._registry.read(self.id)
         return (
-            Receipt(provider=self._plan.provider, note="nothing had been made") if intent is None else take_down(intent)
+            Receipt(provider=self._plan.provider, note="nothing had been made")
+            if intent is None
+            else take_down(self._registry, intent)
         )
 
     def describe(self) -> dict[str, Any]:
         """Provider, hosts, until when, and how to end them; see `Deployment.describe`."""
-        intent = registry.read(self.id)
+        intent = self._registry.read(self.id)
         if intent is None:
             return {"provider": self._plan.provider, "deployment": self.id, "hosts": []}
         return {
@@ -148,7 +152,7 @@ class TerraformDeployment:
             state="intended",
             target=self._infra.target(),
         )
-        registry.write(intent)
+        self._registry.write(intent)
         self._intent_log.append({"event": "deployment", "deployment": self.id, "provider": intent.provider})
         return intent
 

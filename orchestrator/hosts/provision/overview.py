@@ -7,12 +7,11 @@ from typing import Any
 
 from orchestrator.clock import SYSTEM
 from orchestrator.errors import OrchError
-from orchestrator.hosts.provision import registry
 from orchestrator.hosts.provision.infra import Infra
-from orchestrator.hosts.provision.registry import Intent
+from orchestrator.hosts.provision.registry import Intent, Registry
 
 
-def overview() -> list[dict[str, Any]]:
+def overview(registry: Registry) -> list[dict[str, Any]]:
     """One entry per deployment that may still be up, oldest first; hosts as the provider tells them."""
     now = SYSTEM.wall_ns() / 1e9
     entries = []

@@ -10,6 +10,7 @@ from typing import Any
 from orchestrator.errors import OrchError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import topology
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.provision.deployment import variables
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.terraform import Changes, Terraform, find_program
@@ -38,12 +39,12 @@ class Preview:
 
 
 def preview(plan: Plan) -> Preview | None:
-    """A real `terraform plan` for what the plan needs, in a folder that is gone afterwards; None for provider local.
+    """A real `terraform plan` for what the plan needs, in a folder that is gone afterwards; None where no host is made.
 
     What keeps Terraform from being asked (no program, no root, no credentials) is told in the preview: a plan can be
     made and read without it.
     """
-    if plan.provider == "local":
+    if not PROVIDERS[plan.provider].makes_hosts:
         return None
     hosts = tuple((host.name, host.zone) for host in topology(plan).hosts)
     infra = Infra(plan.provider)

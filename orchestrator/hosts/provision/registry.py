@@ -1,4 +1,4 @@
-"""Which deployments there are: a folder each under `.orch/deployments/`; its `deployment.json` comes first.
+"""Which deployments there are: a folder each in one place (`Workspace.deployments`); its `deployment.json` comes first.
 
 That file and the provider's own sweep are all that teardown needs; plans, state and keys of several deployments stand
 side by side. What lies in such a folder says what is run and deleted, so it is only believed where this user's orch made
@@ -21,7 +21,6 @@ from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.hosts.provision.infra import MODULES
 from orchestrator.strict_json import read_json
 
-FOLDER = Path(".orch") / "deployments"
 FILE = "deployment.json"
 _PARTIAL = f"{FILE}.partial"
 _MARK = "mark"
@@ -59,32 +58,88 @@ def deployment_id(run_id: str) -> str:
     return "o" + hashlib.sha256(run_id.encode()).hexdigest()[:9]
 
 
-def folder_of(identity: str) -> Path:
-    """Where a deployment keeps state, keys and logs."""
-    return FOLDER / identity
+@dataclass(frozen=True)
+class Registry:
+    """The deployments of one place, a folder each (`Workspace.deployments`)."""
 
+    place: Path
 
-def write(intent: Intent) -> None:
-    """Put the intent on the disk, whole and marked as ours, before this returns.
+    def folder_of(self, identity: str) -> Path:
+        """Where a deployment keeps state, keys and logs."""
+        return self.place / identity
 
-    UsageError when its folder is there already, and is not one that this user's orch made.
-    """
-    folder = folder_of(intent.id)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        folder.mkdir(mode=0o700)
-    except FileExistsError:
+    def write(self, intent: Intent) -> None:
+        """Put the intent on the disk, whole and marked as ours, before this returns.
+
+        UsageError when its folder is there already, and is not one that this user's orch made.
+        """
+        folder = self.folder_of(intent.id)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(mode=0o700)
+        except FileExistsError:
+            _require_private(folder)
+            if self.read(intent.id) is None and any(item.name != _PARTIAL for item in folder.iterdir()):
+                raise _foreign(folder, "it was there before, with something in it") from None
+        document = json.loads(json.dumps(asdict(intent)))
+        partial = folder / _PARTIAL
+        partial.unlink(missing_ok=True)  # never written through, should it be a link
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            json.dump({**document, _MARK: mark_of(document, folder)}, file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(folder / FILE)
+
+    def read(self, identity: str) -> Intent | None:
+        """The intent of a deployment; None when there never was one.
+
+        UsageError when it was not written here by this user's orch, and when what was written is damaged.
+        """
+        folder = self.folder_of(identity)
+        path = folder / FILE
+        if not os.path.lexists(path):
+            return None
         _require_private(folder)
-        if read(intent.id) is None and any(item.name != _PARTIAL for item in folder.iterdir()):
-            raise _foreign(folder, "it was there before, with something in it") from None
-    document = json.loads(json.dumps(asdict(intent)))
-    partial = folder / _PARTIAL
-    partial.unlink(missing_ok=True)  # never written through, should it be a link
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump({**document, _MARK: mark_of(document, folder)}, file, indent=2)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(folder / FILE)
+        try:
+            document = read_json(path)
+            if not isinstance(document, dict):
+                raise ValueError("it holds no object")
+            claimed = document.pop(_MARK, None)
+            intent: Intent = TypeAdapter(Intent).validate_json(json.dumps(document))
+            _require_its_own(intent, identity)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            raise _damaged(path, f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from error
+        except (OSError, ValueError) as error:
+            raise _damaged(path, str(error)) from error
+        if not own_mark.is_ours("deployment", _about(document, folder), claimed):
+            raise _foreign(folder, f"{FILE} does not carry the mark of {own_mark.key_file()}")
+        return intent
+
+    def intents(self) -> list[Intent]:
+        """Every deployment that was ever begun here, oldest first."""
+        found = [self.read(path.parent.name) for path in self.place.glob(f"*/{FILE}")]
+        return sorted((i for i in found if i is not None), key=lambda i: i.created_at)
+
+    def standing(self) -> list[Intent]:
+        """Deployments of which something may still be up."""
+        return [i for i in self.intents() if i.state != "down"]
+
+    def find(self, name: str | None) -> Intent:
+        """The standing deployment of that id or run id, or the only one; UsageError when that names none or several."""
+        up = self.standing()
+        if name is not None:
+            for intent in up:
+                if name in (intent.id, intent.run_id):
+                    return intent
+            known = [i.run_id for i in up]
+            raise UsageError(
+                f"no deployment of {name} is up", hint=did_you_mean(name, known) if known else "nothing is up"
+            )
+        if len(up) != 1:
+            listed = ", ".join(f"{i.id} ({i.run_id})" for i in up)
+            raise UsageError(f"several deployments are up: {listed}; name one" if up else "no deployment is up")
+        return up[0]
 
 
 def mark_of(document: dict[str, Any], folder: Path) -> str:
@@ -95,33 +150,6 @@ def mark_of(document: dict[str, Any], folder: Path) -> str:
 def _about(document: dict[str, Any], folder: Path) -> list[Any]:
     """The device's number is left out: it may be another one after a restart, and hosts must still be taken down then."""
     return [str(folder.resolve()), folder.stat().st_ino, document]
-
-
-def read(identity: str) -> Intent | None:
-    """The intent of a deployment; None when there never was one.
-
-    UsageError when it was not written here by this user's orch, and when what was written is damaged.
-    """
-    folder = folder_of(identity)
-    path = folder / FILE
-    if not os.path.lexists(path):
-        return None
-    _require_private(folder)
-    try:
-        document = read_json(path)
-        if not isinstance(document, dict):
-            raise ValueError("it holds no object")
-        claimed = document.pop(_MARK, None)
-        intent: Intent = TypeAdapter(Intent).validate_json(json.dumps(document))
-        _require_its_own(intent, identity)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise _damaged(path, f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from error
-    except (OSError, ValueError) as error:
-        raise _damaged(path, str(error)) from error
-    if not own_mark.is_ours("deployment", _about(document, folder), claimed):
-        raise _foreign(folder, f"{FILE} does not carry the mark of {own_mark.key_file()}")
-    return intent
 
 
 def _require_its_own(intent: Intent, identity: str) -> None:
@@ -150,29 +178,3 @@ def _damaged(path: Path, why: str) -> UsageError:
     return UsageError(
         f"{path}: damaged: {why}", hint=f"move {path.parent} away; `orch teardown --all` then {_BY_LABEL}"
     )
-
-
-def intents() -> list[Intent]:
-    """Every deployment that was ever begun here, oldest first."""
-    found = [read(path.parent.name) for path in FOLDER.glob(f"*/{FILE}")]
-    return sorted((i for i in found if i is not None), key=lambda i: i.created_at)
-
-
-def standing() -> list[Intent]:
-    """Deployments of which something may still be up."""
-    return [i for i in intents() if i.state != "down"]
-
-
-def find(name: str | None) -> Intent:
-    """The standing deployment of that id or run id, or the only one; UsageError when that names none or several."""
-    up = standing()
-    if name is not None:
-        for intent in up:
-            if name in (intent.id, intent.run_id):
-                return intent
-        known = [i.run_id for i in up]
-        raise UsageError(f"no deployment of {name} is up", hint=did_you_mean(name, known) if known else "nothing is up")
-    if len(up) != 1:
-        listed = ", ".join(f"{i.id} ({i.run_id})" for i in up)
-        raise UsageError(f"several deployments are up: {listed}; name one" if up else "no deployment is up")
-    return up[0]

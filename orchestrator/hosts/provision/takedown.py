@@ -5,24 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from orchestrator.errors import OrchError, UsageError
 from orchestrator.hosts import processes
 from orchestrator.hosts.lifecycle import Receipt
-from orchestrator.hosts.provision import registry
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.programs import LOCK, end_orphan
-from orchestrator.hosts.provision.registry import Intent, folder_of
+from orchestrator.hosts.provision.registry import Intent, Registry
 from orchestrator.hosts.provision.terraform import Terraform
 
 
-def terraform_of(identity: str, provider: str) -> Terraform:
-    """The driver of a deployment's own state."""
-    folder = folder_of(identity)
+def terraform_of(folder: Path, provider: str) -> Terraform:
+    """The driver of a deployment's own state, which lies in `folder`."""
     return Terraform(module=Infra(provider).module, folder=folder, variables=folder / "variables.tfvars.json")
 
 
-def take_down(intent: Intent) -> Receipt:
+def take_down(registry: Registry, intent: Intent) -> Receipt:
     """Destroy what the state knows, then sweep by label for what it does not; the receipt is what the sweep found.
 
     Safe at any time, any number of times. A host counts as destroyed when the sweep found nothing of it left; the
@@ -37,18 +36,19 @@ def take_down(intent: Intent) -> Receipt:
             raise
         note = f"it was down before, and was not looked at again: {error.message}"
         return Receipt(provider=intent.provider, created=intent.hosts, destroyed=intent.hosts, note=note)
-    end_orphan(folder_of(intent.id) / LOCK)
+    folder = registry.folder_of(intent.id)
+    end_orphan(folder / LOCK)
     created = intent.hosts if intent.state != "intended" else _found(infra, intent)
-    trouble = None if intent.state == "down" else _destroy(intent)
+    trouble = None if intent.state == "down" else _destroy(folder, intent)
     swept = infra.sweep(intent.id)
     left = (*swept.left, *map(str, processes.end(lambda: processes.marked(processes.RUN_MARK, intent.id))))
     unknown = swept.unknown if trouble is None else (*swept.unknown, trouble)
     note = f"swept by label: {', '.join(swept.removed)}" if swept.removed else ""
     if not left and not unknown:
-        for key in (folder_of(intent.id) / "keys").glob("*"):
+        for key in (folder / "keys").glob("*"):
             key.unlink()
         registry.write(replace(intent, state="down"))
-        terraform_of(intent.id, intent.provider).clear()
+        terraform_of(folder, intent.provider).clear()
     instances = {name: f"orch-{intent.id}-{name}" for name in created}
     # What was not seen to be gone does not count as destroyed, unless the sweep itself saw it go.
     gone = tuple(
@@ -72,9 +72,9 @@ def _is_among(instance: str, left: Iterable[str]) -> bool:
     return any(re.search(rf"{re.escape(instance)}(?![a-z0-9-])", item) for item in left)
 
 
-def _destroy(intent: Intent) -> str | None:
+def _destroy(folder: Path, intent: Intent) -> str | None:
     """Destroy by the state; what kept it from that, in words. Only the state knows of what has lost its labels."""
-    terraform = terraform_of(intent.id, intent.provider)
+    terraform = terraform_of(folder, intent.provider)
     if not terraform.variables.exists():
         return None
     try:

@@ -19,7 +19,7 @@ from deployments import make_key
 from fake_compute import FakeCompute
 
 # Against a fake, the provider also asks a fixed Google address who the user is, and gives up only after minutes.
-pytestmark = [pytest.mark.terraform, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.busy, pytest.mark.terraform, pytest.mark.slow, pytest.mark.timeout(900)]
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

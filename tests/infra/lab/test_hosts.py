@@ -9,7 +9,7 @@ import pytest
 from deployments import Deployment, make_key
 from orchlab import paths
 
-pytestmark = [pytest.mark.lab, pytest.mark.terraform]
+pytestmark = [pytest.mark.busy, pytest.mark.lab, pytest.mark.terraform]
 
 HOSTS = {
     "a": {"role": "requester", "zone": "us-central1-a", "machine": "f1-micro"},

@@ -14,7 +14,7 @@ import pytest
 from deployments import Deployment
 from orchlab import layout, namespaces, netem
 
-pytestmark = [pytest.mark.lab, pytest.mark.terraform]
+pytestmark = [pytest.mark.busy, pytest.mark.lab, pytest.mark.terraform]
 
 RTT_MS = 40
 HOSTS = {

@@ -18,7 +18,7 @@ import pytest
 from deployments import Deployment
 from orchlab import processes
 
-pytestmark = [pytest.mark.lab, pytest.mark.terraform]
+pytestmark = [pytest.mark.busy, pytest.mark.lab, pytest.mark.terraform]
 
 Deploy = Callable[..., Deployment]
 

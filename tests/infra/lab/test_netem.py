@@ -58,6 +58,7 @@ def test_a_failing_command_is_named() -> None:
         netem.run([failing])
 
 
+@pytest.mark.busy
 @pytest.mark.lab
 @pytest.mark.skipif(shutil.which("tc") is None, reason="tc is not installed")
 def test_tc_understands_the_words(lab_machine: None) -> None:
@@ -70,6 +71,7 @@ def test_tc_understands_the_words(lab_machine: None) -> None:
     assert "nonsense" in refused.stderr
 
 
+@pytest.mark.busy
 @pytest.mark.lab
 def test_the_cabling_connects_hosts(lab_machine: None) -> None:
     """Everything but netem itself, which this kernel may lack: bridge, devices, classes, filters."""

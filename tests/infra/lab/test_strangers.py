@@ -15,7 +15,7 @@ import pytest
 from deployments import Deployment, make_key
 from orchlab import cgroups, layout, ownership
 
-pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("lab_machine")]
+pytestmark = [pytest.mark.busy, pytest.mark.lab, pytest.mark.usefixtures("lab_machine")]
 
 
 def provider(infra: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.infra.qemu import machine
 
-pytestmark = [pytest.mark.qemu, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.busy, pytest.mark.qemu, pytest.mark.slow, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).resolve().parents[3]
 # Without plugins and with infra's own fixtures only: importing takes longest where the CPU is emulated.

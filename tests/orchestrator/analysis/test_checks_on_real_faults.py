@@ -13,7 +13,7 @@ from tests.support import faults, quota, recorders
 from tests.support.faults import Fault, a_real_run
 from tests.support.judged import verdicts
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.busy]
 
 CLEAN = {
     "one after the other": {},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -32,7 +33,7 @@ def elsewhere(tmp_path, monkeypatch):
 def test_status_shows_a_local_run_that_goes_on_and_no_more_once_it_has_ended(monkeypatch):
     shown = io.StringIO()
     monkeypatch.setattr(console, "out", shown)
-    folder = RunFolder.create(plan(repeats=3), command=["orch", "run"])
+    folder = RunFolder.create(plan(repeats=3), command=["orch", "run"], root=Path("results"))
     folder.append({"event": "stage", "stage": "measure"})
 
     status.command()

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.busy
+
 ROOT = Path(__file__).parents[3]
 EXPERIMENT = "name: example\nquestion: Which?\nstacks: [rest, grpc]\noperations: timestamp\nrepeats: 2\n"
 
@@ -204,7 +206,10 @@ def test_help_is_cheap() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.stderr == "[] ['orchestrator.cli.console', 'orchestrator.cli.streams', 'orchestrator.cli.main']\n"
+    assert (
+        done.stderr
+        == "[] ['orchestrator.cli.console', 'orchestrator.cli.here', 'orchestrator.cli.streams', 'orchestrator.cli.main']\n"
+    )
     assert "Verbs:" in done.stdout
 
 

@@ -29,7 +29,7 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def a_run() -> RunFolder:
-    folder = RunFolder.create(plan(), command=["orch", "run"])
+    folder = RunFolder.create(plan(), command=["orch", "run"], root=Path("results"))
     folder.release()
     return folder
 
@@ -41,7 +41,7 @@ def test_without_a_plan_the_user_is_told_to_make_one():
 
 def test_a_bare_run_names_its_plan_with_the_overrides(monkeypatch):
     current = replace(plan(), experiment_path="x.yaml", overrides=("repeats=3", "seed=2"))
-    monkeypatch.setattr("orchestrator.experiment.plan.store.current", lambda: current)
+    monkeypatch.setattr("orchestrator.experiment.plan.store.current", lambda _: current)
     monkeypatch.setattr("orchestrator.experiment.plan.store.is_stale", lambda _: None)
     said = []
     monkeypatch.setattr(console, "progress", said.append)
@@ -154,7 +154,7 @@ def test_a_run_that_cannot_be_taken_down_keeps_no_other_from_it(monkeypatch, cap
 
 def test_a_run_that_goes_on_is_ended_only_by_its_name(monkeypatch, capsys):
     monkeypatch.setattr(console, "out", sys.stdout)
-    folder = RunFolder.create(plan(), command=["orch", "run"])
+    folder = RunFolder.create(plan(), command=["orch", "run"], root=Path("results"))
     teardown.command(None)
     assert f"{folder.id}  is still in progress in another orch process" in capsys.readouterr().out
     assert not (folder.path / "receipt.json").exists()

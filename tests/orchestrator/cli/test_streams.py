@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.busy
+
 ROOT = Path(__file__).parents[3]
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -40,7 +40,7 @@ BAD_INPUT = [
     ("connection: reused\n", "5:13: 'connection': 'reused' is not one of reuse, per-request. Did you mean reuse?"),
     ("pin: [apart]\n", "5:6: 'pin': a list is not one of apart, together, off. Known: apart, off, together."),
     ("machine: f1-micro\n", "5:10: provider local measures on this very machine; `machine` is for lab and gcp."),
-    ("requesters: 2\n", "5:13: provider local has one host; several requesters need `provider: lab` or gcp."),
+    ("requesters: 2\n", "5:13: provider local has one host; several requesters need `provider: lab` or `provider: gcp`."),
     (
         "placements: cross-region\n",
         "5:13: provider local has one machine, so 'cross-region' cannot be had there: its only placement is local."

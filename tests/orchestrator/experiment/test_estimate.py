@@ -14,8 +14,8 @@ Known = dict[str, Protocol]
 QUICK = "warmup: {requests: 0, at_least: 0s}\nrepeats: 1\n"
 # Nothing costs anything but the round trips, so that they can be counted.
 NOTHING = Costs(
-    default_request_s=0, open_s=0, byte_s=0, start_s=0, between_s=0, remote_s=0, ping_s=0, lab_s=0, deploy_s=0, report_s=0,
-    gcp_s=0, gcp_down_s=0, lab_down_s=0,
+    default_request_s=0, open_s=0, byte_s=0, start_s=0, between_s=0, remote_s=0, ping_s=0, hosts_up_s=0, hosts_down_s=0,
+    deploy_s=0, report_s=0,
 )  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def test_uploading_to_each_host_and_deleting_them_take_their_time(write: Write, 
     text = MINIMAL + "provider: gcp\nmachine: e2-micro\nplacements: cross-region\n"
     made = estimated(write, known, text, costs)
     assert made.hosts_s == pytest.approx(2 * 50e6 * 8 / 10e6)
-    longer = estimated(write, known, text, replace(costs, gcp_down_s=90.0))
+    longer = estimated(write, known, text, replace(costs, hosts_down_s=None))
     assert longer.duration_s - made.duration_s == pytest.approx(90)
     assert longer.teardown_s == 90
     assert estimated(write, known, MINIMAL).teardown_s == 0

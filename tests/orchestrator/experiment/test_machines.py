@@ -4,14 +4,13 @@ from pathlib import Path
 import pytest
 
 from orchestrator.experiment.plan.machines import (
-    DEFAULT_MACHINE,
-    LAB_MACHINES,
     MACHINES,
-    UNLIMITED,
     cost_usd,
     usd_per_hour,
 )
+from orchestrator.experiment.providers import PROVIDERS
 
+LAB = PROVIDERS["lab"]
 LAB_TABLE = Path(__file__).parents[3] / "infra" / "lab" / "machines.tf"
 
 
@@ -19,10 +18,16 @@ def test_the_lab_makes_every_machine_type_that_a_file_may_ask_of_it() -> None:
     made = re.findall(
         r"^ +(\S+) += \{ cpu_cores = (\S+), memory_mib = (\S+) \}", LAB_TABLE.read_text(encoding="utf-8"), re.MULTILINE
     )
-    assert sorted(name for name, _, _ in made) == sorted(LAB_MACHINES)
-    sizes = {name: (float(cores), int(memory)) for name, cores, memory in made if name != UNLIMITED}
+    assert sorted(name for name, _, _ in made) == sorted(LAB.machines)
+    sizes = {name: (float(cores), int(memory)) for name, cores, memory in made if name != LAB.unlimited_machine}
     assert sizes == {name: (MACHINES[name].cores, MACHINES[name].memory_mb) for name in sizes}
-    assert DEFAULT_MACHINE in LAB_MACHINES
+    assert LAB.default_machine in LAB.machines
+
+
+def test_the_size_of_every_machine_type_that_costs_something_is_known() -> None:
+    for provider in PROVIDERS.values():
+        if provider.costs_money:
+            assert sorted(provider.machines) == sorted(MACHINES)
 
 
 def test_a_host_costs_its_machine_and_its_address() -> None:

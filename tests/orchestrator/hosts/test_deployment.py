@@ -16,18 +16,20 @@ import pytest
 
 from orchestrator.errors import ProvisionError
 from orchestrator.hosts.base import ContractBroken, HostLost
-from orchestrator.hosts.provision import registry
 from orchestrator.hosts.provision.deployment import TerraformDeployment, variables
 from orchestrator.hosts.provision.infra import Infra
+from orchestrator.hosts.provision.registry import Registry
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.hosts.provision.terraform import Terraform
 from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance
 from orchestrator.hosts.remote.host import RemoteHost
 from orchestrator.hosts.remote.keys import ensure_key
 from orchestrator.hosts.remote.ssh import Session, WrongKey
+from orchestrator.workspace import Workspace
 from tests.support.lab import CACHE, ROOT, Diary, carriers, lab_plan, needs_lab, processes_with
 
-pytestmark = [needs_lab, pytest.mark.lab, pytest.mark.terraform, pytest.mark.timeout(300)]
+REGISTRY = Registry(Workspace().deployments)
+pytestmark = [pytest.mark.busy, needs_lab, pytest.mark.lab, pytest.mark.terraform, pytest.mark.timeout(300)]
 
 WAIT_S = 60.0
 
@@ -57,14 +59,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.chdir(place)
         patch.setenv("ORCH_CACHE", str(CACHE))
         yield place
-        for intent in registry.standing():
-            take_down(intent)
+        for intent in REGISTRY.standing():
+            take_down(REGISTRY, intent)
 
 
 @pytest.fixture(scope="module")
 def standing(folder: Path) -> Iterator[Standing]:
     diary = Diary(Path(f"results/standing-{os.getpid()}"))  # not the one of another checkout
-    deployment = TerraformDeployment(lab_plan(), diary)
+    deployment = TerraformDeployment(lab_plan(), diary, Workspace())
     deployment.provision()
     fleet = deployment.deploy()
     yield Standing(deployment, diary, fleet)
@@ -74,7 +76,9 @@ def standing(folder: Path) -> Iterator[Standing]:
 @pytest.fixture
 def made(folder: Path, request: pytest.FixtureRequest) -> TerraformDeployment:
     """A deployment of the test's own that is up, but not deployed to."""
-    deployment = TerraformDeployment(lab_plan(), Diary(Path("results") / f"{request.node.name}-{os.getpid()}"))
+    deployment = TerraformDeployment(
+        lab_plan(), Diary(Path("results") / f"{request.node.name}-{os.getpid()}"), Workspace()
+    )
     deployment.provision()
     return deployment
 
@@ -89,11 +93,11 @@ def await_end(host: RemoteHost, pid: int) -> None:
 
 def test_the_intent_is_on_the_disk_before_anything_is_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     diary = Diary(Path("results/intent"))
-    deployment = TerraformDeployment(lab_plan(), diary)
+    deployment = TerraformDeployment(lab_plan(), diary, Workspace())
     seen = []
 
     def apply(self: Terraform, replace: object = ()) -> None:
-        seen.append(registry.read(deployment.id))
+        seen.append(REGISTRY.read(deployment.id))
         raise ProvisionError("quota exceeded")
 
     monkeypatch.setattr(Terraform, "apply", apply)
@@ -103,18 +107,18 @@ def test_the_intent_is_on_the_disk_before_anything_is_made(folder: Path, monkeyp
     assert seen[0].state == "intended"
     assert set(seen[0].hosts) == {"requester-1", "responder-1"}
     assert [e["event"] for e in diary.written] == ["deployment"]
-    receipt = take_down(seen[0])
+    receipt = take_down(REGISTRY, seen[0])
     assert receipt.sentence() == "receipt (lab): 0 created, 0 destroyed, nothing left"
 
 
 def test_a_second_provisioning_and_a_second_deployment_change_nothing(standing: Standing) -> None:
     terraform = standing.deployment._terraform
-    before, intent = Infra("lab").status(standing.deployment.id), registry.read(standing.deployment.id)
+    before, intent = Infra("lab").status(standing.deployment.id), REGISTRY.read(standing.deployment.id)
     assert before["replace"] == []
     assert terraform.plan().none
     standing.deployment.provision()
     assert Infra("lab").status(standing.deployment.id) == before
-    assert registry.read(standing.deployment.id) == intent
+    assert REGISTRY.read(standing.deployment.id) == intent
     fleet = standing.deployment.deploy()
     assert fleet.describe()["tasks_changed"] == 0
     assert not standing.requester.is_connected
@@ -333,20 +337,20 @@ def test_a_link_that_is_off_is_not_measured(standing: Standing) -> None:
 
 
 def test_taking_down_leaves_nothing_however_often_it_is_done(made: TerraformDeployment) -> None:
-    intent = registry.read(made.id)
+    intent = REGISTRY.read(made.id)
     assert intent is not None
     assert carriers(made.id)
     receipt = made.teardown()
     assert receipt.sentence() == "receipt (lab): 2 created, 2 destroyed, nothing left"
     assert carriers(made.id) == []
-    assert list((registry.folder_of(made.id) / "keys").iterdir()) == []
-    assert registry.standing() == [i for i in registry.standing() if i.id != made.id]
-    assert take_down(intent).left == ()
+    assert list((REGISTRY.folder_of(made.id) / "keys").iterdir()) == []
+    assert REGISTRY.standing() == [i for i in REGISTRY.standing() if i.id != made.id]
+    assert take_down(REGISTRY, intent).left == ()
     assert made.teardown().left == ()
 
 
 def test_a_lost_state_is_swept_by_label(made: TerraformDeployment) -> None:
-    (registry.folder_of(made.id) / "terraform.tfstate").unlink()
+    (REGISTRY.folder_of(made.id) / "terraform.tfstate").unlink()
     receipt = made.teardown()
     assert (set(receipt.destroyed), receipt.left) == ({"requester-1", "responder-1"}, ())
     assert "swept by label" in receipt.note
@@ -354,27 +358,27 @@ def test_a_lost_state_is_swept_by_label(made: TerraformDeployment) -> None:
 
 
 def test_a_state_that_cannot_be_read_is_swept_by_label_and_not_forgotten(made: TerraformDeployment) -> None:
-    state = registry.folder_of(made.id) / "terraform.tfstate"
+    state = REGISTRY.folder_of(made.id) / "terraform.tfstate"
     state.write_text("{")
     receipt = made.teardown()
     assert receipt.left == ()
     assert "terraform could not destroy" in receipt.unknown[0]
     assert carriers(made.id) == []
-    assert made.id in [intent.id for intent in registry.standing()]
+    assert made.id in [intent.id for intent in REGISTRY.standing()]
     state.unlink()  # whoever has seen that it knows nothing more
     assert made.teardown().open == ()
-    assert made.id not in [intent.id for intent in registry.standing()]
+    assert made.id not in [intent.id for intent in REGISTRY.standing()]
 
 
 def test_a_half_applied_plan_is_taken_down(folder: Path) -> None:
-    deployment = TerraformDeployment(lab_plan(), Diary(Path(f"results/half-{os.getpid()}")))
+    deployment = TerraformDeployment(lab_plan(), Diary(Path(f"results/half-{os.getpid()}")), Workspace())
     intent = deployment._declare(None)
     deployment._terraform.variables.write_text(variables(lab_plan(), deployment.id, deployment.folder / "keys"))
     deployment._terraform.init()
     given = f"-var-file={deployment._terraform.variables.resolve()}"
     deployment._terraform._run("apply", "-auto-approve", '-target=terraform_data.host["responder-1"]', given)
     assert any("responder-1" in name for name in carriers(deployment.id))
-    assert take_down(intent).sentence() == "receipt (lab): 1 created, 1 destroyed, nothing left"
+    assert take_down(REGISTRY, intent).sentence() == "receipt (lab): 1 created, 1 destroyed, nothing left"
     assert carriers(deployment.id) == []
 
 
@@ -398,17 +402,18 @@ def test_a_dead_host_and_a_dead_link_are_noticed_and_mended(made: TerraformDeplo
 
 def test_terraform_that_outlived_its_orch_is_ended_before_teardown(folder: Path) -> None:
     """An apply in the middle of making hosts must not go on making them behind the sweep."""
-    deployment = TerraformDeployment(lab_plan(), Diary(Path("results/orphan")))
+    deployment = TerraformDeployment(lab_plan(), Diary(Path("results/orphan")), Workspace())
     program = f"""
 import os, sys
 sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
 from orchestrator.hosts.provision.deployment import TerraformDeployment
+from orchestrator.workspace import Workspace
 from tests.support.lab import Diary, lab_plan
-TerraformDeployment(lab_plan(), Diary(Path("results/orphan"))).provision()
+TerraformDeployment(lab_plan(), Diary(Path("results/orphan")), Workspace()).provision()
 """
     child = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.DEVNULL)
-    log = registry.folder_of(deployment.id) / "logs" / "terraform-apply.log"
+    log = REGISTRY.folder_of(deployment.id) / "logs" / "terraform-apply.log"
     deadline = time.monotonic() + WAIT_S
     while not (log.exists() and "Creating..." in log.read_text()):
         assert child.poll() is None
@@ -417,7 +422,7 @@ TerraformDeployment(lab_plan(), Diary(Path("results/orphan"))).provision()
     child.kill()
     child.wait()
     assert processes_with(deployment.id), "terraform ended with its orch: this test shows nothing"
-    intent = registry.read(deployment.id)
+    intent = REGISTRY.read(deployment.id)
     assert intent is not None
-    assert take_down(intent).left == ()
+    assert take_down(REGISTRY, intent).left == ()
     assert carriers(deployment.id) == []

@@ -17,6 +17,8 @@ from orchestrator.hosts.local.process import LAST_WORDS, LocalProcess, dies_with
 from orchestrator.hosts.output_limits import LONGEST_LINE
 from orchestrator.hosts.processes import started_at
 
+pytestmark = pytest.mark.busy
+
 needs_proc = pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc")
 
 

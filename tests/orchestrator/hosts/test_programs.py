@@ -18,6 +18,8 @@ from orchestrator.hosts.processes import started_at
 from orchestrator.hosts.provision import programs
 from orchestrator.hosts.provision.programs import LOCK, end_orphan, run_logged
 
+pytestmark = pytest.mark.busy
+
 CHILD = """
 import pathlib, signal, sys
 seen = pathlib.Path(sys.argv[1])

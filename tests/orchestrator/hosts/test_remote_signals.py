@@ -12,7 +12,10 @@ import pytest
 from orchestrator.hosts.remote.host import _PID, _SAY_PID, _SIGNAL
 
 SHELLS = [shell for shell in ("sh", "dash", "bash") if shutil.which(shell)]
-pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc")
+pytestmark = [
+    pytest.mark.busy,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc"),
+]
 
 
 def started(shell: str) -> tuple[subprocess.Popen[str], str, str]:

@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 
 from orchestrator.errors import MissingError, ProvisionError, UsageError
-from orchestrator.hosts.provision import registry
 from orchestrator.hosts.provision.deployment import TerraformDeployment
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.overview import overview
-from orchestrator.hosts.provision.registry import Intent, deployment_id, folder_of
+from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.takedown import take_down
 from orchestrator.hosts.provision.terraform import Terraform
+from orchestrator.workspace import Workspace
 from tests.support.lab import Diary, lab_plan
 
+REGISTRY = Registry(Workspace().deployments)
 ID = deployment_id("run")
 MADE_IN: dict[str, str | None] = {"project": "demo", "endpoint": "https://api/"}
 
@@ -71,19 +72,19 @@ def written(**changes: Any) -> Intent:
         state="up",
         target=MADE_IN,
     )
-    registry.write(replace(intent, **changes))
+    REGISTRY.write(replace(intent, **changes))
     return replace(intent, **changes)
 
 
 def state() -> str:
-    intent = registry.read(ID)
+    intent = REGISTRY.read(ID)
     assert intent is not None
     return intent.state
 
 
 def test_when_all_was_looked_at_and_nothing_is_there_it_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch)
-    receipt = take_down(written())
+    receipt = take_down(REGISTRY, written())
     assert (receipt.destroyed, receipt.open, state()) == (("a", "b"), (), "down")
 
 
@@ -91,14 +92,14 @@ def test_when_all_was_looked_at_and_nothing_is_there_it_is_down(monkeypatch: pyt
 def test_another_project_is_refused_by_name_and_not_asked(monkeypatch: pytest.MonkeyPatch, named: str | None) -> None:
     program = answering(monkeypatch, target=project(named))
     with pytest.raises(UsageError, match=r"made in project demo, and this environment names .*GOOGLE_PROJECT=demo"):
-        take_down(written())
+        take_down(REGISTRY, written())
     assert program.asked == ["target"]
     assert state() == "up"
 
 
 def test_what_was_down_before_is_not_claimed_again_from_another_project(monkeypatch: pytest.MonkeyPatch) -> None:
     program = answering(monkeypatch, target=project("other"))
-    receipt = take_down(written(state="down"))
+    receipt = take_down(REGISTRY, written(state="down"))
     assert "was not looked at again" in receipt.sentence()
     assert program.asked == ["target"]
 
@@ -110,7 +111,7 @@ def test_what_could_not_be_seen_is_in_the_receipt_and_it_is_not_down(monkeypatch
         sweep={"removed": [f"instances/orch-{ID}-a"], "left": [], "unknown": unseen},
         status=MissingError(""),
     )
-    receipt = take_down(written())
+    receipt = take_down(REGISTRY, written())
     assert receipt.destroyed == ("a",)
     assert receipt.unknown == ("disks in project demo (403)",)
     assert "not known what is left: disks in project demo (403)" in receipt.sentence()
@@ -119,7 +120,7 @@ def test_what_could_not_be_seen_is_in_the_receipt_and_it_is_not_down(monkeypatch
 
 def test_a_provider_that_does_not_answer_leaves_everything_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, sweep=ProvisionError("gcp: sweep had no answer"), status=ProvisionError("no answer"))
-    receipt = take_down(written(state="intended"))
+    receipt = take_down(REGISTRY, written(state="intended"))
     assert (receipt.created, receipt.destroyed, receipt.left) == (("a", "b"), (), ())
     assert "sweep had no answer" in receipt.open[0]
     assert state() == "intended"
@@ -132,35 +133,35 @@ def test_a_failed_destroy_is_never_down_though_the_sweep_finds_nothing(monkeypat
     answering(monkeypatch)
     monkeypatch.setattr(Terraform, "init", fail)
     intent = written()
-    (folder_of(ID) / "variables.tfvars.json").write_text("{}")
-    (folder_of(ID) / "keys").mkdir()
-    (folder_of(ID) / "keys" / "user").write_text("needed for the next try")
-    receipt = take_down(intent)
+    (REGISTRY.folder_of(ID) / "variables.tfvars.json").write_text("{}")
+    (REGISTRY.folder_of(ID) / "keys").mkdir()
+    (REGISTRY.folder_of(ID) / "keys" / "user").write_text("needed for the next try")
+    receipt = take_down(REGISTRY, intent)
     assert "terraform could not destroy: terraform init failed: 503" in receipt.unknown[0]
     assert state() == "up"
-    assert (folder_of(ID) / "keys" / "user").exists()
+    assert (REGISTRY.folder_of(ID) / "keys" / "user").exists()
 
 
 def test_status_says_unknown_and_not_gone_in_another_project(monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, target=project("other"))
     written()
-    (entry,) = overview()
+    (entry,) = overview(REGISTRY)
     assert entry["hosts"]["a"]["alive"] is None
     assert "not known: its hosts were made in project demo" in entry["hosts"]["a"]["why"]
 
 
 def test_hosts_are_not_made_a_second_time_in_another_project(monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, target=project("other"))
-    deployment = TerraformDeployment(lab_plan(), Diary(Path("results/run")))
+    deployment = TerraformDeployment(lab_plan(), Diary(Path("results/run")), Workspace())
     with pytest.raises(UsageError, match="made in project demo"):
         deployment._declare(written())
 
 
 def test_an_intent_says_where_its_hosts_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch)
-    deployment = TerraformDeployment(lab_plan(), Diary(Path("results/run")))
+    deployment = TerraformDeployment(lab_plan(), Diary(Path("results/run")), Workspace())
     assert deployment._declare(None).target == MADE_IN
-    assert registry.read(ID) is not None
+    assert REGISTRY.read(ID) is not None
 
 
 def test_a_program_that_lacks_something_is_no_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:

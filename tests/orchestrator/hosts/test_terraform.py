@@ -16,6 +16,8 @@ import pytest
 from orchestrator.errors import MissingError, ProvisionError
 from orchestrator.hosts.provision.terraform import PROGRAMS, Terraform, find_program
 
+pytestmark = pytest.mark.busy
+
 needs_terraform = pytest.mark.skipif(
     not any(map(shutil.which, PROGRAMS)), reason="neither terraform nor tofu is on the PATH"
 )

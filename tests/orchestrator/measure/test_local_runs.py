@@ -21,11 +21,12 @@ from orchestrator.hosts.local.host import LocalDeployment
 from orchestrator.hosts.processes import RUN_MARK, can_look, started_at
 from orchestrator.measure import run as measure
 from orchestrator.results.folder import RunFolder
+from orchestrator.workspace import Workspace
 from services.python.contract.lines import Load
 from tests.support.hosts import Told
 from tests.support.plans import plan
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.busy]
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
 PATIENCE_S = 90.0
@@ -264,7 +265,7 @@ def test_the_wall_time_ends_a_trial_that_would_go_on_and_on(folder, monkeypatch)
     cell = replace(planned.cells[0], load=Load(duration_s=600.0))
     planned = replace(planned, cells=(cell,), limits=replace(planned.limits, wall_s=6.0))
     told = Told()
-    result = measure.start(planned, command=["orch", "run"], listener=told)
+    result = measure.start(planned, Workspace(), command=["orch", "run"], listener=told)
     assert not result.is_complete
     assert any("limits.wall is used up" in text for text in told.warnings)
     assert RunFolder(result.folder).manifest().state == "interrupted"
@@ -279,7 +280,7 @@ def test_the_wall_time_ends_a_stage_in_which_nothing_is_read(folder, monkeypatch
     planned = plan("tcp")
     planned = replace(planned, limits=replace(planned.limits, wall_s=0.5))
     with pytest.raises(ProvisionError, match=r"limits\.wall \(0 s\) was used up while") as caught:
-        measure.start(planned, command=["orch", "run"], listener=Told())
+        measure.start(planned, Workspace(), command=["orch", "run"], listener=Told())
     assert caught.value.details["receipt"]["left"] == ()
 
 
@@ -291,7 +292,7 @@ def test_a_machine_that_lacks_something_leaves_no_run(folder, monkeypatch):
 
     monkeypatch.setattr(LocalDeployment, "provision", lacking)
     with pytest.raises(MissingError) as caught:
-        measure.start(plan("tcp"), command=["orch", "run"], listener=Told())
+        measure.start(plan("tcp"), Workspace(), command=["orch", "run"], listener=Told())
     assert caught.value.details == {}
     assert list((folder / "results").iterdir()) == []
     assert list((folder / ".orch" / "made").iterdir()) == []
@@ -316,7 +317,7 @@ def test_a_responder_that_stops_amid_a_trial_fails_that_trial_and_the_others_go_
     planned = plan("tcp", repeats=2)
     cell = replace(planned.cells[0], load=Load(duration_s=2.5), timeout_s=1.0)
     told = Ending(folder, number)
-    result = measure.start(replace(planned, cells=(cell,)), command=["orch", "run"], listener=told)
+    result = measure.start(replace(planned, cells=(cell,)), Workspace(), command=["orch", "run"], listener=told)
     assert told.is_done
     first, second = RunFolder(result.folder).manifest().trials
     assert (first.outcome, second.outcome) == ("failed", "ok")
@@ -328,7 +329,7 @@ def test_a_responder_that_stops_amid_a_trial_fails_that_trial_and_the_others_go_
 
 def test_several_requesters_start_together_and_their_samples_stay_apart(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    result = measure.start(plan("tcp", repeats=1, requesters=2), command=["orch", "run"], listener=Told())
+    result = measure.start(plan("tcp", repeats=1, requesters=2), Workspace(), command=["orch", "run"], listener=Told())
     assert result.failed_trials == 0
     table = pd.read_parquet(result.folder / "samples")
     assert table.groupby("requester", observed=True)["sequence"].max().to_dict() == {"local": 55, "local-2": 55}

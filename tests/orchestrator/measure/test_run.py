@@ -55,7 +55,7 @@ class Lab:
             interrupts=Interrupts(),
             listener=self.told,
         )
-        return Run(context, self.deployment, keep=keep).execute()
+        return Run(context, self.deployment, Path("reports"), keep=keep).execute()
 
     @property
     def runs(self) -> RunFolder:

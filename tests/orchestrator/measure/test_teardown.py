@@ -10,12 +10,16 @@ import pytest
 from orchestrator.errors import UsageError
 from orchestrator.hosts.lifecycle import Receipt
 from orchestrator.hosts.provision import registry
+from orchestrator.hosts.provision.registry import Registry
 from orchestrator.measure import in_progress
 from orchestrator.measure import teardown as ending
 from orchestrator.results.folder import RunFolder
+from orchestrator.workspace import Workspace
 from tests.support.hosts import FakeTime
 from tests.support.plans import plan
 
+HERE = Workspace()
+REGISTRY = Registry(HERE.deployments)
 PLAN = plan("tcp")
 
 
@@ -25,7 +29,7 @@ def down(tmp_path, monkeypatch) -> list[str]:
     monkeypatch.chdir(tmp_path)
     taken: list[str] = []
 
-    def take(intent):
+    def take(_registry: Registry, intent):
         taken.append(intent.run_id)
         return Receipt(provider=intent.provider, created=("a",), destroyed=("a",), left=())
 
@@ -38,19 +42,19 @@ def down(tmp_path, monkeypatch) -> list[str]:
             return Receipt(provider="local", created=(), destroyed=(), left=())
 
     monkeypatch.setattr(ending, "take_down", take)
-    monkeypatch.setattr(ending, "open_deployment", lambda _, folder: Local(folder))
+    monkeypatch.setattr(ending, "open_deployment", lambda _plan, folder, _workspace: Local(folder))
     return taken
 
 
 def killed(at_s: float = 1_795_229_802.0) -> RunFolder:
-    folder = RunFolder.create(PLAN, command=["orch", "run"], now=FakeTime(at_s).clock())
+    folder = RunFolder.create(PLAN, command=["orch", "run"], root=Path("results"), now=FakeTime(at_s).clock())
     folder.release()
     return folder
 
 
 def deployed(folder: RunFolder) -> None:
     """Hosts of that run are written down as being up."""
-    registry.write(
+    REGISTRY.write(
         registry.Intent(
             id=registry.deployment_id(folder.id),
             run_id=folder.id,
@@ -79,10 +83,10 @@ def test_a_copy_of_a_runs_folder_takes_nothing_down_and_nothing_is_written_into_
         mine.hold()
     before = files(Path())
     with pytest.raises(UsageError, match="was not made here"):
-        ending.end(str(copy))
+        ending.end(HERE, str(copy))
     assert (down, files(Path())) == ([], before)
     mine.release()
-    assert ending.end(mine.id).receipt is not None
+    assert ending.end(HERE, mine.id).receipt is not None
     assert down == [mine.id]
     assert (mine.path / "receipt.json").is_file()
     assert not (copy / "receipt.json").exists()
@@ -90,13 +94,13 @@ def test_a_copy_of_a_runs_folder_takes_nothing_down_and_nothing_is_written_into_
 
 @pytest.mark.parametrize("end", [ending.end_what_is_up, ending.end_all])
 def test_a_link_of_that_name_in_results_hides_no_run_that_goes_on(down, monkeypatch, end):
-    monkeypatch.setattr(ending, "strays", lambda: ending.Strays(strays=(), unasked={}))
+    monkeypatch.setattr(ending, "strays", lambda _: ending.Strays(strays=(), unasked={}))
     mine = killed()
     deployed(mine)
     copy = shutil.copytree(mine.path, Path("sent") / mine.id)
     Path("results/00-first").symlink_to(Path(copy).resolve())
     mine.hold()
-    assert [(e.run, e.is_going_on) for e in end()] == [(mine.id, True)]
+    assert [(e.run, e.is_going_on) for e in end(HERE)] == [(mine.id, True)]
     assert down == []
 
 
@@ -105,11 +109,11 @@ def test_a_run_that_goes_on_in_a_folder_that_is_not_as_noted_is_not_taken_down(d
     deployed(mine)
     shutil.rmtree(".orch/made")
     mine.hold()
-    assert ending.end(mine.id).trouble is not None
-    assert [e.is_going_on for e in ending.end_what_is_up()] == [True]
+    assert ending.end(HERE, mine.id).trouble is not None
+    assert [e.is_going_on for e in ending.end_what_is_up(HERE)] == [True]
     assert down == []
     mine.release()
-    assert ending.end(mine.id).receipt is not None  # the intent is ours, whatever became of the folder
+    assert ending.end(HERE, mine.id).receipt is not None  # the intent is ours, whatever became of the folder
     assert not (mine.path / "receipt.json").exists()
 
 
@@ -117,7 +121,7 @@ def test_a_folder_from_elsewhere_does_not_hide_the_latest_run(down):
     killed()
     mine = killed(1_895_229_802.0)
     shutil.copytree(mine.path, "results/zz-sent")
-    assert [e.run for e in ending.end_what_is_up()] == [mine.id]
+    assert [e.run for e in ending.end_what_is_up(HERE)] == [mine.id]
     assert down == [mine.id]
 
 
@@ -131,9 +135,9 @@ def test_a_bad_folder_stops_neither_teardown_nor_status_and_makes_no_file(down, 
         os.mkfifo(bad / "journal.jsonl")
     else:
         (bad / "journal.jsonl").symlink_to("/dev/zero" if kind == "/dev/zero" else Path("made").resolve())
-    assert [e.run for e in ending.end_what_is_up()] == [mine.id]
+    assert [e.run for e in ending.end_what_is_up(HERE)] == [mine.id]
     with pytest.raises(UsageError, match="was not made here"):
-        ending.end("zz-bad")
+        ending.end(HERE, "zz-bad")
     mine.hold()
-    assert [run.run for run in in_progress.in_progress()] == [mine.id]
+    assert [run.run for run in in_progress.in_progress(HERE.results)] == [mine.id]
     assert not Path("made").exists()

@@ -13,6 +13,7 @@ from tests.support.summaries import a_run, failed_run
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.busy,
     pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH"),
 ]
 
@@ -134,13 +135,10 @@ def test_paper_shows_each_group_and_what_failed_in_light_colours_and_the_screen_
 def test_paper_leaves_out_what_is_folded_and_says_so(page, tmp_path):
     page.open(write_report(RUN, tmp_path / "report.html"), height=8000)
     page.wait_for(DRAWN)
-    page.call("Emulation.setEmulatedMedia", media="print")
-    try:
-        shown = "[...document.querySelectorAll({!r})].filter((each) => each.checkVisibility()).length"
-        assert page.evaluate(shown.format("#timings, #first, .numbers-behind, .passed, nav, #theme, .more")) == 0
-        assert page.evaluate(shown.format("#paper, #table table, #comparison .chart, #floor .chart")) >= 4
-    finally:
-        page.call("Emulation.setEmulatedMedia", media="screen")
+    page.print()
+    shown = "[...document.querySelectorAll({!r})].filter((each) => each.checkVisibility()).length"
+    assert page.evaluate(shown.format("#timings, #first, .numbers-behind, .passed, nav, #theme, .more")) == 0
+    assert page.evaluate(shown.format("#paper, #table table, #comparison .chart, #floor .chart")) >= 4
 
 
 @pytest.mark.parametrize(("width", "is_shown"), [(360, True), (1600, False)])
@@ -155,23 +153,14 @@ def test_a_table_that_hides_figures_to_its_right_says_so_until_one_has_scrolled_
 
 
 def test_a_browser_that_cannot_unpack_says_so_and_shows_the_tables(page, tmp_path):
-    added = page.call("Page.addScriptToEvaluateOnNewDocument", source="delete window.DecompressionStream")
-    try:
-        page.open(write_report(RUN, tmp_path / "report.html"))
-        assert "has no DecompressionStream" in page.evaluate("document.querySelector('.fallback').textContent")
-        assert page.evaluate("document.querySelector('table').checkVisibility()")
-    finally:
-        page.call("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
+    page.open(write_report(RUN, tmp_path / "report.html"), before="delete window.DecompressionStream")
+    assert "has no DecompressionStream" in page.evaluate("document.querySelector('.fallback').textContent")
+    assert page.evaluate("document.querySelector('table').checkVisibility()")
 
 
 def test_without_javascript_tables_verdict_and_checks_are_there(page, tmp_path):
-    path = write_report(RUN, tmp_path / "report.html")
-    page.call("Emulation.setScriptExecutionDisabled", value=True)
-    try:
-        page.open(path)
-        shown = page.evaluate("document.body.innerText")
-    finally:
-        page.call("Emulation.setScriptExecutionDisabled", value=False)
+    page.open(write_report(RUN, tmp_path / "report.html"), script=False)
+    shown = page.text()
 
     assert RUN.verdicts[0] in shown.replace("\u00a0", " ")
     assert "it needs JavaScript" in shown

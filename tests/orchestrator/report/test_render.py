@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -423,8 +424,8 @@ def test_more_stacks_than_colours_are_told_apart_by_line_style():
 
 
 def test_the_reports_name_says_experiment_date_and_run(run):
-    assert str(default_path(run)) == "reports/six-protocols-2026-11-21-20261121-025500-4f3a.html"
-    assert str(default_path(replace(run, name="../../etc/passwd"))).startswith("reports/etc-passwd-")
+    assert str(default_path(run, Path("reports"))) == "reports/six-protocols-2026-11-21-20261121-025500-4f3a.html"
+    assert str(default_path(replace(run, name="../../etc/passwd"), Path("reports"))).startswith("reports/etc-passwd-")
 
 
 def test_a_report_is_written_where_it_was_asked_for(tmp_path, run):

@@ -24,6 +24,8 @@ from services.python.load.sync_load import BlockingLoops
 from services.python.probes.clock import Clock
 from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
 
+pytestmark = pytest.mark.busy
+
 MS = 1_000_000
 
 

@@ -12,6 +12,8 @@ import pytest
 from services.python.programs import describe as describe_module
 from services.python.programs.describe import describe, main
 
+pytestmark = pytest.mark.busy
+
 
 def test_prints_one_line_of_json():
     ended = subprocess.run(

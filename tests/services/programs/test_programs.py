@@ -23,6 +23,8 @@ from services.python.protocols.tcp.frames import ERROR, EXCHANGE, IDENTITY, deco
 from services.python.protocols.tcp.stream import FrameReader, send_frame
 from tests.support.ends import PATIENCE_S, make_trial, program, responder
 
+pytestmark = pytest.mark.busy
+
 SHORT = Warmup(requests=20, at_least_s=0, at_most_s=30)
 
 

@@ -14,6 +14,8 @@ from werkzeug.serving import make_server
 from services.python.protocols.rest import PROTOCOL, flask_app, responder, starlette_responder
 from services.python.serve.dispatcher import Dispatcher
 
+pytestmark = pytest.mark.busy
+
 BAD_BODIES = ["not json", "[1, 2]", "{}", '{"a": 1}']
 
 

@@ -11,6 +11,8 @@ from services.python.load.client import CallFailed, CallSpec
 from services.python.protocols.socketio import events
 from tests.support import wire
 
+pytestmark = pytest.mark.busy
+
 
 def test_an_acknowledgement_with_fields_is_the_reply() -> None:
     assert events.read_acknowledgement(({"sum": 3},)) == {"sum": 3}

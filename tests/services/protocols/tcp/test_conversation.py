@@ -17,6 +17,8 @@ from services.python.protocols.tcp.frames import ERROR, HEADER, IDENTITY
 from services.python.protocols.tcp.stream import FrameReader, send_frame
 from tests.support.ends import make_trial, responder
 
+pytestmark = pytest.mark.busy
+
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:

@@ -17,6 +17,8 @@ from services.python.load.client import CallFailed, CallSpec
 from services.python.protocols.websocket import frames
 from tests.support import wire
 
+pytestmark = pytest.mark.busy
+
 CLIENTS = [client.name for client in find_protocol("websocket").clients]
 
 

@@ -18,6 +18,8 @@ from services.python.load.client import CallFailed, CallSpec
 from services.python.transports.http.clients import clients, dial_with
 from services.python.transports.http.route import Route
 
+pytestmark = pytest.mark.busy
+
 CLIENTS = {client.name: client for client in clients("any.requester")}
 ROUTE = Route(path="/ask", content_type=JSON, encode=json_bytes, decode=json_object)
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.busy
+
 ROOT = Path(__file__).parents[3]
 LIBRARIES = {
     *("aiohttp", "cbor2", "fastapi", "fastavro", "flask", "graphql", "grpc", "gunicorn", "httpx", "msgpack", "numpy"),

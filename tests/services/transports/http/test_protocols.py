@@ -24,6 +24,8 @@ from services.python.operations.picture import picture
 from tests.support.wire import HTTP
 from tests.support.wire import HTTP_CLIENTS as CLIENTS
 
+pytestmark = pytest.mark.busy
+
 ROOT = Path(__file__).parents[3]
 IMPLEMENTATIONS = [(name, responder.name) for name in HTTP for responder in protocols()[name].responders]
 DOCUMENT = {"nested": [1, None, -2.5, True, {"é": "ü", "large": 2**53}], "empty": {}, "text": 'with "quotes"'}

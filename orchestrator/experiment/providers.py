@@ -1,0 +1,81 @@
+"""Who can make hosts, and what each provider is like: read from its own folder, and from nowhere else.
+
+A declaration is a `provider.json` beside what it describes: `infra/<name>/` for those that make hosts, and
+`orchestrator/hosts/local/` for the machine that orch runs on. What asks "is this the cloud?" asks for the property that it
+means (does it cost money, is the distance real, are its hosts this machine), so that adding a provider is adding a folder.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from orchestrator.shapes import decode_json
+
+_ROOT = Path(__file__).resolve().parents[2]
+_FILE = "provider.json"
+_HERE = _ROOT / "orchestrator" / "hosts" / "local" / _FILE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provider:
+    """What a provider is like. The name is that of its folder.
+
+    `needs`: the findings of `orch doctor` that it cannot do without, by name. `machines`: the machine types that it knows,
+    those to recommend first; none where the machine is what it is. `seconds_up` and `seconds_down`: elapsed, for making
+    all hosts and taking them down.
+    """
+
+    name: str
+    title: str  # who makes the hosts, in words
+    makes_hosts: bool
+    hosts_are_this_machine: bool
+    distance: Literal["none", "emulated", "real"]
+    costs_money: bool  # by the prices of `plan.machines` and `plan.traffic`
+    needs: tuple[str, ...]
+    about_distance: str = ""  # a clause behind its name
+    machines: tuple[str, ...] = ()
+    default_machine: str | None = None  # for an experiment that names none; None where it must name one
+    unlimited_machine: str | None = None  # the type that has all of the machine it stands on
+    about_machines: str = ""  # a sentence
+    needs_controller: bool = False  # hosts open SSH only to the address in ORCH_CONTROLLER_CIDR
+    uploads: bool = False  # wheels and code go to each host over the controller's line
+    seconds_up: float = 0.0
+    seconds_down: float = 0.0
+
+
+def _read(path: Path, name: str) -> Provider:
+    provider: Provider = decode_json(Provider, {**json.loads(path.read_text(encoding="utf-8")), "name": name})
+    return provider
+
+
+def _all() -> dict[str, Provider]:
+    """Every provider by name: this machine first, then those whose hosts are it, then the others."""
+    found = [_read(_HERE, _HERE.parent.name)]
+    found += [_read(path, path.parent.name) for path in sorted((_ROOT / "infra").glob(f"*/{_FILE}"))]
+    ordered = sorted(found, key=lambda p: (p.makes_hosts, not p.hosts_are_this_machine, p.name))
+    return {provider.name: provider for provider in ordered}
+
+
+PROVIDERS = _all()
+THIS_MACHINE = _HERE.parent.name  # the provider that makes no host
+
+if TYPE_CHECKING:
+    ProviderName: TypeAlias = str
+else:
+    ProviderName = Literal[tuple(PROVIDERS)]
+
+MAKERS = tuple(p.name for p in PROVIDERS.values() if p.makes_hosts)
+EMULATING = tuple(p.name for p in PROVIDERS.values() if p.distance == "emulated")
+
+
+def provider_of(name: str) -> Provider:
+    """The provider of that name; KeyError when there is none in this installation."""
+    return PROVIDERS[name]
+
+
+def any_of(names: tuple[str, ...]) -> str:
+    """As a person reads a choice of providers: "`provider: a` or `provider: b`"."""
+    return " or ".join(f"`provider: {name}`" for name in names)

@@ -1,0 +1,56 @@
+"""The folders that orch keeps what it makes in: one `Workspace`, passed from the command line to everything below it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The folder that a user works in, the current one unless another is named, and what orch keeps below it.
+
+    Only the command line makes one (`orchestrator.cli.here`). Nothing is created or read here.
+
+    >>> str(Workspace(Path("elsewhere")).plans)
+    'elsewhere/.orch/plans'
+    >>> str(Workspace().results)
+    'results'
+    """
+
+    root: Path = Path()
+
+    @property
+    def results(self) -> Path:
+        """One folder for each run."""
+        return self.root / "results"
+
+    @property
+    def reports(self) -> Path:
+        """One HTML file for each run; those of runs from elsewhere lie in a folder of their own below it."""
+        return self.root / "reports"
+
+    @property
+    def state(self) -> Path:
+        """What orch remembers between two calls, and the traceback of a fault of its own."""
+        return self.root / ".orch"
+
+    @property
+    def plans(self) -> Path:
+        """Plans by id, and which of them is current."""
+        return self.state / "plans"
+
+    @property
+    def deployments(self) -> Path:
+        """A folder for each deployment: its intent, state, keys and logs."""
+        return self.state / "deployments"
+
+    @property
+    def made(self) -> Path:
+        """A note for each run that was made here (`orchestrator.results.ownership`)."""
+        return self.state / "made"
+
+
+def made_beside(results: Path) -> Path:
+    """The notes of the runs that were made in a folder of runs: they lie beside it, wherever it is."""
+    return Workspace(results.parent).made

@@ -1,0 +1,124 @@
+"""Whatever orch keeps lies in the workspace that it was given, wherever one stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import UsageError
+from orchestrator.experiment.plan import store
+from orchestrator.hosts.provision.overview import overview
+from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
+from orchestrator.measure import run as measure
+from orchestrator.measure import teardown
+from orchestrator.measure.in_progress import in_progress
+from orchestrator.results.folder import RunFolder, latest_of_ours, runs
+from orchestrator.workspace import Workspace
+from tests.support.folders import begun, finished
+from tests.support.plans import plan
+
+pytestmark = pytest.mark.busy
+
+
+class Silent:
+    def progress(self, text: str) -> None: ...
+
+    def live(self, text: str) -> None: ...
+
+    def warning(self, text: str) -> None: ...
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """A workspace that is not the folder one stands in, which is empty."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return Workspace(tmp_path / "elsewhere")
+
+
+def test_it_is_the_current_folder_by_default(elsewhere: Workspace) -> None:
+    here = Workspace()
+    places = [here.results, here.reports, here.state, here.plans, here.deployments, here.made]
+    assert [str(place) for place in places] == [
+        "results",
+        "reports",
+        ".orch",
+        ".orch/plans",
+        ".orch/deployments",
+        ".orch/made",
+    ]
+    assert list(Path().iterdir()) == []
+
+
+def test_a_plan_is_kept_and_found_there_alone(elsewhere: Workspace) -> None:
+    made = plan()
+    assert store.save(made, elsewhere.plans).is_relative_to(elsewhere.root)
+    assert store.current(elsewhere.plans) == made
+    with pytest.raises(UsageError, match="no current plan"):
+        store.current(Workspace().plans)
+
+
+def test_a_run_is_made_noted_and_found_there_alone(elsewhere: Workspace) -> None:
+    folder = finished(elsewhere.results)
+    assert folder.is_ours
+    assert [note.stem for note in elsewhere.made.iterdir()] == [folder.id]
+    assert [run.id for run in runs(elsewhere.results)] == [folder.id]
+    newest = latest_of_ours(elsewhere.results)
+    assert newest is not None
+    assert newest.id == folder.id
+    assert runs(Workspace().results) == []
+    with pytest.raises(UsageError, match="there is none under results/"):
+        RunFolder.open("latest", root=Workspace().results)
+
+
+def test_a_run_that_is_opened_without_a_workspace_is_only_read(elsewhere: Workspace) -> None:
+    folder = finished(elsewhere.results)
+    read = RunFolder.open(folder.path)
+    assert read.manifest().state == "complete"
+    assert not read.is_ours
+    with pytest.raises(UsageError, match="cannot write to run"):
+        read.append({"event": "warning", "text": "x"})
+    with pytest.raises(UsageError, match="no run folder"):
+        RunFolder.open(folder.id)
+
+
+def test_a_deployment_is_noted_there_alone(elsewhere: Workspace) -> None:
+    intent = Intent(
+        id=deployment_id("run"),
+        run_id="run",
+        provider="lab",
+        hosts=("requester-1",),
+        created_at=1.0,
+        expires_at=2.0,
+        cost_usd_per_h=0.0,
+        state="down",
+    )
+    registry = Registry(elsewhere.deployments)
+    registry.write(intent)
+    assert registry.intents() == [intent]
+    assert registry.folder_of(intent.id).is_relative_to(elsewhere.root)
+    assert Registry(Workspace().deployments).intents() == []
+    assert overview(registry) == []  # it is down
+
+
+def test_what_is_in_progress_there_is_seen_and_ended_there(elsewhere: Workspace) -> None:
+    folder = begun(elsewhere.results)
+    folder.hold()
+    assert [run.run for run in in_progress(elsewhere.results)] == [folder.id]
+    assert [ending.is_going_on for ending in teardown.end_what_is_up(elsewhere)] == [True]
+    folder.release()
+    assert teardown.end_what_is_up(Workspace()) == []
+    receipt = teardown.end(elsewhere, folder.id).receipt
+    assert receipt is not None
+    assert receipt.left == ()
+
+
+def test_a_whole_run_leaves_nothing_where_one_stands(elsewhere: Workspace) -> None:
+    result = measure.start(plan("tcp", repeats=1), elsewhere, command=["orch", "run"], listener=Silent())
+    assert result.folder.parent == elsewhere.results
+    assert result.report is not None
+    assert result.report.parent == elsewhere.reports
+    assert result.report.is_file()
+    assert list(Path().iterdir()) == []
