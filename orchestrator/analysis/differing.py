@@ -8,6 +8,9 @@ from orchestrator.analysis import words
 from orchestrator.analysis.summary import Comparison
 from orchestrator.experiment.plan.differences import PARTS, PROTOCOL
 
+# A part as a sentence calls it, where an article alone does not do.
+_CALLED = {"connection": "the connection policy", "reading": "which fields are read"}
+
 
 def sentence(comparisons: Sequence[Comparison]) -> str:
     """One sentence over all comparisons of medians; empty where the plan does not say what its stacks are made of.
@@ -26,13 +29,13 @@ def sentence(comparisons: Sequence[Comparison]) -> str:
 
 
 def clauses(comparisons: Sequence[Comparison]) -> str:
-    """`cbor and avro differ from json in codec; grpc differs in codec, transport and client`, without a full stop."""
+    """`cbor and avro differ from json in the codec; grpc differs in the codec and the transport`, without a full stop."""
     by_parts: dict[str, list[str]] = {}
     reference = ""
     for label, members in _by_stack(comparisons):
         by_parts.setdefault(_parts(members), []).append(label)
         reference = reference or members[0].reference_label
-    found = []
+    found: list[str] = []
     for parts, labels in by_parts.items():
         verb = "differs" if len(labels) == 1 else "differ"
         found.append(f"{words.listed(labels)} {verb}{'' if found else f' from {reference}'} in {parts}")
@@ -54,6 +57,10 @@ def _parts(members: Sequence[Comparison]) -> str:
     """What differs in every setting of a stack, and then what differs in some."""
     always = [part for part in PARTS if all(part in m.differs_in for m in members)]
     sometimes = [part for part in PARTS if part not in always and any(part in m.differs_in for m in members)]
-    told = [words.listed(always)] if always else []
-    told += [f"{words.listed(sometimes)} in some settings"] if sometimes else []
-    return ", and ".join(told)
+    told = [_listed(always)] if always else []
+    told += [f"{_listed(sometimes)} in some settings"] if sometimes else []
+    return ", and in ".join(told)
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return words.listed([_CALLED.get(part, f"the {part}") for part in parts])

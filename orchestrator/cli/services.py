@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -28,7 +29,9 @@ def _describe(protocol: Any) -> dict[str, Any]:
         "summary": protocol.summary,
         "is_floor": protocol.is_floor,
         "operations": sorted(protocol.operations),
-        "responders": [{**_part(part), "without": part.without} for part in protocol.responders],
+        "responders": [
+            {**_part(part), "without": part.without, "parts": asdict(part.parts)} for part in protocol.responders
+        ],
         "clients": [_client(part, protocol) for part in protocol.clients],
         "default_responder": protocol.responders[0].name,
         "default_client": {"sequential": protocol.sequential, "concurrent": protocol.concurrent},
