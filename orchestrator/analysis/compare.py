@@ -16,7 +16,7 @@ from orchestrator.analysis import equivalence, intervals, words
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.intervals import ALPHA, LogMean
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
-from orchestrator.experiment.plan.differences import differs_in, with_connection
+from orchestrator.experiment.plan.differences import differs_in, in_use
 from orchestrator.experiment.plan.plan import Plan
 
 Statistic: TypeAlias = Literal["median", "p99", "throughput"]
@@ -55,7 +55,7 @@ def compare_stacks(plan: Plan, cells: Sequence[CellSummary], invalid: Container[
         groups: dict[str, list[_Pair]] = {}
         for cell in cells:
             if cell.stack != reference and (beside := _reference_of(cell, cells, reference)):
-                differs = differs_in(*(with_connection(plan, side.stack, side.connection) for side in (cell, beside)))
+                differs = differs_in(*(_parts(plan, side) for side in (cell, beside)))
                 pair = _pair(cell, beside, statistic, plan.matters, differs, control=cell.stack in controls)
                 groups.setdefault(pair.group, []).append(pair)
         found += _judge(list(groups.values()), statistic, plan.matters, invalid)
@@ -74,6 +74,10 @@ def _reference_of(cell: CellSummary, cells: Iterable[CellSummary], reference: st
     if same_policy:
         return same_policy[0]
     return alike[0] if len(alike) == 1 else None
+
+
+def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
+    return in_use(plan, cell.stack, cell.connection, (cell.operation_id,))
 
 
 def _pair(

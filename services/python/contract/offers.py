@@ -17,6 +17,7 @@ Policy = Literal["reuse", "per-request"]
 _PROTOCOLS = "services.python.protocols"
 
 NONE = "none"
+RAW = "raw"
 
 POLICIES: tuple[Policy, ...] = ("reuse", "per-request")
 
@@ -34,6 +35,7 @@ class Parts:
 
     `codec` turns values into bytes, `transport` carries them, `framework` stands between the transport and the operation
     (`none`: nothing does), `server` accepts connections, `validation` says what a decoded message is held against.
+    `bytes_as` is how bytes and pictures travel (`raw`, `base64`), which counts as the codec's.
     """
 
     codec: str
@@ -42,6 +44,7 @@ class Parts:
     framework: str = NONE
     validation: str = NONE
     language: str = "Python"
+    bytes_as: str = RAW
 
 
 @dataclass(frozen=True, kw_only=True)

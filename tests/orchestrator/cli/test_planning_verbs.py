@@ -155,6 +155,10 @@ def test_services_lists_who_answers_and_who_asks(tmp_path: Path) -> None:
         "starlette",
     )
     assert f"rest / fastapi {fastapi['adds']} (starlette does not)" in text
+    assert fastapi["parts"]["validation"] == "pydantic models"
+    assert (
+        "json: JSON, bytes as base64, over HTTP/1.1; fastapi: FastAPI, uvicorn; starlette: Starlette, uvicorn;" in text
+    )
     assert "grpc / grpcio-parse-only stops the clock before any field of the reply is read" in text
 
 

@@ -119,7 +119,7 @@ def test_a_responder_with_validation_refuses_records_of_another_shape_and_no_oth
 
 def test_one_protocol_has_one_codec_and_one_transport() -> None:
     for protocol in protocols().values():
-        assert len({(r.parts.codec, r.parts.transport) for r in protocol.responders}) == 1
+        assert len({(r.parts.codec, r.parts.transport, r.parts.bytes_as) for r in protocol.responders}) == 1
 
 
 def test_json_is_answered_by_every_framework_with_and_without_models() -> None:

@@ -10,7 +10,8 @@ from services.python.transports.http.clients import DEFAULT, clients
 
 _PACKAGES = ("strawberry-graphql", "graphql-core", "starlette", *PACKAGES)
 _PARTS = Parts(
-    codec="GraphQL in JSON, bytes as base64",
+    codec="GraphQL in JSON",
+    bytes_as="base64",
     transport="HTTP/1.1",
     server="uvicorn",
     framework="Strawberry",

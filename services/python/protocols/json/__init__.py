@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from services.python.contract.offers import Parts, Protocol, Responder
+from dataclasses import replace
+
+from services.python.contract.offers import Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
-from services.python.transports.http.bodies import responders
+from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 from services.python.transports.http.wsgi import GUNICORN_SETTINGS
 
-_CODEC = "JSON, bytes as base64"
+_PARTS = replace(bare("JSON"), bytes_as="base64")
 
 PROTOCOL = Protocol(
     name="json",
@@ -16,17 +18,11 @@ PROTOCOL = Protocol(
     summary="JSON objects as HTTP/1.1 bodies, as CBOR, Avro, MessagePack and Protocol Buffers are; bytes as base64",
     operations=frozenset({"timestamp", "add", "echo", "image"}),
     responders=(
-        *responders("json", _CODEC),
+        *responders("json", _PARTS),
         Responder(
             name="fastapi-models",
             module="services.python.protocols.json.models_responder",
-            parts=Parts(
-                codec=_CODEC,
-                transport="HTTP/1.1",
-                server="uvicorn",
-                framework="FastAPI",
-                validation="pydantic models",
-            ),
+            parts=replace(_PARTS, framework="FastAPI", validation="pydantic models"),
             adds="routes every request with FastAPI and validates every body with pydantic models",
             without="fastapi",
             packages=("fastapi", "starlette", "pydantic", *PACKAGES),
@@ -35,7 +31,7 @@ PROTOCOL = Protocol(
         Responder(
             name="flask-gunicorn",
             module="services.python.protocols.json.flask_responder",
-            parts=Parts(codec=_CODEC, transport="HTTP/1.1", server="gunicorn", framework="Flask"),
+            parts=replace(_PARTS, server="gunicorn", framework="Flask"),
             adds="hands every request to a thread of a pool",
             packages=("flask", "gunicorn"),
             settings=GUNICORN_SETTINGS,

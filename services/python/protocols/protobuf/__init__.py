@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.contract.offers import Protocol
-from services.python.transports.http.bodies import responders
+from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
 PROTOCOL = Protocol(
@@ -11,7 +11,7 @@ PROTOCOL = Protocol(
     title="Protocol Buffers",
     summary="Protocol Buffers messages (protos/orch.proto) as HTTP/1.1 bodies, without gRPC",
     operations=frozenset({"timestamp", "add", "echo", "image"}),
-    responders=responders("protobuf", "Protocol Buffers", "protobuf"),
+    responders=responders("protobuf", bare("Protocol Buffers"), "protobuf"),
     clients=clients("services.python.protocols.protobuf.requester", "protobuf"),
     sequential=DEFAULT,
     concurrent=DEFAULT,

@@ -9,7 +9,7 @@ from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
 from services.python.transports.http.wsgi import GUNICORN_SETTINGS, WSGI_SETTINGS
 
-_PARTS = Parts(codec="JSON, bytes raw", transport="HTTP/1.1", server="uvicorn")
+_PARTS = Parts(codec="JSON", transport="HTTP/1.1", server="uvicorn")
 
 PROTOCOL = Protocol(
     name="rest",

@@ -18,7 +18,7 @@ PROTOCOL = Protocol(
         Responder(
             name="uvicorn",
             module="services.python.protocols.websocket.responder",
-            parts=Parts(codec="JSON, bytes raw", transport="WebSocket", server="uvicorn"),
+            parts=Parts(codec="JSON", transport="WebSocket", server="uvicorn"),
             packages=(*asgi.PACKAGES, "websockets"),
             settings={**asgi.SETTINGS, "WebSocket": "websockets, sans-I/O", "framework": "none, bare ASGI"},
         ),
