@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from orchestrator.analysis import unresolved, validity, words
+from orchestrator.analysis import differing, unresolved, validity, words
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Statistic
@@ -49,6 +49,7 @@ class Row:
         False  # the median's is wider than a factor of ten: too few trials to say how far it is off
     )
     uncompared: str = ""
+    differs_in: tuple[str, ...] = ()  # the parts in which the stack differs from the reference's
     pooled: tuple[str, ...] = ()  # which of median and p99 are of all requests, as not every trial has one
 
 
@@ -62,6 +63,7 @@ class Answer:
     reference: str = ""  # the label of the stack that verdicts and ratios refer to
     answer_at: int = 0  # which of the verdicts answers; before it stand invalid numbers and what failed
     is_resolved: bool = True  # False: the verdict that answers says why nothing can be told apart, and what to do
+    differences: str = ""  # what differs between the stacks besides their names; also among the verdicts
     clients: str = (
         ""  # which client asked which stack, where they differ and labels leave it out; also among the verdicts
     )
@@ -73,14 +75,15 @@ class Answer:
     def headline(self) -> tuple[str, ...]:
         """The one sentence that answers, behind those that say which numbers are invalid and where most failed.
 
-        Where nothing is resolved, all of why; at the end, which client asked which stack where that differs.
+        Where nothing is resolved, all of why; at the end, what differs between the stacks, and which client asked which
+        where that differs.
         Of what failed the worst is said; the table counts the errors of every cell.
         """
         is_invalid = any(row.failed_checks for row in self.table)
         before = self.verdicts[: min(self.answer_at, 2 if is_invalid else 1)]
         told = self.verdicts[self.answer_at :][:1]
         said = (first_sentence(verdict)[0] for verdict in told) if self.is_resolved else told
-        return (*before, *said, *([self.clients] if self.clients and self.clients not in told else []))
+        return (*before, *said, *(text for text in (self.differences, self.clients) if text and text not in told))
 
 
 def answer(summary: RunSummary) -> Answer:
@@ -103,6 +106,7 @@ def answer(summary: RunSummary) -> Answer:
         reference=", ".join(dict.fromkeys(references.values())),
         answer_at=count_before_answer(summary.cells, summary.checks),
         is_resolved=not unresolved.is_open(summary.comparisons),
+        differences=differing.sentence(summary.comparisons),
         clients=unlike_clients(summary.cells, summary.comparisons),
     )
 
@@ -131,6 +135,7 @@ def _row(
         verdict=standing("median"),
         ratio=against.ratio if against else None,
         ratio_interval=against.interval if against else None,
+        differs_in=against.differs_in if against else (),
         p99_verdict=standing("p99"),
         throughput_verdict=standing("throughput"),
         failed_checks=failed,

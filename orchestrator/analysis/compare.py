@@ -16,6 +16,7 @@ from orchestrator.analysis import equivalence, intervals, words
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.intervals import ALPHA, LogMean
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
+from orchestrator.experiment.plan.differences import differs_in, in_use
 from orchestrator.experiment.plan.plan import Plan
 
 Statistic: TypeAlias = Literal["median", "p99", "throughput"]
@@ -32,6 +33,7 @@ class _Pair:
     control: bool
     by_block: tuple[float, ...]
     blocks: tuple[int, ...]
+    differs_in: tuple[str, ...]
     censored: str  # why there is no ratio: blocks without a value, or unsent requests; empty where none matter
 
     @property
@@ -53,7 +55,8 @@ def compare_stacks(plan: Plan, cells: Sequence[CellSummary], invalid: Container[
         groups: dict[str, list[_Pair]] = {}
         for cell in cells:
             if cell.stack != reference and (beside := _reference_of(cell, cells, reference)):
-                pair = _pair(cell, beside, statistic, plan.matters, control=cell.stack in controls)
+                differs = differs_in(*(_parts(plan, side) for side in (cell, beside)))
+                pair = _pair(cell, beside, statistic, plan.matters, differs, control=cell.stack in controls)
                 groups.setdefault(pair.group, []).append(pair)
         found += _judge(list(groups.values()), statistic, plan.matters, invalid)
     return tuple(found)
@@ -73,7 +76,19 @@ def _reference_of(cell: CellSummary, cells: Iterable[CellSummary], reference: st
     return alike[0] if len(alike) == 1 else None
 
 
-def _pair(cell: CellSummary, reference: CellSummary, statistic: Statistic, margin: float, *, control: bool) -> _Pair:
+def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
+    return in_use(plan, cell.stack, cell.connection, (cell.operation_id,))
+
+
+def _pair(
+    cell: CellSummary,
+    reference: CellSummary,
+    statistic: Statistic,
+    margin: float,
+    differs: tuple[str, ...],
+    *,
+    control: bool,
+) -> _Pair:
     mine, theirs = by_block(cell.trials, statistic), by_block(reference.trials, statistic)
     policy = (
         cell.connection
@@ -90,6 +105,7 @@ def _pair(cell: CellSummary, reference: CellSummary, statistic: Statistic, margi
         control=control,
         by_block=tuple(mine[block] / theirs[block] for block in shared),
         blocks=tuple(shared),
+        differs_in=differs,
         censored=censored,
     )
 
@@ -232,6 +248,7 @@ def _comparison(
         p_value=p_value,
         by_block=pair.by_block,
         blocks=pair.blocks,
+        differs_in=pair.differs_in,
         standing=standing,
         why=why,
         control=pair.control,

@@ -199,6 +199,7 @@ class Comparison:
     why: str  # a clause in words: how wide the interval is, or why there is none
     control: bool = False  # the reference stack entered a second time: its true ratio is 1
     blocks: tuple[int, ...] = ()  # which block each of `by_block` is of, from 0
+    differs_in: tuple[str, ...] = ()  # the parts of the two stacks that differ (`plan.differences`); empty of a control
 
     @property
     def has_gaps(self) -> bool:

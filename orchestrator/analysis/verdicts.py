@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import log
 
-from orchestrator.analysis import equivalence, validity, words
+from orchestrator.analysis import differing, equivalence, validity, words
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.overview import overview
@@ -35,7 +35,7 @@ def verdicts(
     checks: Sequence[CheckResult],
     matters: float = equivalence.MATTERS,
 ) -> tuple[str, ...]:
-    """Failed checks, errors, what holds over all groups of comparable cells, then each group, and who asked.
+    """Failed checks, errors, what holds over all groups of comparable cells, then each group, what differs, and who asked.
 
     `matters` is the margin of the experiment: what differs by less is not called the quickest of several.
     """
@@ -52,6 +52,7 @@ def verdicts(
         sentences.append(_of_group(group, members, beside, by_id, matters))
     compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
     sentences += [_alone(cell) for cell in cells if cell.id not in compared and cell.distribution]
+    sentences += [differences] if (differences := differing.sentence(comparisons)) else []
     sentences += [clients] if (clients := unlike_clients(cells, comparisons)) else []
     invalid = validity.sentence(cells, checks)
     return (invalid, *sentences) if invalid else tuple(sentences)

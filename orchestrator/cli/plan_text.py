@@ -10,6 +10,7 @@ from typing import Any
 from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
 from orchestrator.analysis.words import count, margin
+from orchestrator.experiment.plan.differences import against_reference
 from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
 from orchestrator.experiment.plan.loads import describe_load
 from orchestrator.experiment.plan.machines import PRICES_AS_OF
@@ -52,6 +53,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "estimate": asdict(expected),
         "cost": cost,
         "reference": plan.reference,
+        "differs_in": {label: list(parts) for label, parts in against_reference(plan)},
         "matters": plan.matters,
         "power": describe(plan, history).to_dict(),
         "warnings": _warnings(plan, expected.duration_s),
@@ -93,6 +95,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     )
     for what, phrases in (("adds", added(plan.stacks, plan.resolved)), ("unread", unread(plan.stacks, plan.resolved))):
         yield from (f"{what + ':':7} {phrase}" for phrase in phrases)
+    yield from _differences(plan)
     yield f"versions here: {_versions(plan)}"
     yield ""
     yield from _table(("placement", "requester", "responder", "distance"), [_placement_row(p) for p in plan.placements])
@@ -126,6 +129,16 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
         yield f"warning: {document['machine_now']['warning']}"
     yield f"plan {document['id']} is current: {document['path']}"
     yield "next: orch run"
+
+
+def _differences(plan: Plan) -> Iterator[str]:
+    """What differs from the reference, stacks that differ in the same parts together."""
+    alike: dict[str, list[str]] = {}
+    for label, parts in against_reference(plan):
+        if parts:
+            alike.setdefault(", ".join(parts), []).append(label)
+    reference = _label(plan, plan.reference or plan.stacks[0].id)
+    yield from (f"differs: {', '.join(labels)} from {reference} in {parts}" for parts, labels in alike.items())
 
 
 def _matrix_lines(plan: Plan) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -28,7 +29,9 @@ def _describe(protocol: Any) -> dict[str, Any]:
         "summary": protocol.summary,
         "is_floor": protocol.is_floor,
         "operations": sorted(protocol.operations),
-        "responders": [{**_part(part), "without": part.without} for part in protocol.responders],
+        "responders": [
+            {**_part(part), "without": part.without, "parts": asdict(part.parts)} for part in protocol.responders
+        ],
         "clients": [_client(part, protocol) for part in protocol.clients],
         "default_responder": protocol.responders[0].name,
         "default_client": {"sequential": protocol.sequential, "concurrent": protocol.concurrent},
@@ -75,7 +78,21 @@ def _lines(protocols: Sequence[dict[str, Any]]) -> Iterator[str]:
             for what, reason in part["refuses"].items():
                 yield f"{protocol['name']} / {part['name']} cannot do {what}: {reason}"
     yield ""
+    yield "what each is made of: codec over transport; framework, server and validation of each responder"
+    yield from (_made_of(protocol) for protocol in protocols)
+    yield ""
     yield from _own_work(protocols)
+
+
+def _made_of(protocol: dict[str, Any]) -> str:
+    ends = []
+    for responder in protocol["responders"]:
+        parts = responder["parts"]
+        told = [parts[name] for name in ("framework", "server", "validation") if parts[name] != "none"]
+        ends.append(f"{responder['name']}: {', '.join(told)}")
+    first = protocol["responders"][0]["parts"]
+    codec = first["codec"] if first["bytes_as"] == "raw" else f"{first['codec']}, bytes as {first['bytes_as']},"
+    return f"{protocol['name']}: {codec} over {first['transport']}; {'; '.join(ends)}"
 
 
 def _own_work(protocols: Sequence[dict[str, Any]]) -> Iterator[str]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from orchestrator.analysis import differing
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.analysis.words import POLICIES, Unit, is_vague, unit_for
@@ -55,6 +56,11 @@ class Group:
     def compared_by(self, statistic: str) -> tuple[Comparison, ...]:
         """The comparisons of one statistic: median, p99 or throughput."""
         return tuple(comparison for comparison in self.comparisons if comparison.statistic == statistic)
+
+    @property
+    def differences(self) -> str:
+        """What differs between its stacks and the reference, as clauses; empty where the plan does not say."""
+        return differing.clauses(self.comparisons)
 
     def is_reference(self, cell: CellSummary) -> bool:
         """Whether the group's other cells are compared with this one."""

@@ -31,6 +31,7 @@ class _Resolved:
     """What was resolved for a stack at plan time; other keys are only shown."""
 
     own_work: tuple[_OwnWork, ...] = ()
+    parts: dict[str, str] | None = None
     round_trips_to_open: int = 1
     fields: str | None = None
     versions: dict[str, str] | None = None

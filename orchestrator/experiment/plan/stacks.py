@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.plan.differences import parts_of
 from orchestrator.experiment.plan.own_work import ALL_READ, SOME_UNREAD, declared
 from orchestrator.experiment.plan.plan import Stack
 from orchestrator.experiment.read.tree import Key
@@ -160,6 +161,7 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, flights
             "responder": dict(responder.settings),
             "client": dict(client.settings),
         },
+        "parts": parts_of(responder, client),
         "own_work": declared(responder, client),
         "fields": ALL_READ if not any((responder.omits, client.omits)) else SOME_UNREAD,
         "client_style": client.style,

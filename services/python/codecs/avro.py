@@ -14,7 +14,7 @@ from typing import Any
 
 from fastavro import parse_schema, schemaless_reader, schemaless_writer
 
-from services.python.codecs.base import BinaryCodec, Coder, expect_mapping
+from services.python.codecs.base import Codec, Coder, expect_mapping
 from services.python.codecs.json import json_text
 
 SCHEMAS = Path(__file__).with_name("operations.avsc")
@@ -76,4 +76,4 @@ def _reply(message: str) -> Coder:
     return _ECHOES[message] if message in _ECHOES else _coder(f"{message.title()}Reply")
 
 
-CODEC = BinaryCodec(media_type="application/avro", request=_request, reply=_reply, errors=_ERRORS)
+CODEC = Codec(media_type="application/avro", request=_request, reply=_reply, errors=_ERRORS)

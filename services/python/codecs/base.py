@@ -21,8 +21,8 @@ class Coder:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BinaryCodec:
-    """The coders of each message's request and reply; `errors` is what `read` raises for a body that is none."""
+class Codec:
+    """How single messages are coded, by their names; `errors` is what `read` raises for a body that is no such message."""
 
     media_type: str
     request: Callable[[str], Coder]
@@ -30,13 +30,13 @@ class BinaryCodec:
     errors: tuple[type[Exception], ...]
 
 
-def self_describing(media_type: str, coder: Coder, errors: tuple[type[Exception], ...]) -> BinaryCodec:
+def self_describing(media_type: str, coder: Coder, errors: tuple[type[Exception], ...]) -> Codec:
     """A codec that needs no schema: every message is written and read in the same way."""
 
     def same(_message: str) -> Coder:
         return coder
 
-    return BinaryCodec(media_type=media_type, request=same, reply=same, errors=errors)
+    return Codec(media_type=media_type, request=same, reply=same, errors=errors)
 
 
 def message_of(operation: str, example: Mapping[str, Any]) -> str:

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from google.protobuf import struct_pb2
+from google.protobuf.message import DecodeError
 
+from services.python.codecs.base import Codec, Coder
 from services.python.codecs.json import json_text
 from services.python.generated import orch_pb2 as pb
 from services.python.load.client import CallFailed, Request
@@ -155,11 +157,48 @@ def method_for(operation: str, example: Request) -> Method:
         arrived = type(message).FromString(message.SerializeToString())
         changed = "document" in example and _unpack_echo(arrived)["document"] != example["document"]
     except (TypeError, ValueError, RecursionError) as error:
-        raise CallFailed("protocol", f"gRPC cannot carry this {operation} request: {error}") from error
+        raise CallFailed("protocol", f"Protocol Buffers cannot carry this {operation} request: {error}") from error
     if changed:
         raise CallFailed(
             "protocol",
-            "gRPC carries a document's numbers as doubles, which change one of these (an integer beyond 2^53?); "
-            "put such numbers into strings, or leave grpc out",
+            "Protocol Buffers carry a document's numbers as doubles, which change one of these (an integer beyond 2^53?); "
+            "put such numbers into strings, or leave this stack out",
         )
     return method
+
+
+_REQUESTS: Mapping[str, Callable[..., Message]] = {
+    "identity": pb.IdentityRequest,
+    "timestamp": pb.TimestampRequest,
+    "add": pb.AddRequest,
+    "echo": pb.EchoRequest,
+    "image": pb.ImageRequest,
+}
+_REPLIES: Mapping[str, Callable[..., Message]] = {
+    "identity": pb.IdentityReply,
+    "timestamp": pb.TimestampReply,
+    "add": pb.AddReply,
+    "echo": pb.EchoReply,
+    "image": pb.ImageReply,
+}
+
+
+def _coder(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message], dict[str, Any]]) -> Coder:
+    parse = kind.FromString
+    return Coder(write=lambda fields: bytes(pack(fields).SerializeToString()), read=lambda body: unpack(parse(body)))
+
+
+def _request(message: str) -> Coder:
+    operation = message.partition("/")[0]
+    method = METHODS[operation]
+    return _coder(_REQUESTS[operation], method.pack_request, method.unpack_request)
+
+
+def _reply(message: str) -> Coder:
+    operation = message.partition("/")[0]
+    method = METHODS[operation]
+    return _coder(_REPLIES[operation], method.pack_reply, method.unpack_reply)
+
+
+CODEC = Codec(media_type="application/protobuf", request=_request, reply=_reply, errors=(DecodeError, ValueError))
+"""The messages of gRPC by themselves, for whoever carries them otherwise."""

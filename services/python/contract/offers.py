@@ -16,6 +16,9 @@ from typing import Literal
 Policy = Literal["reuse", "per-request"]
 _PROTOCOLS = "services.python.protocols"
 
+NONE = "none"
+RAW = "raw"
+
 POLICIES: tuple[Policy, ...] = ("reuse", "per-request")
 
 # The largest body that every protocol here must carry; experiments with larger payloads are refused.
@@ -27,8 +30,26 @@ MAX_MESSAGE_BYTES = 8 * MAX_PAYLOAD_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What a responder is put together from, so that two stacks can be held against each other part by part.
+
+    `codec` turns values into bytes, `transport` carries them, `framework` stands between the transport and the operation
+    (`none`: nothing does), `server` accepts connections, `validation` says what a decoded message is held against.
+    `bytes_as` is how bytes and pictures travel (`raw`, `base64`), which counts as the codec's.
+    """
+
+    codec: str
+    transport: str
+    server: str
+    framework: str = NONE
+    validation: str = NONE
+    language: str = "Python"
+    bytes_as: str = RAW
+
+
+@dataclass(frozen=True, kw_only=True)
 class Responder:
-    """One implementation that answers.
+    """One implementation that answers, and the parts it is made of.
 
     `module` has `serve(dispatcher, host, port, announce)`. `refuses` gives the reason for each thing it cannot do,
     keyed by a connection policy or an operation. `adds` says in a short phrase, as a verb with its object, which work of
@@ -39,6 +60,7 @@ class Responder:
 
     name: str
     module: str
+    parts: Parts
     adds: str = ""
     without: str = ""
     omits: str = ""
@@ -52,7 +74,8 @@ class Client:
     """One client library that asks.
 
     `module` has `dialer(call, client)`; `style` says whether its calls block a thread (`sync`) or are awaited on uvloop
-    (`async`). `refuses`, `adds` and `omits` as in `Responder`. `round_trips_to_open` where it differs from the protocol's.
+    (`async`). `refuses`, `adds` and `omits` as in `Responder`. `round_trips_to_open` and `transport` where they differ from
+    the protocol's and the responder's.
     """
 
     name: str
@@ -64,11 +87,13 @@ class Client:
     refuses: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     round_trips_to_open: int | None = None
+    transport: str | None = None
+    language: str = "Python"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """A wire protocol with its codec, and who can speak it here.
+    """A named combination of a codec and a transport, and who can speak it here.
 
     The first responder is the default one. `sequential` and `concurrent` name the default client at one request in
     flight and beyond. `round_trips_to_open` counts the round trips that opening a connection costs before the first

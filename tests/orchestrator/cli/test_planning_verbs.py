@@ -65,6 +65,15 @@ def test_plan_as_json_is_one_document(folder: Path) -> None:
     assert planned["plan"]["experiment_path"] == "example.yaml"
 
 
+def test_plan_says_what_differs_between_its_stacks(folder: Path) -> None:
+    said = orch("plan", "example.yaml", cwd=folder).stdout
+    assert "differs: grpc from rest in codec, transport, framework, validation, client\n" in said
+    planned = document(orch("plan", "example.yaml", "--json", cwd=folder))
+    assert planned["differs_in"] == {"grpc": ["codec", "transport", "framework", "validation", "client"]}
+    parts = planned["plan"]["resolved"]["grpc-grpcio-grpcio"]["parts"]
+    assert (parts["codec"], parts["transport"]) == ("Protocol Buffers", "gRPC")
+
+
 def test_a_wrong_file_ends_with_2_and_starts_nothing(folder: Path) -> None:
     (folder / "example.yaml").write_text(EXPERIMENT + "load: {requests: 0}\n")
     done = orch("plan", "example.yaml", cwd=folder)
@@ -148,6 +157,10 @@ def test_services_lists_who_answers_and_who_asks(tmp_path: Path) -> None:
         "starlette",
     )
     assert f"rest / fastapi {fastapi['adds']} (starlette does not)" in text
+    assert fastapi["parts"]["validation"] == "pydantic models"
+    assert (
+        "json: JSON, bytes as base64, over HTTP/1.1; fastapi: FastAPI, uvicorn; starlette: Starlette, uvicorn;" in text
+    )
     assert "grpc / grpcio-parse-only stops the clock before any field of the reply is read" in text
 
 

@@ -1,11 +1,14 @@
 """Protocols of our own, so that these tests do not depend on which ones exist."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from services.python.contract.offers import Client, Protocol, Responder
+from services.python.contract.offers import Client, Parts, Protocol, Responder
+
+PARTS = Parts(codec="JSON", transport="HTTP/1.1", server="uvicorn")
 
 
 @pytest.fixture
@@ -27,8 +30,18 @@ def known() -> dict[str, Protocol]:
         summary="",
         operations=every,
         responders=(
-            Responder(name="fastapi", module="m", packages=("typer", "no-such-package")),
-            Responder(name="flask", module="m", refuses={"reuse": "it closes every connection"}),
+            Responder(
+                name="fastapi",
+                module="m",
+                parts=replace(PARTS, framework="FastAPI"),
+                packages=("typer", "no-such-package"),
+            ),
+            Responder(
+                name="flask",
+                module="m",
+                parts=replace(PARTS, framework="Flask"),
+                refuses={"reuse": "it closes every connection"},
+            ),
         ),
         clients=(
             Client(name="thin", module="m", style="sync"),
@@ -43,7 +56,9 @@ def known() -> dict[str, Protocol]:
         title="gRPC",
         summary="",
         operations=every - {"image"},
-        responders=(Responder(name="grpcio", module="m"),),
+        responders=(
+            Responder(name="grpcio", module="m", parts=replace(PARTS, codec="Protocol Buffers", transport="gRPC")),
+        ),
         clients=(Client(name="grpcio", module="m", style="sync"),),
         sequential="grpcio",
         concurrent="grpcio",
@@ -54,7 +69,7 @@ def known() -> dict[str, Protocol]:
         title="TCP",
         summary="",
         operations=every | {"exchange"},
-        responders=(Responder(name="threads", module="m"),),
+        responders=(Responder(name="threads", module="m", parts=replace(PARTS, transport="TCP")),),
         clients=(Client(name="socket", module="m", style="sync"),),
         sequential="socket",
         concurrent="socket",

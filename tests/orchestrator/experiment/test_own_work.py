@@ -29,7 +29,8 @@ def test_the_constant_costs_of_a_stack_are_named_with_the_responder_that_is_spar
 
 def test_stacks_that_share_a_cost_are_named_together(write: Write) -> None:
     plan = planned(write, STACKS)
-    assert "cbor, msgpack: fastapi routes every request with FastAPI" in own_work.added(plan.stacks, plan.resolved)
+    added = own_work.added(plan.stacks, plan.resolved)
+    assert "cbor, msgpack: fastapi routes every request with FastAPI (asgi does not)" in added
 
 
 def test_the_control_is_not_named_beside_what_it_is_a_copy_of(write: Write) -> None:

@@ -50,7 +50,7 @@ def test_an_integer_that_no_double_holds_is_refused_before_anything_is_sent() ->
 
 @pytest.mark.parametrize("document", [math.nan, {"x": math.inf}, object()], ids=["NaN", "infinity", "no JSON"])
 def test_what_is_not_json_is_refused_before_anything_is_sent(document: object) -> None:
-    with pytest.raises(CallFailed, match="gRPC") as failed:
+    with pytest.raises(CallFailed, match="Protocol Buffers") as failed:
         method_for("echo", {"document": document})
     assert failed.value.status == "protocol"
 

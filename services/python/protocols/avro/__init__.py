@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from services.python.contract.offers import Protocol, Responder
-from services.python.transports.http.asgi import PACKAGES, SETTINGS
+from services.python.contract.offers import Protocol
+from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
 PROTOCOL = Protocol(
@@ -11,15 +11,7 @@ PROTOCOL = Protocol(
     title="Avro",
     summary="Avro messages (fastavro) as HTTP/1.1 bodies, their schemas known to both ends",
     operations=frozenset({"timestamp", "add", "echo", "image"}),
-    responders=(
-        Responder(
-            name="fastapi",
-            module="services.python.protocols.avro.responder",
-            adds="routes every request with FastAPI",
-            packages=("fastavro", "fastapi", "starlette", *PACKAGES),
-            settings=SETTINGS,
-        ),
-    ),
+    responders=responders("avro", bare("Avro"), "fastavro"),
     clients=clients("services.python.protocols.avro.requester", "fastavro"),
     sequential=DEFAULT,
     concurrent=DEFAULT,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from services.python.contract.offers import Protocol, Responder
-from services.python.transports.http.asgi import PACKAGES, SETTINGS
+from services.python.contract.offers import Protocol
+from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
 PROTOCOL = Protocol(
@@ -11,15 +11,7 @@ PROTOCOL = Protocol(
     title="CBOR",
     summary="CBOR maps (cbor2) as HTTP/1.1 bodies; bytes and pictures as byte strings",
     operations=frozenset({"timestamp", "add", "echo", "image"}),
-    responders=(
-        Responder(
-            name="fastapi",
-            module="services.python.protocols.cbor.responder",
-            adds="routes every request with FastAPI",
-            packages=("cbor2", "fastapi", "starlette", *PACKAGES),
-            settings=SETTINGS,
-        ),
-    ),
+    responders=responders("cbor", bare("CBOR"), "cbor2"),
     clients=clients("services.python.protocols.cbor.requester", "cbor2"),
     sequential=DEFAULT,
     concurrent=DEFAULT,

@@ -1,14 +1,8 @@
-"""CBOR answered by FastAPI."""
+"""CBOR answered by FastAPI, without models; `serve` as in `serve.responder`."""
 
 from __future__ import annotations
 
 from services.python.codecs.cbor import CODEC
-from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import serve_asgi
-from services.python.transports.http.binary_app import application
+from services.python.transports.http.fastapi_bodies import serving
 
-
-def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-    """See `responder.Serve`."""
-    serve_asgi(application(dispatcher, CODEC), host, port, announce)
+serve = serving(CODEC)

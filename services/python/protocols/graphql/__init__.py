@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from services.python.contract.offers import Protocol, Responder
+from dataclasses import replace
+
+from services.python.contract.offers import Parts, Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
 
 _PACKAGES = ("strawberry-graphql", "graphql-core", "starlette", *PACKAGES)
+_PARTS = Parts(
+    codec="GraphQL in JSON",
+    bytes_as="base64",
+    transport="HTTP/1.1",
+    server="uvicorn",
+    framework="Strawberry",
+    validation="GraphQL types, the query at every request",
+)
 
 PROTOCOL = Protocol(
     name="graphql",
@@ -17,6 +27,7 @@ PROTOCOL = Protocol(
         Responder(
             name="strawberry",
             module="services.python.protocols.graphql.responder",
+            parts=_PARTS,
             adds="parses and validates the same query anew at every request",
             without="strawberry-cached",
             packages=_PACKAGES,
@@ -25,6 +36,7 @@ PROTOCOL = Protocol(
         Responder(
             name="strawberry-cached",
             module="services.python.protocols.graphql.cached_responder",
+            parts=replace(_PARTS, validation="GraphQL types, the query once"),
             packages=_PACKAGES,
             settings={**SETTINGS, "query": "Strawberry's ParserCache and ValidationCache, 128 entries each"},
         ),

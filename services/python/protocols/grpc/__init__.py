@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from services.python.contract.offers import MAX_MESSAGE_BYTES, Client, Protocol, Responder
+from dataclasses import replace
 
+from services.python.contract.offers import MAX_MESSAGE_BYTES, Client, Parts, Protocol, Responder
+
+_PARTS = Parts(codec="Protocol Buffers", transport="gRPC", server="grpcio threads", framework="grpcio")
 _PACKAGES = ("grpcio", "protobuf")
 _AIO_SETTINGS = {"event loop": "uvloop; gRPC's own poller thread wakes it"}
 _SERVER_SETTINGS = {"threads": "at most 32", "SO_REUSEPORT": "off"}
@@ -20,6 +23,7 @@ PROTOCOL = Protocol(
         Responder(
             name="grpcio",
             module="services.python.protocols.grpc.responder",
+            parts=_PARTS,
             adds=_TO_A_THREAD,
             packages=_PACKAGES,
             settings=_SERVER_SETTINGS,
@@ -27,6 +31,7 @@ PROTOCOL = Protocol(
         Responder(
             name="grpc-aio",
             module="services.python.protocols.grpc.aio_responder",
+            parts=replace(_PARTS, server="grpcio asyncio"),
             adds=_FROM_THE_POLLER,
             packages=(*_PACKAGES, "uvloop"),
             settings={**_AIO_SETTINGS, "SO_REUSEPORT": "off"},
@@ -34,6 +39,7 @@ PROTOCOL = Protocol(
         Responder(
             name="grpcio-parse-only",
             module="services.python.protocols.grpc.parse_only_responder",
+            parts=_PARTS,
             adds=_TO_A_THREAD,
             omits="echoes records and documents without reading their fields",
             packages=_PACKAGES,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from services.python.contract.offers import Protocol, Responder
-from services.python.transports.http.asgi import PACKAGES, SETTINGS
+from services.python.contract.offers import Protocol
+from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
 PROTOCOL = Protocol(
@@ -11,15 +11,7 @@ PROTOCOL = Protocol(
     title="MessagePack",
     summary="MessagePack maps (msgpack) as HTTP/1.1 bodies; bytes and pictures as binary values",
     operations=frozenset({"timestamp", "add", "echo", "image"}),
-    responders=(
-        Responder(
-            name="fastapi",
-            module="services.python.protocols.msgpack.responder",
-            adds="routes every request with FastAPI",
-            packages=("msgpack", "fastapi", "starlette", *PACKAGES),
-            settings=SETTINGS,
-        ),
-    ),
+    responders=responders("msgpack", bare("MessagePack"), "msgpack"),
     clients=clients("services.python.protocols.msgpack.requester", "msgpack"),
     sequential=DEFAULT,
     concurrent=DEFAULT,

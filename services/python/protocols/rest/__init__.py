@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from services.python.contract.offers import Protocol, Responder
+from dataclasses import replace
+
+from services.python.contract.offers import Parts, Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
+from services.python.transports.http.wsgi import GUNICORN_SETTINGS, WSGI_SETTINGS
 
-_WSGI = {"access log": "off", "compression": "off", "TCP_NODELAY": "on", "largest body": "not limited"}
+_PARTS = Parts(codec="JSON", transport="HTTP/1.1", server="uvicorn")
 
 PROTOCOL = Protocol(
     name="rest",
@@ -17,6 +20,7 @@ PROTOCOL = Protocol(
         Responder(
             name="fastapi",
             module="services.python.protocols.rest.responder",
+            parts=replace(_PARTS, framework="FastAPI", validation="pydantic models"),
             adds="routes every request with FastAPI and validates JSON bodies with pydantic models",
             without="starlette",
             packages=("fastapi", "starlette", "pydantic", *PACKAGES),
@@ -25,27 +29,26 @@ PROTOCOL = Protocol(
         Responder(
             name="starlette",
             module="services.python.protocols.rest.starlette_responder",
+            parts=replace(_PARTS, framework="Starlette"),
             packages=("starlette", *PACKAGES),
             settings={**SETTINGS, "JSON": "compact, by the standard library, bodies not validated"},
         ),
         Responder(
             name="flask",
             module="services.python.protocols.rest.flask_responder",
+            parts=replace(_PARTS, framework="Flask", server="werkzeug"),
             adds="starts a thread for every request and sorts JSON by key",
             packages=("flask", "werkzeug"),
             refuses={"reuse": "Flask's development server closes the connection after every reply"},
-            settings={**_WSGI, "server": "Flask's development server (Werkzeug), a thread per connection"},
+            settings={**WSGI_SETTINGS, "server": "Flask's development server (Werkzeug), a thread per connection"},
         ),
         Responder(
             name="flask-gunicorn",
             module="services.python.protocols.rest.flask_gunicorn_responder",
+            parts=replace(_PARTS, framework="Flask", server="gunicorn"),
             adds="hands every request to a thread of a pool and sorts JSON by key",
             packages=("flask", "gunicorn"),
-            settings={
-                **_WSGI,
-                "server": "one gunicorn gthread worker of 16 threads, without its arbiter: one process, as everywhere",
-                "keep-alive": "one hour",
-            },
+            settings=GUNICORN_SETTINGS,
         ),
     ),
     clients=clients("services.python.protocols.rest.requester"),

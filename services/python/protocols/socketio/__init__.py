@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.python.contract.offers import MAX_MESSAGE_BYTES, Client, Protocol, Responder
+from services.python.contract.offers import MAX_MESSAGE_BYTES, Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
 
 _PACKAGES = ("python-socketio", "python-engineio")
@@ -16,6 +16,13 @@ PROTOCOL = Protocol(
         Responder(
             name="python-socketio",
             module="services.python.protocols.socketio.responder",
+            parts=Parts(
+                codec="JSON",
+                bytes_as="attachments",
+                transport="Socket.IO over WebSocket",
+                server="uvicorn",
+                framework="python-socketio",
+            ),
             adds="starts a task for every event",
             packages=(*_PACKAGES, *asgi.PACKAGES, "websockets"),
             settings={**asgi.SETTINGS, "WebSocket": "websockets, sans-I/O", "event handlers": "a task each"},
@@ -35,6 +42,7 @@ PROTOCOL = Protocol(
             style="async",
             packages=(*_PACKAGES, "aiohttp", "uvloop"),
             settings={"transport": "long polling: POST to send, GET to receive, on two TCP connections"},
+            transport="Socket.IO over long polling",
             round_trips_to_open=4,  # TCP's handshake, the GET that opens, the POST of CONNECT, the GET that confirms
         ),
         Client(

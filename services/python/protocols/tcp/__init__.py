@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.python.contract.offers import Client, Protocol, Responder
+from services.python.contract.offers import Client, Parts, Protocol, Responder
 
 PROTOCOL = Protocol(
     name="tcp",
@@ -13,6 +13,7 @@ PROTOCOL = Protocol(
         Responder(
             name="threads",
             module="services.python.protocols.tcp.responder",
+            parts=Parts(codec="packed numbers, JSON for records", transport="TCP", server="threads"),
             settings={"threads": "one per open connection"},
         ),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from services.python.contract.offers import MAX_MESSAGE_BYTES, Client, Protocol, Responder
+from services.python.contract.offers import MAX_MESSAGE_BYTES, Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
 
 _CLIENT_SETTINGS: Mapping[str, str] = {"permessage-deflate": "off", "pings": "off", "proxies": "not used"}
@@ -18,6 +18,7 @@ PROTOCOL = Protocol(
         Responder(
             name="uvicorn",
             module="services.python.protocols.websocket.responder",
+            parts=Parts(codec="JSON", transport="WebSocket", server="uvicorn"),
             packages=(*asgi.PACKAGES, "websockets"),
             settings={**asgi.SETTINGS, "WebSocket": "websockets, sans-I/O", "framework": "none, bare ASGI"},
         ),

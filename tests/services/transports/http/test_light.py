@@ -52,7 +52,14 @@ dialer(call, PROTOCOL.client({client!r}))
 
 @pytest.mark.parametrize(
     ("protocol", "codec"),
-    [("cbor", {"cbor2"}), ("msgpack", {"msgpack"}), ("avro", {"fastavro"}), ("graphql", set())],
+    [
+        ("cbor", {"cbor2"}),
+        ("msgpack", {"msgpack"}),
+        ("avro", {"fastavro"}),
+        ("graphql", set()),
+        ("json", set()),
+        ("protobuf", set()),
+    ],
 )
 def test_a_requester_loads_its_own_codec_only(protocol: str, codec: set[str]) -> None:
     assert loaded_by(f"import services.python.protocols.{protocol}.requester") == codec
@@ -63,10 +70,15 @@ def test_a_requester_loads_its_own_codec_only(protocol: str, codec: set[str]) ->
     [
         ("rest.responder", {"fastapi", "pydantic", "starlette"}),
         ("rest.flask_responder", {"flask", "werkzeug"}),
-        ("rest.flask_gunicorn_responder", {"flask", "werkzeug", "gunicorn"}),
+        ("rest.flask_gunicorn_responder", {"flask", "werkzeug"}),  # gunicorn when it serves
         ("cbor.responder", {"cbor2", "fastapi", "pydantic", "starlette"}),
         ("msgpack.responder", {"msgpack", "fastapi", "pydantic", "starlette"}),
         ("avro.responder", {"fastavro", "fastapi", "pydantic", "starlette"}),
+        ("json.responder", {"fastapi", "pydantic", "starlette"}),
+        ("json.starlette_responder", {"starlette"}),
+        ("json.asgi_responder", set()),
+        ("json.flask_responder", {"flask", "werkzeug"}),
+        ("protobuf.asgi_responder", set()),
         ("graphql.responder", {"strawberry", "graphql", "starlette"}),
     ],
 )

@@ -1,4 +1,4 @@
-"""The responder of every protocol of `bodies`: FastAPI routes that take and give raw bodies."""
+"""The protocols of `bodies` answered by FastAPI: routes that take and give raw bodies, without models."""
 
 from __future__ import annotations
 
@@ -6,14 +6,24 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, HTTPException, Request, Response
 
-from services.python.codecs.base import MESSAGES, BinaryCodec
+from services.python.codecs.base import MESSAGES, Codec
 from services.python.serve.dispatcher import Dispatcher
-from services.python.transports.http.asgi import answer, peer_of
+from services.python.serve.responder import Announce, Serve
+from services.python.transports.http.asgi import answer, peer_of, serve_asgi
 
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def application(dispatcher: Dispatcher, codec: BinaryCodec) -> FastAPI:
+def serving(codec: Codec) -> Serve:
+    """The `serve` of a responder module that answers with this codec."""
+
+    def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
+        serve_asgi(application(dispatcher, codec), host, port, announce)
+
+    return serve
+
+
+def application(dispatcher: Dispatcher, codec: Codec) -> FastAPI:
     """The FastAPI application: one path for each message."""
     app = FastAPI()
     for message in MESSAGES:
@@ -21,7 +31,7 @@ def application(dispatcher: Dispatcher, codec: BinaryCodec) -> FastAPI:
     return app
 
 
-def _handler(dispatcher: Dispatcher, codec: BinaryCodec, message: str) -> Handler:
+def _handler(dispatcher: Dispatcher, codec: Codec, message: str) -> Handler:
     operation = message.partition("/")[0]
     read, write = codec.request(message).read, codec.reply(message).write
 

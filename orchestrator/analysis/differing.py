@@ -1,0 +1,66 @@
+"""What differs between compared stacks, in words: whether a difference is the protocol's, or somebody else's as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from orchestrator.analysis import words
+from orchestrator.analysis.summary import Comparison
+from orchestrator.experiment.plan.differences import PARTS, PROTOCOL
+
+# A part as a sentence calls it, where an article alone does not do.
+_CALLED = {"connection": "the connection policy", "reading": "which fields are read"}
+
+
+def sentence(comparisons: Sequence[Comparison]) -> str:
+    """One sentence over all comparisons of medians; empty where the plan does not say what its stacks are made of.
+
+    It says "the protocol" of codec and transport alone.
+    """
+    told = clauses(comparisons)
+    if not told:
+        return ""
+    named = {part for comparison in _asked(comparisons) for part in comparison.differs_in}
+    if named <= set(PROTOCOL):
+        return f"What differs is the protocol, and nothing else: {told}."
+    if not named & set(PROTOCOL):
+        return f"The protocol is the same: {told}."
+    return f"More than the protocol differs here, and no difference is its alone unless so named: {told}."
+
+
+def clauses(comparisons: Sequence[Comparison]) -> str:
+    """`cbor and avro differ from json in the codec; grpc differs in the codec and the transport`, without a full stop."""
+    by_parts: dict[str, list[str]] = {}
+    reference = ""
+    for label, members in _by_stack(comparisons):
+        by_parts.setdefault(_parts(members), []).append(label)
+        reference = reference or members[0].reference_label
+    found: list[str] = []
+    for parts, labels in by_parts.items():
+        verb = "differs" if len(labels) == 1 else "differ"
+        found.append(f"{words.listed(labels)} {verb}{'' if found else f' from {reference}'} in {parts}")
+    return "; ".join(found)
+
+
+def _asked(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    return [c for c in comparisons if c.statistic == "median" and not c.control and c.differs_in]
+
+
+def _by_stack(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, list[Comparison]]]:
+    found: dict[str, list[Comparison]] = {}
+    for comparison in _asked(comparisons):
+        found.setdefault(comparison.stack_label, []).append(comparison)
+    yield from found.items()
+
+
+def _parts(members: Sequence[Comparison]) -> str:
+    """What differs in every setting of a stack, and then what differs in some."""
+    always = [part for part in PARTS if all(part in m.differs_in for m in members)]
+    sometimes = [part for part in PARTS if part not in always and any(part in m.differs_in for m in members)]
+    told = [_listed(always)] if always else []
+    told += [f"{_listed(sometimes)} in some settings"] if sometimes else []
+    return ", and in ".join(told)
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return words.listed([_CALLED.get(part, f"the {part}") for part in parts])

@@ -1,0 +1,75 @@
+"""What differs between two stacks, part by part: a ratio of their times is the protocol's only where nothing else does.
+
+Responders and clients declare their parts (`services/python/contract/offers.py`); a plan keeps them under `resolved`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+
+from orchestrator.experiment.plan.plan import Plan
+from services.python.contract.offers import NONE, Client, Responder
+
+PROTOCOL = ("codec", "transport")
+"""The parts that make a protocol."""
+
+PARTS = (*PROTOCOL, "framework", "validation", "client", "connection", "language", "reading")
+"""All parts, in the order in which they are named; `framework` is with its server, `reading` is which fields are read."""
+
+BYTES = "bytes"
+_KINDS_OF_BYTES = ("bytes", "image")  # of payloads
+
+
+def parts_of(responder: Responder, client: Client) -> dict[str, str]:
+    """The parts of a stack by name, as a plan keeps them; the connection policy is a cell's, and not among them."""
+    of = responder.parts
+    languages = dict.fromkeys((of.language, client.language))
+    return {
+        "codec": of.codec,
+        BYTES: of.bytes_as,
+        "transport": client.transport or of.transport,
+        "framework": of.server if of.framework == NONE else f"{of.framework} on {of.server}",
+        "validation": of.validation,
+        "client": client.name,
+        "language": ", asked in ".join(languages),
+        "reading": "; ".join(filter(None, (responder.omits, client.omits))) or "every field",
+    }
+
+
+def differs_in(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
+    """Names of the parts in which two stacks differ, in the order of `PARTS`; a part that one lacks is not known.
+
+    How bytes travel counts as the codec's, where both sides say it.
+
+    >>> differs_in({"codec": "CBOR", "client": "pycurl"}, {"codec": "JSON", "client": "pycurl"})
+    ('codec',)
+    """
+    found = {name for name in one.keys() & other.keys() if one[name] != other[name]}
+    return tuple(name for name in PARTS if name in found or (name == "codec" and BYTES in found))
+
+
+def in_use(plan: Plan, stack: str, connection: str, operations: Container[str]) -> dict[str, str]:
+    """The parts of a plan's stack as cells use it: their connection policy, and how bytes travel only where some do.
+
+    `operations` are the ids of what is asked. Empty where the plan does not say what the stack is made of.
+    """
+    parts: dict[str, str] = dict(plan.resolved.get(stack, {}).get("parts") or {})
+    if not parts:
+        return {}
+    if not any(o.id in operations and o.payload.get("kind") in _KINDS_OF_BYTES for o in plan.operations):
+        parts.pop(BYTES, None)
+    return {**parts, "connection": connection}
+
+
+def against_reference(plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Of each stack but the reference and its controls, its label and the parts in which it differs from the reference."""
+    reference = plan.reference or plan.stacks[0].id
+    operations = {cell.operation for cell in plan.cells}
+    beside = in_use(plan, reference, _policies(plan, reference), operations)
+    for stack in plan.stacks:
+        if stack.id != reference and stack.control_of is None:
+            yield stack.label, differs_in(in_use(plan, stack.id, _policies(plan, stack.id), operations), beside)
+
+
+def _policies(plan: Plan, stack: str) -> str:
+    return ", ".join(sorted({cell.connection for cell in plan.cells if cell.stack == stack}))

@@ -1,0 +1,44 @@
+"""JSON in raw HTTP/1.1 bodies: the very messages that the binary codecs carry, as one JSON object each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from services.python.contract.offers import Protocol, Responder
+from services.python.transports.http.asgi import PACKAGES, SETTINGS
+from services.python.transports.http.bodies import bare, responders
+from services.python.transports.http.clients import DEFAULT, clients
+from services.python.transports.http.wsgi import GUNICORN_SETTINGS
+
+_PARTS = replace(bare("JSON"), bytes_as="base64")
+
+PROTOCOL = Protocol(
+    name="json",
+    title="JSON",
+    summary="JSON objects as HTTP/1.1 bodies, as CBOR, Avro, MessagePack and Protocol Buffers are; bytes as base64",
+    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    responders=(
+        *responders("json", _PARTS),
+        Responder(
+            name="fastapi-models",
+            module="services.python.protocols.json.models_responder",
+            parts=replace(_PARTS, framework="FastAPI", validation="pydantic models"),
+            adds="routes every request with FastAPI and validates every body with pydantic models",
+            without="fastapi",
+            packages=("fastapi", "starlette", "pydantic", *PACKAGES),
+            settings={**SETTINGS, "JSON": "FastAPI's default, bodies validated by pydantic models"},
+        ),
+        Responder(
+            name="flask-gunicorn",
+            module="services.python.protocols.json.flask_responder",
+            parts=replace(_PARTS, server="gunicorn", framework="Flask"),
+            adds="hands every request to a thread of a pool",
+            packages=("flask", "gunicorn"),
+            settings=GUNICORN_SETTINGS,
+        ),
+    ),
+    clients=clients("services.python.protocols.json.requester"),
+    sequential=DEFAULT,
+    concurrent=DEFAULT,
+    settings={"JSON": "the standard library's, compact, UTF-8", "bytes": "base64 in a string: JSON has no binary type"},
+)

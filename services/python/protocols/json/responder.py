@@ -1,0 +1,8 @@
+"""JSON answered by FastAPI, without models; `serve` as in `serve.responder`."""
+
+from __future__ import annotations
+
+from services.python.codecs.json import CODEC
+from services.python.transports.http.fastapi_bodies import serving
+
+serve = serving(CODEC)

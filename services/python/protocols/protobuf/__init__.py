@@ -1,0 +1,22 @@
+"""Protocol Buffers in raw HTTP/1.1 bodies: gRPC's messages without gRPC."""
+
+from __future__ import annotations
+
+from services.python.contract.offers import Protocol
+from services.python.transports.http.bodies import bare, responders
+from services.python.transports.http.clients import DEFAULT, clients
+
+PROTOCOL = Protocol(
+    name="protobuf",
+    title="Protocol Buffers",
+    summary="Protocol Buffers messages (protos/orch.proto) as HTTP/1.1 bodies, without gRPC",
+    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    responders=responders("protobuf", bare("Protocol Buffers"), "protobuf"),
+    clients=clients("services.python.protocols.protobuf.requester", "protobuf"),
+    sequential=DEFAULT,
+    concurrent=DEFAULT,
+    settings={
+        "Protocol Buffers": "protobuf's own runtime, compiled (upb); the messages of gRPC",
+        "document": "google.protobuf.Value, whose numbers are doubles",
+    },
+)

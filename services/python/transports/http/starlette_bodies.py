@@ -1,0 +1,52 @@
+"""The protocols of `bodies` answered by Starlette alone, which FastAPI is built on."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from services.python.codecs.base import MESSAGES, Codec
+from services.python.serve.dispatcher import Dispatcher
+from services.python.serve.responder import Announce, Serve
+from services.python.transports.http.asgi import answer, peer_of, serve_asgi
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def serving(codec: Codec) -> Serve:
+    """The `serve` of a responder module that answers with this codec."""
+
+    def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
+        serve_asgi(application(dispatcher, codec), host, port, announce)
+
+    return serve
+
+
+def application(dispatcher: Dispatcher, codec: Codec) -> Starlette:
+    """The Starlette application: one path for each message."""
+    return Starlette(
+        routes=[Route(f"/{message}", _endpoint(dispatcher, codec, message), methods=["POST"]) for message in MESSAGES]
+    )
+
+
+def _endpoint(dispatcher: Dispatcher, codec: Codec, message: str) -> Endpoint:
+    operation = message.partition("/")[0]
+    read, write = codec.request(message).read, codec.reply(message).write
+
+    async def endpoint(request: Request) -> Response:
+        body = await request.body()
+        try:
+            asked = read(body)
+        except codec.errors as error:
+            return PlainTextResponse(f"not a request of {message}: {error}", 400)
+        try:
+            reply = await answer(dispatcher, operation, asked, peer_of(request.scope))
+        except (KeyError, ValueError) as error:
+            return PlainTextResponse(f"{type(error).__name__}: {error}", 400)
+        return Response(write(reply), media_type=codec.media_type)
+
+    return endpoint

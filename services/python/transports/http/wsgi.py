@@ -1,0 +1,65 @@
+"""How a WSGI application is served by gunicorn, in one process as every responder is.
+
+gunicorn's arbiter would fork the worker, and the dispatcher with its counters would be in another process than the one that
+is asked for them. So its threaded worker runs here by itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from services.python.serve.responder import BACKLOG, Announce, listen
+
+_KEEP_ALIVE_S = 3600
+_THREADS = 16
+
+WSGI_SETTINGS: Mapping[str, str] = {
+    "access log": "off",
+    "compression": "off",
+    "TCP_NODELAY": "on",
+    "largest body": "not limited",
+}
+GUNICORN_SETTINGS: Mapping[str, str] = {
+    **WSGI_SETTINGS,
+    "server": f"one gunicorn gthread worker of {_THREADS} threads, without its arbiter: one process, as everywhere",
+    "keep-alive": "one hour",
+}
+
+
+def serve_gunicorn(wsgi: Any, host: str, port: int, announce: Announce) -> None:
+    """Serve a WSGI application until the process is ended; CannotServe when the address cannot be listened on."""
+    from gunicorn.app.base import BaseApplication
+    from gunicorn.glogging import Logger
+    from gunicorn.workers.gthread import ThreadWorker
+
+    listener = listen(host, port)
+    actual_port = listener.getsockname()[1]
+
+    class Application(BaseApplication):  # type: ignore[misc]  # published without type information
+        def load_config(self) -> None:
+            for name, value in {
+                "threads": _THREADS,
+                "keepalive": _KEEP_ALIVE_S,
+                "backlog": BACKLOG,
+                "forwarded_allow_ips": "",
+                "loglevel": "warning",
+                "post_worker_init": lambda _worker: announce(actual_port),
+            }.items():
+                self.cfg.set(name, value)
+
+        def load(self) -> Any:
+            return wsgi
+
+    served = Application()
+    worker = ThreadWorker(
+        age=0,
+        ppid=os.getppid(),
+        sockets=[listener],
+        app=served,
+        timeout=0,
+        cfg=served.cfg,
+        log=Logger(served.cfg),
+    )
+    worker.init_process()

@@ -1,0 +1,135 @@
+"""What each responder says that it is made of is what its code imports, needs, and does."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import httpx
+import pytest
+
+from services.python.contract.offers import NONE, Protocol, Responder, protocols
+from tests.support import wire
+
+ROOT = Path(__file__).parents[3]
+ENDS = [pytest.param(p, r, id=f"{p.name}-{r.name}") for p in protocols().values() for r in p.responders]
+
+# The libraries by the names that declarations use.
+FRAMEWORKS = {
+    "FastAPI": "fastapi",
+    "Flask": "flask",
+    "Starlette": "starlette",
+    "Strawberry": "strawberry",
+    "grpcio": "grpc",
+    "python-socketio": "socketio",
+}
+CODECS = {"CBOR": "cbor2", "Avro": "fastavro", "MessagePack": "msgpack", "Protocol Buffers": "google.protobuf"}
+SERVERS = {
+    "uvicorn": "uvicorn",
+    "gunicorn": "gunicorn",
+    "werkzeug": "werkzeug",
+    "grpcio": "grpc",
+    "threads": "threading",
+}
+
+
+@cache
+def imported(module: str) -> frozenset[str]:
+    """Full names that a module of ours imports, anywhere in it."""
+    path = ROOT / Path(*module.split(".")).with_suffix(".py")
+    if not path.exists():
+        return frozenset()
+    found = set[str]()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            found.update({str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)})
+    return frozenset(found)
+
+
+def closure(module: str) -> Iterator[str]:
+    """All that a module imports, and what those of ours among it do."""
+    seen, waiting = set[str](), {module}
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        waiting |= {found for found in imported(name) if found.startswith("services.")} - seen
+        yield from imported(name)
+
+
+def uses(responder: Responder, library: str) -> bool:
+    return any(name == library or name.startswith(f"{library}.") for name in closure(responder.module))
+
+
+@pytest.mark.parametrize(("protocol", "responder"), ENDS)
+def test_the_framework_that_is_named_is_the_one_that_the_responder_imports(
+    protocol: Protocol, responder: Responder
+) -> None:
+    found = {name for name, library in FRAMEWORKS.items() if uses(responder, library)}
+    if responder.parts.framework == "Strawberry":
+        found.discard("Starlette")  # Strawberry's application is one of Starlette's
+    assert found == {responder.parts.framework} - {NONE}, protocol.name
+
+
+@pytest.mark.parametrize(("protocol", "responder"), ENDS)
+def test_the_codec_that_is_named_is_the_one_that_the_responder_imports(
+    protocol: Protocol, responder: Responder
+) -> None:
+    found = {name for name, library in CODECS.items() if uses(responder, library)}
+    if found:
+        assert found == {responder.parts.codec}, protocol.name
+    else:
+        assert "JSON" in responder.parts.codec
+
+
+@pytest.mark.parametrize(("protocol", "responder"), ENDS)
+def test_the_server_that_is_named_is_imported_and_among_the_packages(protocol: Protocol, responder: Responder) -> None:
+    server = responder.parts.server.split()[0]
+    assert uses(responder, SERVERS[server]), protocol.name
+    if server != "threads":
+        assert server in responder.packages
+    assert [s for s in SERVERS if s in responder.packages and s not in (server, "werkzeug")] == []
+
+
+@pytest.mark.parametrize(
+    ("protocol", "responder"),
+    [end for end in ENDS if end.id in {"json-asgi", "json-flask-gunicorn", "json-starlette", "json-fastapi"}]
+    + [
+        end
+        for end in ENDS
+        if end.id in {"json-fastapi-models", "rest-fastapi", "rest-starlette", "rest-flask-gunicorn"}
+    ],
+)
+def test_a_responder_with_validation_refuses_records_of_another_shape_and_no_other_does(
+    protocol: Protocol, responder: Responder
+) -> None:
+    body = [{"id": "no number"}]
+    with wire.responding(protocol.name, responder.name) as running:
+        reply = httpx.post(
+            f"http://{wire.HOST}:{running.port}/echo/records",
+            content=json.dumps({"records": body} if protocol.name == "json" else body),
+            headers={"Content-Type": "application/json"},
+        )
+    assert reply.status_code == (422 if responder.parts.validation == "pydantic models" else 200)
+
+
+def test_one_protocol_has_one_codec_and_one_transport() -> None:
+    for protocol in protocols().values():
+        assert len({(r.parts.codec, r.parts.transport, r.parts.bytes_as) for r in protocol.responders}) == 1
+
+
+def test_json_is_answered_by_every_framework_with_and_without_models() -> None:
+    found = {(r.parts.framework, r.parts.validation) for r in protocols()["json"].responders}
+    bare = {(framework, NONE) for framework in (NONE, "Starlette", "FastAPI", "Flask")}
+    assert found == bare | {("FastAPI", "pydantic models")}
+
+
+@pytest.mark.parametrize("framework", ["asgi", "starlette", "fastapi"])
+def test_on_one_framework_codecs_alone_differ(framework: str) -> None:
+    responders = [protocols()[name].responder(framework) for name in ("json", "cbor", "avro", "msgpack", "protobuf")]
+    assert len({r.parts.codec for r in responders}) == len(responders)
+    assert len({(r.parts.transport, r.parts.framework, r.parts.server, r.parts.validation) for r in responders}) == 1
