@@ -23,11 +23,17 @@ MAY_IMPORT = {
     "hosts": {"experiment"},
     "experiment": set[str](),
 }
-SHARED = {"errors", "clock", "disk", "files", "own_mark", "shapes", "strict_json", "unseen"}
+SHARED = {"errors", "clock", "disk", "files", "lines", "own_mark", "shapes", "strict_json", "unseen"}
 
 LIGHT_SERVICES = {
     "services.python.contract.offers",
+    "services.python.contract.counters",
+    "services.python.contract.description",
     "services.python.contract.lines",
+    "services.python.contract.ping_lines",
+    "services.python.contract.requester_lines",
+    "services.python.contract.responder_lines",
+    "services.python.contract.strict",
     "services.python.load.phases",
     "services.python.contract.source",
     "services.python.operations.picture",

@@ -321,7 +321,7 @@ def test_a_responder_that_stops_amid_a_trial_fails_that_trial_and_the_others_go_
     first, second = RunFolder(result.folder).manifest().trials
     assert (first.outcome, second.outcome) == ("failed", "ok")
     assert first.failure is not None
-    assert first.failure["kind"] == kind
+    assert first.failure.kind == kind
     assert isinstance(result.error(), TrialsFailed | InvalidMeasurement)
     assert_nothing_left(folder)
 
