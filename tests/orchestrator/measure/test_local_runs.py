@@ -133,7 +133,7 @@ def test_a_run_leaves_samples_a_manifest_a_report_and_nothing_else(folder, orch)
     assert sorted(table["block"].unique()) == [0, 1, 2]
     manifest = run.manifest()
     assert manifest.state == "complete"
-    assert all(t.outcome == "ok" and t.stats["peers"] >= 1 for t in manifest.trials)
+    assert all(t.outcome == "ok" and t.stats.peers >= 1 for t in manifest.trials)
     assert {b.moment for b in manifest.baselines} == {"before", "after"}
     assert json.loads((run.path / "receipt.json").read_text())["left"] == []
     assert not run.staging.exists()
@@ -334,4 +334,4 @@ def test_several_requesters_start_together_and_their_samples_stay_apart(folder, 
     assert table.groupby("requester", observed=True)["sequence"].max().to_dict() == {"local": 55, "local-2": 55}
     (trial,) = RunFolder(result.folder).manifest().trials
     assert [r.host for r in trial.requesters] == ["local", "local-2"]
-    assert trial.stats["answered"] >= 2 * 55
+    assert trial.stats.answered >= 2 * 55
