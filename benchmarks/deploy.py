@@ -96,7 +96,7 @@ def overhead_s(fleet: RemoteFleet, protocol: str, number: int) -> float:
         sys.exit(f"a trial failed: {outcome.failure}")
     (part,) = outcome.parts
     part.host.fetch(part.record, Path(f"{protocol}-{number}.timings"))
-    return round(time.monotonic() - started - float(part.done["measured_s"]), 4)
+    return round(time.monotonic() - started - (part.done.measured_s or 0.0), 4)
 
 
 def _has_wheelhouse() -> bool:

@@ -1,4 +1,10 @@
-"""Plain data from elsewhere as our dataclasses, refused where its shape is another one."""
+"""Plain data from elsewhere as our dataclasses, refused where its shape is another one.
+
+For documents that orch itself writes: plans, journals, manifests. They hold what lines do not (tuples, any JSON value,
+lists of tens of thousands of trials), and pydantic reads them in compiled code. Lines of the process contract have a
+decoder of their own, `services.python.contract.strict`: the end programs must not pay for the import of pydantic. Where a
+document holds such a line, `results.lines` hands it over, so that there is one definition of what a line may hold.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +39,7 @@ def _refused(kind: Any, error: ValidationError) -> ValueError:
     first, more = error.errors(include_url=False, include_input=False)[0], error.error_count() - 1
     place = ".".join(str(part) for part in first["loc"]) or kind.__name__
     others = f" (and {more} more)" if more else ""
-    return ValueError(f"{place}: {first['msg']}{others}")
+    return ValueError(f"{place}: {first['msg'].removeprefix('Value error, ')}{others}")
 
 
 @cache

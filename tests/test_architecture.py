@@ -31,6 +31,7 @@ SHARED = {
     "clock",
     "disk",
     "files",
+    "lines",
     "own_mark",
     "record_layout",
     "shapes",
@@ -41,7 +42,13 @@ SHARED = {
 
 LIGHT_SERVICES = {
     "services.python.contract.offers",
+    "services.python.contract.counters",
+    "services.python.contract.description",
     "services.python.contract.lines",
+    "services.python.contract.ping_lines",
+    "services.python.contract.requester_lines",
+    "services.python.contract.responder_lines",
+    "services.python.contract.strict",
     "services.python.load.phases",
     "services.python.contract.source",
     "services.python.operations.picture",

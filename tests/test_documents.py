@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -33,3 +34,33 @@ def test_a_path_that_does_not_exist_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("`tests/nowhere.py`, `tests/conftest.py`, [gone](gone.md)")
     assert missing(page) == ["tests/nowhere.py", "gone.md"]
+
+
+# What only an implementation has: a path into its code, a module of it, or the way to run one.
+POINTS_INTO_CODE = re.compile(
+    r"\b(?:ansible|benchmarks|infra|orchestrator|services|tests)/[\w*]|\b(?:services|orchestrator|benchmarks)\.\w"
+    r"|\w\.py\b|python -m"
+)
+
+
+def test_no_file_of_the_contract_points_into_an_implementation() -> None:
+    files = [path for path in sorted((ROOT / "protos").rglob("*")) if path.is_file()]
+    assert {path.suffix for path in files} >= {".md", ".json", ".proto", ".avsc", ".graphql"}
+    found = {str(path.relative_to(ROOT)): POINTS_INTO_CODE.findall(path.read_text(encoding="utf-8")) for path in files}
+    assert {path: places for path, places in found.items() if places} == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["see `services/python/x`", "STATUSES of x/lines.py", "services.python.contract", "python -m x"]
+)
+def test_a_pointer_into_an_implementation_is_found(text: str) -> None:
+    assert POINTS_INTO_CODE.search(text)
+    assert not POINTS_INTO_CODE.search("`schemas/serve.json` of this folder; the responder's services")
+
+
+def test_the_prose_explains_every_key_of_the_done_line() -> None:
+    page = (ROOT / "protos" / "process.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w, ]+) \|", page.partition("| key | meaning |")[2], re.MULTILINE)
+    explained = {key for row in rows for key in row.split(", ")}
+    schema = json.loads((ROOT / "protos" / "schemas" / "done.json").read_text(encoding="utf-8"))
+    assert explained | {"type", "contract"} == schema["properties"].keys()

@@ -10,15 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from services.python.contract.responder_lines import Serve
+
 IDENTITY = "benchmark"
 
 
 @contextmanager
 def responder(protocol: str, implementation: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
     """The process and its ready line; it is gone when the block ends."""
-    argv = ["-m", "services.python.programs.respond", "--protocol", protocol, "--implementation", implementation]
+    serve = Serve(protocol=protocol, implementation=implementation, identity=IDENTITY)
     process = subprocess.Popen(
-        [sys.executable, *argv, "--identity", IDENTITY],
+        [sys.executable, "-m", "services.python.programs.respond"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -27,6 +29,8 @@ def responder(protocol: str, implementation: str) -> Iterator[tuple[subprocess.P
     assert process.stdin is not None
     assert process.stdout is not None
     try:
+        process.stdin.write(serve.to_json() + "\n")
+        process.stdin.flush()
         yield process, json.loads(process.stdout.readline() or "{}")
     finally:
         process.stdin.close()

@@ -35,7 +35,7 @@ def responder_cpu_s(protocol: Protocol, name: str) -> float:
         assert process.stdout is not None
         process.stdin.write("stats\n")
         process.stdin.flush()
-        return float(json.loads(process.stdout.readline())["stats"]["cpu_s"])
+        return float(json.loads(process.stdout.readline())["cpu_s"])
 
 
 def requester_cpu_s(protocol: Protocol, client: str, port: int) -> float:

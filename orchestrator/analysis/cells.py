@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
-from typing import Any
 
 from orchestrator.analysis import intervals, words
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
 from orchestrator.analysis.summary import CellSummary, CheckResult, FloorSummary, Interval, TrialSummary
 from orchestrator.analysis.validity import failed_in
+from services.python.contract.requester_lines import Wire
 
 RAW_CLIENT = "raw"
 
@@ -101,17 +101,16 @@ def _body_bytes(trials: Sequence[TrialEvidence]) -> Interval | None:
 
 def _per_request(trials: Sequence[TrialEvidence], *keys: str) -> Interval | None:
     """Two TCP_INFO counters per measured request (failed ones travelled too); None where a system has none."""
-    counters: list[Mapping[str, Any]] = []
+    counters: list[Wire] = []
     requests = 0
     for part in (part for trial in trials for part in trial.parts):
-        wire = part.done.get("wire")
-        if not wire or any(wire.get(key) is None for key in keys):
+        if part.done.wire is None:
             return None
-        counters.append(wire)
-        requests += part.done["requests"]
+        counters.append(part.done.wire)
+        requests += part.done.requests
     if not requests:
         return None
-    sent, received = (sum(wire[key] for wire in counters) / requests for key in keys)
+    sent, received = (sum(getattr(wire, key) for wire in counters) / requests for key in keys)
     return sent, received
 
 

@@ -198,7 +198,7 @@ def _trial_summary(
         return None
     median = st.quantile(ordered, 0.5, failed) / st.NS_PER_MS
     p99 = st.supported_quantile(ordered, 0.99, failed)
-    shares = [p.done["cpu_share"] for p in record.requesters if p.done.get("cpu_share") is not None]
+    shares = [p.done.cpu_share for p in record.requesters if p.done.cpu_share is not None]
     return TrialSummary(
         index=record.index,
         block=record.block,
@@ -216,7 +216,7 @@ def _trial_summary(
         responder_window_s=span_ns / 1e9,
         not_sent=not_sent,
         unsent_moves=_moves(ordered, failed, not_sent) if not_sent else {},
-        retransmits=_known_total([(p.done.get("wire") or {}).get("retransmits") for p in record.requesters]),
+        retransmits=_known_total([p.done.wire.retransmits if p.done.wire else None for p in record.requesters]),
     )
 
 
@@ -235,10 +235,10 @@ def _responder_cpu_share(record: TrialRecord, span_ns: int) -> float | None:
 
     What it did outside of that (two connections of their own, and their checks) counts, too: up to some 70 ms.
     """
-    before, after = record.stats_before.get("cpu_s"), record.stats.get("cpu_s")
+    before, after = record.stats_before, record.stats
     if before is None or after is None or span_ns <= 0:
         return None
-    share = float(after - before) * 1e9 / span_ns
+    share = (after.cpu_s - before.cpu_s) * 1e9 / span_ns
     return min(share, 1.0) if span_ns < SHORT_WINDOW_S * 1e9 else share
 
 
@@ -275,7 +275,7 @@ def _rate_per_s(record: RequesterRecord, samples: Samples) -> float | None:
     What a worker did between two requests for our sake (`paused_s` of protos/process.md) is no time of the stack's. Of what
     is no part of the window nothing is taken off: the check Little's law fails, and the trial is still there to be shown.
     """
-    paused_s = float(record.done.get("paused_s") or 0.0)
+    paused_s = record.done.paused_s or 0.0
     if not 0 <= paused_s < samples.span_ns / 1e9:
         paused_s = 0.0
     return st.per_second(int(samples.ok.sum()), samples.span_ns / 1e9 - paused_s)

@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.analysis import words
 from orchestrator.analysis.evidence import RunEvidence
 
-# Keys of a host's facts (services/python/programs/describe.py) that a reader needs to judge a latency, and their names.
+# What of a host's description a reader needs to judge a latency, and their names.
 _FACTS = (
     ("cpu", "CPU"),
     ("cpus", "CPUs"),
@@ -36,7 +36,9 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
         distance = f", wanted RTT {placement.link.rtt_ms:g} ms" if placement.link.rtt_ms is not None else ""
         lines.append((f"Placement {placement.name}", f"{ends}{distance}"))
     for key, title in _FACTS:
-        values = {name: facts[key] for name, facts in manifest.hosts.items() if facts.get(key) not in (None, "")}
+        values = {
+            name: value for name, facts in manifest.hosts.items() if (value := getattr(facts, key)) not in (None, "")
+        }
         if values:
             lines.append((title, _told_once(key, values)))
     lines += [
@@ -80,9 +82,9 @@ def settings(run: RunEvidence) -> dict[str, dict[str, Any]]:
         told: dict[str, Any] = dict(run.plan.resolved.get(stack.id, {}))
         if trials:
             record = trials[-1].record
-            told["responder_versions"] = record.ready.get("versions", {})
+            told["responder_versions"] = record.ready.versions if record.ready else {}
             if record.requesters:
-                told["client_versions"] = record.requesters[0].done.get("versions", {})
-                told["client_settings"] = record.requesters[0].done.get("settings", {})
+                told["client_versions"] = record.requesters[0].done.versions
+                told["client_settings"] = record.requesters[0].done.settings
         found[stack.label] = told
     return found

@@ -21,6 +21,7 @@ from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, Tri
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
 from services.python.contract.lines import STATUSES
+from services.python.contract.requester_lines import Done
 
 SHORT_WINDOW_S = 0.5  # below it the responder's work outside of the window counts for too much of its CPU time
 COLUMNS = (
@@ -214,7 +215,7 @@ class Part:
     """One requester's part in a trial: what it said at the end, and what each check saw in its samples."""
 
     host: str
-    done: Mapping[str, Any]
+    done: Done
     seen: Mapping[str, Any]
     seed: int = 0  # what its trial was drawn from
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Any
 
 from orchestrator.analysis import equivalence, power, validity, words
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison
+from services.python.contract.description import Description
 
 _DECIDED = ("faster", "slower", "tie")
 _MOST_MEDIANS = 8
@@ -36,7 +36,7 @@ def sentences(
     cells: Sequence[CellSummary],
     comparisons: Sequence[Comparison],
     checks: Sequence[CheckResult],
-    hosts: Mapping[str, Mapping[str, Any]],
+    hosts: Mapping[str, Description],
     *,
     matters: float = equivalence.MATTERS,
     is_complete: bool = True,
@@ -44,7 +44,7 @@ def sentences(
     """The cause as a first sentence, the medians, and what to do; empty where something is resolved.
 
     Also empty where failed checks forbid every comparison: then those are the cause, and are said elsewhere. `hosts` are
-    the facts of each host by its name, of which `cpus` is read; `matters` is the experiment's margin.
+    the descriptions of each host by its name, of which `cpus` is read; `matters` is the experiment's margin.
     """
     invalid = validity.invalid_cells(cells, checks)
     asked = [c for c in comparisons if c.statistic == "median" and not c.control]
@@ -102,9 +102,7 @@ def _because(reaching: Sequence[Comparison]) -> str:
     return f"the {blocks} blocks do not agree on which is quicker{few}"
 
 
-def _loud(
-    checks: Sequence[CheckResult], hosts: Mapping[str, Mapping[str, Any]], compared: Container[str | None]
-) -> str:
+def _loud(checks: Sequence[CheckResult], hosts: Mapping[str, Description], compared: Container[str | None]) -> str:
     """What else ran at worst, as a clause in terms of the machine's own CPUs; empty where nothing loud is known.
 
     Of a cell that is compared, a third of the trials must have been loud: a single one makes no interval wide by itself.
@@ -120,11 +118,10 @@ def _loud(
     return f"the machine was busy ({'; '.join(found)})" if found else ""
 
 
-def _cpus(where: object, hosts: Mapping[str, Mapping[str, Any]]) -> int | None:
+def _cpus(where: object, hosts: Mapping[str, Description]) -> int | None:
     """How many CPUs the host has; where the name is none of a host's (an end is called by its role), what all have."""
-    counts = {name: facts.get("cpus") for name, facts in hosts.items()}
-    own = counts.get(str(where)) or (next(iter(counts.values())) if len(set(counts.values())) == 1 else None)
-    return own if isinstance(own, int) else None
+    counts = {name: facts.cpus for name, facts in hosts.items()}
+    return counts.get(str(where)) or (next(iter(counts.values())) if len(set(counts.values())) == 1 else None)
 
 
 def _of_cpus(used: float, cpus: int | None) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from orchestrator.experiment.read.units import format_rate
 from services.python.contract.lines import Load
+from services.python.contract.requester_lines import Done
 
 _MOST_DECIMALS = 12  # of a bound beside 1, or beside the other bound
 
@@ -123,12 +123,12 @@ def of_load(load: Load) -> str:
     return f"{until}, {load.concurrency:,} in flight"
 
 
-def not_sent(done: Mapping[str, Any]) -> str:
+def not_sent(done: Done) -> str:
     """Why a requester did not send all that was due in an open loop, from its `done` line; nothing where it sent all."""
-    if not done.get("not_sent"):
+    if not done.not_sent:
         return ""
     busy = "all connections were busy"
-    return busy if done.get("not_sent_reason") == "connections-busy" else "the requester could not keep up"
+    return busy if done.not_sent_reason == "connections-busy" else "the requester could not keep up"
 
 
 RATIOS_AND_MEDIANS = (

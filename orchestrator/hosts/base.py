@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
+from orchestrator import lines
 from orchestrator.errors import ProvisionError
-from orchestrator.strict_json import parse_json
+from services.python.contract.description import Description
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +77,7 @@ class Host(Protocol):
         FileNotFoundError when the host has no such file.
         """
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Description:
         """The host's environment for the manifest, as `services.python.programs.describe` prints it."""
 
 
@@ -106,12 +107,9 @@ class Fleet(Protocol):
         """What of the hosts or of the way between them is gone, asked anew; None when all is there."""
 
 
-def facts_of(text: str, who: str) -> dict[str, Any]:
-    """What a host printed to describe itself; ProvisionError when that is not one JSON object."""
+def facts_of(text: str, who: str) -> Description:
+    """What a host printed to describe itself; ProvisionError when that is not of the contract."""
     try:
-        facts = parse_json(text)
+        return lines.description(text)
     except ValueError as error:
-        raise ProvisionError(f"cannot parse the description of {who}: {error}") from error
-    if not isinstance(facts, dict):
-        raise ProvisionError(f"the description of {who} is not a JSON object: {facts!r:.100}")
-    return facts
+        raise ProvisionError(f"cannot read the description of {who}: {error}") from error

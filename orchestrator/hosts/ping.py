@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
-
+from orchestrator import lines
 from orchestrator.hosts.base import Host
-from orchestrator.strict_json import parse_json
+from services.python.contract.ping_lines import Ping, PingDone
+from services.python.contract.requester_lines import Failed
 
 _ANSWER_S = 30.0
-_NUMBER = (int, float, type(None))
-_SHAPES: Mapping[str, tuple[type, ...]] = {"sent": (int,), "received": (int,), "min_ms": _NUMBER, "avg_ms": _NUMBER}
 
 
-def ping(host: Host, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The program's `done` line (protos/process.md). ValueError with its words otherwise, or TimeoutError."""
-    process = host.start([*host.python(), "-m", "services.python.programs.ping"])
+def ping(host: Host, request: Ping, *, cpus: str | None = None, patience_s: float | None = None) -> PingDone:
+    """The program's `done` line (protos/process.md), of a process pinned to `cpus`.
+
+    Without `patience_s` it may take as long as all time-outs together, and 30 s more. ValueError says why there is no
+    such line, TimeoutError that none came in time.
+    """
+    process = host.start([*host.python(), "-m", "services.python.programs.ping"], cpus=cpus)
     try:
-        process.send(json.dumps(dict(request)))
-        patience_s = _ANSWER_S + request["count"] * request.get("timeout_s", 1.0)
-        line = process.read(patience_s)
-        answer = parse_json(line) if line is not None else {"type": "failed"}
+        process.send(request.to_json())
+        text = process.read(_ANSWER_S + request.count * request.timeout_s if patience_s is None else patience_s)
     finally:
         process.end()
-    if not isinstance(answer, dict) or answer.get("type") != "done":
+    if text is None:
         words = process.last_words().strip().splitlines()
-        said = answer.get("message") if isinstance(answer, dict) else None
-        raise ValueError(str(said or (words[-1] if words else "it ended without an answer")))
-    for key, kinds in _SHAPES.items():
-        if not isinstance(answer.get(key), kinds) or isinstance(answer[key], bool):
-            raise ValueError(f"its answer has no such {key}: {answer.get(key)!r:.50}")
+        raise ValueError(words[-1] if words else "it ended without an answer")
+    answer = lines.pings(text)
+    if isinstance(answer, Failed):
+        raise ValueError(answer.message)
     return answer

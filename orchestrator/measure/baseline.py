@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
 from orchestrator.experiment.plan.plan import Cell
 from orchestrator.hosts.base import Pair
+from orchestrator.hosts.ping import ping
 from orchestrator.measure import floors
 from orchestrator.measure.records import collect
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import Ask
-from orchestrator.results import lines
 from orchestrator.results.manifest import BaselineRecord
-from orchestrator.strict_json import parse_json
 from services.python.contract.lines import Payload
 from services.python.contract.offers import find_protocol
+from services.python.contract.ping_lines import Ping, PingDone
 
 EVERY_S = 60.0
 PING_BYTES = 56
@@ -83,7 +82,7 @@ class Baselines:
                 block=self._block,
                 moment=moment,
                 requester=host.name,
-                method=str(done.get("method", "system-ping")),
+                method=done.method,
                 samples=samples,
                 started_wall_ns=started_wall_ns,
                 send_bytes=PING_BYTES,
@@ -92,33 +91,15 @@ class Baselines:
             )
         )
 
-    def _ask_ping(self, pair: Pair, record: PurePosixPath, count: int) -> dict[str, Any]:
+    def _ask_ping(self, pair: Pair, record: PurePosixPath, count: int) -> PingDone:
         """Ping, and its `done` line; ValueError says why there is none, TimeoutError that none came."""
-        host = pair.requesters[0]
-        process = host.start([*host.python(), "-m", "services.python.programs.ping"], cpus=pair.requester_cpus)
         # Back to back: on one machine a pause of 10 ms lets the CPU's caches go cold, and the ping is slower than tcp.
-        wanted = {
-            "address": pair.responder.address,
-            "record": str(record),
-            "count": count,
-            "interval_s": 0.0,
-            "size": PING_BYTES,
-        }
-        try:
-            process.send(json.dumps(wanted))
-            with self._context.interrupts.waiting():
-                text = process.read(_PING_TIMEOUT_S)
-        finally:
-            process.end()
-        line = parse_json(text) if text else {}
-        if not isinstance(line, dict):
-            raise ValueError(f"it answered with {line!r:.100}")
-        if line.get("type") != "done":
-            raise ValueError(line.get("message") or process.last_words() or "it gave no answer")
-        lines.require(lines.Answer, line)
-        if not line.get("received"):
+        request = Ping(address=pair.responder.address, record=str(record), count=count, interval_s=0.0, size=PING_BYTES)
+        with self._context.interrupts.waiting():
+            done = ping(pair.requesters[0], request, cpus=pair.requester_cpus, patience_s=_PING_TIMEOUT_S)
+        if not done.received:
             raise ValueError("no echo was answered")
-        return line
+        return done
 
     def _exchange(self, pair: Pair, floor: floors.Floor, moment: Moment) -> None:
         samples = self._samples("tcp", moment)
@@ -126,8 +107,8 @@ class Baselines:
         outcome = self._context.bench().make(self._ask(floor), pair, name)
         if outcome.failure is not None:
             self._context.refuse_to_go_on_without_hosts()
-            self._context.folder.log(f"{name}.txt", f"{outcome.failure['message']}\n\n{outcome.failure['last_words']}")
-            self._context.warn(f"no tcp floor for placement {self._placement}: {outcome.failure['message']}")
+            self._context.folder.log(f"{name}.txt", f"{outcome.failure.message}\n\n{outcome.failure.last_words}")
+            self._context.warn(f"no tcp floor for placement {self._placement}: {outcome.failure.message}")
             return
         part = outcome.parts[0]
         try:
@@ -183,15 +164,18 @@ class Baselines:
         self._context.folder.append(event)
 
 
-def pings_for(first: dict[str, Any]) -> int:
+def pings_for(first: PingDone) -> int:
     """How many pings a look takes: a second's worth, after a first few told how and how far.
 
     The system's `ping` waits 0.2 s between two, whatever it is told.
 
-    >>> [pings_for({"method": m, "min_ms": t}) for m, t in [("icmp-raw", 0.01), ("icmp-raw", 10), ("system-ping", 0.01)]]
-    [500, 100, 20]
+    >>> by = {"sent": 3, "received": 3, "avg_ms": 10.0}
+    >>> pings_for(PingDone(method="icmp-raw", min_ms=0.01, **by)), pings_for(PingDone(method="icmp-raw", min_ms=10.0, **by))
+    (500, 100)
+    >>> pings_for(PingDone(method="system-ping", min_ms=0.01, **by))
+    20
     """
-    rtt_s = float(first.get("min_ms") or 0.0) / 1e3
-    if first.get("method") == "system-ping" or rtt_s <= 0:
+    rtt_s = (first.min_ms or 0.0) / 1e3
+    if first.method == "system-ping" or rtt_s <= 0:
         return _FEWEST_PINGS
     return max(_FEWEST_PINGS, min(_MOST_PINGS, int(_PINGING_S / rtt_s)))

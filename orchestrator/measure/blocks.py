@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import groupby
-from typing import Any
 
 from orchestrator.experiment.plan.plan import Cell, Plan, PlannedTrial
 from orchestrator.measure.baseline import Baselines
@@ -13,6 +12,7 @@ from orchestrator.measure.progress import Progress, duration
 from orchestrator.measure.records import bring
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import Outcome
+from orchestrator.results.lines import Failure
 from orchestrator.results.manifest import RequesterRecord, TrialRecord
 
 _CLOCK_LEAD_S = 2.0
@@ -111,7 +111,7 @@ class Measuring:
         broken = context.broken.get((cell.stack, cell.operation))
         record = self._left_out(trial, attempt, broken) if broken else self._made(trial, cell, attempt)
         if record.failure is not None and not broken:
-            words = f"{record.failure['message']}\n\n{record.failure['last_words']}"
+            words = f"{record.failure.message}\n\n{record.failure.last_words}"
             context.folder.log(f"trial-{trial.index:04}-a{attempt}.txt", words)
         kept = [part.samples for part in record.requesters if part.samples]
         context.folder.append(
@@ -151,7 +151,7 @@ class Measuring:
 
     def _collected(
         self, outcome: Outcome, trial: PlannedTrial, attempt: int
-    ) -> tuple[tuple[RequesterRecord, ...], dict[str, Any] | None]:
+    ) -> tuple[tuple[RequesterRecord, ...], Failure | None]:
         """Bring the records home; a failed trial has none that count."""
         failure = outcome.failure
         paths = [_samples(trial, attempt, number) for number in range(len(outcome.parts))]
@@ -161,13 +161,13 @@ class Measuring:
                     for part, path in zip(outcome.parts, paths, strict=True):
                         bring(part.host, part.record, self._context.folder.raw_path(path))
             except (FileNotFoundError, ValueError) as error:
-                failure = {"stage": "collect", "kind": "no-record", "message": str(error), "last_words": ""}
+                failure = Failure(stage="collect", kind="no-record", message=str(error))
         return tuple(
             RequesterRecord(host=part.host.name, done=part.done, samples=path if failure is None else None)
             for part, path in zip(outcome.parts, paths, strict=True)
         ), failure
 
-    def _left_out(self, trial: PlannedTrial, attempt: int, failure: dict[str, Any]) -> TrialRecord:
+    def _left_out(self, trial: PlannedTrial, attempt: int, failure: Failure) -> TrialRecord:
         now_ns = self._context.clock.wall_ns()
         return TrialRecord(
             index=trial.index,

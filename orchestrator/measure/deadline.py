@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from services.python.contract.requester_lines import Progress, Start
+from services.python.contract.strict import Line
 
 if TYPE_CHECKING:
     from orchestrator.measure.trial import Ask
@@ -44,15 +46,15 @@ class Deadline:
             return None
         return self.ask.warmup.at_most_s + self.ask.load.duration_s + 2 * self.ask.timeout_s + _SPARE_S
 
-    def heard(self, line: Mapping[str, Any], now_s: float) -> bool:
+    def heard(self, line: Line, now_s: float) -> bool:
         """Take a line in, heard at `now_s`; whether to wait for another."""
         self._lines += 1
-        match line.get("type"):
-            case "start" if self.stage == "check":  # only the first one sets the clock
+        match line:
+            case Start() if self.stage == "check":  # only the first one sets the clock
                 self.stage, self._started_s = "warm-up", now_s
-            case "progress":
+            case Progress(phase=phase):
                 self._started_s = now_s if self.stage == "check" else self._started_s
-                self.stage = "measure" if line.get("phase") == "measured" else "warm-up"
+                self.stage = "measure" if phase == "measured" else "warm-up"
         began_s, at_most_s = self.since_s if self.stage == "check" else self._started_s, self.at_most_s
         return at_most_s is None or now_s - began_s <= at_most_s
 

@@ -6,6 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from services.python.contract.requester_lines import Done
+from services.python.contract.responder_lines import Ready
+
 # What `services.python.programs.describe` says of a host and may differ between two looks at an unchanged one.
 VOLATILE = frozenset(
     {"counters", "load_average", "uptime_s", "boot_id", "monotonic_ns", "wall_ns", "clock", "metadata"}
@@ -34,15 +37,11 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
     ]
 
 
-def versions(ready: Mapping[str, Any], dones: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The libraries of both ends as a responder's `ready` and requesters' `done` lines name them.
-
-    >>> versions({"versions": {"flask": "3.1"}}, [{"versions": {"pycurl": "7.4"}}])
-    {'flask': '3.1', 'pycurl': '7.4'}
-    """
-    found: dict[str, str] = {}
-    for line in (ready, *dones):
-        found |= line.get("versions") or {}
+def versions(ready: Ready | None, dones: Sequence[Done]) -> dict[str, str]:
+    """The libraries of both ends as a responder's `ready` and requesters' `done` lines name them."""
+    found = dict(ready.versions) if ready is not None else {}
+    for line in dones:
+        found |= line.versions
     return found
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from orchestrator.experiment.plan.plan import Cell
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.offers import Policy
+from services.python.contract.requester_lines import Done
 
 SMALL_BYTES = 1_400  # fits one segment of Ethernet's 1,500 bytes, so its exact size hardly matters
 REQUESTS = 200
@@ -51,9 +51,9 @@ class Floor:
         return max(_OPENING // 4, min(_OPENING, _LARGEST_OPENING // largest))
 
 
-def is_opened(floor: Floor, done: Mapping[str, Any]) -> bool:
+def is_opened(floor: Floor, done: Done) -> bool:
     """Whether the larger exchange was made before the first that counts: it is the second of the warm-up."""
-    return floor.opening > 1 and (done.get("warmup_requests") or 0) >= _WARMUP_WITH_OPENING
+    return floor.opening > 1 and done.warmup_requests >= _WARMUP_WITH_OPENING
 
 
 def floors(cells: Iterable[Cell], sizes: Sizes) -> list[Floor]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from orchestrator.clock import Clock
 from orchestrator.experiment.read.units import format_duration
 from orchestrator.measure.run_context import Listener
 from orchestrator.results.manifest import TrialRecord
+from services.python.contract.requester_lines import Progress as ProgressLine
 
 
 def duration(seconds: float) -> str:
@@ -49,9 +48,9 @@ class Progress:
         self._label = label
         self.listener.live(f"{self._place(self.done + 1)} {label}{self._left()}")
 
-    def heard(self, line: Mapping[str, Any]) -> None:
+    def heard(self, line: ProgressLine) -> None:
         """A requester's progress line: at most one a second."""
-        doing = f"{line.get('phase', '')} {int(line.get('requests', 0)):,} requests"
+        doing = f"{line.phase} {line.requests:,} requests"
         self.listener.live(f"{self._place(self.done + 1)} {self._label}: {doing}{self._left()}")
 
     def end(self, record: TrialRecord) -> None:
@@ -72,11 +71,11 @@ class Progress:
 
 def _result(record: TrialRecord) -> str:
     if record.failure is not None:
-        return f"FAILED at {record.failure['stage']}: {record.failure['message']}"
-    requests = sum(int(r.done.get("requests", 0)) for r in record.requesters)
-    errors = sum(sum((r.done.get("errors") or {}).values()) for r in record.requesters)
-    seconds = max((float(r.done.get("measured_s") or 0.0) for r in record.requesters), default=0.0)
-    not_sent = sum(int(r.done.get("not_sent", 0)) for r in record.requesters)
+        return f"FAILED at {record.failure.stage}: {record.failure.message}"
+    requests = sum(r.done.requests for r in record.requesters)
+    errors = sum(sum(r.done.errors.values()) for r in record.requesters)
+    seconds = max((r.done.measured_s or 0.0 for r in record.requesters), default=0.0)
+    not_sent = sum(r.done.not_sent for r in record.requesters)
     wrong = f", {errors:,} errors" if errors else ""
     unsent = f", {not_sent:,} not sent" if not_sent else ""
     return f"{requests:,} requests in {format_duration(seconds)}{wrong}{unsent}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ from orchestrator.measure.run_context import Listener, RunContext
 from orchestrator.measure.smoke import smoke
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
+from services.python.contract.description import Description
 
 if TYPE_CHECKING:
     from orchestrator.analysis.answer import Answer
@@ -273,7 +274,8 @@ class Run:
             facts = {host.name: host.facts() for host in context.fleet.hosts()}
         self._refuse_another_environment(facts)
         fleet = context.fleet.describe()
-        self._folder.append({"event": "fleet", "fleet": fleet, "hosts": facts})
+        hosts = {name: asdict(told) for name, told in facts.items()}
+        self._folder.append({"event": "fleet", "fleet": fleet, "hosts": hosts})
         for warning in fleet.get("warnings", ()):
             context.warn(warning)
         requesters = {h.name: h for p in plan.placements for h in context.fleet.pair(p.id).requesters}
@@ -283,10 +285,10 @@ class Run:
                 with context.interrupts.waiting():
                     context.payload_paths[file.operation] = str(host.put(path, path.name))
 
-    def _refuse_another_environment(self, facts: dict[str, dict[str, Any]]) -> None:
+    def _refuse_another_environment(self, facts: dict[str, Description]) -> None:
         before = self._folder.journal_state().hosts
         for name in before.keys() & facts.keys():
-            changed = differences(before[name], facts[name])
+            changed = differences(asdict(before[name]), asdict(facts[name]))
             if changed:
                 raise UsageError(
                     f"run {self._folder.id} cannot be resumed: host {name} is not what it was: {'; '.join(changed[:6])}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 from orchestrator.clock import Clock
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
@@ -14,7 +14,9 @@ from orchestrator.hosts.base import Fleet, HostLost
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.trial import Ask, Bench, OnProgress
 from orchestrator.results.folder import RunFolder
+from orchestrator.results.lines import Failure
 from services.python.contract.lines import Load, Payload
+from services.python.contract.requester_lines import Progress
 
 
 class Listener(Protocol):
@@ -42,7 +44,7 @@ class RunContext:
     fleet: Fleet | None = None
     payload_paths: dict[str, str] = field(default_factory=dict)  # on the requesters' hosts, by operation id
     sizes: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)  # body bytes by (stack, operation)
-    broken: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # smoke failures by (stack, operation)
+    broken: dict[tuple[str, str], Failure] = field(default_factory=dict)  # smoke failures by (stack, operation)
     pings: dict[str, int] = field(default_factory=dict)  # how many a look takes, by placement
     without_ping: set[str] = field(default_factory=set)  # placements whose ends cannot ping each other
     checked_after_s: float = 0.0  # the slowest requester's way from trial to checked
@@ -123,5 +125,5 @@ class RunContext:
         return {} if path is None else {"path": path}
 
 
-def _unheard(line: Mapping[str, Any]) -> None:
+def _unheard(line: Progress) -> None:
     """Nobody watches this trial."""

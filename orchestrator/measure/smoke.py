@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.plan import Cell
 from orchestrator.measure.environment import differences, versions
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import Outcome, body_bytes
+from orchestrator.results.lines import Failure
 
 
 def smoke(context: RunContext) -> None:
@@ -33,11 +36,11 @@ def _try(context: RunContext, pair: tuple[str, str], cell: Cell) -> None:
         context.checked_after_s = max(context.checked_after_s, outcome.checked_after_s)
         _refuse_other_libraries(context, cell, outcome)
         return
-    failure = {**failure, "stage": "smoke"}
+    failure = replace(failure, stage="smoke")
     context.broken[pair] = failure
-    context.folder.log(f"smoke-{pair[0]}-{pair[1]}.txt", f"{failure['message']}\n\n{failure['last_words']}")
-    context.warn(f"{context.label(cell)} does not work and is left out: {failure['message']}")
-    for line in failure["last_words"].splitlines()[-8:]:
+    context.folder.log(f"smoke-{pair[0]}-{pair[1]}.txt", f"{failure.message}\n\n{failure.last_words}")
+    context.warn(f"{context.label(cell)} does not work and is left out: {failure.message}")
+    for line in failure.last_words.splitlines()[-8:]:
         context.listener.progress(f"    {line}")
 
 
@@ -59,7 +62,7 @@ def _refuse_other_libraries(context: RunContext, cell: Cell, outcome: Outcome) -
         return
 
 
-def _without_sizes(outcome: Outcome) -> dict[str, str] | None:
+def _without_sizes(outcome: Outcome) -> Failure | None:
     if body_bytes(outcome.parts) is not None:
         return None
-    return {"kind": "protocol", "message": "the requester checked no reply", "last_words": ""}
+    return Failure(stage="smoke", kind="protocol", message="the requester checked no reply")

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TypeVar
 
+from orchestrator import lines
 from orchestrator.clock import Clock
 from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
 from orchestrator.measure.deadline import Deadline
 from orchestrator.measure.interrupts import Interrupts
-from orchestrator.results import lines
-from orchestrator.strict_json import parse_json
+from orchestrator.results.lines import Failure
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.contract.offers import Policy
+from services.python.contract.requester_lines import Checked, Done, Failed, Progress
+from services.python.contract.responder_lines import Ready, Serve, Stats
+from services.python.contract.strict import Line
 
 READY_S = 90.0  # a fifth of a core needs 10 s for the first import of the ten packages
 STATS_S = 15.0
 
-OnProgress = Callable[[Mapping[str, Any]], None]
+Heard = TypeVar("Heard", bound=Line)
+OnProgress = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +61,8 @@ class Part:
 
     host: Host
     record: PurePosixPath
-    checked: dict[str, Any]
-    done: dict[str, Any]
+    checked: Checked | None
+    done: Done
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +72,12 @@ class Outcome:
     started_wall_ns: int
     ended_wall_ns: int
     elapsed_s: float
-    ready: dict[str, Any] = field(default_factory=dict)
-    stats_before: dict[str, Any] = field(default_factory=dict)
-    stats: dict[str, Any] = field(default_factory=dict)
+    ready: Ready | None = None
+    stats_before: Stats | None = None
+    stats: Stats | None = None
     parts: tuple[Part, ...] = ()
     checked_after_s: float = 0.0
-    failure: dict[str, Any] | None = None
+    failure: Failure | None = None
 
     @property
     def overhead_s(self) -> float:
@@ -108,9 +112,9 @@ class _Making:
     pair: Pair
     name: str
     identity: str = field(default_factory=lambda: secrets.token_hex(8))
-    ready: dict[str, Any] = field(default_factory=dict)
-    stats_before: dict[str, Any] = field(default_factory=dict)
-    stats: dict[str, Any] = field(default_factory=dict)
+    ready: Ready | None = None
+    stats_before: Stats | None = None
+    stats: Stats | None = None
     parts: tuple[Part, ...] = ()
     checked_after_s: float = 0.0
     responder: Process | None = None
@@ -118,7 +122,7 @@ class _Making:
 
     def run(self, start_lead_s: float | None) -> Outcome:
         started_wall_ns, started_s = self.bench.clock.wall_ns(), self.bench.clock.monotonic_s()
-        failure: dict[str, Any] | None = None
+        failure: Failure | None = None
         with ExitStack() as processes:
             try:
                 self._start(processes)
@@ -129,12 +133,9 @@ class _Making:
             except TrialFailed as error:
                 cause = self._cause(error)
                 processes.close()  # only the dead have said their last words
-                failure = {
-                    "stage": cause.stage,
-                    "kind": cause.kind,
-                    "message": cause.message,
-                    "last_words": self._last_words(),
-                }
+                failure = Failure(
+                    stage=cause.stage, kind=cause.kind, message=cause.message, last_words=self._last_words()
+                )
         return Outcome(
             started_wall_ns=started_wall_ns,
             ended_wall_ns=self.bench.clock.wall_ns(),
@@ -169,21 +170,13 @@ class _Making:
     def _start(self, processes: ExitStack) -> None:
         """Start both ends at once, so that their imports overlap. Requesters wait for the trial on their stdin."""
         host = self.pair.responder
-        options = {
-            "--protocol": self.ask.protocol,
-            "--implementation": self.ask.responder,
-            "--host": host.address,
-            "--port": "0",
-            "--identity": self.identity,
-        }
-        argv = [
-            *host.python(),
-            "-m",
-            "services.python.programs.respond",
-            *(word for pair in options.items() for word in pair),
-        ]
+        serve = Serve(
+            protocol=self.ask.protocol, implementation=self.ask.responder, host=host.address, identity=self.identity
+        )
+        argv = [*host.python(), "-m", "services.python.programs.respond"]
         self.responder = host.start(argv, cpus=self.pair.responder_cpus)
         processes.callback(self.responder.end)
+        self._send(self.responder, serve.to_json(), "start")
         for host in self.pair.requesters:
             argv = [*host.python(), "-m", "services.python.programs.request"]
             requester = host.start(argv, cpus=self.pair.requester_cpus)
@@ -191,27 +184,27 @@ class _Making:
             self.requesters.append(requester)
 
     def _await_ready(self) -> None:
-        line = self._responder_line("start", READY_S, "the responder was not ready")
-        if line.get("ready") is not True or not isinstance(line.get("port"), int):
-            raise TrialFailed("start", "protocol", f"the responder's first line is not a ready line: {line!r:.200}")
-        if line.get("identity") != self.identity:
+        text = self._responder_line("start", READY_S, "the responder was not ready")
+        ready = _of_contract(lines.ready, text, "start")
+        if ready.identity != self.identity:
             raise TrialFailed("start", "identity", "the responder answers with another identity than it was given")
-        self.ready = _shaped(lines.Ready, line, "responder", "start")
+        self.ready = ready
         self.stats_before = self._ask_stats("start")
 
-    def _ask_stats(self, stage: str) -> dict[str, Any]:
+    def _ask_stats(self, stage: str) -> Stats:
         assert self.responder is not None  # noqa: S101 - narrows the type
+        self._send(self.responder, "stats", stage)
+        text = self._responder_line(stage, STATS_S, "the responder did not answer `stats`")
+        return _of_contract(lines.stats, text, stage)
+
+    @staticmethod
+    def _send(responder: Process, line: str, stage: str) -> None:
         try:
-            self.responder.send("stats")
+            responder.send(line)
         except BrokenPipeError:
             raise TrialFailed(stage, "responder-died", "the responder died") from None
-        line = self._responder_line(stage, STATS_S, "the responder did not answer `stats`")
-        stats = line.get("stats")
-        if not isinstance(stats, dict):
-            raise TrialFailed(stage, "protocol", f"the responder answered `stats` with {line!r:.200}")
-        return _shaped(lines.Stats, stats, "responder", stage)
 
-    def _responder_line(self, stage: str, timeout_s: float, complaint: str) -> dict[str, Any]:
+    def _responder_line(self, stage: str, timeout_s: float, complaint: str) -> str:
         assert self.responder is not None  # noqa: S101 - narrows the type
         try:
             with self.bench.interrupts.waiting():
@@ -222,7 +215,7 @@ class _Making:
             raise TrialFailed(stage, "protocol", f"the responder was ended: {error}") from None
         if line is None:
             raise TrialFailed(stage, "responder-died", "the responder died")
-        return _parsed(line, "responder", stage)
+        return line
 
     def _ask(self, start_lead_s: float | None) -> None:
         """Hand every requester its trial, and wait until all are done."""
@@ -244,8 +237,9 @@ class _Making:
 
     def _trial(self, record: PurePosixPath, number: int, start_at: int | None) -> Trial:
         ask = self.ask
+        assert self.ready is not None  # noqa: S101 - narrows the type
         return Trial(
-            target=Target(host=self.pair.responder.address, port=self.ready["port"], identity=self.identity),
+            target=Target(host=self.pair.responder.address, port=self.ready.port, identity=self.identity),
             protocol=ask.protocol,
             client=ask.client,
             operation=ask.operation,
@@ -259,7 +253,7 @@ class _Making:
             start_at_unix_ns=start_at,
         )
 
-    def _listen_to_all(self) -> list[tuple[dict[str, Any], dict[str, Any], float]]:
+    def _listen_to_all(self) -> list[tuple[Checked | None, Done, float]]:
         if len(self.requesters) == 1:
             with self.bench.interrupts.waiting():
                 return [self._listen(self.requesters[0], self.bench.on_progress)]
@@ -276,9 +270,9 @@ class _Making:
                     requester.end()
                 raise
 
-    def _listen(self, requester: Process, on_progress: OnProgress) -> tuple[dict[str, Any], dict[str, Any], float]:
+    def _listen(self, requester: Process, on_progress: OnProgress) -> tuple[Checked | None, Done, float]:
         """Read a requester's lines until `done`: its `checked` line, its `done` line, and when it had checked."""
-        checked: dict[str, Any] = {}
+        checked: Checked | None = None
         checked_at_s = self.bench.clock.monotonic_s()
         deadline = Deadline(ask=self.ask, ready_s=READY_S, since_s=checked_at_s)
         while True:
@@ -292,17 +286,16 @@ class _Making:
                 raise TrialFailed(deadline.stage, "protocol", f"the requester was ended: {error}") from None
             if text is None:
                 raise TrialFailed(deadline.stage, "requester-died", "the requester died")
-            line, now_s = _heard(text, deadline.stage), self.bench.clock.monotonic_s()
-            match line["type"]:
-                case "checked":
+            line, now_s = _of_contract(lines.requesters, text, deadline.stage), self.bench.clock.monotonic_s()
+            match line:
+                case Checked():
                     checked, checked_at_s = line, now_s
-                case "progress":
+                case Progress():
                     on_progress(line)
-                case "done":
+                case Done():
                     return checked, line, checked_at_s
-                case "failed":
-                    message = f"the requester gave up: {line.get('message', 'without a word')}"
-                    raise TrialFailed(deadline.stage, line.get("kind", "failed"), message)
+                case Failed(kind=kind, message=message):
+                    raise TrialFailed(deadline.stage, kind, f"the requester gave up: {message}")
             if not deadline.heard(line, now_s):
                 raise TrialFailed(
                     deadline.stage, "hung", f"not done after {deadline.at_most_s:g} s, though its load ends sooner"
@@ -312,10 +305,10 @@ class _Making:
 
     def _refuse_if_nothing_succeeded(self) -> None:
         for part in self.parts:
-            errors: dict[str, int] = part.done.get("errors") or {}
-            if 0 < part.done.get("requests", 0) <= sum(errors.values()):
+            errors = part.done.errors
+            if 0 < part.done.requests <= sum(errors.values()):
                 kind = max(errors, key=lambda k: errors[k])
-                example = (part.done.get("error_examples") or {}).get(kind, kind)
+                example = part.done.error_examples.get(kind, kind)
                 raise TrialFailed("measure", kind, f"not one request succeeded: {example}")
 
     def _last_words(self) -> str:
@@ -329,48 +322,28 @@ def _ending(status: int) -> str:
     return f"exit status {status}" if status >= 0 else f"killed by signal {-status}"
 
 
-def _parsed(text: str, who: str, stage: str) -> dict[str, Any]:
+def _of_contract(read: Callable[[str], Heard], text: str, stage: str) -> Heard:
+    """A line as its type, whatever is done with it; TrialFailed when it is none of the contract."""
     try:
-        line = parse_json(text)
-    except ValueError:
-        line = None
-    if not isinstance(line, dict):
-        raise TrialFailed(stage, "protocol", f"the {who} printed something that is not a JSON object: {text!r:.200}")
-    return line
-
-
-def _heard(text: str, stage: str) -> dict[str, Any]:
-    """A requester's line, held against the shape that it must have, whatever is done with it."""
-    line = _parsed(text, "requester", stage)
-    try:
-        return lines.require_requesters(line)
+        return read(text)
     except ValueError as error:
-        raise TrialFailed(stage, "protocol", f"the requester printed a line {error}") from error
+        raise TrialFailed(stage, "protocol", str(error)) from error
 
 
-def _shaped(kind: type, line: dict[str, Any], who: str, stage: str) -> dict[str, Any]:
-    try:
-        return lines.require(kind, line)
-    except ValueError as error:
-        raise TrialFailed(stage, "protocol", f"the {who} printed a line of another shape: {error}") from error
-
-
-def _window_s(done: Mapping[str, Any]) -> float:
+def _window_s(done: Done) -> float:
     """Warm-up and measuring together, by the requester's own clock."""
-    try:
-        return float(done["anchor_end"]["monotonic_ns"] - done["anchor"]["monotonic_ns"]) / 1e9
-    except (KeyError, TypeError):
-        return float(done.get("measured_s") or 0.0)
+    if done.anchor is None or done.anchor_end is None:
+        return done.measured_s or 0.0
+    return (done.anchor_end.monotonic_ns - done.anchor.monotonic_ns) / 1e9
 
 
-def _unheard(line: Mapping[str, Any]) -> None:
+def _unheard(line: Progress) -> None:
     """Only one requester's progress is shown: they do the same at the same time."""
 
 
 def body_bytes(parts: Sequence[Part]) -> tuple[int, int] | None:
     """Bytes of the request's and the reply's body as the smoke test saw them; None when it did not say."""
     for part in parts:
-        sizes = part.checked.get("body_bytes")
-        if isinstance(sizes, list) and len(sizes) == 2:
-            return int(sizes[0]), int(sizes[1])
+        if part.checked is not None:
+            return part.checked.body_bytes_sent, part.checked.body_bytes_received
     return None

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from orchestrator.results.lines import FactsDocument
+from orchestrator.results.lines import KeptDescription
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
 from orchestrator.shapes import decode
+from services.python.contract.description import Description
 
 State = Literal["running", "interrupted", "complete"]
 
@@ -21,7 +22,7 @@ class JournalState:
     ended_at: str | None = None
     state: State = "running"
     fleet: dict[str, Any] = field(default_factory=dict)
-    hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    hosts: dict[str, Description] = field(default_factory=dict)
     attempts: dict[int, int] = field(default_factory=dict)  # the last attempt of each block that was begun
     finished_blocks: set[int] = field(default_factory=set)
     files: dict[str, str] = field(default_factory=dict)
@@ -116,7 +117,7 @@ class Fleet:
 
     event: str
     fleet: dict[str, Any]
-    hosts: dict[str, FactsDocument]
+    hosts: dict[str, KeptDescription]
 
 
 @dataclass(frozen=True, kw_only=True)

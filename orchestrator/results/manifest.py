@@ -17,11 +17,11 @@ results/<run-id>/
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from orchestrator import record_layout
-from orchestrator.results.lines import AnswerLine, DoneLine, FactsDocument, FailureDocument, ReadyLine, StatsLine
+from orchestrator.results.lines import Failure, KeptAnswer, KeptDescription, KeptDone, KeptReady, KeptStats
 
 SCHEMA_VERSION = 1
 
@@ -45,7 +45,7 @@ class RequesterRecord:
     """One requester's part in a trial: its host, its `done` line (protos/process.md), and where its samples lie."""
 
     host: str
-    done: DoneLine
+    done: KeptDone
     samples: str | None  # path below the run folder
 
 
@@ -61,11 +61,11 @@ class TrialRecord:
     started_wall_ns: int
     ended_wall_ns: int
     overhead_s: float  # what was neither warm-up nor measuring
-    ready: ReadyLine = field(default_factory=dict)  # the responder's ready line
-    stats: StatsLine = field(default_factory=dict)  # the responder's stats after the measured phase
-    stats_before: StatsLine = field(default_factory=dict)
+    ready: KeptReady = None  # the responder's ready line
+    stats: KeptStats = None  # the responder's stats after the measured phase
+    stats_before: KeptStats = None
     requesters: tuple[RequesterRecord, ...] = ()
-    failure: FailureDocument | None = None  # {"stage", "kind", "message", "last_words"}
+    failure: Failure | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class BaselineRecord:
     receive_bytes: int = 0
     cells: tuple[str, ...] = ()  # the cells this tcp floor stands beside
     opened: bool = False  # a larger exchange came first, so that TCP's window no longer limits it
-    done: AnswerLine = field(default_factory=dict)
+    done: KeptAnswer = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,7 @@ class Manifest:
     ended_at: str | None
     command: tuple[str, ...]
     fleet: dict[str, Any]
-    hosts: dict[str, FactsDocument]  # facts by host name
+    hosts: dict[str, KeptDescription]  # facts by host name
     trials: tuple[TrialRecord, ...]
     baselines: tuple[BaselineRecord, ...]
     files: dict[str, str]  # sha256 by path below the run folder

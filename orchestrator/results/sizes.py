@@ -10,8 +10,9 @@ from collections.abc import Iterable
 
 from orchestrator import record_layout
 from orchestrator.experiment.plan.plan import Cell, Plan
-from orchestrator.results.lines import AnswerLine
 from orchestrator.results.manifest import BaselineRecord, TrialRecord
+from services.python.contract.ping_lines import PingDone
+from services.python.contract.requester_lines import Done
 
 PLAN = 1 << 26
 EXPERIMENT = 1 << 20
@@ -52,10 +53,11 @@ def most_rows(plan: Plan, trials: Iterable[TrialRecord], baselines: Iterable[Bas
     return found | {b.samples: min(_BASELINE_ROWS, _said(b.done)) if b.done else _BASELINE_ROWS for b in baselines}
 
 
-def _said(done: AnswerLine) -> int:
+def _said(done: Done | PingDone) -> int:
     """Rows that a requester's or a ping's last line speaks of, and some."""
-    requests = sum(done.get(name) or 0 for name in ("warmup_requests", "requests", "not_sent"))
-    return max(done.get("rows") or 0, requests, done.get("sent") or 0) + _SPARE_ROWS
+    if isinstance(done, PingDone):
+        return done.sent + _SPARE_ROWS
+    return max(done.rows, done.warmup_requests + done.requests + done.not_sent) + _SPARE_ROWS
 
 
 def _rows_of(cell: Cell) -> int:

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from unittest.mock import patch
 
@@ -34,11 +35,16 @@ import json, os, signal, subprocess, sys, time
 out = sys.stdout.buffer
 def say(line): out.write((json.dumps(line) if not isinstance(line, bytes) else line.decode()).encode() + b"\\n"); out.flush()
 def raw(data): out.write(data); out.flush()
-def option(name): return sys.argv[sys.argv.index(name) + 1]
-def ready(): say({"ready": True, "port": 9, "implementation": "x", "versions": {}, "identity": option("--identity")})
-def trial(): return json.loads(sys.stdin.readline())
+def told(): return json.loads(sys.stdin.readline())
+def ready(**other):
+    say({"type": "ready", "contract": 2, "port": 9, "implementation": "x", "identity": told()["identity"], **other})
+def stats(**other): say({"type": "stats", "answered": 1, "peers": 1, "cpu_s": 0.1, **other})
+def checked(**other): say({"type": "checked", "contract": 2, "body_bytes_sent": 1, "body_bytes_received": 1, **other})
+def done(**other):
+    say({"type": "done", "contract": 2, "rows": 1, "warmup_requests": 0, "requests": 1, "errors": {}, **other}); rest()
+trial = told
 def started(): say({"type": "start", "anchor": {"wall_ns": 1, "monotonic_ns": 1}})
-def begin(): trial(); say({"type": "checked", "body_bytes": [1, 1]}); started()
+def begin(): trial(); checked(); started()
 def rest(): time.sleep(600)
 """
 
@@ -69,19 +75,12 @@ RESPONDERS = {
     ),
     "fills stderr without a newline": "while True: os.write(2, b'x' * 65536)",
     "fills stderr with lines": "while True: os.write(2, b'word\\n' * 10000)",
-    "is ready on a port that cannot be": (
-        "say({'ready': True, 'port': 10**6, 'implementation': 'x', 'versions': {}, 'identity': option('--identity')});"
-        "say({'stats': {'answered': 0, 'peers': 0, 'cpu_s': 0.0, 'host': {}}}); rest()"
-    ),
-    "answers as somebody else": (
-        "say({'ready': True, 'port': 9, 'implementation': 'x', 'versions': {}, 'identity': 'me'}); rest()"
-    ),
-    "is ready with values of other types": (
-        "say({'ready': True, 'port': 9, 'implementation': [1], 'versions': 7, 'identity': option('--identity')}); rest()"
-    ),
-    "answers stats with nonsense": "ready(); say({'stats': {'answered': 'many', 'cpu_s': []}}); rest()",
+    "is ready on a port that cannot be": ("ready(port=10**6); stats(); rest()"),
+    "answers as somebody else": ("ready(identity='me'); rest()"),
+    "is ready with values of other types": ("ready(implementation=[1], versions=7); rest()"),
+    "answers stats with nonsense": "ready(); stats(answered='many', cpu_s=[]); rest()",
     "answers stats with a list": "ready(); say([1, 2, 3]); rest()",
-    "answers stats with no number that JSON has": 'ready(); raw(b\'{"stats": {"cpu_s": NaN}}\\n\'); rest()',
+    "answers stats with no number that JSON has": 'ready(); stats(cpu_s=float("nan")); rest()',
     "answers stats with a nesting of 100,000": "ready(); raw(b'[' * 100000 + b'\\n'); rest()",
     "answers stats without end": "ready()\nwhile True: raw(b'[' * 65536)",
     "does not answer stats": "ready(); rest()",
@@ -96,30 +95,27 @@ REQUESTERS = {
     ),
     "prints lines of an unknown type without end": "trial()\nwhile True: say({'type': 'hello'})",
     "begins again and again": "trial()\nwhile True: started(); time.sleep(0.001)",
-    "checks again and again": "trial()\nwhile True: say({'type': 'checked', 'body_bytes': [1, 1]}); time.sleep(0.001)",
+    "checks again and again": "trial()\nwhile True: checked(); time.sleep(0.001)",
     "says nothing": "trial(); rest()",
     "does not read its trial": "rest()",
     "says no more once it has begun": "begin(); rest()",
-    "is done with nonsense": "begin(); say({'type': 'done', 'rows': 'all', 'requests': {}, 'errors': 3}); rest()",
-    "is done with no number of requests": "begin(); say({'type': 'done', 'requests': None}); rest()",
-    "is done with the number of requests as text": "begin(); say({'type': 'done', 'requests': '5'}); rest()",
-    "is done with numbers below nothing": "begin(); say({'type': 'done', 'requests': -5, 'errors': {'x': -1}}); rest()",
-    "is done with a pause and anchors of other types": (
-        "begin(); say({'type': 'done', 'requests': 1, 'paused_s': 'x', 'anchor': None}); rest()"
-    ),
+    "is done with nonsense": "begin(); done(rows='all', requests={}, errors=3)",
+    "is done with no number of requests": "begin(); done(requests=None)",
+    "is done with the number of requests as text": "begin(); done(requests='5')",
+    "is done with numbers below nothing": "begin(); done(requests=-5, errors={'x': -1})",
+    "is done with a pause and anchors of other types": ("begin(); done(paused_s='x', anchor=3)"),
     "progresses by other types": (
         "begin(); say({'type': 'progress', 'phase': 'measured', 'requests': 'many', 'elapsed_s': 1}); rest()"
     ),
     "progresses in no phase": "begin(); say({'type': 'progress', 'phase': ['measured'], 'requests': 1}); rest()",
-    "checks with sizes of other types": (
-        "trial(); say({'type': 'checked', 'body_bytes': ['a', 1]}); say({'type': 'done', 'requests': 1}); rest()"
-    ),
+    "checks with sizes of other types": ("trial(); checked(body_bytes_sent='a'); done()"),
     "starts with anchors of other types": "trial(); say({'type': 'start', 'anchor': {'wall_ns': 'x'}}); rest()",
     "fails in other types": "trial(); say({'type': 'failed', 'kind': ['x'], 'message': {}}); rest()",
     "prints a line whose type is a list": "trial(); say({'type': ['done'], 'requests': 1}); rest()",
     "is done before it has begun, with nothing": "trial(); say({'type': 'done'}); rest()",
     "ends amid the measuring": "begin(); sys.exit(3)",
     "fills stderr without a newline": "begin()\nwhile True: os.write(2, b'x' * 65536)",
+    "speaks another contract of other types": "trial(); checked(contract=1); rest()",
     "is killed amid the measuring": "begin(); os.kill(os.getpid(), 9)",
     "leaves a child in a session of its own": (
         "begin(); subprocess.Popen(['sleep', '600'], start_new_session=True); sys.exit(1)"
@@ -127,10 +123,7 @@ REQUESTERS = {
     "closes stdout and lives on": "begin(); os.close(1); rest()",
 }
 
-_HONEST = (
-    "ready(); sys.stdin.readline()\n"
-    "while True: say({'stats': {'answered': 1, 'peers': 1, 'cpu_s': 0.1, 'host': {}}}); sys.stdin.readline() or sys.exit()"
-)
+_HONEST = "ready(); sys.stdin.readline()\nwhile True: stats(); sys.stdin.readline() or sys.exit()"
 KINDS = (*(("responder", name) for name in RESPONDERS), *(("requester", name) for name in REQUESTERS))
 
 
@@ -231,9 +224,9 @@ def attempt(end: str, name: str, folder: Path) -> str:
     failure = outcomes[0].failure if outcomes else None
     if failure is None:
         return "the trial did not fail"
-    if _is_of_another_shape(name) and failure["kind"] != "protocol":
-        return f"the trial failed with kind {failure['kind']}, not protocol"
-    json.dumps(failure, allow_nan=False).encode()
+    if _is_of_another_shape(name) and failure.kind != "protocol":
+        return f"the trial failed with kind {failure.kind}, not protocol"
+    json.dumps(asdict(failure), allow_nan=False).encode()
     return "refused"
 
 

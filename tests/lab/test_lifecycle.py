@@ -265,8 +265,8 @@ def first_and_last_ns(run: RunFolder, part: RequesterRecord) -> tuple[int, int]:
     assert part.samples is not None
     columns = run.samples(part.samples, ["phase", "sent_ns", "received_ns"])
     measured = columns["phase"] == MEASURED
-    anchor = part.done["anchor"]
-    to_wall_ns = anchor["wall_ns"] - anchor["monotonic_ns"]
+    anchor = part.done.anchor
+    to_wall_ns = anchor.wall_ns - anchor.monotonic_ns
     sent_ns, received_ns = columns["sent_ns"][measured], columns["received_ns"][measured]
     return int(sent_ns.min()) + to_wall_ns, int(received_ns.max()) + to_wall_ns
 
@@ -381,9 +381,9 @@ def test_a_disk_that_fills_and_a_responder_that_dies_cost_their_trials_alone(lab
     first, second, third = lab.run.manifest().trials
     assert first.outcome == "ok"
     assert second.failure is not None
-    assert second.failure["kind"] in ("responder-died", "refused", "reset", "connection")
+    assert second.failure.kind in ("responder-died", "refused", "reset", "connection")
     assert third.failure is not None
-    assert "No space left" in third.failure["message"]
+    assert "No space left" in third.failure.message
 
 
 def test_a_key_that_does_not_match_is_refused_and_everything_taken_down(lab: Lab) -> None:

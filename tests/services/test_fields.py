@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,11 +31,9 @@ ECHOED_AS_MESSAGES = {"echo of records": "Records", "echo of a document": "Value
 @contextmanager
 def reading(protocol: str, implementation: str, reads: Path) -> Iterator[int]:
     """The port of a responder that writes into `reads` what its operations are handed."""
-    command = ["tests.support.reading_responder" if word == "services.python.programs.respond" else word
-               for word in wire.respond_command(protocol, implementation)]  # fmt: skip
     environment = {**os.environ, READS: str(reads)}
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-    with process:
+    module = "tests.support.reading_responder"
+    with wire.start_responder(protocol, implementation, module=module, environment=environment) as process:
         assert process.stdout is not None
         try:
             yield json.loads(process.stdout.readline())["port"]

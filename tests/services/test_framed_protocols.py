@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import socket
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
@@ -17,9 +16,11 @@ import pytest
 
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.contract.offers import POLICIES, Client, Policy, find_protocol
+from services.python.contract.responder_lines import Serve
 from services.python.load.client import CallFailed, CallSpec
 from services.python.operations import OPERATIONS
 from tests.support import wire
+from tests.support.ends import program
 
 pytestmark = pytest.mark.busy
 
@@ -154,14 +155,12 @@ def _two_calls(client: Client, running: wire.Running) -> None:
 def test_a_port_that_is_taken_is_one_line_and_status_1(protocol: str, implementation: str) -> None:
     with socket.create_server((wire.HOST, 0)) as taken:
         port = taken.getsockname()[1]
-        command = wire.respond_command(protocol, implementation, port)
-        pipe = subprocess.PIPE  # stdin stays open: its end would end the responder first
-        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as refused:
-            assert refused.wait(timeout=60) == 1
-            assert refused.stderr is not None
-            assert refused.stdout is not None
-            assert f"cannot listen on {wire.HOST}:{port}" in refused.stderr.read().splitlines()[-1]
-            assert refused.stdout.read() == ""
+        with program("services.python.programs.respond") as refused:
+            serve = Serve(protocol=protocol, implementation=implementation, host=wire.HOST, port=port, identity="x")
+            refused.send(serve.to_json())
+            status, lines, stderr = refused.ended_by_itself()
+        assert (status, lines) == (1, [])
+        assert f"cannot listen on {wire.HOST}:{port}" in stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize("policy", POLICIES)

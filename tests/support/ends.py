@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from services.python.contract.lines import Trial
+from services.python.contract.responder_lines import Serve
 
 PATIENCE_S = 60
 
@@ -68,10 +69,11 @@ def program(module: str, *arguments: str, env: Mapping[str, str] | None = None) 
 
 @contextmanager
 def responder(
-    protocol: str, identity: str = "nonce", *arguments: str, module: str = "services.python.programs.respond"
+    protocol: str, identity: str = "nonce", *, module: str = "services.python.programs.respond"
 ) -> Iterator[tuple[Program, dict[str, Any]]]:
     """A responder on a free port of the loopback, and its ready line."""
-    with program(module, "--protocol", protocol, "--identity", identity, *arguments) as started:
+    with program(module) as started:
+        started.send(Serve(protocol=protocol, identity=identity).to_json())
         ready = started.read()
         assert ready, started.ended()
         yield started, ready

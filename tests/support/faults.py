@@ -22,7 +22,11 @@ from orchestrator.experiment.plan import plan as p
 from orchestrator.record_layout import COLUMNS
 from orchestrator.results.convert import read_record
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
+from services.python.contract.counters import Clocks
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.contract.requester_lines import Done
+from services.python.contract.responder_lines import Ready, Stats
+from services.python.contract.strict import Line, decode
 from services.python.load.recorder import Recorder
 from services.python.probes.clock import Clock
 from services.python.programs import run_trial as attempt
@@ -39,8 +43,7 @@ BLOCKS = 3
 class Fault:
     """What is replaced by what. `declared` is what the plan says of the load, where that is the lie.
 
-    `way` is what lies between requester and responder (options of `support.relay`), `quota` holds the responder's CPU,
-    `responder` is the module that is started as one.
+    `way` lies between the ends (options of `support.relay`), `quota` holds the responder's CPU, `responder` is its module.
     """
 
     recorder: type[Recorder] | None = None
@@ -212,7 +215,7 @@ def cpu_clock() -> Clock:
 
 
 class _OtherClock(Clock):
-    def anchor(self) -> dict[str, int]:
+    def anchor(self) -> Clocks:
         return Clock().anchor()
 
 
@@ -296,7 +299,7 @@ def a_real_run(
                     started_wall_ns=time.time_ns(),
                     ended_wall_ns=time.time_ns(),
                     overhead_s=0.0,
-                    ready={**ready, "identity": ready_identity or ready["identity"]},
+                    ready=decode(Ready, {**ready, "identity": ready_identity or ready["identity"]}),
                     stats=_stats(end),
                     stats_before=before,
                     requesters=(RequesterRecord(host="local", done=done, samples=path),),
@@ -322,15 +325,14 @@ def _pinned_apart(end: Program) -> Iterator[None]:
         os.sched_setaffinity(0, mine)
 
 
-def _stats(end: Program) -> dict[str, Any]:
+def _stats(end: Program) -> Stats:
     end.send("stats")
-    stats: dict[str, Any] = end.read()["stats"]
-    return stats
+    return decode(Stats, end.read())
 
 
-def _made(trial: Trial, clock: Clock) -> dict[str, Any]:
+def _made(trial: Trial, clock: Clock) -> Done:
     """The `done` line of a trial made in this process."""
-    lines: list[dict[str, Any]] = []
+    lines: list[Line] = []
     try:
         attempt.make_trial(trial, lines.append, clock)
     finally:

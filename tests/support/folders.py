@@ -7,11 +7,15 @@ from pathlib import Path
 
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import RequesterRecord, TrialRecord
+from services.python.contract.requester_lines import Done
 from tests.support.hosts import FakeTime, rows
 from tests.support.plans import plan
 
 PLAN = plan("tcp", repeats=2)
 CELL = PLAN.cells[0].id
+
+
+DONE = Done(rows=10, warmup_requests=0, requests=10, errors={})
 
 
 def begun(root: Path, *, at_s: float = 1_795_229_802.0) -> RunFolder:
@@ -39,7 +43,7 @@ def add_trial(
         started_wall_ns=0,
         ended_wall_ns=1,
         overhead_s=0.1,
-        requesters=(RequesterRecord(host="local", done={"requests": 10}, samples=path),),
+        requesters=(RequesterRecord(host="local", done=DONE, samples=path),),
     )
     records = folder.record_digests([path]) if raw else {}
     folder.append({"event": "trial", "trial": asdict(record), "records": records})

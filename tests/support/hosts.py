@@ -14,6 +14,8 @@ from orchestrator.clock import Clock
 from orchestrator.errors import Interrupted
 from orchestrator.hosts.base import Completed, Pair
 from orchestrator.hosts.lifecycle import Receipt
+from services.python.contract.description import Description
+from services.python.contract.lines import VERSION
 from services.python.load.record import HEADER
 
 ROW = struct.Struct("<14q")
@@ -32,6 +34,7 @@ def done_line(requests: int = 10, *, errors: dict[str, int] | None = None, windo
     """What a requester prints at its end."""
     return {
         "type": "done",
+        "contract": VERSION,
         "rows": requests,
         "requests": requests,
         "warmup_requests": 0,
@@ -74,8 +77,10 @@ class FakeProcess:
         self._words = words
         self._talk = talk(self)
 
-    def option(self, name: str) -> str:
-        return self.argv[self.argv.index(name) + 1]
+    @property
+    def serve(self) -> dict[str, Any]:
+        """What this responder was told to answer."""
+        return json.loads(self.received[0])
 
     @property
     def trial(self) -> dict[str, Any]:
@@ -86,6 +91,9 @@ class FakeProcess:
         if self.has_ended:
             raise BrokenPipeError
         self.received.append(line)
+        if self.role == "responder" and len(self.received) == 1:
+            self.role = f"responder {self.serve['protocol']}"
+            self.host.diary.append(f"start {self.role}")
 
     def read(self, timeout_s: float) -> str | None:
         line = next(self._talk, None)
@@ -106,24 +114,41 @@ class FakeProcess:
         return self._words
 
 
-def good_responder(process: FakeProcess) -> Iterator[Line]:
-    """Ready at once, and answers `stats` as often as it is asked."""
-    yield {
-        "ready": True,
+def ready_line(process: FakeProcess, **changes: Any) -> dict[str, Any]:
+    """What a responder prints at first."""
+    identity = process.serve["identity"]
+    return {
+        "type": "ready",
+        "contract": VERSION,
         "port": 4711,
         "implementation": "fake",
-        "versions": {},
-        "identity": process.option("--identity"),
+        "identity": identity,
+        **changes,
     }
+
+
+def stats_line(**changes: Any) -> dict[str, Any]:
+    """What a responder prints when it is asked."""
+    return {"type": "stats", "answered": 10, "peers": 2, "cpu_s": 0.1, "host": {}, **changes}
+
+
+def checked_line() -> dict[str, Any]:
+    """What a requester prints at first."""
+    return {"type": "checked", "contract": VERSION, "body_bytes_sent": 64, "body_bytes_received": 64}
+
+
+def good_responder(process: FakeProcess) -> Iterator[Line]:
+    """Ready at once, and answers `stats` as often as it is asked."""
+    yield ready_line(process)
     while True:
-        yield {"stats": {"answered": 10, "peers": 2, "cpu_s": 0.1, "host": {}}}
+        yield stats_line()
 
 
 def good_requester(process: FakeProcess) -> Iterator[Line]:
     """Checks one reply, and measures where there is something to measure."""
-    yield {"type": "checked", "body_bytes": [64, 64]}
+    yield checked_line()
     if process.trial["load"]["requests"] == 0:
-        yield {"type": "done", "rows": 0, "requests": 0}
+        yield done_line(0)
         return
     yield {"type": "start", "anchor": {"wall_ns": 0, "monotonic_ns": 0}}
     process.host.time.passes(2.0)
@@ -136,7 +161,15 @@ def good_ping(process: FakeProcess) -> Iterator[Line]:
     """Five echoes of a tenth of a millisecond."""
     process.host.time.passes(0.5)
     Path(json.loads(process.received[0])["record"]).write_bytes(rows(5, rtt_ns=100_000))
-    yield {"type": "done", "method": "icmp-raw", "sent": 5, "received": 5, "min_ms": 0.1}
+    yield {
+        "type": "done",
+        "contract": VERSION,
+        "method": "icmp-raw",
+        "sent": 5,
+        "received": 5,
+        "min_ms": 0.1,
+        "avg_ms": 0.1,
+    }
 
 
 @dataclass
@@ -152,7 +185,7 @@ class FakeHost:
     responder: Callable[[Sequence[str]], Talk] = lambda argv: good_responder
     requester: Callable[[int], Talk] = lambda number: good_requester
     ping: Talk = good_ping
-    facts_now: dict[str, Any] = field(default_factory=lambda: {"kernel": "6.1"})
+    facts_now: Description = field(default_factory=lambda: Description(kernel="6.1"))
     last_words: str = "so long"
     processes: list[FakeProcess] = field(default_factory=list)
 
@@ -167,12 +200,13 @@ class FakeHost:
         if "services.python.programs.ping" in argv:
             role, talk = "ping", self.ping
         elif "services.python.programs.respond" in argv:
-            role, talk = f"responder {argv[argv.index('--protocol') + 1]}", self.responder(argv)
+            role, talk = "responder", self.responder(argv)
         else:
             role, talk = "requester", self.requester(sum(p.role == "requester" for p in self.processes))
         process = FakeProcess(self, role, argv, talk, self.last_words)
         self.processes.append(process)
-        self.diary.append(f"start {role}")
+        if role != "responder":  # what it answers is in its first line
+            self.diary.append(f"start {role}")
         return process
 
     def run(self, argv: Sequence[str], *, timeout_s: float) -> Completed:
@@ -184,7 +218,7 @@ class FakeHost:
     def fetch(self, remote: PurePosixPath, local: Path) -> None:
         shutil.move(Path(remote), local)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Description:
         return self.facts_now
 
     @property

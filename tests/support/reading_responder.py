@@ -1,7 +1,7 @@
 """A responder whose operations write down what they were handed: `python -m tests.support.reading_responder ...`.
 
-Takes the arguments of `services.python.programs.respond`. For each request it appends to the file named by READS one line of
-JSON: the operation, how many fields of the request were plain values, and the types of those that were not.
+Reads the same *serve* line as `services.python.programs.respond`. For each request it appends to the file named by READS
+one line of JSON: the operation, how many fields of the request were plain values, and the types of those that were not.
 """
 
 from __future__ import annotations

@@ -23,11 +23,15 @@ from orchestrator.results.documents import sha256_of, write_json
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
+from services.python.contract.description import Description
+from services.python.contract.lines import VERSION
 from services.python.contract.offers import find_protocol
+from services.python.contract.requester_lines import Done
+from services.python.contract.responder_lines import Ready, Stats
+from tests.support.lines import BOOT_NS, as_line, host_counters
 from tests.support.shapes import Shape, narrow, paused_s, stamps
 
 START_NS = 1_700_000_000_000_000_000
-BOOT_NS = 5_000_000_000_000  # the monotonic clock at the start of the run
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
 
 
@@ -244,40 +248,20 @@ def _draft(
         block=block,
         columns=columns,
         done=_done(cell, columns, rtt_ns),
-        ready={"ready": True, "port": 4000, "implementation": "plain", "versions": {}, "identity": "nonce"},
+        ready={"type": "ready", "contract": VERSION, "port": 4000, "implementation": "plain", "identity": "nonce"},
         stats={
+            "type": "stats",
             "answered": rows + 2,
             "peers": _peers(cell, rows),
             "cpu_s": 0.2 + 0.4 * float(received.max() - sent.min()) / S,
             "host": host_counters(10 * S),
         },
-        stats_before={"answered": 0, "peers": 0, "cpu_s": 0.2, "host": host_counters(0)},
+        stats_before={"type": "stats", "answered": 0, "peers": 0, "cpu_s": 0.2, "host": host_counters(0)},
     )
 
 
 def _peers(cell: p.Cell, rows: int) -> int:
     return rows + 1 if cell.connection == "per-request" else cell.load.concurrency + 1
-
-
-def host_counters(
-    elapsed_ns: int, *, steal: int = 0, throttled: int = 0, pressure_us: int = 0, busy: int = 0, retransmits: int = 0
-) -> dict:
-    """One reading of the host's counters, as services/python/probes/counters.py gives it; nothing else ran meanwhile."""
-    ticks = elapsed_ns // 10_000_000 * 2
-    return {
-        "monotonic_ns": BOOT_NS + elapsed_ns,
-        "tick_hz": 100,
-        "cpu_ticks": {"total": ticks, "busy": busy, "steal": steal, "idle": ticks - busy, "iowait": 0},
-        "pressure_us": {"cpu": pressure_us, "memory": 0, "io": 0},
-        "throttling": {
-            "periods": elapsed_ns // 100_000_000,
-            "throttled": throttled,
-            "throttled_us": throttled * 50_000,
-        },
-        "tcp": {"segments_sent": elapsed_ns // 100_000, "retransmits": retransmits},
-        "load_average": [0.5, 0.5, 0.5],
-        "process": {"cpu_s": 0.0},
-    }
 
 
 def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[str, Any]:
@@ -289,6 +273,7 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
     sent, received = int(columns["bytes_sent"][measured].sum()), int(columns["bytes_received"][measured].sum())
     return {
         "type": "done",
+        "contract": VERSION,
         "rows": int(measured.size),
         "warmup_requests": int((~measured).sum()),
         "requests": n,
@@ -337,12 +322,14 @@ def _trial_record(planned: p.PlannedTrial, drafts: list[Draft], paths: list[str]
         started_wall_ns=START_NS + planned.index * 30 * S,
         ended_wall_ns=START_NS + planned.index * 30 * S + 20 * S,
         overhead_s=0.7,
-        ready=draft.ready,
-        stats=draft.stats | counts if len(drafts) > 1 else draft.stats,
-        stats_before=draft.stats_before,
+        ready=as_line(Ready, draft.ready),
+        stats=as_line(Stats, draft.stats | counts if len(drafts) > 1 else draft.stats),
+        stats_before=as_line(Stats, draft.stats_before),
         requesters=tuple(
             RequesterRecord(
-                host="localhost" if not d.requester else f"requester-{d.requester}", done=d.done, samples=path
+                host="localhost" if not d.requester else f"requester-{d.requester}",
+                done=as_line(Done, d.done),
+                samples=path,
             )
             for d, path in zip(drafts, paths, strict=True)
         ),
@@ -399,7 +386,7 @@ def _manifest(plan: p.Plan, trials: list[TrialRecord], readings: list[BaselineRe
         ended_at="2023-11-14T22:23:20Z",
         command=("orch", "run"),
         fleet={"provider": plan.provider},
-        hosts={"localhost": {"cpu": "Synthetic 3000", "kernel": "6.1"}},
+        hosts={"localhost": Description(cpu="Synthetic 3000", kernel="6.1")},
         trials=tuple(trials),
         baselines=tuple(readings),
         files={},
@@ -437,7 +424,10 @@ def write_documents(stored: Manifest, folder: Path) -> None:
         },
         sync=False,
     )
-    journal.append({"event": "fleet", "fleet": stored.fleet, "hosts": stored.hosts}, sync=False)
+    journal.append(
+        {"event": "fleet", "fleet": stored.fleet, "hosts": {name: asdict(host) for name, host in stored.hosts.items()}},
+        sync=False,
+    )
     events: list[dict[str, Any]] = [{"event": "trial", "trial": asdict(trial)} for trial in stored.trials]
     events += [{"event": "baseline", "attempt": 0, "baseline": asdict(baseline)} for baseline in stored.baselines]
     events += [{"event": "file", "path": path, "sha256": digest} for path, digest in stored.files.items()]

@@ -9,13 +9,14 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from services.python.contract.lines import Payload, Trial
 from services.python.contract.offers import Client, Policy, find_protocol, protocols
+from services.python.contract.responder_lines import Serve
 from services.python.load.client import CallSpec, Reply, Request
 from services.python.operations import OPERATIONS
 from services.python.operations.picture import picture
@@ -61,7 +62,7 @@ class Running:
         assert self.process.stdout is not None
         self.process.stdin.write("stats\n")
         self.process.stdin.flush()
-        stats: dict[str, Any] = json.loads(self.process.stdout.readline())["stats"]
+        stats: dict[str, Any] = json.loads(self.process.stdout.readline())
         return stats
 
     def kill(self) -> None:
@@ -70,20 +71,30 @@ class Running:
         self.process.wait()
 
 
-def respond_command(protocol: str, implementation: str, port: int = 0) -> list[str]:
-    """The command of a responder."""
-    module = [sys.executable, "-m", "services.python.programs.respond"]
-    which = ["--protocol", protocol, "--implementation", implementation]
-    return [*module, *which, "--host", HOST, "--port", str(port), "--identity", NONCE]
+def start_responder(
+    protocol: str,
+    implementation: str,
+    *,
+    port: int = 0,
+    module: str = "services.python.programs.respond",
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.Popen[str]:
+    """A responder that has been told what to answer."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        [sys.executable, "-m", module], stdin=pipe, stdout=pipe, stderr=None, text=True, env=environment
+    )
+    assert process.stdin is not None
+    serve = Serve(protocol=protocol, implementation=implementation, host=HOST, port=port, identity=NONCE)
+    process.stdin.write(serve.to_json() + "\n")
+    process.stdin.flush()
+    return process
 
 
 @contextmanager
 def responding(protocol: str, implementation: str) -> Iterator[Running]:
     """A responder process for as long as the block lasts."""
-    process = subprocess.Popen(
-        respond_command(protocol, implementation), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    with process:
+    with start_responder(protocol, implementation) as process:
         assert process.stdout is not None
         try:
             yield Running(process=process, port=json.loads(process.stdout.readline())["port"])

@@ -64,11 +64,11 @@ def _rates(cell: CellEvidence) -> Finding | None:
     """Both clocks between the anchors of every trial: a step is one trial's, a rate is that of most, by the same share."""
     shares = []
     for _, part, _ in cell.parts(NAME):
-        begin, end = part.done.get("anchor"), part.done.get("anchor_end")
+        begin, end = part.done.anchor, part.done.anchor_end
         if not begin or not end:
             continue
-        elapsed_ns = end["monotonic_ns"] - begin["monotonic_ns"]
-        step_ns = end["wall_ns"] - begin["wall_ns"] - elapsed_ns
+        elapsed_ns = end.monotonic_ns - begin.monotonic_ns
+        step_ns = end.wall_ns - begin.wall_ns - elapsed_ns
         is_step = elapsed_ns <= 0 or abs(step_ns) <= _STEP_NS
         shares.append(0.0 if is_step else step_ns / elapsed_ns)
     typical = median(shares) if shares else 0.0
@@ -86,7 +86,7 @@ def _rates(cell: CellEvidence) -> Finding | None:
 
 
 def _stamps(trial: TrialEvidence, part: Part, seen: Stamps) -> Finding:
-    step_ns = max(float(part.done.get("clock_resolution_ns") or 1.0), float(seen.quantum_ns))
+    step_ns = max(float(part.done.clock_resolution_ns or 1.0), float(seen.quantum_ns))
     evidence = {
         "trial": trial.record.index,
         "step_ns": step_ns,
@@ -100,7 +100,9 @@ def _stamps(trial: TrialEvidence, part: Part, seen: Stamps) -> Finding:
             explanation=f"{words.count(seen.backwards, 'reply was', 'replies were')} received before the request was sent.",
             action="Time requests with one monotonic clock (CLOCK_MONOTONIC), not with a wall clock.",
         )
-    begin, end = (part.done.get(key, {}).get("monotonic_ns") for key in ("anchor", "anchor_end"))
+    begin, end = (
+        None if clocks is None else clocks.monotonic_ns for clocks in (part.done.anchor, part.done.anchor_end)
+    )
     if (
         begin is not None
         and end is not None
@@ -125,15 +127,15 @@ def _stamps(trial: TrialEvidence, part: Part, seen: Stamps) -> Finding:
 
 
 def _wall(trial: TrialEvidence, part: Part) -> Finding:
-    begin, end = part.done.get("anchor"), part.done.get("anchor_end")
+    begin, end = part.done.anchor, part.done.anchor_end
     if not begin or not end:
         return Finding(
             verdict="cannot tell",
             evidence={"trial": trial.record.index},
             explanation="The requester gave no anchors: whether the wall clock was set meanwhile is not known.",
         )
-    elapsed_ns = end["monotonic_ns"] - begin["monotonic_ns"]
-    step_ns = end["wall_ns"] - begin["wall_ns"] - elapsed_ns
+    elapsed_ns = end.monotonic_ns - begin.monotonic_ns
+    step_ns = end.wall_ns - begin.wall_ns - elapsed_ns
     evidence = {"trial": trial.record.index, "wall_step_ns": step_ns}
     if abs(step_ns) > _STEP_NS + _SLEW * elapsed_ns:
         return Finding(

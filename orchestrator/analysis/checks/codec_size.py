@@ -69,11 +69,11 @@ def _bodies(cell: CellEvidence, way: str) -> tuple[int | None, int | None, int]:
     """
     parts = [part for trial in cell.trials for part in trial.parts]
     bodies = [t.totals.body_sent if way == "sent" else t.totals.body_received for t in cell.trials]
-    wires = [(part.done.get("wire") or {}).get(f"bytes_{way}") for part in parts]
+    wires = [None if part.done.wire is None else getattr(part.done.wire, f"bytes_{way}") for part in parts]
     requests = sum(t.totals.ok for t in cell.trials)
     body = None if None in bodies else sum(b or 0 for b in bodies)
-    wire = None if None in wires else sum(w or 0 for w in wires)
-    return body, wire, requests
+    carried = None if None in wires else sum(w or 0 for w in wires)
+    return body, carried, requests
 
 
 CHECK = Check(name="codec size", severity="serious", judge=judge)

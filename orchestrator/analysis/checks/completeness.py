@@ -73,7 +73,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     findings = []
     for trial, part, rows in cell.parts(NAME):
         done = part.done
-        evidence = {"trial": trial.record.index, **rows.__dict__, "said": done.get("rows")}
+        evidence = {"trial": trial.record.index, **rows.__dict__, "said": done.rows}
         troubles = []
         if rows.absent or rows.repeated:
             troubles.append(
@@ -85,9 +85,9 @@ def judge(cell: CellEvidence) -> Finding | None:
             troubles.append(
                 f"{words.count(rows.never_sent, 'request')} entered as not sent, and in a closed loop none is due by itself"
             )
-        if done.get("rows") not in (None, rows.rows) or done.get("requests") not in (None, rows.measured):
+        if done.rows != rows.rows or done.requests != rows.measured:
             troubles.append(
-                f"the requester said {done.get('rows')} rows and {done.get('requests')} measured ones, "
+                f"the requester said {done.rows} rows and {done.requests} measured ones, "
                 f"the record holds {rows.rows} and {rows.measured}"
             )
         findings.append(_finding(troubles, evidence, f"{words.count(rows.rows, 'request')}, each recorded once."))
@@ -137,7 +137,7 @@ def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Fin
 
 def _answered(trial: TrialEvidence) -> Finding:
     """The responder's own count against the record's."""
-    before, after = trial.record.stats_before.get("answered"), trial.record.stats.get("answered")
+    before, after = trial.record.stats_before, trial.record.stats
     if before is None or after is None:
         return Finding(
             verdict="cannot tell",
@@ -146,7 +146,7 @@ def _answered(trial: TrialEvidence) -> Finding:
         )
     seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
     rows, unanswered = sum(s.rows - s.never_sent for s in seen), sum(s.unanswered for s in seen)
-    answered = after - before
+    answered = after.answered - before.answered
     # A library may ask again by itself after a lost connection, and an awaited reply may come after the count.
     slack = len(trial.parts) * _CHECK_REQUESTS + unanswered
     evidence = {"trial": trial.record.index, "answered": answered, "recorded": rows, "slack": slack}

@@ -51,13 +51,13 @@ def distinct_ports(connections: int) -> float:
 
 
 def _peers(trial: TrialEvidence) -> int | None:
-    before, after = trial.record.stats_before.get("peers"), trial.record.stats.get("peers")
-    return None if before is None or after is None else after - before
+    before, after = trial.record.stats_before, trial.record.stats
+    return None if before is None or after is None else after.peers - before.peers
 
 
 def _per_request(_cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
     requests, carried = seen.ok, seen.connections
-    opened, peers = part.done.get("connections_opened"), _peers(trial)
+    opened, peers = part.done.connections_opened, _peers(trial)
     evidence = {
         "trial": trial.record.index,
         "policy": "per-request",
@@ -83,7 +83,7 @@ def _per_request(_cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Ca
 
 def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
     requests, carried = seen.measured, seen.connections
-    opened, peers = part.done.get("connections_opened"), _peers(trial)
+    opened, peers = part.done.connections_opened, _peers(trial)
     declared = cell.cell.load.concurrency
     evidence = {
         "trial": trial.record.index,

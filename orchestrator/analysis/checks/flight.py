@@ -68,7 +68,7 @@ def judge_peak(cell: CellEvidence) -> Finding | None:
                     action="Their latencies hold the wait for each other: declare the concurrency, or await each reply.",
                 )
             )
-        elif most < declared and not cell.is_open_loop and part.done.get("requests", 0) >= 10 * declared:
+        elif most < declared and not cell.is_open_loop and part.done.requests >= 10 * declared:
             findings.append(
                 Finding(
                     verdict="warn",
@@ -209,7 +209,7 @@ def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy
 
     They are taken off the window that Req/s is computed from.
     """
-    paused_s = part.done.get("paused_s") or 0.0
+    paused_s = part.done.paused_s or 0.0
     shown_s = 0.0 if cell.is_open_loop else None if seen.gaps_s is None else seen.gaps_s / cell.cell.load.concurrency
     if shown_s is None:
         shown_s = max(0.0, seen.window_s - seen.call_s / cell.cell.load.concurrency)
@@ -267,11 +267,11 @@ def _unknown_s(part: Part, seen: Busy, concurrency: int) -> float | None:
     counts if that is less.
     """
     typical_s = seen.gap_s if seen.pause_s is None else seen.pause_s
-    if part.done.get("paused_s") is None or typical_s is None or seen.pauses_s is None or not seen.requests:
+    if part.done.paused_s is None or typical_s is None or seen.pauses_s is None or not seen.requests:
         return None
     of_all_s, of_typical_s = seen.pauses_s, typical_s * seen.requests
     shown_s = of_all_s if concurrency == 1 and not seen.reopened else min(of_all_s, of_typical_s)
-    return float(shown_s - part.done["paused_s"] * concurrency)  # said of one worker, on average
+    return float(shown_s - part.done.paused_s * concurrency)  # said of one worker, on average
 
 
 def _stops_early(unknown_s: float, latency_s: float, of: dict[str, Any], where: str) -> Finding:
@@ -292,9 +292,9 @@ def _is_own_work(cell: CellEvidence, typical: float) -> bool:
     """
     unknown = []
     for _, part, seen in cell.parts(LITTLE):
-        if part.done.get("paused_s") is None or seen.pause_s is None or seen.gaps_s is None or not seen.call_s:
+        if part.done.paused_s is None or seen.pause_s is None or seen.gaps_s is None or not seen.call_s:
             return False
-        own_s = part.done["paused_s"] * cell.cell.load.concurrency
+        own_s = part.done.paused_s * cell.cell.load.concurrency
         unknown.append((max(seen.gaps_s, seen.pause_s * seen.requests) - own_s) / seen.call_s)
     return bool(unknown) and median(unknown) < typical / 2
 
@@ -354,7 +354,7 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy, concurrency: int) -> F
         )
     ratio = seen.call_s / (seen.window_s * concurrency)
     missing_s = seen.window_s * concurrency - seen.call_s
-    cpu_s = part.done.get("cpu_s")
+    cpu_s = part.done.cpu_s
     evidence |= {"ratio": round(ratio, 4), "missing_s": missing_s, "requester_cpu_s": cpu_s, "window_s": seen.window_s}
     evidence["typical_pause_ms"] = None if seen.pause_s is None else seen.pause_s * 1000
     told = f"Throughput x latency gives {ratio * concurrency:.2f} in flight, {concurrency} declared"

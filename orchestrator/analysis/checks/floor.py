@@ -69,7 +69,7 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_Bound]:
-    rtt_us = part.done.get("min_rtt_us")
+    rtt_us = part.done.min_rtt_us
     if rtt_us:
         yield _Bound(name="TCP_INFO min_rtt", least_ns=rtt_us * 1000, uncertain_ns=max(2000.0, 0.05 * rtt_us * 1000))
     pings = list(trial.readings_of("ping"))

@@ -127,7 +127,7 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: int, is_here: bool) -> Finding:
-    retransmits = (part.done.get("wire") or {}).get("retransmits")
+    retransmits = None if part.done.wire is None else part.done.wire.retransmits
     listed = [f"{words.ns(mode.median_ns)} ({words.percent(mode.share)})" for mode in modes]
     causes = list(dict.fromkeys(c for mode in modes[1:] for c in _possible(mode, modes[0], retransmits, is_here)))
     because = f" It could be {'; or '.join(causes)}." if causes else ""

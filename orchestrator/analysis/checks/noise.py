@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any
+from typing import TypeAlias
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
+from services.python.contract.counters import HostCounters
 
 _STEAL, _THROTTLED, _PRESSURE, _FOREIGN = 0.01, 0.01, 0.20, 0.25
 _FEWEST_TICKS = 3  # steal is counted in ticks of 10 ms: one or two are within the rounding of a short trial
+
+
+Counters: TypeAlias = Mapping[str, int | None] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,26 +33,23 @@ class Noise:
     foreign: float | None
 
 
-def between(where: str, before: Mapping[str, Any], after: Mapping[str, Any], own_cpu_s: float) -> Noise | None:
-    """What the counters (services/python/probes/counters.py) say happened; None without two readings.
+def between(where: str, before: HostCounters | None, after: HostCounters | None, own_cpu_s: float) -> Noise | None:
+    """What a host's counters say happened; None without two readings.
 
     `own_cpu_s` is what the measurement itself used on that host; the rest of the busy time is foreign.
     """
-    if not before.get("monotonic_ns") or not after.get("monotonic_ns"):
+    if before is None or after is None or not before.monotonic_ns or not after.monotonic_ns:
         return None
-    elapsed_s = (after["monotonic_ns"] - before["monotonic_ns"]) / 1e9
+    elapsed_s = (after.monotonic_ns - before.monotonic_ns) / 1e9
     if elapsed_s <= 0:
         return None
 
-    def grown(group: str, key: str) -> float | None:
-        first, last = (before.get(group) or {}).get(key), (after.get(group) or {}).get(key)
-        return None if first is None or last is None else float(last - first)
-
-    ticks_per_s = after.get("tick_hz") or 100
-    steal, busy = grown("cpu_ticks", "steal"), grown("cpu_ticks", "busy")
+    ticks_per_s = after.tick_hz or 100
+    steal, busy = (_grown(before.cpu_ticks, after.cpu_ticks, key) for key in ("steal", "busy"))
     if steal is not None and steal < _FEWEST_TICKS:
         steal = 0.0
-    throttled, pressure = grown("throttling", "throttled_us"), grown("pressure_us", "cpu")
+    throttled = _grown(before.throttling, after.throttling, "throttled_us")
+    pressure = _grown(before.pressure_us, after.pressure_us, "cpu")
     foreign_s = None if busy is None else max(0.0, (busy - (steal or 0.0)) / ticks_per_s - own_cpu_s)
     return Noise(
         where=where,
@@ -57,6 +58,11 @@ def between(where: str, before: Mapping[str, Any], after: Mapping[str, Any], own
         pressure=None if pressure is None else pressure / 1e6 / elapsed_s,
         foreign=None if foreign_s is None else foreign_s / elapsed_s,
     )
+
+
+def _grown(before: Counters, after: Counters, key: str) -> float | None:
+    first, last = (before or {}).get(key), (after or {}).get(key)
+    return None if first is None or last is None else float(last - first)
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -87,16 +93,16 @@ def _in_a_third(seen: Sequence[tuple[TrialEvidence, Noise]]) -> dict[str, float]
 
 def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
     stats_before, stats = trial.record.stats_before, trial.record.stats
-    responder_s = float(stats.get("cpu_s") or 0) - float(stats_before.get("cpu_s") or 0)
-    requester_s = [float(part.done.get("cpu_s") or 0) for part in trial.parts]
+    responder_s = stats.cpu_s - stats_before.cpu_s if stats and stats_before else 0.0
+    requester_s = [part.done.cpu_s or 0.0 for part in trial.parts]
     both_s = responder_s + sum(requester_s)
     for part, own_s in zip(trial.parts, requester_s, strict=True):
         if cell.is_one_machine:
             own_s = both_s
-        noise = between(part.host, part.done.get("host_before") or {}, part.done.get("host_after") or {}, own_s)
+        noise = between(part.host, part.done.host_before, part.done.host_after, own_s)
         if noise:
             yield noise
-    noise = between("responder", stats_before.get("host") or {}, stats.get("host") or {}, responder_s)
+    noise = between("responder", stats_before.host, stats.host, responder_s) if stats and stats_before else None
     if noise and cell.is_one_machine:  # the requester's reading holds all of it but the responder's own quota
         noise = replace(noise, steal=None, pressure=None, foreign=None)
     if noise:

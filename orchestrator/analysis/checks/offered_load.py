@@ -84,7 +84,7 @@ def _moved(seen: Schedule, part: Part) -> str:
             f"{seen.early:,} of {seen.intended - seen.never_sent:,} requests were sent before they were due, "
             f"by up to {words.ns(seen.earliest_ns)}."
         )
-    begin_ns = part.done.get("begin_ns")
+    begin_ns = part.done.begin_ns
     if begin_ns is None or seen.first_due_ns == begin_ns:
         return ""
     late_ns = seen.first_due_ns - begin_ns
@@ -153,7 +153,7 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
 
 
 def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
-    share, lag_ms = part.done.get("cpu_share"), part.done.get("loop_lag_ms")
+    share, lag_ms = part.done.cpu_share, part.done.loop_lag_ms
     several = cell.cell.load.concurrency > 1 or cell.is_open_loop
     evidence = {"trial": trial.record.index, "cpu_share": share, "loop_lag_ms": lag_ms}
     if share is None:

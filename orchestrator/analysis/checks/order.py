@@ -84,8 +84,8 @@ def _by_clocks(trials: Sequence[TrialRecord]) -> Iterator[tuple[str, list[int]]]
     by_host: dict[str, list[tuple[int, int]]] = {}
     for trial in trials:
         for part in trial.requesters:
-            if anchor := part.done.get("anchor"):
-                by_host.setdefault(part.host, []).append((anchor["monotonic_ns"], trial.index))
+            if anchor := part.done.anchor:
+                by_host.setdefault(part.host, []).append((anchor.monotonic_ns, trial.index))
     for host, stamps in by_host.items():
         yield f"the requester's clock on {host}", [index for _, index in sorted(stamps)]
     if not by_host:

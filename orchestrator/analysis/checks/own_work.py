@@ -66,7 +66,7 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     findings = []
     for trial in cell.trials:
         for part in trial.parts:
-            entering_s, measured_s = part.done.get("entering_s"), part.done.get("measured_s")
+            entering_s, measured_s = part.done.entering_s, part.done.measured_s
             if entering_s is None or not measured_s:
                 findings.append(
                     Finding(

@@ -11,14 +11,14 @@ counts (/proc/net/snmp). On one host both directions are in one count, and TCP_I
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
+from services.python.contract.counters import HostCounters
+from services.python.contract.requester_lines import Done
+from services.python.contract.responder_lines import Stats
 
 _SHARE = 0.001  # of the requests
 _TIME_OUT_NS = 195_000_000  # 200 ms, and what timers of a kernel with ticks of 4 ms are early by
@@ -42,8 +42,8 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     asked = [_of_requester(part.done) for part in trial.parts]
     answered = None
     if cell.placement.kind != "local":
-        answered = _grown(trial.record.stats_before.get("host") or {}, trial.record.stats.get("host") or {})
-    requests = sum(part.done.get("requests", 0) for part in trial.parts)
+        answered = _grown(_host(trial.record.stats_before), _host(trial.record.stats))
+    requests = sum(part.done.requests for part in trial.parts)
     waited = sum(seen for of, _, seen in cell.parts(NAME) if of is trial)
     known = [count for count in (*asked, answered) if count is not None]
     again, sent = sum(count[0] for count in known), sum(count[1] for count in known)
@@ -89,19 +89,21 @@ def _cost(waited: int, again: int) -> str:
     )
 
 
-def _of_requester(done: Mapping[str, Any]) -> Packets | None:
-    wire = done.get("wire") or {}
-    if wire.get("retransmits") is not None and wire.get("segments_sent") is not None:
-        return wire["retransmits"], wire["segments_sent"]
-    return _grown(done.get("host_before") or {}, done.get("host_after") or {})
+def _of_requester(done: Done) -> Packets | None:
+    if done.wire is not None:
+        return done.wire.retransmits, done.wire.segments_sent
+    return _grown(done.host_before, done.host_after)
 
 
-def _grown(before: Mapping[str, Any], after: Mapping[str, Any]) -> Packets | None:
-    """What a host's counters (services/python/probes/counters.py) of TCP grew by; None where it has none."""
-    first, last = before.get("tcp"), after.get("tcp")
-    if not first or not last:
+def _host(stats: Stats | None) -> HostCounters | None:
+    return None if stats is None else stats.host
+
+
+def _grown(before: HostCounters | None, after: HostCounters | None) -> Packets | None:
+    """What a host's counters of TCP grew by; None where it has none."""
+    if before is None or after is None or before.tcp is None or after.tcp is None:
         return None
-    return last["retransmits"] - first["retransmits"], last["segments_sent"] - first["segments_sent"]
+    return after.tcp.retransmits - before.tcp.retransmits, after.tcp.segments_sent - before.tcp.segments_sent
 
 
 NAME = "lost packets"

@@ -69,8 +69,8 @@ def _missing(cell: CellEvidence) -> Finding | None:
 
 
 def _finding(trial: TrialEvidence, part: Part, ok: int) -> Finding:
-    expected, met = trial.record.ready.get("identity"), part.done.get("identity")
-    verified = part.done.get("verified")
+    expected, met = trial.record.ready.identity if trial.record.ready else None, part.done.identity
+    verified = part.done.verified
     wrong = trial.errors.get("wrong-reply", 0)
     evidence = {
         "trial": trial.record.index,

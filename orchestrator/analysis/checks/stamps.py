@@ -28,7 +28,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     """The worst trial."""
     findings = []
     for trial, part, (n, extra, largest) in cell.parts(NAME):
-        resolution = part.done.get("clock_resolution_ns") or 1.0
+        resolution = part.done.clock_resolution_ns or 1.0
         evidence = {"trial": trial.record.index, "requests": n, "sharing": extra, "largest_group": largest}
         if not extra:
             findings.append(

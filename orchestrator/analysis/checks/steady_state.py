@@ -120,10 +120,10 @@ def _jump(trial: TrialEvidence, seen: Course) -> Finding:
 def _short_warmups(cell: CellEvidence) -> list[Finding]:
     wanted = cell.cell.warmup.requests
     short = [
-        (trial.record.index, part.done["warmup_requests"])
+        (trial.record.index, part.done.warmup_requests)
         for trial in cell.trials
         for part in trial.parts
-        if part.done.get("warmup_requests", wanted) < wanted
+        if part.done.warmup_requests < wanted
     ]
     if not short:
         return []

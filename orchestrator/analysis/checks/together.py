@@ -39,10 +39,10 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 def _on_the_wall(part: Part, seen: Window | None) -> Window | None:
-    anchor = part.done.get("anchor")
+    anchor = part.done.anchor
     if seen is None or not anchor:
         return None
-    offset = anchor["wall_ns"] - anchor["monotonic_ns"]
+    offset = anchor.wall_ns - anchor.monotonic_ns
     return seen[0] + offset, seen[1] + offset
 
 

@@ -21,6 +21,7 @@ from orchestrator.hosts.local.process import LocalProcess
 from orchestrator.hosts.pinning import Pinning, on_this_machine
 from orchestrator.hosts.processes import RUN_MARK, Known, marked, started_at
 from orchestrator.workspace import Workspace
+from services.python.contract.description import Description
 
 ADDRESS = "127.0.0.1"
 _FACTS_TIMEOUT_S = 60.0
@@ -73,7 +74,7 @@ class LocalHost:
         with whole_file(local, sync=False) as partial:
             shutil.move(Path(remote), partial)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Description:
         """What `services.python.programs.describe` says of this machine; ProvisionError when it cannot be run."""
         try:
             done = self.run([*self.python(), "-m", "services.python.programs.describe"], timeout_s=_FACTS_TIMEOUT_S)

@@ -13,6 +13,8 @@ from orchestrator.hosts.base import Pair
 from orchestrator.hosts.ping import ping
 from orchestrator.hosts.pinning import Pinning, choose
 from orchestrator.hosts.remote.host import RemoteHost
+from services.python.contract.description import Description
+from services.python.contract.ping_lines import Ping
 
 _PINGS = 25
 _NO_PING = "the way between the two hosts is closed; `orch status` shows what is up, `orch teardown` ends it"
@@ -94,33 +96,30 @@ def _measured(fleet: RemoteFleet, placement: Placement) -> dict[str, Any]:
     asks, answers = pair.requesters[0], pair.responder
     record = str(asks.workspace / f"distance-{placement.id}.timings")
     try:
-        done = ping(
-            asks, {"address": answers.address, "count": _PINGS, "interval_s": 0.02, "timeout_s": 5.0, "record": record}
-        )
+        request = Ping(address=answers.address, count=_PINGS, interval_s=0.02, timeout_s=5.0, record=record)
+        done = ping(asks, request)
     except (TimeoutError, ValueError) as error:
         raise ProvisionError(f"{asks.name} cannot ping {answers.name}: {error}", hint=_NO_PING) from error
-    if not done["received"]:
-        raise ProvisionError(
-            f"{asks.name} cannot ping {answers.name}: no reply to {done['sent']} requests", hint=_NO_PING
-        )
+    achieved = done.avg_ms if placement.link.jitter_ms else done.min_ms
+    if not done.received or achieved is None:
+        raise ProvisionError(f"{asks.name} cannot ping {answers.name}: no reply to {done.sent} requests", hint=_NO_PING)
     wanted, jitter_ms = placement.link.rtt_ms, placement.link.jitter_ms or 0.0
-    achieved = float(done["avg_ms" if jitter_ms else "min_ms"])
     if wanted is not None and abs(achieved - wanted) > max(_TOLERANCE * wanted, _TOLERANCE_MS) + jitter_ms / 2:
         raise ProvisionError(
             f"the link of {placement.name} is off: ping {achieved:.2f} ms between {asks.name} and {answers.name}, "
             f"wanted {wanted:g} ms",
             hint="the machine may be too busy to emulate the distance; quiet it, or `orch teardown` and run again",
         )
-    return {"placement": placement.id, "wanted_rtt_ms": wanted, "ping_ms": achieved, "received": done["received"]}
+    return {"placement": placement.id, "wanted_rtt_ms": wanted, "ping_ms": achieved, "received": done.received}
 
 
-def prove_placement(facts: Mapping[str, Mapping[str, Any]], wanted: Mapping[str, Any]) -> None:
+def prove_placement(facts: Mapping[str, Description], wanted: Mapping[str, Any]) -> None:
     """Compare zone and machine type, as each instance's own metadata tells them, with what was asked for.
 
     Raises ProvisionError where a host says it is elsewhere; a host without a metadata service says nothing.
     """
     for name, fact in facts.items():
-        cloud = fact.get("cloud") or {}
+        cloud = fact.cloud or {}
         for what in ("zone", "machine"):
             said, asked = (cloud.get(what) or "").rsplit("/", 1)[-1], wanted[name][what]  # projects/1/zones/us-west1-a
             if said and said != asked:

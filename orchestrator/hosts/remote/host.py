@@ -24,6 +24,7 @@ from orchestrator.errors import KEPT, MissingError, ProvisionError, on_one_line
 from orchestrator.hosts.base import Completed, ContractBroken, HostLost, facts_of
 from orchestrator.hosts.output_limits import LineBuffer, StderrLimit
 from orchestrator.hosts.remote.ssh import Access, Session, await_session
+from services.python.contract.description import Description
 
 ROOT = PurePosixPath("/opt/orch")
 _WORDS = 4_000  # characters of stderr that are kept
@@ -336,7 +337,7 @@ class RemoteHost:
         done = self.run(["sha256sum", str(remote)], timeout_s=_COPY_S)
         return done.stdout.split()[0].lstrip("\\") if done.returncode == 0 else None
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Description:
         """See `Host.facts`; ProvisionError when the host cannot run what was deployed."""
         where = ["--cloud", self.cloud] if self.cloud else []
         done = self.run([*self.python(), "-m", "services.python.programs.describe", *where], timeout_s=_COPY_S)

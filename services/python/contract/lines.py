@@ -1,31 +1,36 @@
-"""The process contract in types: what a requester reads, and what both ends print.
+"""The contract's version, the trial, and the statuses of a request.
 
-Everything here is plain JSON on the wire, so that a program in any language can take either part. `protos/process.md`
-is the same contract in prose. Durations are seconds, byte counts are bytes, stamps are integer nanoseconds.
+Every line has one definition: `trial` here, the others in `responder_lines`, `requester_lines`, `ping_lines` and
+`description`, so that a program loads no more than its own. `protos/process.md` is the same contract in prose,
+`protos/schemas/` the same as JSON Schemas. Durations are seconds, byte counts are bytes, stamps are integer nanoseconds.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, Literal
 
 from services.python.contract.offers import Policy
+from services.python.contract.strict import Between, Line, Part, parse, read_line
 
-VERSION = 1
+VERSION: Final = 2  # of the contract; who reads a line of another one refuses it by name
+
+Port = Annotated[int, Between(0, 65535)]
+Count = Annotated[int, Between(0)]
+Seconds = Annotated[float, Between(0)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Target:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Target(Part):
     """Where to ask, and the nonce that the right responder answers with."""
 
     host: str
-    port: int
+    port: Port
     identity: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Payload:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Payload(Part):
     """What an operation carries.
 
     `bytes`: `size` pseudo-random bytes of the trial's seed. `records`: `count` structured records. `json` and `image`:
@@ -45,8 +50,8 @@ class Payload:
     opening: int = 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Load:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Load(Part):
     """How requests are offered: closed loop, or open loop when `rate_per_s` is given.
 
     A closed loop ends at `requests` or at `duration_s`, whichever comes first; one of them must be given.
@@ -62,8 +67,8 @@ class Load:
     arrivals: Literal["poisson", "uniform"] = "poisson"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Warmup:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Warmup(Part):
     """Warm-up goes on until so many requests and so many seconds are both reached; `at_most_s` ends it all the same."""
 
     requests: int = 500
@@ -71,9 +76,13 @@ class Warmup:
     at_most_s: float = 60.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trial:
-    """One trial, as a requester reads it on stdin."""
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Trial(Line):
+    """One trial, the only line on a requester's stdin.
+
+    `record` is the file that its rows go to. `start_at_unix_ns` holds back the measured phase until that moment of the
+    wall clock, so that several requesters begin together.
+    """
 
     target: Target
     protocol: str
@@ -87,47 +96,28 @@ class Trial:
     timeout_s: float = 30.0
     seed: int = 0
     start_at_unix_ns: int | None = None
-    contract: int = VERSION
-
-    def to_json(self) -> str:
-        """One line of JSON."""
-        return json.dumps(asdict(self), separators=(",", ":"))
-
-    @classmethod
-    def from_json(cls, line: str) -> Trial:
-        """The trial in a line of JSON; ValueError says which key is unknown or missing, or which version it speaks."""
-        raw = json.loads(line)
-        if not isinstance(raw, dict) or raw.get("contract") != VERSION:
-            raise ValueError(f"this requester speaks contract {VERSION}; the trial says {raw!r:.60}")
-        parts = {"target": Target, "payload": Payload, "load": Load, "warmup": Warmup}
-        for name, part in parts.items():
-            if name in raw:
-                raw[name] = _build(part, raw[name])
-        trial = _build(cls, raw)
-        assert isinstance(trial, Trial)  # noqa: S101 - narrows the type
-        return trial
+    contract: Literal[2] = VERSION
+    type: Literal["trial"] = "trial"
 
 
-def _build(cls: type[Any], raw: dict[str, Any]) -> Any:
-    unknown = raw.keys() - {f.name for f in fields(cls)}
-    if unknown:
-        raise ValueError(f"unknown key in {cls.__name__.lower()}: {', '.join(sorted(unknown))}")
-    try:
-        return cls(**raw)
-    except TypeError as error:
-        raise ValueError(f"{cls.__name__.lower()}: {error}") from error
+def read_stdin_line(kind: type[Any], text: str, reader: str) -> Any:
+    """The line that a program (`reader` names it: "responder") was given on stdin; ValueError as `read_line`."""
+    if not text.strip():
+        raise ValueError("stdin ended before a line came")
+    return read_line((kind,), parse(text), reader=reader, writer="orchestrator")
 
 
-# Kinds of error a request can end with; the record's status column holds the index (0 is success).
-STATUSES: tuple[str, ...] = (
-    "ok",
-    "wrong-reply",  # decoded, but not the right value or digest
-    "refused",  # no connection
-    "closed",  # the connection ended before the reply
-    "timeout",
-    "protocol",  # an error in the protocol's own words (HTTP 500, gRPC INTERNAL, ...)
-    "undecodable",
-    "cancelled",  # the client or the responder gave the call up
-    "not-sent",  # due in an open loop, but not sent before the window closed: no error, and counted by itself
-    "unverified",  # replied, but the requester ended before it looked at the reply; never in a trial that is `done`
-)
+# How a request can end; the record's status column holds the index (0 is success).
+STATUS_MEANINGS: Final[dict[str, str]] = {
+    "ok": "decoded, and the right value",
+    "wrong-reply": "decoded, but not the right value or digest",
+    "refused": "no connection",
+    "closed": "the connection ended before the reply",
+    "timeout": "no reply in time",
+    "protocol": "an error in the protocol's own words: HTTP 500, gRPC INTERNAL, ...",
+    "undecodable": "a reply that cannot be decoded",
+    "cancelled": "the client or the responder gave the call up",
+    "not-sent": "due in an open loop, but not sent before the window closed: no error, and counted by itself",
+    "unverified": "replied, but the requester ended before it looked at the reply; never in a trial that is `done`",
+}
+STATUSES: Final[tuple[str, ...]] = tuple(STATUS_MEANINGS)

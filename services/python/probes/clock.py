@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from services.python.contract.counters import Clocks
+
 
 @dataclass(frozen=True, kw_only=True)
 class Clock:
@@ -15,11 +17,11 @@ class Clock:
     wall_ns: Callable[[], int] = time.time_ns
     sleep: Callable[[float], None] = time.sleep
 
-    def anchor(self) -> dict[str, int]:
+    def anchor(self) -> Clocks:
         """Both clocks read together, the wall clock between two readings of the other."""
         before = self.monotonic_ns()
         wall = self.wall_ns()
-        return {"wall_ns": wall, "monotonic_ns": (before + self.monotonic_ns()) // 2}
+        return Clocks(wall_ns=wall, monotonic_ns=(before + self.monotonic_ns()) // 2)
 
 
 def resolution_ns() -> float:

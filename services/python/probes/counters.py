@@ -10,14 +10,15 @@ import os
 import resource
 import time
 from pathlib import Path
-from typing import Any
+
+from services.python.contract.counters import HostCounters, TcpCounters
 
 _PROC = Path("/proc")
 _CGROUP = Path("/sys/fs/cgroup")
 _STAT_COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 
 
-def host_counters(proc: Path = _PROC, cgroup: Path = _CGROUP) -> dict[str, Any]:
+def host_counters(proc: Path = _PROC, cgroup: Path = _CGROUP) -> HostCounters:
     """One reading.
 
     `cpu_ticks`: of all CPUs, in `tick_hz` per second, `total` and `busy` (all but idle and iowait) beside the kernel's
@@ -25,16 +26,16 @@ def host_counters(proc: Path = _PROC, cgroup: Path = _CGROUP) -> dict[str, Any]:
     `accounting/psi.rst`). `throttling`: of this process's own cgroup. `tcp`: segments sent, and of these
     sent again, by everything in this network namespace. `process`: of this process.
     """
-    return {
-        "monotonic_ns": time.monotonic_ns(),
-        "tick_hz": os.sysconf("SC_CLK_TCK"),
-        "cpu_ticks": _cpu_ticks(proc),
-        "pressure_us": {name: _pressure(proc, name) for name in ("cpu", "memory", "io")},
-        "throttling": _throttling(proc, cgroup),
-        "tcp": _tcp(proc),
-        "load_average": _load_average(),
-        "process": _process(),
-    }
+    return HostCounters(
+        monotonic_ns=time.monotonic_ns(),
+        tick_hz=os.sysconf("SC_CLK_TCK"),
+        cpu_ticks=_cpu_ticks(proc),
+        pressure_us={name: _pressure(proc, name) for name in ("cpu", "memory", "io")},
+        throttling=_throttling(proc, cgroup),
+        tcp=_tcp(proc),
+        load_average=_load_average(),
+        process=_process(),
+    )
 
 
 def _read(path: Path) -> str | None:
@@ -62,13 +63,13 @@ def _pressure(proc: Path, name: str) -> int | None:
     return int(text.split("\n", 1)[0].rpartition("=")[2])
 
 
-def _tcp(proc: Path) -> dict[str, int] | None:
+def _tcp(proc: Path) -> TcpCounters | None:
     """/proc/net/snmp has a line of names and one of values (RFC 4022; OutSegs excludes what is sent again)."""
     lines = [line.split()[1:] for line in (_read(proc / "net" / "snmp") or "").splitlines() if line.startswith("Tcp:")]
     if len(lines) != 2:
         return None
     values = dict(zip(lines[0], map(int, lines[1]), strict=True))
-    return {"segments_sent": values["OutSegs"], "retransmits": values["RetransSegs"]}
+    return TcpCounters(segments_sent=values["OutSegs"], retransmits=values["RetransSegs"])
 
 
 def _throttling(proc: Path, cgroup: Path) -> dict[str, int] | None:
@@ -107,7 +108,7 @@ def _load_average() -> list[float] | None:
         return None
 
 
-def _process() -> dict[str, float | int]:
+def _process() -> dict[str, float]:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return {
         "cpu_s": time.process_time(),

@@ -7,7 +7,6 @@ what it is (it answers on Google's hosts only, so it is asked only when told to)
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import socket
@@ -18,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from services.python.contract.description import Description, HostClock
 from services.python.contract.source import source_digest
 from services.python.probes.clock import Clock
 
@@ -54,30 +54,31 @@ _METADATA_KEYS = {
 }
 
 
-def describe(root: Path = Path("/"), cloud: str | None = None) -> dict[str, Any]:
+def describe(root: Path = Path("/"), cloud: str | None = None) -> Description:
     """Everything, from the files below `root`. Only `uptime_s` and `clock` differ between two looks at the same host."""
     cpuinfo = _colon_fields(root / "proc/cpuinfo")
     instance = _instance() if cloud == "gcp" else None
-    return {
-        "host": socket.gethostname(),
-        "os": _distribution(),
-        "kernel": f"{platform.system()} {platform.release()}",
-        "kernel_version": platform.version(),
-        "architecture": platform.machine(),
-        "uptime_s": _uptime_s(root),
-        "python": f"{platform.python_implementation()} {platform.python_version()}",
+    return Description(
+        host=socket.gethostname(),
+        os=_distribution(),
+        kernel=f"{platform.system()} {platform.release()}",
+        kernel_version=platform.version(),
+        architecture=platform.machine(),
+        uptime_s=_uptime_s(root),
+        python=f"{platform.python_implementation()} {platform.python_version()}",
         **_cpu(root, cpuinfo),
-        **_memory(root),
-        "cgroup": _cgroup(root),
-        "virtualization": _virtualization(root, cpuinfo),
-        "services_sha256": source_digest(Path(__file__).resolve().parents[3]),
-        "clock_source": _text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        "clock": _clock(),
-        "sysctl": {name: _text(root / "proc/sys" / name.replace(".", "/")) for name in _SYSCTLS},
-        "machine_type": instance["machine"] if instance else None,
-        "zone": instance["zone"] if instance else None,
-        "cloud": instance,
-    }
+        memory_bytes=_memory(root, "MemTotal"),
+        swap_bytes=_memory(root, "SwapTotal"),
+        cgroup=_cgroup(root),
+        virtualization=_virtualization(root, cpuinfo),
+        services_sha256=source_digest(Path(__file__).resolve().parents[3]),
+        clock_source=_text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        clock=_clock(),
+        sysctl={name: _text(root / "proc/sys" / name.replace(".", "/")) for name in _SYSCTLS},
+        machine_type=instance["machine"] if instance else None,
+        zone=instance["zone"] if instance else None,
+        cloud=instance,
+    )
 
 
 def _text(path: Path) -> str | None:
@@ -127,16 +128,13 @@ def _cpu(root: Path, cpuinfo: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _memory(root: Path) -> dict[str, int | None]:
+def _memory(root: Path, name: str) -> int | None:
+    """An entry of meminfo, bytes."""
     fields = _colon_fields(root / "proc/meminfo")
-
-    def size(name: str) -> int | None:
-        return int(fields[name].split()[0]) * 1024 if name in fields else None
-
-    return {"memory_bytes": size("MemTotal"), "swap_bytes": size("SwapTotal")}
+    return int(fields[name].split()[0]) * 1024 if name in fields else None
 
 
-def _cgroup(root: Path) -> dict[str, Any]:
+def _cgroup(root: Path) -> dict[str, str | None]:
     """The limits this process runs under, of cgroup v2 and v1."""
     v1 = root / "sys/fs/cgroup"
     membership = (_text(root / "proc/self/cgroup") or "").split()
@@ -159,14 +157,15 @@ def _virtualization(root: Path, cpuinfo: Mapping[str, str]) -> str | None:
     return ", ".join(words) or None
 
 
-def _clock() -> dict[str, Any]:
-    monotonic = time.get_clock_info("monotonic")
-    return {
-        "implementation": monotonic.implementation,
-        "resolution_ns": monotonic.resolution * 1e9,
-        "synchronised": _synchronised(),
-        **Clock().anchor(),
-    }
+def _clock() -> HostClock:
+    monotonic, now = time.get_clock_info("monotonic"), Clock().anchor()
+    return HostClock(
+        implementation=monotonic.implementation,
+        resolution_ns=monotonic.resolution * 1e9,
+        synchronised=_synchronised(),
+        wall_ns=now.wall_ns,
+        monotonic_ns=now.monotonic_ns,
+    )
 
 
 def _synchronised() -> bool | None:
@@ -206,7 +205,7 @@ def main(arguments: list[str] | None = None, environment: Mapping[str, str] = os
         prog="python -m services.python.programs.describe", description="Describe this host."
     )
     parser.add_argument("--cloud", choices=("gcp",), default=environment.get("ORCH_CLOUD") or None)
-    sys.stdout.write(json.dumps(describe(cloud=parser.parse_args(arguments).cloud)) + "\n")
+    sys.stdout.write(describe(cloud=parser.parse_args(arguments).cloud).to_json() + "\n")
 
 
 if __name__ == "__main__":

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
+
+from services.python.contract.strict import Line
 
 
 class Lines:
-    """Writes one JSON object a line to whoever started this program.
+    """Writes lines of the contract to whoever started this program.
 
     Made before any library is imported: from then on file descriptor 1 is stderr, so that what a library prints (Flask
     a banner) cannot come between the lines.
@@ -21,12 +21,12 @@ class Lines:
         self._descriptor = os.dup(1)
         os.dup2(2, 1)
 
-    def write(self, message: Mapping[str, Any]) -> None:
+    def write(self, line: Line) -> None:
         """One line, in one system call; when nobody reads any more, this process has no purpose left and ends."""
-        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        left = line.to_json().encode() + b"\n"
         try:
-            while line:
-                line = line[os.write(self._descriptor, line) :]
+            while left:
+                left = left[os.write(self._descriptor, left) :]
         except BrokenPipeError:
             leave(1)
 

@@ -9,7 +9,6 @@ It takes the first way that this host allows: an unprivileged ICMP socket (Linux
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -17,47 +16,26 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import Literal, NoReturn, TypeAlias
 
-from services.python.contract.lines import STATUSES
+from services.python.contract.counters import Clocks
+from services.python.contract.lines import STATUSES, read_stdin_line
+from services.python.contract.ping_lines import Ping, PingDone
+from services.python.contract.requester_lines import Failed
 from services.python.load.phases import MEASURED, NS
 from services.python.load.record import Record
 from services.python.probes.clock import Clock
-from services.python.probes.icmp import LARGEST_PAYLOAD, MOST_SEQUENCES, V4, V6, echo_request, is_reply
+from services.python.probes.icmp import LARGEST_PAYLOAD, V4, V6, echo_request, is_reply
 from services.python.programs.lines import Lines, complain, end_with_stdin, leave
 
 _OK, _TIMEOUT = STATUSES.index("ok"), STATUSES.index("timeout")
+Method: TypeAlias = Literal["icmp-datagram", "icmp-raw", "system-ping"]
 _FASTEST_SYSTEM_PING_S = 0.2  # iputils refuses a shorter interval to ordinary users
 
 
 class Unavailable(Exception):
     """No way to ping from this host; the message says what was tried."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ping:
-    """What to do, as it is read on stdin. `size`: bytes of ICMP payload."""
-
-    address: str
-    record: str
-    count: int = 20
-    interval_s: float = 0.01
-    size: int = 56
-    timeout_s: float = 1.0
-
-    @classmethod
-    def from_json(cls, line: str) -> Ping:
-        """ValueError says what is wrong with the line."""
-        raw = json.loads(line)
-        if not isinstance(raw, dict) or (unknown := raw.keys() - {f.name for f in fields(cls)}):
-            raise ValueError(f"unknown keys: {sorted(unknown)}" if isinstance(raw, dict) else "not a JSON object")
-        if not {"address", "record"} <= raw.keys():
-            raise ValueError("address and record are needed")
-        ping = cls(**raw)
-        if not 1 <= ping.count <= MOST_SEQUENCES or not 0 <= ping.size <= LARGEST_PAYLOAD:
-            raise ValueError(f"count is 1 to {MOST_SEQUENCES}, size 0 to {LARGEST_PAYLOAD}")
-        return ping
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,10 +48,14 @@ class Echo:
     answered: bool
 
 
-def ping_by_best_means(ping: Ping, clock: Clock) -> tuple[str, Iterator[Echo]]:
+def ping_by_best_means(ping: Ping, clock: Clock) -> tuple[Method, Iterator[Echo]]:
     """The method's name and the echoes as they come; Unavailable when there is none."""
     refused = []
-    for method, kind in (("icmp-datagram", socket.SOCK_DGRAM), ("icmp-raw", socket.SOCK_RAW)):
+    by_socket: tuple[tuple[Method, int], ...] = (
+        ("icmp-datagram", socket.SOCK_DGRAM),
+        ("icmp-raw", socket.SOCK_RAW),
+    )
+    for method, kind in by_socket:
         try:
             return method, ping_by_socket(ping, clock, kind)
         except OSError as error:
@@ -155,27 +137,26 @@ def parse_ping(output: str) -> dict[int, float]:
     return {sequence - first + 1: time_ms for sequence, time_ms in found.items()}
 
 
-def summarise(method: str, echoes: list[Echo], anchor: dict[str, int], anchor_end: dict[str, int]) -> dict[str, Any]:
+def summarise(method: Method, echoes: list[Echo], anchor: Clocks, anchor_end: Clocks) -> PingDone:
     """The `done` line."""
     times_ms = [(echo.received_ns - echo.sent_ns) / 1e6 for echo in echoes if echo.answered]
-    return {
-        "type": "done",
-        "method": method,
-        "sent": len(echoes),
-        "received": len(times_ms),
-        "min_ms": min(times_ms, default=None),
-        "avg_ms": sum(times_ms) / len(times_ms) if times_ms else None,
-        "anchor": anchor,
-        "anchor_end": anchor_end,
-    }
+    return PingDone(
+        method=method,
+        sent=len(echoes),
+        received=len(times_ms),
+        min_ms=min(times_ms, default=None),
+        avg_ms=sum(times_ms) / len(times_ms) if times_ms else None,
+        anchor=anchor,
+        anchor_end=anchor_end,
+    )
 
 
 def main() -> NoReturn:
     """Ping as the line on stdin says."""
     lines, clock = Lines(), Clock()
     try:
-        ping = Ping.from_json(sys.stdin.readline())
-    except (ValueError, TypeError) as error:
+        ping = read_stdin_line(Ping, sys.stdin.readline(), "ping")
+    except ValueError as error:
         _fail(lines, "trial", f"not a ping on stdin: {error}")
     end_with_stdin("ping")
     anchor = clock.anchor()
@@ -197,7 +178,7 @@ def main() -> NoReturn:
 
 
 def _fail(lines: Lines, kind: str, message: str) -> NoReturn:
-    lines.write({"type": "failed", "kind": kind, "message": message})
+    lines.write(Failed(kind=kind, message=message))
     complain(f"ping: {message}")
     leave(1)
 

@@ -10,7 +10,8 @@ import sys
 import traceback
 from typing import NoReturn
 
-from services.python.contract.lines import Trial
+from services.python.contract.lines import Trial, read_stdin_line
+from services.python.contract.requester_lines import Failed
 from services.python.probes.clock import Clock
 from services.python.programs.lines import Lines, complain, end_with_stdin, leave
 
@@ -22,7 +23,7 @@ def main() -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     line = sys.stdin.readline()
     try:
-        trial = Trial.from_json(line)
+        trial = read_stdin_line(Trial, line, "requester")
     except ValueError as error:
         _fail(lines, "trial", f"not a trial on stdin: {error}")
     end_with_stdin("request")
@@ -43,7 +44,7 @@ def main() -> NoReturn:
 
 
 def _fail(lines: Lines, kind: str, message: str) -> NoReturn:
-    lines.write({"type": "failed", "kind": kind, "message": message})
+    lines.write(Failed(kind=kind, message=message))
     complain(f"request: {message}")
     leave(1)
 

@@ -1,4 +1,4 @@
-"""The responder: `... programs.respond --protocol P --implementation I --host H --port N --identity NONCE`.
+"""The responder, `python -m services.python.programs.respond`: what it answers stands in the *serve* line on its stdin.
 
 Starts one implementation of one protocol, and loads nothing of any other. The process contract is `protos/process.md`;
 what a protocol's module must do is `services.python.serve.responder`.
@@ -6,7 +6,6 @@ what a protocol's module must do is `services.python.serve.responder`.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import signal
 import sys
@@ -16,10 +15,13 @@ import traceback
 from collections.abc import Callable
 from typing import NoReturn
 
+from services.python.contract.lines import read_stdin_line
 from services.python.contract.offers import Responder, find_protocol
+from services.python.contract.responder_lines import Ready, Serve, Stats
 from services.python.programs.lines import Lines, complain, leave
+from services.python.serve import responder as serving
 from services.python.serve.dispatcher import Dispatcher
-from services.python.serve.responder import CannotServe, Serve
+from services.python.serve.responder import CannotServe
 
 _ENDING = {signal.SIGTERM, signal.SIGINT}
 
@@ -40,20 +42,19 @@ class Control:
 
         self._end = end
         self._lines.write(
-            {
-                "ready": True,
-                "port": port,
-                "implementation": self._responder.name,
-                "versions": versions(self._responder.packages),
-                "identity": self._dispatcher.identity,
-            }
+            Ready(
+                port=port,
+                implementation=self._responder.name,
+                identity=self._dispatcher.identity,
+                versions=versions(self._responder.packages),
+            )
         )
 
     def obey(self) -> None:
         """Answer the lines of stdin until it ends, then end the process."""
         for line in map(str.strip, sys.stdin):
             if line == "stats":
-                self._lines.write({"stats": self._stats()})
+                self._lines.write(self._stats())
             elif line:
                 complain(f"respond: unknown line on stdin: {line[:80]!r}; known: stats")
         self._finish()
@@ -68,41 +69,48 @@ class Control:
             self._end()
         leave(0)
 
-    def _stats(self) -> dict[str, object]:
+    def _stats(self) -> Stats:
         from services.python.probes.counters import host_counters
 
-        return {
-            "answered": self._dispatcher.answered,
-            "peers": len(self._dispatcher.peers),
-            "cpu_s": time.process_time(),
-            "host": host_counters(),
-        }
+        return Stats(
+            answered=self._dispatcher.answered,
+            peers=len(self._dispatcher.peers),
+            cpu_s=time.process_time(),
+            host=host_counters(),
+        )
 
 
 def main() -> NoReturn:
     """Answer until SIGTERM, SIGINT or the end of stdin."""
+    if len(sys.argv) > 1:
+        _explain()
     lines = Lines()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until it knows what to answer, a signal just ends it
+    try:
+        serve: Serve = read_stdin_line(Serve, sys.stdin.readline(), "responder")
+    except ValueError as error:
+        _refuse(f"not a serve line on stdin: {error}")
     # Every thread started from here on inherits the mask, so that only `await_signal` gets these two.
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
-    options = _options()
     try:
-        responder = find_protocol(options.protocol).responder(options.implementation)
+        responder = find_protocol(serve.protocol).responder(serve.implementation)
     except KeyError as error:
         _refuse(f"unknown protocol or implementation {error.args[0]!r}; `orch services` lists what there is")
-    dispatcher = Dispatcher(identity=options.identity)
+    where = f"{serve.protocol}/{responder.name}"
+    _refuse_unsupported(serve, where)
+    dispatcher = Dispatcher(identity=serve.identity)
     control = Control(dispatcher, responder, lines)
     threading.Thread(target=control.await_signal, name="signals", daemon=True).start()
     threading.Thread(target=control.obey, name="control", daemon=True).start()
-    where = f"{options.protocol}/{responder.name}"
     try:
-        serve: Serve = importlib.import_module(responder.module).serve
-        serve(dispatcher, options.host, options.port, control.announce)
+        answer: serving.Serve = importlib.import_module(responder.module).serve
+        answer(dispatcher, serve.host, serve.port, control.announce)
     except CannotServe as error:
         _refuse(f"{where}: {error}")
     except ImportError as error:
         _refuse(f"{where}: {error}; install the project's `services` extra on this host")
     except OSError as error:
-        _refuse(f"{where}: cannot listen on {options.host}:{options.port}: {error}; give a free port, or 0 for any")
+        _refuse(f"{where}: cannot listen on {serve.host}:{serve.port}: {error}; give a free port, or 0 for any")
     except SystemExit as error:
         _refuse(f"{where}: the implementation gave up with status {error.code}; its own words stand above")
     except Exception as error:  # noqa: BLE001 - whatever a framework raises becomes this program's one line
@@ -111,16 +119,28 @@ def main() -> NoReturn:
     _refuse(f"{where}: serve() returned; it must answer until the process is ended")
 
 
-def _options() -> argparse.Namespace:
+def _refuse_unsupported(serve: Serve, where: str) -> None:
+    """What a serve line may ask for and no implementation here offers is refused, never passed over."""
+    if serve.knobs:
+        _refuse(f"{where} has no knob {next(iter(serve.knobs))!r}; it has none")
+    if serve.resources is not None:
+        _refuse(f"{where} does not support resources: {', '.join(serve.resources) or 'an empty list'}")
+    if serve.tls is not None:
+        _refuse(f"{where} does not support tls")
+
+
+def _explain() -> NoReturn:
+    """`--help`, and a refusal of every other argument; argparse is not loaded for a start without any."""
+    import argparse
+
     parser = argparse.ArgumentParser(
-        prog="python -m services.python.programs.respond", description="Answer one protocol."
+        prog="python -m services.python.programs.respond",
+        description="Answer one protocol. It takes no arguments: one JSON line on stdin says what to answer and where, "
+        'for example {"type": "serve", "contract": 2, "protocol": "tcp", "identity": "a nonce"}. '
+        "protos/process.md and protos/schemas/serve.json describe it.",
     )
-    parser.add_argument("--protocol", required=True)
-    parser.add_argument("--implementation", help="the protocol's first responder when left out")
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=0, help="0: any free port")
-    parser.add_argument("--identity", required=True, help="the nonce that proves which responder answered")
-    return parser.parse_args()
+    parser.parse_args()
+    leave(0)
 
 
 def _refuse(message: str) -> NoReturn:

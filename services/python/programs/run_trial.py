@@ -12,6 +12,8 @@ from typing import Any
 
 from services.python.contract.lines import Load, Trial
 from services.python.contract.offers import Client, Protocol, find_protocol
+from services.python.contract.requester_lines import Checked, Done, Progress, Start, Wire
+from services.python.contract.strict import Line
 from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.loop import Loops, Work, close_after
@@ -26,7 +28,7 @@ from services.python.probes.counters import host_counters
 from services.python.probes.tcpinfo import WireMeter
 from services.python.probes.versions import versions
 
-Print = Callable[[dict[str, Any]], None]
+Print = Callable[[Line], None]
 Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
 
 _ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
@@ -55,7 +57,7 @@ class Parts:
     loops: Callable[[Any, Work], Loops]
 
     def who(self) -> dict[str, Any]:
-        """The client as the `done` line names it."""
+        """The fields of `Done` that name the client."""
         return {
             "client": self.client.name,
             "versions": versions(self.client.packages),
@@ -72,12 +74,12 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
     parts = load_parts(trial)
     example = parts.make(1, clock.wall_ns)
     met, body_bytes = check(trial, parts, example)
-    print_line({"type": "checked", "body_bytes": list(body_bytes)})
+    print_line(Checked(body_bytes_sent=body_bytes[0], body_bytes_received=body_bytes[1]))
     if trial.load.requests == 0:
-        print_line({"type": "done", "rows": 0, "warmup_requests": 0, "requests": 0, "errors": {}, **parts.who()})
+        print_line(Done(rows=0, warmup_requests=0, requests=0, errors={}, identity=met, **parts.who()))
         return
     with Record(trial.record, _expected_rows(trial)) as record:
-        print_line({"type": "done", "identity": met, **_measure(trial, parts, example, record, print_line, clock)})
+        print_line(_measure(trial, parts, example, record, print_line, clock, met))
 
 
 def load_parts(trial: Trial) -> Parts:
@@ -153,15 +155,15 @@ def check(trial: Trial, parts: Parts, example: Request) -> tuple[str, tuple[int,
 
 
 def _measure(
-    trial: Trial, parts: Parts, example: Request, record: Record, print_line: Print, clock: Clock
-) -> dict[str, Any]:
-    """Both phases on the same connections; the `done` line's keys."""
+    trial: Trial, parts: Parts, example: Request, record: Record, print_line: Print, clock: Clock, met: str
+) -> Done:
+    """Both phases on the same connections, with the responder that said it is `met`."""
     overlap = trial.connection == "per-request" and trial.load.concurrency > 1
     recorder = Recorder(
         record,
         parts.operation.verify,
         timeout_s=trial.timeout_s,
-        progress=print_line,
+        progress=lambda told: print_line(Progress(**told)),
         in_flight=trial.load.concurrency,
         most_kept_bytes=room_for_replies(),
     )
@@ -180,19 +182,20 @@ def _measure(
     gc.freeze()
     gc.disable()
     anchor = clock.anchor()
-    print_line({"type": "start", "anchor": anchor})
+    print_line(Start(anchor=anchor))
     warm = _warm_up(trial, loops, recorder, clock)
     measured_phase = _measured_phase(trial, loops, recorder, wire, clock, warm.next_sequence)
     loops.close()
     gc.enable()
-    return {
-        "rows": record.rows,
-        "warmup_requests": warm.taken,
+    return Done(
+        rows=record.rows,
+        warmup_requests=warm.taken,
+        identity=met,
+        anchor=anchor,
+        anchor_end=clock.anchor(),
         **measured_phase,
-        "anchor": anchor,
-        "anchor_end": clock.anchor(),
         **parts.who(),
-    }
+    )
 
 
 def _warm_up(trial: Trial, loops: Loops, recorder: Recorder, clock: Clock) -> Phase:
@@ -216,7 +219,7 @@ def _warm_up(trial: Trial, loops: Loops, recorder: Recorder, clock: Clock) -> Ph
 def _measured_phase(
     trial: Trial, loops: Loops, recorder: Recorder, wire: WireMeter, clock: Clock, first_sequence: int
 ) -> dict[str, Any]:
-    """The measured phase between two looks at the host, the sockets and this process's CPU time."""
+    """The measured phase between two looks at the host, the sockets and this process's CPU time: fields of `Done`."""
     load = trial.load
     due = arrivals(load, trial.seed) if load.rate_per_s is not None else None
     extent, most = (measured(load), load.requests) if due is None else (Extent(), len(due))
@@ -242,7 +245,7 @@ def _measured_phase(
         **_tallied(recorder.tally),
         "begin_ns": phase.begin_ns,
         "not_sent_reason": _not_sent_reason(recorder.tally, load.concurrency, cpu_s),
-        "wire": wire.wire(),
+        "wire": None if (sums := wire.wire()) is None else Wire(**sums),
         "min_rtt_us": wire.min_rtt_us(),
         "cpu_s": cpu_s,
         "cpu_share": cpu_s / span_s if span_s else None,

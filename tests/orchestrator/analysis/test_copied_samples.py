@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.analysis.summarise import summarise
+from services.python.contract.counters import Clocks
 from tests.support.judged import of
 from tests.support.runs import S, a_run
 
@@ -31,9 +32,12 @@ def a_copy_an_hour_later(run):
     rows = {name: values.copy() for name, values in run.files[one.requesters[0].samples].items()}
     for name in ("intended_ns", "sent_ns", "received_ns"):
         rows[name] += 3600 * S
-    done = dict(one.requesters[0].done)
-    for name in ("anchor", "anchor_end"):
-        done[name] = {clock: ns + 3600 * S for clock, ns in done[name].items()}
+    said, hour_ns = one.requesters[0].done, 3600 * S
+    anchors = {
+        name: Clocks(wall_ns=clocks.wall_ns + hour_ns, monotonic_ns=clocks.monotonic_ns + hour_ns)
+        for name, clocks in (("anchor", said.anchor), ("anchor_end", said.anchor_end))
+    }
+    done = replace(said, **anchors)
     run.files[other.requesters[0].samples] = rows
 
     def moved(trial):

@@ -168,7 +168,7 @@ def test_throughput_counts_right_replies_over_the_wall_time_less_the_requesters_
             rows = run.files[trial.requesters[0].samples]
             measured = rows["phase"] == 1
             window = rows["received_ns"][measured].max() - rows["sent_ns"][measured].min()
-            window -= trial.requesters[0].done["paused_s"] * 1e9
+            window -= trial.requesters[0].done.paused_s * 1e9
             rates.append((measured & (rows["status"] == 0)).sum() / window * 1e9)
     assert [t.throughput_per_s for t in cell.trials] == pytest.approx(rates)
 

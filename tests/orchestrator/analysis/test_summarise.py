@@ -218,7 +218,7 @@ def test_throughput_leaves_out_what_the_requester_did_between_requests():
                 replace(
                     t,
                     requesters=tuple(
-                        replace(r, done={**r.done, "paused_s": share * _span_s(run.files[r.samples])})
+                        replace(r, done=replace(r.done, paused_s=share * _span_s(run.files[r.samples])))
                         for r in t.requesters
                     ),
                 )

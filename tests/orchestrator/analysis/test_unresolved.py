@@ -15,9 +15,10 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import CheckResult
 from orchestrator.analysis.unresolved import is_open, sentences
 from orchestrator.cli.answer import answer_lines
+from services.python.contract.description import Description
 from tests.support.runs import a_plan, a_run
 
-HOSTS = {"local": {"cpus": 2}}
+HOSTS = {"local": Description(cpus=2)}
 NOISE = {"where": "local", "steal": 0.0, "foreign": 0.0, "throttled": 0.0, "pressure": 0.0}
 
 
@@ -79,7 +80,7 @@ def test_the_worst_of_all_cells_is_said_and_what_is_small_is_not(unsure):
 
 
 def test_the_cpus_are_those_of_the_host_that_was_loud(unsure):
-    hosts = {"near": {"cpus": 8}, "far": {"cpus": 4}}
+    hosts = {"near": Description(cpus=8), "far": Description(cpus=4)}
     assert "1.00 of 4 CPUs" in told(unsure, noise(unsure.cells[0].id, where="far", steal=1.0), hosts=hosts)
     assert "up to 1.00 CPUs away" in told(unsure, noise(unsure.cells[0].id, where="responder", steal=1.0), hosts=hosts)
 

@@ -26,6 +26,7 @@ from orchestrator.hosts.remote.host import RemoteHost
 from orchestrator.hosts.remote.keys import ensure_key
 from orchestrator.hosts.remote.ssh import Session, WrongKey
 from orchestrator.workspace import Workspace
+from services.python.contract.responder_lines import Serve
 from tests.support.lab import CACHE, ROOT, Diary, carriers, lab_plan, needs_lab, processes_with
 
 REGISTRY = Registry(Workspace().deployments)
@@ -236,10 +237,7 @@ def test_a_killed_process_says_what_kills_on_a_small_host(standing: Standing) ->
 
 @pytest.mark.parametrize("module", ["services.python.programs.respond", "services.python.programs.request"])
 def test_what_was_started_ends_when_the_controller_is_killed(standing: Standing, module: str) -> None:
-    words = {
-        "services.python.programs.respond": "--protocol tcp --implementation threads --host 127.0.0.1 --port 0 --identity x",
-        "services.python.programs.request": "",
-    }[module]
+    serve = Serve(protocol="tcp", identity="x").to_json()
     controller = f"""
         import sys
         from pathlib import Path, PurePosixPath
@@ -248,9 +246,10 @@ def test_what_was_started_ends_when_the_controller_is_killed(standing: Standing,
         from orchestrator.hosts.remote.ssh import Access
         a = Access(**{ {k: str(v) if isinstance(v, Path) else v for k, v in vars(standing.responder.access).items()}!r})
         host = RemoteHost(name="h", address="", zone=None, access=a, workspace=PurePosixPath("/var/tmp"))
-        process = host.start(["sh", "-c", "echo $$; exec $0 $@", *host.python(), "-m", {module!r}, *{words.split()!r}])
+        process = host.start(["sh", "-c", "echo $$; exec $0 $@", *host.python(), "-m", {module!r}])
         print(process.read(60), flush=True)
         if "respond" in {module!r}:
+            process.send({serve!r})
             assert "ready" in process.read(60)
         print("up", flush=True)
         process.read(600)

@@ -15,6 +15,8 @@ from orchestrator.hosts.remote import fleet as module
 from orchestrator.hosts.remote.fleet import RemoteFleet, measure_distance, prove_placement
 from orchestrator.hosts.remote.host import RemoteHost
 from orchestrator.hosts.remote.ssh import Access
+from services.python.contract.description import Description
+from services.python.contract.ping_lines import PingDone
 from tests.support.plans import plan
 
 PLAN = plan(
@@ -60,7 +62,7 @@ def fleet(status: dict[str, Any] = ALL_THERE) -> RemoteFleet:
 def pinged(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What pings answer; the fleet needs no SSH for its pinning."""
     answer = {"sent": 25, "received": 25, "min_ms": 35.1, "avg_ms": 35.4}
-    monkeypatch.setattr(module, "ping", lambda host, request: answer)
+    monkeypatch.setattr(module, "ping", lambda host, request: PingDone(method="icmp-raw", **answer))
     monkeypatch.setattr(RemoteFleet, "_pinning_on", lambda self, host: module.choose("off", None, can_pin=True))
     return answer
 
@@ -104,12 +106,14 @@ def test_no_echo_at_all_is_told_with_both_names(pinged: dict[str, Any]) -> None:
 
 def test_a_host_that_says_it_is_elsewhere_is_not_measured() -> None:
     wanted = {"a": {"zone": "us-west1-a", "machine": "f1-micro"}}
-    prove_placement({"a": {"cloud": None}}, wanted)
-    prove_placement({"a": {"cloud": {"zone": "projects/1/zones/us-west1-a", "machine": "f1-micro"}}}, wanted)
+    prove_placement({"a": Description()}, wanted)
+    prove_placement({"a": Description(cloud={"zone": "projects/1/zones/us-west1-a", "machine": "f1-micro"})}, wanted)
     with pytest.raises(ProvisionError, match="its zone is us-east1-b; us-west1-a was asked for"):
-        prove_placement({"a": {"cloud": {"zone": "projects/1/zones/us-east1-b", "machine": "f1-micro"}}}, wanted)
+        prove_placement(
+            {"a": Description(cloud={"zone": "projects/1/zones/us-east1-b", "machine": "f1-micro"})}, wanted
+        )
     with pytest.raises(ProvisionError, match="its machine is e2-micro; f1-micro was asked for"):
-        prove_placement({"a": {"cloud": {"zone": "us-west1-a", "machine": "e2-micro"}}}, wanted)
+        prove_placement({"a": Description(cloud={"zone": "us-west1-a", "machine": "e2-micro"})}, wanted)
 
 
 def test_what_is_gone_is_told_by_name() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.measure.baseline import pings_for
+from services.python.contract.ping_lines import PingDone
 
 
 @pytest.mark.parametrize(
@@ -15,4 +16,4 @@ from orchestrator.measure.baseline import pings_for
     ],
 )
 def test_a_look_pings_for_about_a_second_and_often_enough_for_a_minimum(method, min_ms, pings):
-    assert pings_for({"method": method, "min_ms": min_ms}) == pings
+    assert pings_for(PingDone(method=method, sent=3, received=3, min_ms=min_ms, avg_ms=min_ms)) == pings

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from orchestrator.measure.deadline import Deadline
 from orchestrator.measure.trial import Ask
+from services.python.contract.counters import Clocks
 from services.python.contract.lines import Load, Warmup
+from services.python.contract.requester_lines import Progress, Start
 
-START = {"type": "start"}
+START = Start(anchor=Clocks(wall_ns=0, monotonic_ns=0))
+MEASURED = Progress(phase="measured", requests=1, elapsed_s=1.0)
 
 
 def deadline(**load) -> Deadline:
@@ -34,7 +37,7 @@ def test_every_further_line_may_take_as_long_as_a_request_that_hangs():
 def test_the_stage_follows_the_lines():
     waiting = deadline(requests=10)
     stages = [waiting.stage]
-    for line in (START, {"type": "progress", "phase": "measured"}):
+    for line in (START, MEASURED):
         waiting.heard(line, 0.0)
         stages.append(waiting.stage)
     assert stages == ["check", "warm-up", "measure"]
@@ -45,5 +48,5 @@ def test_a_load_bounded_in_time_has_an_end_and_one_bounded_in_requests_has_none(
     assert bounded.at_most_s is not None
     for waiting, goes_on in ((bounded, False), (unbounded, True)):
         assert waiting.heard(START, 100.0)
-        assert waiting.heard({"type": "progress", "phase": "measured"}, 100.0 + 60.0)
-        assert waiting.heard({"type": "progress", "phase": "measured"}, 100.0 + bounded.at_most_s + 1.0) is goes_on
+        assert waiting.heard(MEASURED, 100.0 + 60.0)
+        assert waiting.heard(MEASURED, 100.0 + bounded.at_most_s + 1.0) is goes_on

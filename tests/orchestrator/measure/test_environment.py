@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.measure.environment import differences, versions
+from services.python.contract.requester_lines import Done
+from services.python.contract.responder_lines import Ready
 
 FACTS = {"kernel": "6.1", "uptime_s": 5.0, "clock": {"wall_ns": 1}, "cgroup": {"cpu_max": "20000 100000"}, "zone": None}
 
@@ -64,4 +68,6 @@ def test_an_id_elsewhere_is_no_instances_id():
 
 
 def test_versions_of_both_ends_are_taken_together():
-    assert versions({"versions": {"flask": "3"}}, [{"versions": {"pycurl": "7"}}, {}]) == {"flask": "3", "pycurl": "7"}
+    ready = Ready(port=1, implementation="flask", identity="x", versions={"flask": "3"})
+    done = Done(rows=0, warmup_requests=0, requests=0, errors={}, versions={"pycurl": "7"})
+    assert versions(ready, [done, replace(done, versions={})]) == {"flask": "3", "pycurl": "7"}

@@ -5,10 +5,15 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.measure.floors import Floor, floors, is_opened, load
+from services.python.contract.requester_lines import Done
 from tests.support.plans import plan
 
 SMALL = Floor(policy="reuse", send_bytes=64, receive_bytes=64, cells=("a",))
 LARGE = Floor(policy="reuse", send_bytes=300_000, receive_bytes=26, cells=("a",))
+
+
+def done(warmup_requests: int) -> Done:
+    return Done(rows=0, warmup_requests=warmup_requests, requests=0, errors={})
 
 
 def cells(*names: str, policy: str = "reuse"):
@@ -64,15 +69,15 @@ def test_a_large_body_on_a_kept_connection_finds_tcps_window_opened():
     assert LARGE.opening == 8
     assert warmup.requests >= 4
     assert warmup.at_most_s > 10  # the larger exchange is not cut off over a slow link
-    assert is_opened(LARGE, {"warmup_requests": warmup.requests})
-    assert not is_opened(LARGE, {"warmup_requests": 1})
-    assert not is_opened(LARGE, {})
+    assert is_opened(LARGE, done(warmup.requests))
+    assert not is_opened(LARGE, done(1))
+    assert not is_opened(LARGE, done(0))
 
 
 @pytest.mark.parametrize("floor", [SMALL, replace(LARGE, policy="per-request"), replace(LARGE, send_bytes=14_480)])
 def test_where_no_window_is_kept_or_needed_none_is_opened(floor):
     assert floor.opening == 1
-    assert not is_opened(floor, {"warmup_requests": 50})
+    assert not is_opened(floor, done(50))
 
 
 def test_opening_a_window_takes_no_more_memory_than_a_large_body():

@@ -134,7 +134,7 @@ def test_a_run_leaves_samples_a_manifest_a_report_and_nothing_else(folder, orch)
     assert sorted(table["block"].unique()) == [0, 1, 2]
     manifest = run.manifest()
     assert manifest.state == "complete"
-    assert all(t.outcome == "ok" and t.stats["peers"] >= 1 for t in manifest.trials)
+    assert all(t.outcome == "ok" and t.stats.peers >= 1 for t in manifest.trials)
     assert {b.moment for b in manifest.baselines} == {"before", "after"}
     assert json.loads((run.path / "receipt.json").read_text())["left"] == []
     assert not run.staging.exists()
@@ -322,7 +322,7 @@ def test_a_responder_that_stops_amid_a_trial_fails_that_trial_and_the_others_go_
     first, second = RunFolder(result.folder).manifest().trials
     assert (first.outcome, second.outcome) == ("failed", "ok")
     assert first.failure is not None
-    assert first.failure["kind"] == kind
+    assert first.failure.kind == kind
     assert isinstance(result.error(), TrialsFailed | InvalidMeasurement)
     assert_nothing_left(folder)
 
@@ -335,4 +335,4 @@ def test_several_requesters_start_together_and_their_samples_stay_apart(folder, 
     assert table.groupby("requester", observed=True)["sequence"].max().to_dict() == {"local": 55, "local-2": 55}
     (trial,) = RunFolder(result.folder).manifest().trials
     assert [r.host for r in trial.requesters] == ["local", "local-2"]
-    assert trial.stats["answered"] >= 2 * 55
+    assert trial.stats.answered >= 2 * 55

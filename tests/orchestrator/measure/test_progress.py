@@ -3,8 +3,11 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.measure.progress import Progress, duration
+from orchestrator.results.lines import Failure
 from orchestrator.results.manifest import RequesterRecord, TrialRecord
+from services.python.contract.requester_lines import Done
 from tests.support.hosts import FakeTime, Told, done_line
+from tests.support.lines import as_line
 
 
 def record(**changes) -> TrialRecord:
@@ -18,7 +21,9 @@ def record(**changes) -> TrialRecord:
         "ended_wall_ns": 0,
         "overhead_s": 0.0,
         "requesters": (
-            RequesterRecord(host="h", done=done_line(1_200, errors={"timeout": 2}, window_s=3.0), samples=None),
+            RequesterRecord(
+                host="h", done=as_line(Done, done_line(1_200, errors={"timeout": 2}, window_s=3.0)), samples=None
+            ),
         ),
     }
     return TrialRecord(**{**told, **changes})
@@ -41,7 +46,7 @@ def test_a_failed_trial_says_where_and_why():
     told = Told()
     progress = Progress(listener=told, clock=FakeTime().clock(), total=1)
     progress.begin("rest")
-    failure = {"stage": "start", "kind": "responder-died", "message": "the responder died", "last_words": ""}
+    failure = Failure(stage="start", kind="responder-died", message="the responder died")
     progress.end(record(outcome="failed", failure=failure))
     assert told.lines == ["[1/1] rest: FAILED at start: the responder died"]
 

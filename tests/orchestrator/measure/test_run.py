@@ -16,6 +16,7 @@ from orchestrator.measure.run import Result, Run
 from orchestrator.measure.run_context import RunContext
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.verification import verify
+from services.python.contract.description import Description
 from tests.support.hosts import (
     FakeDeployment,
     FakeFleet,
@@ -134,7 +135,10 @@ def test_without_a_ping_the_run_says_so_and_goes_on(lab):
 
 
 def dies_in(protocol: str):
-    return lambda argv: script(None) if protocol in argv else good_responder
+    def talk(process):
+        yield from () if process.serve["protocol"] == protocol else good_responder(process)
+
+    return lambda argv: talk
 
 
 def test_a_stack_that_fails_the_smoke_test_is_left_out_and_the_others_are_measured(lab):
@@ -143,7 +147,7 @@ def test_a_stack_that_fails_the_smoke_test_is_left_out_and_the_others_are_measur
     records = lab.runs.manifest().trials
     assert [(r.cell, r.outcome) for r in records[:2]] == [("rest__echo__local", "failed"), ("tcp__echo__local", "ok")]
     assert records[0].failure is not None
-    assert records[0].failure["stage"] == "smoke"
+    assert records[0].failure.stage == "smoke"
     assert len(words(lab.diary, "start responder rest")) == 1
     assert isinstance(result.error(), errors.TrialsFailed)
     assert "so long" in (lab.runs.path / "logs" / "smoke-rest-echo.txt").read_text()
@@ -165,7 +169,7 @@ def test_a_trial_that_fails_is_recorded_with_last_words_and_the_others_go_on(lab
     assert (result.trials, result.failed_trials) == (2, 1)
     failed = lab.runs.manifest().trials[0]
     assert failed.failure is not None
-    assert "so long" in failed.failure["last_words"]
+    assert "so long" in failed.failure.last_words
     assert "so long" in (lab.runs.path / "logs" / "trial-0000-a0.txt").read_text()
 
 
@@ -181,7 +185,7 @@ def test_a_requester_that_is_done_but_stored_nothing_fails_its_trial(lab):
     assert result.failed_trials == 1
     failure = lab.runs.manifest().trials[0].failure
     assert failure is not None
-    assert failure["stage"] == "collect"
+    assert failure.stage == "collect"
 
 
 @pytest.mark.parametrize("step", ["provision", "deploy"])
@@ -265,7 +269,7 @@ def test_resume_refuses_a_host_that_is_not_what_it_was(lab):
     lab.host.requester = lambda n: script(interrupted()) if n == 2 else good_requester
     with pytest.raises(errors.Interrupted):
         lab.run(plan("tcp"))
-    lab.host.facts_now = {"kernel": "6.2"}
+    lab.host.facts_now = Description(kernel="6.2")
     with pytest.raises(errors.UsageError, match=r"kernel: 6\.1, now 6\.2"):
         lab.run(plan("tcp"))
     assert lab.diary[-1] == "teardown"
@@ -275,7 +279,7 @@ def test_resume_refuses_other_libraries(lab):
     def with_version(version):
         def talk(process):
             for line in good_responder(process):
-                yield {**line, "versions": {"flask": version}} if "ready" in line else line
+                yield {**line, "versions": {"flask": version}} if line["type"] == "ready" else line
 
         return lambda argv: talk
 

@@ -9,8 +9,22 @@ from orchestrator.errors import Interrupted
 from orchestrator.hosts.base import HostLost, Pair
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.trial import Ask, Bench, Outcome
+from services.python.contract.counters import HostCounters
 from services.python.contract.lines import Load
-from tests.support.hosts import FakeHost, FakeTime, done_line, good_requester, good_responder, interrupted, rows, script
+from services.python.contract.responder_lines import Stats
+from tests.support.hosts import (
+    FakeHost,
+    FakeTime,
+    checked_line,
+    done_line,
+    good_requester,
+    good_responder,
+    interrupted,
+    ready_line,
+    rows,
+    script,
+    stats_line,
+)
 
 ASK = Ask(protocol="tcp", responder="threads", client="socket", operation="echo", load=Load(requests=10), timeout_s=5.0)
 
@@ -29,14 +43,14 @@ def test_a_trial_starts_both_ends_afresh_and_ends_both(host):
     outcome = make(host)
     assert outcome.failure is None
     assert host.diary == ["start responder tcp", "start requester", "end requester", "end responder tcp"]
-    assert outcome.parts[0].done["requests"] == 10
-    assert outcome.stats == {"answered": 10, "peers": 2, "cpu_s": 0.1, "host": {}}
+    assert outcome.parts[0].done.requests == 10
+    assert outcome.stats == Stats(answered=10, peers=2, cpu_s=0.1, host=HostCounters())
 
 
 def test_the_requester_is_told_where_the_responder_stands_and_who_it_is(host):
     make(host)
     responder, requester = host.processes
-    assert requester.trial["target"] == {"host": "198.18.0.1", "port": 4711, "identity": responder.option("--identity")}
+    assert requester.trial["target"] == {"host": "198.18.0.1", "port": 4711, "identity": responder.serve["identity"]}
 
 
 def test_overhead_is_what_was_neither_warm_up_nor_measuring(host):
@@ -54,14 +68,15 @@ def test_several_requesters_are_told_one_moment_to_start_and_store_apart(host):
     assert len(outcome.parts) == 3
 
 
-READY = {"ready": True, "port": 1, "identity": "someone else's"}
+READY = {"type": "ready", "contract": 2, "port": 1, "implementation": "x", "identity": "someone else's"}
 
 BROKEN_RESPONDERS = {
     "dies at once": (script(None), "start", "responder-died"),
     "is never ready": (script(TimeoutError()), "start", "responder-hung"),
     "prints a banner": (script("Serving on port 80"), "start", "protocol"),
-    "says no port": (script({"ready": True}), "start", "protocol"),
+    "says no port": (script({key: value for key, value in READY.items() if key != "port"}), "start", "protocol"),
     "is another one": (script(READY), "start", "identity"),
+    "speaks another contract": (script({**READY, "contract": 1}), "start", "protocol"),
 }
 
 
@@ -71,14 +86,25 @@ def test_a_responder_that_breaks_the_contract_fails_the_trial(host, case):
     host.responder = lambda argv: talk
     outcome = make(host)
     assert outcome.failure is not None
-    assert (outcome.failure["stage"], outcome.failure["kind"]) == (stage, kind)
-    assert "responder: so long" in outcome.failure["last_words"]
+    assert (outcome.failure.stage, outcome.failure.kind) == (stage, kind)
+    assert "responder: so long" in outcome.failure.last_words
     assert host.left_behind == []
 
 
+@pytest.mark.parametrize("end", ["responder", "requester"])
+def test_an_end_that_speaks_another_contract_is_refused_by_name(host, end):
+    if end == "responder":
+        host.responder = lambda argv: script({**READY, "contract": 1})
+    else:
+        host.requester = lambda number: script({**checked_line(), "contract": 1})
+    failure = make(host).failure
+    assert failure is not None
+    assert failure.message == f"this orchestrator speaks contract 2; the {end} speaks 1"
+
+
 def dies_while_measuring(process):
-    yield {"ready": True, "port": 1, "identity": process.option("--identity")}
-    yield {"stats": {}}
+    yield ready_line(process)
+    yield stats_line()
     yield None
 
 
@@ -86,7 +112,7 @@ def test_a_responder_that_died_while_measuring_fails_the_trial_though_the_reques
     host.responder = lambda argv: dies_while_measuring
     failure = make(host).failure
     assert failure is not None
-    assert (failure["stage"], failure["kind"]) == ("measure", "responder-died")
+    assert (failure.stage, failure.kind) == ("measure", "responder-died")
 
 
 def test_what_the_requester_saw_of_a_responder_that_died_is_laid_to_the_responder(host):
@@ -99,12 +125,13 @@ def test_what_the_requester_saw_of_a_responder_that_died_is_laid_to_the_responde
     )
     failure = make(host).failure
     assert failure is not None
-    assert (failure["stage"], failure["kind"]) == ("warm-up", "responder-died")
-    assert failure["message"] == "the responder died (exit status 0); the requester gave up: no server"
+    assert (failure.stage, failure.kind) == ("warm-up", "responder-died")
+    assert failure.message == "the responder died (exit status 0); the requester gave up: no server"
 
 
-CHECKED = {"type": "checked", "body_bytes": [1, 1]}
+CHECKED = checked_line()
 START = {"type": "start", "anchor": {"wall_ns": 1, "monotonic_ns": 1}}
+PROGRESS = {"type": "progress", "phase": "measured", "requests": 1, "elapsed_s": 1.0}
 BROKEN_REQUESTERS = {
     "dies before it checked": (script(None), "check", "requester-died"),
     "is told a wrong reply": (
@@ -114,21 +141,27 @@ BROKEN_REQUESTERS = {
     ),
     "falls silent": (script(CHECKED, START, TimeoutError()), "warm-up", "hung"),
     "dies while measuring": (
-        script(CHECKED, START, {"type": "progress", "phase": "measured", "requests": 1}, None),
+        script(CHECKED, START, PROGRESS, None),
         "measure",
         "requester-died",
     ),
     "prints no JSON": (script(CHECKED, "Traceback"), "check", "protocol"),
-    "says nothing of what it did": (script(CHECKED, START, {"type": "done"}), "warm-up", "protocol"),
-    "did null": (script(CHECKED, START, {"type": "done", "requests": None}), "warm-up", "protocol"),
-    "did text": (script(CHECKED, START, {"type": "done", "requests": "5"}), "warm-up", "protocol"),
+    "says nothing of what it did": (script(CHECKED, START, {"type": "done", "contract": 2}), "warm-up", "protocol"),
+    "did null": (script(CHECKED, START, {**done_line(), "requests": None}), "warm-up", "protocol"),
+    "did text": (script(CHECKED, START, {**done_line(), "requests": "5"}), "warm-up", "protocol"),
     "paused for text": (script(CHECKED, START, {**done_line(), "paused_s": "x"}), "warm-up", "protocol"),
-    "has no anchor": (script(CHECKED, START, {**done_line(), "anchor": None}), "warm-up", "protocol"),
-    "checked text": (script({"type": "checked", "body_bytes": ["a", 1]}), "check", "protocol"),
-    "checked one size": (script({"type": "checked", "body_bytes": [1]}), "check", "protocol"),
+    "has an anchor of one clock": (
+        script(CHECKED, START, {**done_line(), "anchor": {"wall_ns": 1}}),
+        "warm-up",
+        "protocol",
+    ),
+    "is done by another contract": (script(CHECKED, START, {**done_line(), "contract": 3}), "warm-up", "protocol"),
+    "says more than there is": (script(CHECKED, START, {**done_line(), "mood": "good"}), "warm-up", "protocol"),
+    "checked text": (script({**CHECKED, "body_bytes_sent": "a"}), "check", "protocol"),
+    "checked by another contract": (script({**CHECKED, "contract": 1}), "check", "protocol"),
     "starts at a word": (script(CHECKED, {"type": "start", "anchor": "now"}), "check", "protocol"),
-    "progresses by a word": (script(CHECKED, START, {"type": "progress", "requests": "many"}), "warm-up", "protocol"),
-    "progresses in no phase": (script(CHECKED, START, {"type": "progress", "phase": []}), "warm-up", "protocol"),
+    "progresses by a word": (script(CHECKED, START, {**PROGRESS, "requests": "many"}), "warm-up", "protocol"),
+    "progresses in no phase": (script(CHECKED, START, {**PROGRESS, "phase": []}), "warm-up", "protocol"),
     "fails for no reason": (script({"type": "failed", "kind": 3}), "check", "protocol"),
     "is of no type": (script({"type": ["done"]}), "check", "protocol"),
     "never succeeds": (script(CHECKED, START, done_line(10, errors={"refused": 10})), "measure", "refused"),
@@ -141,7 +174,7 @@ def test_a_requester_that_cannot_measure_fails_the_trial(host, case):
     host.requester = lambda number: talk
     outcome = make(host)
     assert outcome.failure is not None
-    assert (outcome.failure["stage"], outcome.failure["kind"]) == (stage, kind)
+    assert (outcome.failure.stage, outcome.failure.kind) == (stage, kind)
     assert host.left_behind == []
 
 
@@ -155,7 +188,7 @@ def never_done(process):
     yield START
     while True:
         process.host.time.passes(60.0)
-        yield {"type": "progress", "phase": "measured", "requests": 1}
+        yield PROGRESS
 
 
 def test_a_load_that_ends_in_time_is_given_up_when_it_does_not(host):
@@ -164,7 +197,7 @@ def test_a_load_that_ends_in_time_is_given_up_when_it_does_not(host):
     ask = Ask(protocol="tcp", responder="threads", client="socket", operation="echo", load=Load(duration_s=1.0))
     failure = bench.make(ask, Pair((host,), host), "t0").failure
     assert failure is not None
-    assert failure["kind"] == "hung"
+    assert failure.kind == "hung"
 
 
 @pytest.mark.parametrize("error", [interrupted(), HostLost("gone")])
@@ -180,7 +213,7 @@ def test_progress_is_passed_on(host):
     heard = []
     bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=heard.append)
     bench.make(ASK, Pair((host,), host), "t0")
-    assert [line["requests"] for line in heard] == [5]
+    assert [line.requests for line in heard] == [5]
 
 
 def test_rows_of_the_fake_are_rows_of_the_contract():

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +14,7 @@ from orchestrator.record_layout import HEADER_BYTES, ROW
 from orchestrator.results.folder import RunFolder, runs
 from orchestrator.results.journal import chained
 from orchestrator.results.verification import verify
+from services.python.contract.description import Description
 from tests.support.folders import CELL, PLAN, add_trial, begun, finished, killed, samples
 from tests.support.hosts import rows
 
@@ -52,11 +54,13 @@ def test_the_plan_comes_back_as_it_was(root):
 
 def test_a_finished_run_reads_back_whole(root):
     folder = begun(root)
-    folder.append({"event": "fleet", "fleet": {"provider": "local"}, "hosts": {"local": {"kernel": "6"}}})
+    folder.append(
+        {"event": "fleet", "fleet": {"provider": "local"}, "hosts": {"local": asdict(Description(kernel="6"))}}
+    )
     add_trial(folder, 0, block=0)
     folder.finish("complete", at="2026-11-21T02:57:00+00:00")
     manifest = RunFolder.open(folder.path).manifest()
-    assert (manifest.state, manifest.hosts) == ("complete", {"local": {"kernel": "6"}})
+    assert (manifest.state, manifest.hosts) == ("complete", {"local": Description(kernel="6")})
     assert [t.index for t in manifest.trials] == [0]
     assert manifest.trials[0].requesters[0].samples == samples(0)
     assert set(manifest.files) == {samples(0)}

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from orchestrator.experiment.plan.reading import read_plan
-from orchestrator.results.lines import Done, Facts, Failure, require
 from tests.support.runs import a_plan
 
 CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {
@@ -35,20 +34,3 @@ def test_a_plan_whose_parts_do_not_fit_is_refused_by_the_place(place: str) -> No
     CHANGES[place](plan)
     with pytest.raises(ValueError, match=place):
         read_plan(plan)
-
-
-@pytest.mark.parametrize(
-    ("kind", "document"),
-    [
-        (Done, {"requests": None}),
-        (Done, {}),
-        (Done, {"requests": 1, "anchor": None}),
-        (Done, {"requests": 1, "paused_s": "x"}),
-        (Done, {"requests": 1, "warmup_requests": None}),
-        (Facts, {"memory_bytes": "x"}),
-        (Failure, {"last_words": 4}),
-    ],
-)
-def test_what_is_calculated_with_is_held_to_its_type(kind: type, document: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(reversed(document), "requests")):
-        require(kind, document)

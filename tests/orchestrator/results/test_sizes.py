@@ -101,7 +101,7 @@ def test_a_trial_has_no_more_rows_than_its_requester_says_that_it_made(root):
     endless = replace(PLAN.cells[0].load, requests=None, duration_s=2.0)
     plan = replace(PLAN, cells=tuple(replace(cell, load=endless) for cell in PLAN.cells))
     assert sizes._rows_of(plan.cells[0]) > 500_000
-    assert sizes.most_rows(plan, [trial], [])[part.samples] == part.done["requests"] + 1_000
+    assert sizes.most_rows(plan, [trial], [])[part.samples] == part.done.requests + 1_000
 
 
 def test_few_bytes_hold_no_more_rows_than_measured_times_fit_into(tmp_path):

@@ -27,6 +27,6 @@ def test_an_edit_a_new_name_and_a_new_file_show_and_bytecode_does_not(tmp_path):
 
 
 def test_a_host_reports_the_code_that_the_bundle_carries(tmp_path):
-    digest = describe()["services_sha256"]
+    digest = describe().services_sha256
     assert digest == source_digest(ROOT)
     assert digest.startswith(code(ROOT, tmp_path).digest)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from services.python.contract.counters import TcpCounters
 from services.python.probes.counters import host_counters
 
 
@@ -20,12 +21,12 @@ def proc(tmp_path: Path) -> Path:
 
 
 def test_cpu_time_of_all_cpus_with_steal(proc: Path, tmp_path: Path):
-    ticks = host_counters(proc, tmp_path)["cpu_ticks"]
+    ticks = host_counters(proc, tmp_path).cpu_ticks
     assert (ticks["steal"], ticks["total"], ticks["busy"]) == (8, 558, 153)
 
 
 def test_pressure_where_the_kernel_has_it(proc: Path, tmp_path: Path):
-    assert host_counters(proc, tmp_path)["pressure_us"] == {"cpu": 123456, "memory": None, "io": None}
+    assert host_counters(proc, tmp_path).pressure_us == {"cpu": 123456, "memory": None, "io": None}
 
 
 def test_segments_that_tcp_sent_again(proc: Path, tmp_path: Path):
@@ -35,11 +36,11 @@ def test_segments_that_tcp_sent_again(proc: Path, tmp_path: Path):
         "Tcp: RtoAlgorithm MaxConn InSegs OutSegs RetransSegs\nTcp: 1 -1 90 100 7\n"
         "Udp: InDatagrams\nUdp: 3\n"
     )
-    assert host_counters(proc, tmp_path)["tcp"] == {"segments_sent": 100, "retransmits": 7}
+    assert host_counters(proc, tmp_path).tcp == TcpCounters(segments_sent=100, retransmits=7)
 
 
 def test_a_system_without_that_table_counts_no_segments(proc: Path, tmp_path: Path):
-    assert host_counters(proc, tmp_path)["tcp"] is None
+    assert host_counters(proc, tmp_path).tcp is None
 
 
 def test_throttling_of_the_own_cgroup_v2(proc: Path, tmp_path: Path):
@@ -47,7 +48,7 @@ def test_throttling_of_the_own_cgroup_v2(proc: Path, tmp_path: Path):
     own = tmp_path / "cgroup/lab/host"
     own.mkdir(parents=True)
     (own / "cpu.stat").write_text("usage_usec 5\nnr_periods 100\nnr_throttled 7\nthrottled_usec 4200\n")
-    assert host_counters(proc, tmp_path / "cgroup")["throttling"] == {
+    assert host_counters(proc, tmp_path / "cgroup").throttling == {
         "periods": 100,
         "throttled": 7,
         "throttled_us": 4200,
@@ -59,16 +60,16 @@ def test_throttling_of_the_own_cgroup_v1(proc: Path, tmp_path: Path):
     own = tmp_path / "cgroup/cpu,cpuacct/lab/host"
     own.mkdir(parents=True)
     (own / "cpu.stat").write_text("nr_periods 100\nnr_throttled 7\nthrottled_time 4200000\n")
-    assert host_counters(proc, tmp_path / "cgroup")["throttling"]["throttled_us"] == 4200
+    assert host_counters(proc, tmp_path / "cgroup").throttling["throttled_us"] == 4200
 
 
 def test_a_system_without_any_of_it_says_none(tmp_path: Path):
     read = host_counters(tmp_path / "no", tmp_path / "nothing")
-    assert (read["cpu_ticks"], read["throttling"]) == (None, None)
-    assert set(read["pressure_us"].values()) == {None}
+    assert (read.cpu_ticks, read.throttling) == (None, None)
+    assert set(read.pressure_us.values()) == {None}
 
 
 def test_this_system_can_be_read_and_only_counts_up():
     before, after = host_counters(), host_counters()
-    assert after["monotonic_ns"] > before["monotonic_ns"]
-    assert after["process"]["cpu_s"] >= before["process"]["cpu_s"]
+    assert after.monotonic_ns > before.monotonic_ns
+    assert after.process["cpu_s"] >= before.process["cpu_s"]

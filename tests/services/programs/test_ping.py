@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import socket
 from pathlib import Path
@@ -10,17 +9,18 @@ from pathlib import Path
 import pytest
 
 from services.python.contract.lines import STATUSES
+from services.python.contract.ping_lines import Ping
 from services.python.load.record import read_record
 from services.python.probes.clock import Clock
 from services.python.programs import ping as ping_module
-from services.python.programs.ping import Ping, Unavailable, parse_ping, ping_by_best_means, ping_by_program
+from services.python.programs.ping import Unavailable, parse_ping, ping_by_best_means, ping_by_program
 from tests.support.ends import program
 
 
 def test_pings_the_loopback_by_the_best_way_there_is(tmp_path: Path):
-    asked = {"address": "127.0.0.1", "count": 5, "interval_s": 0.001, "record": str(tmp_path / "record")}
+    asked = Ping(address="127.0.0.1", count=5, interval_s=0.001, record=str(tmp_path / "record"))
     with program("services.python.programs.ping") as pinging:
-        pinging.send(json.dumps(asked))
+        pinging.send(asked.to_json())
         done = pinging.read()
     if done["type"] == "failed" and done["kind"] == "unavailable":
         pytest.skip(done["message"])
@@ -34,9 +34,9 @@ def test_pings_the_loopback_by_the_best_way_there_is(tmp_path: Path):
 
 def test_an_echo_that_nobody_answers_is_a_timeout(tmp_path: Path):
     # TEST-NET-2 (RFC 5737) is nobody's; without a route the answer is the same.
-    asked = {"address": "198.51.100.1", "count": 2, "timeout_s": 0.05, "record": str(tmp_path / "record")}
+    asked = Ping(address="198.51.100.1", count=2, timeout_s=0.05, record=str(tmp_path / "record"))
     with program("services.python.programs.ping") as pinging:
-        pinging.send(json.dumps(asked))
+        pinging.send(asked.to_json())
         done = pinging.read()
     if done["type"] == "failed":
         assert done["kind"] == "unavailable"
@@ -50,9 +50,10 @@ def test_an_echo_that_nobody_answers_is_a_timeout(tmp_path: Path):
     [
         "",
         "[]",
-        '{"address": "127.0.0.1"}',
-        '{"address": "a", "record": "r", "cuont": 1}',
-        '{"address": "a", "record": "r", "count": 0}',
+        '{"type": "ping", "contract": 2, "address": "127.0.0.1"}',
+        '{"type": "ping", "contract": 2, "address": "a", "record": "r", "cuont": 1}',
+        '{"type": "ping", "contract": 2, "address": "a", "record": "r", "count": 0}',
+        '{"type": "ping", "contract": 1, "address": "a", "record": "r"}',
     ],
 )
 def test_a_line_that_is_no_ping_is_refused(line: str):

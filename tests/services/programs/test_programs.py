@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.lines import STATUSES, Load, Payload, Target, Trial, Warmup
+from services.python.contract.lines import STATUSES, VERSION, Load, Payload, Target, Trial, Warmup
+from services.python.contract.responder_lines import Serve, Tls
 from services.python.load.record import read_record
 from services.python.load.recorder import Tally
 from services.python.programs import run_trial as attempt
@@ -50,7 +51,7 @@ def test_a_trial_from_check_to_done(tmp_path: Path, client: str, connection: Any
         load = Load(requests=50, concurrency=concurrency)
         lines = make_trial(a_trial(ready["port"], record, client=client, connection=connection, load=load))
         answering.send("stats")
-        stats = answering.read()["stats"]
+        stats = answering.read()
     assert [line["type"] for line in lines if line["type"] != "progress"] == ["checked", "start", "done"]
     done = lines[-1]
     rows = list(read_record(record))
@@ -65,7 +66,7 @@ def test_a_trial_from_check_to_done(tmp_path: Path, client: str, connection: Any
     assert done["verified_in_flight"] <= (0 if concurrency == 1 else 50)
     assert 0 < done["paused_s"] < done["measured_s"]
     assert done["connections_opened"] == (0 if connection == "reuse" else 50)
-    assert done["body_bytes_sent"] == 50 * lines[0]["body_bytes"][0]
+    assert done["body_bytes_sent"] == 50 * lines[0]["body_bytes_sent"]
     assert stats["answered"] == 72  # the two of the check among them
     assert 2 < stats["peers"] <= (2 + concurrency if connection == "reuse" else 72)
 
@@ -309,7 +310,7 @@ def test_an_unknown_line_is_answered_on_stderr_and_changes_nothing():
     with responder("tcp") as (answering, _):
         answering.send("status")
         answering.send("stats")
-        assert answering.read()["stats"]["answered"] == 0
+        assert answering.read()["answered"] == 0
         assert "unknown line on stdin: 'status'; known: stats" in answering.ended()[2]
 
 
@@ -318,32 +319,78 @@ def test_the_ready_line_names_the_implementation_and_its_versions():
         assert ready["implementation"] == "threads"
         assert ready["identity"] == "abc"
         assert "python" in ready["versions"]
-        assert ready["ready"] is True
+        assert (ready["type"], ready["contract"]) == ("ready", VERSION)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("changes", "words"),
     [
-        (["--protocol", "nope", "--identity", "x"], "unknown protocol or implementation 'nope'"),
-        (["--protocol", "harness", "--identity", "x"], "unknown protocol or implementation 'harness'"),
-        (["--protocol", "tcp", "--identity", "x", "--implementation", "fast"], "'fast'"),
-        (["--protocol", "tcp", "--identity", "x", "--host", "198.51.100.7"], "cannot listen on 198.51.100.7:0"),
+        ({"protocol": "nope"}, "unknown protocol or implementation 'nope'"),
+        ({"protocol": "harness"}, "unknown protocol or implementation 'harness'"),
+        ({"implementation": "fast"}, "'fast'"),
+        ({"host": "198.51.100.7"}, "cannot listen on 198.51.100.7:0"),
+        ({"knobs": {"workers": 4}}, "tcp/threads has no knob 'workers'"),
+        ({"resources": {"store": "db:5432"}}, "tcp/threads does not support resources: store"),
+        ({"tls": Tls(certificate="c.pem", key="k.pem")}, "tcp/threads does not support tls"),
     ],
 )
-def test_a_responder_that_cannot_start_says_so_in_one_line(arguments: list[str], words: str):
-    with program("services.python.programs.respond", *arguments) as refused:
+def test_a_responder_that_cannot_start_says_so_in_one_line(changes: dict[str, Any], words: str):
+    serve = Serve(**{"protocol": "tcp", "identity": "x", **changes})
+    with program("services.python.programs.respond") as refused:
+        refused.send(serve.to_json())
         status, lines, stderr = refused.ended_by_itself()
     assert (status, lines) == (1, [])
     assert words in stderr
     assert stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("", "stdin ended before a line came"),
+        ("serve tcp", "not a serve line on stdin"),
+        ('{"type": "serve", "contract": 1, "flags": 3}', "this responder speaks contract 2; the orchestrator speaks 1"),
+        (
+            '{"type": "serve", "protocol": "tcp"}',
+            "this responder speaks contract 2; the orchestrator does not say which",
+        ),
+        ('{"type": "serve", "contract": 2, "protocol": "tcp"}', "identity is missing"),
+        (
+            '{"type": "serve", "contract": 2, "protocol": "tcp", "identity": "x", "prot": 1}',
+            "prot is not a key of Serve",
+        ),
+        ('{"type": "trial", "contract": 2}', 'has type "trial"; known here: serve'),
+    ],
+)
+def test_a_responder_that_is_told_something_else_says_what_is_wrong_and_ends(line: str, words: str):
+    with program("services.python.programs.respond") as refused:
+        refused.send(line)
+        status, lines, stderr = refused.ended()
+    assert (status, lines) == (1, [])
+    assert words in stderr
+    assert stderr.count("\n") == 1
+
+
+def test_the_command_line_of_a_responder_is_its_help_alone():
+    with program("services.python.programs.respond", "--help") as helped:
+        text, _ = helped.process.communicate(timeout=PATIENCE_S)
+    assert helped.process.returncode == 0
+    assert "one JSON line on stdin" in " ".join(text.split())
+    with program("services.python.programs.respond", "--protocol", "tcp") as refused:
+        assert refused.process.wait(timeout=PATIENCE_S) == 2
+
+
+def test_a_trial_of_another_contract_is_refused_by_name():
+    with program("services.python.programs.request") as requester:
+        requester.send('{"type": "trial", "contract": 1}')
+        assert requester.read()["message"].endswith("this requester speaks contract 2; the orchestrator speaks 1")
+
+
 def test_a_port_that_is_taken_is_named():
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        with program(
-            "services.python.programs.respond", "--protocol", "tcp", "--identity", "x", "--port", port
-        ) as refused:
+        port = taken.getsockname()[1]
+        with program("services.python.programs.respond") as refused:
+            refused.send(Serve(protocol="tcp", identity="x", port=port).to_json())
             status, _, stderr = refused.ended_by_itself()
     assert status == 1
     assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in stderr
@@ -351,19 +398,20 @@ def test_a_port_that_is_taken_is_named():
 
 _NOISY = """
 import os, sys
+from services.python.contract.requester_lines import Failed
 from services.python.programs.lines import Lines
 lines = Lines()
 print("a banner by print")
 os.write(1, b"a banner by write\\n")
 os.system("echo a banner by a child")
-lines.write({"contract": True})
+lines.write(Failed(kind="trial", message="no"))
 sys.stdout.flush()
 """
 
 
 def test_what_a_library_prints_does_not_reach_stdout():
     ended = subprocess.run([sys.executable, "-c", _NOISY], capture_output=True, text=True, timeout=PATIENCE_S)
-    assert ended.stdout == '{"contract":true}\n'
+    assert ended.stdout == '{"kind":"trial","message":"no","type":"failed"}\n'
     assert sorted(ended.stderr.splitlines()) == ["a banner by a child", "a banner by print", "a banner by write"]
 
 

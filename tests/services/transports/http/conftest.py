@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from services.python.contract.responder_lines import Serve
+
 ROOT = Path(__file__).parents[3]
 IDENTITY = "the-right-one"
 
@@ -21,31 +23,31 @@ class Answering:
 
     def __init__(self, protocol: str, implementation: str) -> None:
         self._process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "services.python.programs.respond", "--protocol", protocol),
-                *("--implementation", implementation, "--host", "127.0.0.1", "--port", "0", "--identity", IDENTITY),
-            ],
+            [sys.executable, "-m", "services.python.programs.respond"],
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
+        self._tell(Serve(protocol=protocol, implementation=implementation, identity=IDENTITY).to_json())
         self.ready = self._line()
         self.port: int = self.ready["port"]
         self.identity = IDENTITY
 
     def stats(self) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        self._process.stdin.write("stats\n")
-        self._process.stdin.flush()
-        stats: dict[str, Any] = self._line()["stats"]
-        return stats
+        self._tell("stats")
+        return self._line()
 
     def end(self) -> int:
         assert self._process.stdin is not None
         self._process.stdin.close()
         return self._process.wait(timeout=30)
+
+    def _tell(self, line: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
 
     def _line(self) -> dict[str, Any]:
         assert self._process.stdout is not None

@@ -1,0 +1,103 @@
+"""What a requester prints: `checked`, `start`, `progress`, and `done` or `failed`. `protos/process.md` explains each key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from services.python.contract.counters import Clocks, HostCounters
+from services.python.contract.lines import VERSION, Count, Seconds
+from services.python.contract.strict import Line, Part
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Checked(Line):
+    """The right responder answers, and answers rightly. Bytes of the body of that request and of its reply."""
+
+    body_bytes_sent: Count
+    body_bytes_received: Count
+    contract: Literal[2] = VERSION
+    type: Literal["checked"] = "checked"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Start(Line):
+    """Warm-up begins."""
+
+    anchor: Clocks
+    type: Literal["start"] = "start"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Progress(Line):
+    """How many requests of this phase are over, and how long it takes so far."""
+
+    phase: Literal["warm-up", "measured"]
+    requests: Count
+    elapsed_s: Seconds
+    type: Literal["progress"] = "progress"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Failed(Line):
+    """The last line of a requester or of a ping that gave up.
+
+    `kind` is a status, or `trial` (it asks for what there is not), `host` (the requester's own host, say a full disk),
+    `fault` (an error of the program), `unavailable` (no way to ping from here).
+    """
+
+    kind: str
+    message: str
+    type: Literal["failed"] = "failed"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Wire(Part):
+    """Sums of TCP_INFO over the measured phase, headers of TCP and below excluded."""
+
+    bytes_sent: Count
+    bytes_received: Count
+    segments_sent: Count
+    segments_received: Count
+    retransmits: Count
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Done(Line):
+    """The last line of a requester that did what it was asked; what it does not know is null or left out."""
+
+    rows: Count
+    warmup_requests: Count
+    requests: Count
+    errors: dict[str, Count]
+    not_sent: Count = 0
+    not_sent_reason: Literal["connections-busy", "requester-behind"] | None = None
+    error_examples: dict[str, str] = field(default_factory=dict)
+    identity: str | None = None
+    verified: Count | None = None
+    verified_in_flight: Count | None = None
+    begin_ns: int | None = None
+    measured_s: Seconds | None = None
+    paused_s: Seconds | None = None
+    entering_s: Seconds | None = None
+    body_bytes_sent: Count | None = None
+    body_bytes_received: Count | None = None
+    wire: Wire | None = None
+    min_rtt_us: float | None = None
+    connections_opened: Count | None = None
+    cpu_s: Seconds | None = None
+    cpu_share: float | None = None
+    loop_lag_ms: float | None = None
+    anchor: Clocks | None = None
+    anchor_end: Clocks | None = None
+    clock_resolution_ns: float | None = None
+    client: str | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    host_before: HostCounters | None = None
+    host_after: HostCounters | None = None
+    contract: Literal[2] = VERSION
+    type: Literal["done"] = "done"
+
+
+REQUESTER_LINES: tuple[type[Line], ...] = (Checked, Start, Progress, Done, Failed)

@@ -1,0 +1,63 @@
+"""What a responder reads first, `serve`, and what it prints: `ready` once, `stats` as often as it is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from services.python.contract.counters import HostCounters
+from services.python.contract.lines import VERSION, Count, Port, Seconds
+from services.python.contract.strict import Between, Line, Part
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Tls(Part):
+    """Files on the responder's host, PEM: its certificate with the chain, and the private key of it."""
+
+    certificate: str
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Serve(Line):
+    """What a responder answers, and where; the first line on its stdin.
+
+    Without an `implementation` the protocol's first one answers. `port` 0 is any free one. `identity` is the nonce that
+    it answers with when it is asked who it is. `knobs` are options of the implementation by name, `resources` what an
+    operation needs by name (the address of a database, say), `tls` its certificate; who does not support one that is
+    given refuses to start and says so.
+    """
+
+    protocol: str
+    identity: str
+    implementation: str | None = None
+    host: str = "127.0.0.1"
+    port: Port = 0
+    knobs: dict[str, bool | int | float | str] = field(default_factory=dict)
+    resources: dict[str, str] | None = None
+    tls: Tls | None = None
+    contract: Literal[2] = VERSION
+    type: Literal["serve"] = "serve"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Ready(Line):
+    """A responder accepts connections at `port`. `versions`: of its libraries, by name."""
+
+    port: Annotated[int, Between(1, 65535)]
+    implementation: str
+    identity: str
+    versions: dict[str, str] = field(default_factory=dict)
+    contract: Literal[2] = VERSION
+    type: Literal["ready"] = "ready"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Stats(Line):
+    """What a responder has answered so far, for how many distinct peers, and the CPU seconds of its process."""
+
+    answered: Count
+    peers: Count
+    cpu_s: Seconds
+    host: HostCounters | None = None
+    type: Literal["stats"] = "stats"
