@@ -235,10 +235,10 @@ def _responder_cpu_share(record: TrialRecord, span_ns: int) -> float | None:
 
     What it did outside of that (two connections of their own, and their checks) counts, too: up to some 70 ms.
     """
-    before, after = record.stats_before, record.stats
-    if before is None or after is None or span_ns <= 0:
+    cpu_s = record.responder_cpu_s
+    if cpu_s is None or span_ns <= 0:
         return None
-    share = (after.cpu_s - before.cpu_s) * 1e9 / span_ns
+    share = cpu_s * 1e9 / span_ns
     return min(share, 1.0) if span_ns < SHORT_WINDOW_S * 1e9 else share
 
 

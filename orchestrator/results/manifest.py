@@ -67,6 +67,14 @@ class TrialRecord:
     requesters: tuple[RequesterRecord, ...] = ()
     failure: Failure | None = None
 
+    @property
+    def responder_cpu_s(self) -> float | None:
+        """What the responder used between its two stats; None where it does not say."""
+        before, after = self.stats_before, self.stats
+        if before is None or after is None or before.cpu_s is None or after.cpu_s is None:
+            return None
+        return float(after.cpu_s - before.cpu_s)
+
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineRecord:

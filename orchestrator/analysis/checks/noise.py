@@ -93,7 +93,7 @@ def _in_a_third(seen: Sequence[tuple[TrialEvidence, Noise]]) -> dict[str, float]
 
 def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
     stats_before, stats = trial.record.stats_before, trial.record.stats
-    responder_s = stats.cpu_s - stats_before.cpu_s if stats and stats_before else 0.0
+    responder_s = trial.record.responder_cpu_s or 0.0
     requester_s = [part.done.cpu_s or 0.0 for part in trial.parts]
     both_s = responder_s + sum(requester_s)
     for part, own_s in zip(trial.parts, requester_s, strict=True):

@@ -58,6 +58,6 @@ class Stats(Line):
 
     answered: Count
     peers: Count
-    cpu_s: Seconds
+    cpu_s: Seconds | None
     host: HostCounters | None = None
     type: Literal["stats"] = "stats"

@@ -99,14 +99,12 @@ def count_pauses(work: Work, lanes: Sequence[Lane[Any]], *, is_closed_loop: bool
 
     How long a worker of a closed loop paused, on average, and how long all together were busy verifying and recording.
     """
-    tally = work.recorder.tally
     paused_ns = sum(lane.paused_ns for lane in lanes)
-    if is_closed_loop:
-        tally.paused_ns = paused_ns // len(lanes)
     if work.policy == "reuse":  # the pause after the last reply, too: it holds what that took to enter
-        tally.entering_ns = sum(lane.paused_ns + lane.pause_ns - lane.dropping_ns for lane in lanes)
+        entering_ns = sum(lane.paused_ns + lane.pause_ns - lane.dropping_ns for lane in lanes)
     else:
-        tally.entering_ns = sum(lane.entering_ns for lane in lanes)
+        entering_ns = sum(lane.entering_ns for lane in lanes)
+    work.recorder.paused(paused_ns=paused_ns // len(lanes) if is_closed_loop else None, entering_ns=entering_ns)
     for lane in lanes:
         lane.pause_ns = lane.paused_ns = lane.entering_ns = lane.dropping_ns = 0
 

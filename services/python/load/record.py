@@ -53,6 +53,7 @@ _FIRST_PLACE = HEADER_BYTES + 8
 _ZEROS = bytes(1 << 20)
 _MADV_POPULATE_WRITE = 23  # Linux 5.14; elsewhere pages are faulted in one by one
 
+_ROWS_AT_ONCE = 1 << 12
 GROW_ROWS = 1 << 17  # 15 MB
 LARGEST_START_ROWS = 1 << 22  # 470 MB; a longer trial grows on its way
 
@@ -144,6 +145,14 @@ class Record:
         sequence, *rest = values
         _pack_rest(mapping, place, *rest)
         _pack_sequence(mapping, place - 8, sequence)
+
+    def stored(self, first: int) -> Iterator[Row]:
+        """The rows from the `first` (from 0) to the last that is stored now."""
+        at, end = HEADER_BYTES + first * ROW_BYTES, HEADER_BYTES + self.rows * ROW_BYTES
+        while at < end:
+            part = self._map[at : min(end, at + _ROWS_AT_ONCE * ROW_BYTES)]
+            yield from map(Row._make, _ROW.iter_unpack(part))
+            at += len(part)
 
     @property
     def rows(self) -> int:

@@ -8,6 +8,7 @@ answers wrongly is found out in time, and those for which there is no memory lef
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -17,7 +18,7 @@ from typing import Any, Protocol
 from services.python.contract.lines import STATUSES
 from services.python.load.client import CallFailed, Reply, Request
 from services.python.load.memory import LEAST_BYTES
-from services.python.load.phases import NS, PHASE_NAMES, Phase
+from services.python.load.phases import MEASURED, NS, PHASE_NAMES, Phase
 from services.python.load.record import Record
 from services.python.load.unverified import Unverified
 
@@ -95,7 +96,9 @@ class Recorder:
         most_kept_bytes: int = LEAST_BYTES,
     ) -> None:
         self.record = record
-        self.tally = Tally()
+        self._tally = Tally()
+        self._first_row = self._counted = 0  # of the phase; from where on rows are not counted yet
+        self._looked = itertools.count()  # replies verified while others were in flight
         self._lock = threading.Lock()  # for all but replies that are kept
         self._verify = verify
         self._progress = progress
@@ -110,24 +113,58 @@ class Recorder:
         self._kept = Unverified(most_kept_bytes if in_flight > 1 else 0)
         self._reader: Readable | None = None
         self._kept_before = 0  # of those that wait, how many came before the last failure
-        self._judged: list[tuple[int, int, Verdict]] = []  # in flight: sent and received stamps; not counted yet
+        self._keeps = False  # replies of this phase
         self._keep_until_ns = 0  # replies before are kept; 0: none is
 
     def begin(self, phase: Phase) -> None:
-        """Start a phase with an empty tally."""
-        self.tally = Tally()
+        """Start a phase with an empty tally.
+
+        In the warm-up no reply is kept: to verify them before the measured phase would leave connections idle.
+        """
+        self._tally = Tally()
+        self._first_row = self._counted = self.record.rows
+        self._looked = itertools.count()
         self._phase_number = phase.number
         self._phase_begin_ns = self._last_success_ns = phase.begin_ns
         self._next_progress_ns = phase.begin_ns + NS
         self._failures_in_a_row = 0
-        self._keep_until_ns = self._next_progress_ns if self._verifies_later else 0
+        self._keeps = self._verifies_later and phase.number == MEASURED
+        self._keep_until_ns = self._next_progress_ns if self._keeps else 0
+
+    @property
+    def tally(self) -> Tally:
+        """Counts of the phase so far, but for replies that are kept. Reads the rows that were not counted yet."""
+        tally = self._tally
+        for row in self.record.stored(self._counted) if self._counted < self.record.rows else ():
+            self._counted += 1
+            if row.status == NOT_SENT:
+                tally.not_sent += 1
+                continue
+            tally.rows += 1
+            tally.busy_ns += row.received_ns - row.sent_ns
+            if tally.first_sent_ns is None or row.sent_ns < tally.first_sent_ns:
+                tally.first_sent_ns = row.sent_ns
+            tally.last_received_ns = max(tally.last_received_ns, row.received_ns)
+            if row.status == OK:
+                tally.verified += 1
+                tally.body_bytes_sent += row.bytes_sent
+                tally.body_bytes_received += row.bytes_received
+            else:
+                tally.errors[STATUSES[row.status]] += 1
+        return tally
+
+    def paused(self, *, paused_ns: int | None, entering_ns: int) -> None:
+        """Enter how long workers paused, on average (None where that does not count), and were busy here, together."""
+        if paused_ns is not None:
+            self._tally.paused_ns = paused_ns
+        self._tally.entering_ns = entering_ns
 
     def connected(self) -> int:
         """The number of a connection that is opened now."""
         with self._lock:
             number = self._connections
             self._connections += 1
-            self.tally.connections_opened += 1
+            self._tally.connections_opened += 1
         return number
 
     @property
@@ -155,40 +192,31 @@ class Recorder:
                 self._reader = connection  # any of them reads the replies of all; none is kept alive for its own
                 return
         verdict = self._judge(connection, request, reply)
-        if self._verifies_later:
-            self._enter_in_flight(sequence, connection_number, intended_ns, sent_ns, received_ns, verdict)
+        wrong = verdict[2]
+        if not self._verifies_later:
+            self._store(sequence, connection_number, intended_ns, sent_ns, received_ns, verdict)
+            if received_ns >= self._next_progress_ns:
+                self._report_progress(received_ns)
+            if wrong is None:
+                self._failures_in_a_row = 0
+                self._last_success_ns = received_ns
+            else:
+                self._note_example(wrong)
+                self._fail_once_more(wrong, received_ns)
             return
-        sent, received, wrong = verdict
-        if wrong is not None:
-            self.failed(sequence, connection_number, intended_ns, sent_ns, received_ns, wrong, sent, received)
-            return
-        self._count_right(sent, received)
-        self._failures_in_a_row = 0
-        self._last_success_ns = received_ns
-        self._enter(sequence, connection_number, intended_ns, sent_ns, received_ns, sent, received, OK)
-
-    def _enter_in_flight(
-        self,
-        sequence: int,
-        connection_number: int,
-        intended_ns: int,
-        sent_ns: int,
-        received_ns: int,
-        verdict: Verdict,
-    ) -> None:
+        next(self._looked)
         self._store(sequence, connection_number, intended_ns, sent_ns, received_ns, verdict)
-        self._judged.append((sent_ns, received_ns, verdict))
         if received_ns >= self._next_progress_ns:
             with self._lock:
                 if received_ns >= self._next_progress_ns:
                     self._report_progress(received_ns)
-        wrong = verdict[2]
         if wrong is None:
             self._failures_in_a_row = 0
             self._last_success_ns = received_ns
-            self._keep_until_ns = self._next_progress_ns
+            self._keep_until_ns = self._next_progress_ns if self._keeps else 0
             return
         with self._lock:
+            self._note_example(wrong)
             self._keep_until_ns = 0
             self._fail_once_more(wrong, received_ns)
 
@@ -216,23 +244,12 @@ class Recorder:
             status,
         )
 
-    def _count_verdict(self, sent_ns: int, received_ns: int, verdict: Verdict) -> None:
-        self._count_row(sent_ns, received_ns)
-        sent, received, wrong = verdict
-        if wrong is None:
-            self._count_right(sent, received)
-        else:
-            self._count_failure(wrong)
-
     def settle(self) -> None:
         """Verify what was kept in the phase that is over, and store its rows.
 
         GaveUp when as many in a row are wrong as end a phase.
         """
-        judged, self._judged = self._judged, []
-        self.tally.verified_in_flight = len(judged)
-        for sent_ns, received_ns, verdict in judged:
-            self._count_verdict(sent_ns, received_ns, verdict)
+        self._tally.verified_in_flight = int(self._looked.__reduce__()[1][0])
         wrong_in_a_row = 0
         hopeless: CallFailed | None = None
         reader, self._reader = self._reader, None
@@ -240,9 +257,12 @@ class Recorder:
             assert reader is not None  # noqa: S101 - narrows the type
             verdict = self._judge(reader, request, reply)
             self._store(sequence, number, intended_ns, sent_ns, received_ns, verdict)
-            self._count_verdict(sent_ns, received_ns, verdict)
             wrong = verdict[2]
-            wrong_in_a_row = 0 if wrong is None else wrong_in_a_row + 1
+            if wrong is None:
+                wrong_in_a_row = 0
+                continue
+            self._note_example(wrong)
+            wrong_in_a_row += 1
             if wrong_in_a_row >= MOST_FAILURES_IN_A_ROW:
                 hopeless = wrong
         self._kept_before = 0
@@ -260,16 +280,9 @@ class Recorder:
             return -1, -1, failure
         return sent, received, None if reason is None else CallFailed("wrong-reply", reason)
 
-    def _count_right(self, sent: int, received: int) -> None:
-        tally = self.tally
-        tally.verified += 1
-        tally.body_bytes_sent += sent
-        tally.body_bytes_received += received
-
-    def _count_failure(self, failure: CallFailed) -> None:
-        self.tally.errors[failure.status] += 1
+    def _note_example(self, failure: CallFailed) -> None:
         words = failure.detail or failure.status
-        self.tally.error_examples.setdefault(failure.status, words[:EXAMPLE_CHARACTERS])
+        self._tally.error_examples.setdefault(failure.status, words[:EXAMPLE_CHARACTERS])
 
     def failed(
         self,
@@ -279,21 +292,17 @@ class Recorder:
         sent_ns: int,
         received_ns: int,
         failure: CallFailed,
-        bytes_sent: int = -1,
-        bytes_received: int = -1,
     ) -> None:
-        """A request ended without a right reply. GaveUp when nothing has succeeded for too long."""
-        status = STATUS_INDEX[failure.status]
+        """A request ended without a reply that could be read. GaveUp when nothing has succeeded for too long."""
         with self._lock:
-            self._count_failure(failure)
-            self._enter(
-                sequence, connection_number, intended_ns, sent_ns, received_ns, bytes_sent, bytes_received, status
-            )
+            self._note_example(failure)
+            self._store(sequence, connection_number, intended_ns, sent_ns, received_ns, (-1, -1, failure))
+            if received_ns >= self._next_progress_ns:
+                self._report_progress(received_ns)
             self._fail_once_more(failure, received_ns)
 
     def not_sent(self, sequence: int, intended_ns: int, now_ns: int) -> None:
         """A request of an open loop was due and not sent before the window closed, at `now_ns`: neither reply nor error."""
-        self.tally.not_sent += 1
         self.record.append(sequence, self._phase_number, -1, intended_ns, now_ns, now_ns, -1, -1, -1, NOT_SENT)
 
     def _fail_once_more(self, failure: CallFailed, now_ns: int) -> None:
@@ -310,51 +319,14 @@ class Recorder:
         if self._failures_in_a_row >= MOST_SILENT_TIMEOUTS and silent_ns > self._silence_ns:
             raise GaveUp(failure.status, f"no right reply for {silent_ns / NS:.0f} s; the last failure: {failure}")
 
-    def _enter(
-        self,
-        sequence: int,
-        connection_number: int,
-        intended_ns: int,
-        sent_ns: int,
-        received_ns: int,
-        bytes_sent: int,
-        bytes_received: int,
-        status: int,
-    ) -> None:
-        self.record.append(
-            sequence,
-            self._phase_number,
-            connection_number,
-            intended_ns,
-            sent_ns,
-            received_ns,
-            -1,
-            bytes_sent,
-            bytes_received,
-            status,
-        )
-        self._count_row(sent_ns, received_ns)
-        if received_ns >= self._next_progress_ns:
-            self._report_progress(received_ns)
-
-    def _count_row(self, sent_ns: int, received_ns: int) -> None:
-        tally = self.tally
-        tally.rows += 1
-        tally.busy_ns += received_ns - sent_ns
-        if tally.first_sent_ns is None or sent_ns < tally.first_sent_ns:
-            tally.first_sent_ns = sent_ns
-        if received_ns > tally.last_received_ns:
-            tally.last_received_ns = received_ns
-
     def _report_progress(self, now_ns: int) -> None:
+        """At most one line a second. A reply that comes after it is looked at, however many failures come before."""
         self._next_progress_ns = now_ns + NS
-        if self._keep_until_ns:
-            self._keep_until_ns = self._next_progress_ns
         self._progress(
             {
                 "type": "progress",
                 "phase": PHASE_NAMES[self._phase_number],
-                "requests": self.tally.rows + len(self._kept.waiting) + len(self._judged),
+                "requests": self.record.rows - self._first_row + len(self._kept.waiting),
                 "elapsed_s": round((now_ns - self._phase_begin_ns) / NS, 3),
             }
         )

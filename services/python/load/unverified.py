@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 _OTHER_BYTES = 300  # of the stamps, the tuple, and its place in the list
+_LARGE_BYTES = 4096
 _LOOKED_AT = 64  # items of a list or a mapping; the others are taken to be like them
 
 
@@ -35,6 +36,9 @@ class Unverified:
     The second shows whether every request is a new one, or all replies wait with the same. A later reply that is much
     larger is a wrong one, and the recorder finds that out within a second. Who adds to `waiting` asks `has_room` first
     when it holds `most` or more.
+
+    Replies that hold a large buffer do not wait: to compare it takes less time than to fault in fresh pages for the
+    next one, which `malloc` takes from the kernel while the others are kept.
     """
 
     __slots__ = ("_is_measured", "_most_bytes", "_touched", "most", "waiting")
@@ -51,7 +55,8 @@ class Unverified:
         if not self._is_measured:
             first, (*_, request, reply) = self.waiting[:_UNTIL_MEASURED]
             each_bytes = footprint(reply) + _OTHER_BYTES + (0 if request is first[-2] else footprint(request))
-            self.most = self._most_bytes // each_bytes
+            is_large = holds_large_buffer(reply) or (request is not first[-2] and holds_large_buffer(request))
+            self.most = 0 if is_large else self._most_bytes // each_bytes
             self._is_measured = True
         return len(self.waiting) < self.most
 
@@ -85,6 +90,17 @@ def footprint(value: Any) -> int:
     if hasattr(value, "ListFields"):
         return _MESSAGE_BYTES + _in_message(value)
     return size
+
+
+def holds_large_buffer(value: Any) -> bool:
+    """Whether somewhere in it stands a text or a string of bytes of more than 4 KiB; long collections are sampled."""
+    if isinstance(value, str | bytes | bytearray):
+        return len(value) > _LARGE_BYTES
+    if hasattr(value, "ListFields"):
+        return any(holds_large_buffer(field) for _, field in value.ListFields())
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    return isinstance(value, Sequence) and any(map(holds_large_buffer, value[:_LOOKED_AT]))
 
 
 def _in_message(value: Any) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import importlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,7 +21,7 @@ from services.python.load.loop import Loops, Work, close_after
 from services.python.load.memory import room_for_replies
 from services.python.load.phases import MEASURED, NS, WARM_UP, Extent, Phase, arrivals, measured, warm_up
 from services.python.load.record import Record
-from services.python.load.recorder import Recorder, Tally
+from services.python.load.recorder import GaveUp, Recorder, Tally
 from services.python.operations import OPERATIONS, Operation
 from services.python.operations.base import Make
 from services.python.probes.clock import Clock, resolution_ns
@@ -198,6 +199,18 @@ def _measure(
     )
 
 
+@contextmanager
+def _settled(recorder: Recorder) -> Iterator[None]:
+    """Settle after a phase, however it ended; what ended it is what is said, not what settling finds besides."""
+    try:
+        yield
+    except BaseException:
+        with suppress(GaveUp, OSError):
+            recorder.settle()
+        raise
+    recorder.settle()
+
+
 def _warm_up(trial: Trial, loops: Loops, recorder: Recorder, clock: Clock) -> Phase:
     try:
         loops.open()
@@ -207,10 +220,8 @@ def _warm_up(trial: Trial, loops: Loops, recorder: Recorder, clock: Clock) -> Ph
         number=WARM_UP, begin_ns=clock.monotonic_ns(), first_sequence=1, extent=warm_up(trial.warmup), most=None
     )
     recorder.begin(phase)
-    try:
+    with _settled(recorder):
         loops.closed_loop(phase)
-    finally:
-        recorder.settle()
     if trial.start_at_unix_ns is not None:
         loops.wait(max(0.0, (trial.start_at_unix_ns - clock.wall_ns()) / NS))
     return phase
@@ -230,7 +241,7 @@ def _measured_phase(
         number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=first_sequence, extent=extent, most=most
     )
     recorder.begin(phase)
-    try:
+    with _settled(recorder):
         if due is None:
             loops.closed_loop(phase)
         else:
@@ -238,8 +249,6 @@ def _measured_phase(
         cpu_s = time.process_time() - cpu_before_s
         wire.end()
         host_after = host_counters()
-    finally:
-        recorder.settle()
     span_s = recorder.tally.span_s
     return {
         **_tallied(recorder.tally),

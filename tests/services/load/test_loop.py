@@ -70,6 +70,7 @@ class Bench:
         return phase
 
     def rows(self) -> list[Row]:
+        assert self.recorder.tally  # counts what is stored as long as it is open
         self.record.close()
         return list(read_record(self.path))
 

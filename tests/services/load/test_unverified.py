@@ -19,11 +19,11 @@ from services.python.contract.lines import STATUSES, Load
 from services.python.load.async_load import AwaitingLoops
 from services.python.load.client import CallFailed
 from services.python.load.loop import Loops, Work
-from services.python.load.phases import MEASURED, NS, Phase, measured
+from services.python.load.phases import MEASURED, NS, WARM_UP, Phase, measured
 from services.python.load.record import Record, Row, read_record
 from services.python.load.recorder import MOST_FAILURES_IN_A_ROW, GaveUp, Recorder
 from services.python.load.sync_load import BlockingLoops
-from services.python.load.unverified import Unverified, footprint
+from services.python.load.unverified import Unverified, footprint, holds_large_buffer
 from services.python.probes.clock import Clock
 from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
 
@@ -124,7 +124,7 @@ class Trial:
         )
         self.event_loop = asyncio.new_event_loop()
 
-    def run(self, requests: int, policy: Any = "reuse", *, constant: bool = False) -> None:
+    def run(self, requests: int, policy: Any = "reuse", *, constant: bool = False, phase: int = MEASURED) -> None:
         """The phase without `settle`."""
         shared = {"sequence": 0}
         work = Work(
@@ -142,16 +142,16 @@ class Trial:
             loops = AwaitingLoops(self.event_loop, self.dialer, work)
         loops.open()
         begin_ns = self.clock.monotonic_ns()
-        phase = Phase(
-            number=MEASURED,
+        begun = Phase(
+            number=phase,
             begin_ns=begin_ns,
             first_sequence=1,
             extent=measured(Load(requests=requests)),
             most=requests,
         )
-        self.recorder.begin(phase)
+        self.recorder.begin(begun)
         try:
-            loops.closed_loop(phase)
+            loops.closed_loop(begun)
         finally:
             loops.close()
 
@@ -278,6 +278,43 @@ def test_a_responder_that_answers_wrongly_from_some_moment_on_is_found_out_in_ti
     trial.close()
 
 
+def test_wrong_replies_are_found_out_although_failures_come_when_a_progress_line_is_due(tmp_path: Path) -> None:
+    """A failure that is entered when a second is over does not take the look at the next reply away."""
+    watched = Watched(wrong=frozenset(range(1, 10**6)))
+    clock = ScriptedClock()
+    trial = Trial(tmp_path, "awaiting", watched.verify, _Dialer(watched, "awaiting"), clock.clock())
+    recorder = trial.recorder
+    phase = Phase(number=MEASURED, begin_ns=clock.now_ns, first_sequence=1, extent=measured(Load(requests=9)), most=9)
+    recorder.begin(phase)
+    reading = _Reading(watched)
+
+    def ask_for_a_minute() -> None:
+        for number in range(1, 2 * 60):
+            clock.advance(NS // 2)
+            now_ns = clock.now_ns
+            if number % 2 == 0:
+                recorder.failed(number, 0, now_ns - 1, now_ns - 1, now_ns, CallFailed("timeout"))
+            else:
+                request = {"sequence": number}
+                recorder.replied(number, 0, now_ns - 1, now_ns - 1, now_ns, reading, request, watched.reply_to(request))
+
+    with pytest.raises(GaveUp):
+        ask_for_a_minute()
+    trial.close()
+
+
+def test_replies_of_the_warm_up_are_verified_at_once(tmp_path: Path, style: str) -> None:
+    """To verify them afterwards would leave connections idle before the measured phase."""
+    watched = Watched()
+    trial = Trial(tmp_path, style, watched.verify, _Dialer(watched, style), _standing_clock())
+    trial.run(100, phase=WARM_UP)
+    looks = len(watched.looks)
+    trial.recorder.settle()
+    assert looks == len(watched.looks) == 300
+    assert trial.recorder.tally.verified == 100
+    trial.close()
+
+
 def test_one_wrong_reply_that_was_looked_at_early_does_not_end_the_trial(tmp_path: Path) -> None:
     clock = ScriptedClock()
     dialer = ScriptedDialer(clock, service_ns=NS // 10, script={10: {"wrong": 1}})
@@ -291,6 +328,14 @@ def test_one_wrong_reply_that_was_looked_at_early_does_not_end_the_trial(tmp_pat
     assert trial.recorder.tally.verified == 34
     assert [line["requests"] for line in trial.progress] == [10, 20, 30]
     trial.close()
+
+
+_PIECES = 100
+
+
+def _pieces() -> list[bytes]:
+    """100 kB of memory without a large buffer."""
+    return [bytes(1_000) for _ in range(_PIECES)]
 
 
 class _Large(dict[str, Any]):
@@ -313,7 +358,7 @@ class _LargeReplies(ScriptedDialer):
 
         def call(request: Any) -> Any:
             honest(request)
-            reply = _Large(data=bytes(100_000))
+            reply = _Large(data=_pieces())
             self.alive.add(reply)
             self.most_alive = max(self.most_alive, len(self.alive))
             return reply
@@ -331,7 +376,7 @@ def test_replies_are_kept_only_as_long_as_there_is_room_and_verified_all_the_sam
     def verify(_request: Any, reply: Any) -> str | None:
         nonlocal looked
         looked += 1
-        return None if len(reply["data"]) == 100_000 else "too short"
+        return None if len(reply["data"]) == _PIECES else "too short"
 
     clock = ScriptedClock()
     dialer = _LargeReplies(clock)
@@ -355,9 +400,26 @@ def test_requests_that_are_new_each_time_count_for_the_room_that_they_take() -> 
             kept.waiting.append((1, 0, 0, 0, 0, request, {"sum": 1}))
         return len(kept.waiting)
 
-    shared = {"data": bytes(10_000)}
+    shared = {"data": [bytes(1_000) for _ in range(10)]}
     assert room([shared] * 1000) == 1000
-    assert 90 <= room([{"data": bytes(10_000)} for _ in range(1000)]) <= 100
+    assert 80 <= room([{"data": [bytes(1_000) for _ in range(10)]} for _ in range(1000)]) <= 100
+
+
+@pytest.mark.parametrize("where", ["reply", "request"])
+def test_what_holds_a_large_buffer_does_not_wait(where: str) -> None:
+    """The next one would be written into pages that the kernel has to provide first, in the middle of a call."""
+    kept = Unverified(100_000_000)
+    for _ in range(2):
+        large = {"data": bytes(5_000)}
+        request, reply = ({"sum": 1}, large) if where == "reply" else (large, {"sum": 1})
+        kept.waiting.append((1, 0, 0, 0, 0, request, reply))
+    assert not kept.has_room()
+    assert kept.most == 0
+
+
+def test_a_large_buffer_is_found_wherever_it_stands() -> None:
+    assert holds_large_buffer((1, {"documents": [{"text": "x" * 5_000}]}))
+    assert not holds_large_buffer((1, {"documents": [{"text": "x" * 4_000}] * 100}, b"y" * 4_000))
 
 
 def test_a_footprint_counts_what_a_value_refers_to() -> None:
