@@ -39,6 +39,7 @@ class Ask:
     warmup: Warmup = field(default_factory=Warmup)
     timeout_s: float = 30.0
     seed: int = 0
+    knobs: dict[str, str] = field(default_factory=dict)
 
 
 class TrialFailed(Exception):
@@ -181,6 +182,7 @@ class _Making:
             "-m",
             "services.python.programs.respond",
             *(word for pair in options.items() for word in pair),
+            *(word for name, value in self.ask.knobs.items() for word in ("--knob", f"{name}={value}")),
         ]
         self.responder = host.start(argv, cpus=self.pair.responder_cpus)
         processes.callback(self.responder.end)
@@ -257,6 +259,7 @@ class _Making:
             timeout_s=ask.timeout_s,
             seed=ask.seed + number,
             start_at_unix_ns=start_at,
+            knobs=ask.knobs,
         )
 
     def _listen_to_all(self) -> list[tuple[dict[str, Any], dict[str, Any], float]]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from orchestrator.experiment.model import factors
 from orchestrator.results.lines import AnswerLine, DoneLine, FactsDocument, FailureDocument, ReadyLine, StatsLine
 
 SCHEMA_VERSION = 1
@@ -40,8 +41,7 @@ SAMPLE_COLUMNS = (
     "stack",
     "operation",
     "placement",
-    "policy",
-    "concurrency",
+    *factors.COLUMNS,
     "block",
     "requester",
 )

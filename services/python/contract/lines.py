@@ -73,7 +73,10 @@ class Warmup:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One trial, as a requester reads it on stdin."""
+    """One trial, as a requester reads it on stdin.
+
+    `knobs`: what is set about the requests beside the other keys (protos/process.md); only what is not at its default.
+    """
 
     target: Target
     protocol: str
@@ -87,6 +90,7 @@ class Trial:
     timeout_s: float = 30.0
     seed: int = 0
     start_at_unix_ns: int | None = None
+    knobs: dict[str, str] = field(default_factory=dict)
     contract: int = VERSION
 
     def to_json(self) -> str:

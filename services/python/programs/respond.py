@@ -86,10 +86,14 @@ def main() -> NoReturn:
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     options = _options()
     try:
-        responder = find_protocol(options.protocol).responder(options.implementation)
+        protocol = find_protocol(options.protocol)
+        responder = protocol.responder(options.implementation)
     except KeyError as error:
         _refuse(f"unknown protocol or implementation {error.args[0]!r}; `orch services` lists what there is")
-    dispatcher = Dispatcher(identity=options.identity)
+    knobs = dict(options.knob)
+    if reason := protocol.refusal_of(knobs):
+        _refuse(reason)
+    dispatcher = Dispatcher(identity=options.identity, knobs=knobs)
     control = Control(dispatcher, responder, lines)
     threading.Thread(target=control.await_signal, name="signals", daemon=True).start()
     threading.Thread(target=control.obey, name="control", daemon=True).start()
@@ -120,7 +124,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0, help="0: any free port")
     parser.add_argument("--identity", required=True, help="the nonce that proves which responder answered")
+    parser.add_argument("--knob", type=_knob, action="append", default=[], metavar="NAME=VALUE", help="not its default")
     return parser.parse_args()
+
+
+def _knob(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    return name, value
 
 
 def _refuse(message: str) -> NoReturn:

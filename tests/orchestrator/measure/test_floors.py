@@ -12,8 +12,8 @@ LARGE = Floor(policy="reuse", send_bytes=300_000, receive_bytes=26, cells=("a",)
 
 
 def cells(*names: str, policy: str = "reuse"):
-    one = plan("tcp").cells[0]
-    return [replace(one, id=name, stack=name, connection=policy) for name in names]
+    one = plan("tcp").cells[0].having(connection=policy)
+    return [replace(one, id=name, stack=name) for name in names]
 
 
 def test_cells_that_fit_one_segment_share_a_floor_of_the_largest_of_them():
