@@ -147,6 +147,19 @@ FACTORS: tuple[Factor, ...] = (
         is_always_said=True,
     ),
     Factor(
+        name="compression",
+        title="compression",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(value="none", words="bodies not compressed", shown="none"),
+            Level(value="gzip", words="bodies compressed with gzip", shown="gzip"),
+        ),
+        description="Compress the bodies of requests and replies (gzip), or not (none)",
+        column="compression",
+    ),
+    Factor(
         name="concurrency",
         title="concurrency",
         kind="count",

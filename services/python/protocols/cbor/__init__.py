@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from services.python.codecs import gzipped
 from services.python.contract.offers import Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
@@ -21,6 +22,7 @@ PROTOCOL = Protocol(
         ),
     ),
     clients=clients("services.python.protocols.cbor.requester", "cbor2"),
+    knobs=gzipped.KNOBS,
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={"CBOR": "cbor2, compiled; maps of named fields, no schema"},

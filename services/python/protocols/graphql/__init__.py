@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from services.python.codecs import gzipped
 from services.python.contract.offers import Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
@@ -30,6 +31,7 @@ PROTOCOL = Protocol(
         ),
     ),
     clients=clients("services.python.protocols.graphql.requester"),
+    knobs=gzipped.KNOBS,
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={

@@ -11,4 +11,4 @@ from services.python.transports.http.binary_app import application
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_asgi(application(dispatcher, CODEC), host, port, announce)
+    serve_asgi(application(dispatcher, CODEC), host, port, announce, knobs=dispatcher.knobs)

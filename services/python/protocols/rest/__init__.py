@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from services.python.codecs import gzipped
 from services.python.contract.offers import Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
 
-_WSGI = {"access log": "off", "compression": "off", "TCP_NODELAY": "on", "largest body": "not limited"}
+_WSGI = {"access log": "off", **gzipped.SETTINGS, "TCP_NODELAY": "on", "largest body": "not limited"}
 
 PROTOCOL = Protocol(
     name="rest",
@@ -49,6 +50,7 @@ PROTOCOL = Protocol(
         ),
     ),
     clients=clients("services.python.protocols.rest.requester"),
+    knobs=gzipped.KNOBS,
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={

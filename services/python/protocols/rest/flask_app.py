@@ -7,7 +7,9 @@ from typing import Any
 from flask import Flask, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 
+from services.python.codecs import gzipped
 from services.python.serve.dispatcher import Dispatcher, Peer
+from services.python.transports.http.compression import CompressedWsgi
 
 
 def application(dispatcher: Dispatcher) -> Flask:
@@ -46,6 +48,12 @@ def application(dispatcher: Dispatcher) -> Flask:
         return {"detail": f"{type(error).__name__}: {error}"}, 400
 
     return app
+
+
+def served(dispatcher: Dispatcher) -> Any:
+    """The application as a server is given it: behind gzip where that is asked for."""
+    app = application(dispatcher)
+    return CompressedWsgi(app) if gzipped.is_asked_for(dispatcher.knobs) else app
 
 
 def _fields() -> dict[str, Any]:

@@ -13,7 +13,7 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.glogging import Logger
 from gunicorn.workers.gthread import ThreadWorker
 
-from services.python.protocols.rest.flask_app import application
+from services.python.protocols.rest.flask_app import served
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import BACKLOG, Announce, listen
 
@@ -39,20 +39,20 @@ class _Application(BaseApplication):  # type: ignore[misc]  # published without 
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        return application(self._dispatcher)
+        return served(self._dispatcher)
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
     listener = listen(host, port)
-    served = _Application(dispatcher, announce, listener.getsockname()[1])
+    gunicorn = _Application(dispatcher, announce, listener.getsockname()[1])
     worker = ThreadWorker(
         age=0,
         ppid=os.getppid(),
         sockets=[listener],
-        app=served,
+        app=gunicorn,
         timeout=0,
-        cfg=served.cfg,
-        log=Logger(served.cfg),
+        cfg=gunicorn.cfg,
+        log=Logger(gunicorn.cfg),
     )
     worker.init_process()
