@@ -191,8 +191,7 @@ def _harness(
             make=parts.make,
             recorder=recorder,
             clock=clock,
-            policy="reuse",
-            concurrency=stack.in_flight,
+            factors={"concurrency": stack.in_flight},
             before_close=lambda: None,
         )
         loops = parts.loops(_Given(parts, connections), work)

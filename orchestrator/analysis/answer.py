@@ -14,6 +14,7 @@ from orchestrator.analysis.compare import Statistic
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
+from orchestrator.experiment.model.factors import phrases
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +158,7 @@ def first_sentence(text: str) -> tuple[str, str]:
 
 
 def _setting(cell: CellSummary) -> str:
-    return " · ".join((cell.operation, cell.placement, words.POLICIES.get(cell.connection, cell.connection), cell.load))
+    return " · ".join((cell.operation, cell.placement, *phrases(cell.factors), cell.load))
 
 
 def _text(cell: CellSummary, name: str) -> str:

@@ -35,15 +35,11 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         id=cell.cell.id,
         stack=cell.stack.id,
         stack_label=cell.stack.label,
-        protocol=cell.stack.protocol,
-        responder=cell.stack.responder,
-        client=cell.stack.client,
+        factors=dict(cell.cell.factors),
         operation=cell.operation.label,
         operation_id=cell.operation.id,
         placement=cell.placement.name,
         placement_id=cell.placement.id,
-        connection=cell.cell.connection,
-        concurrency=cell.cell.load.concurrency,
         load=words.of_load(cell.cell.load),
         distribution=cell.distribution,
         errors=dict(errors),
@@ -123,8 +119,7 @@ def _client_share(cell: CellEvidence, cells: Iterable[CellEvidence]) -> float | 
         alike = (
             other.stack.client == RAW_CLIENT
             and (other.stack.protocol, other.stack.responder) == (cell.stack.protocol, cell.stack.responder)
-            and (other.cell.operation, other.cell.placement) == (cell.cell.operation, cell.cell.placement)
-            and (other.cell.connection, other.cell.load) == (cell.cell.connection, cell.cell.load)
+            and other.cell.setting == cell.cell.setting
         )
         if alike and other.distribution and other.distribution.median is not None:
             return (mine - other.distribution.median) / mine

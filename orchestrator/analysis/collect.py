@@ -373,12 +373,8 @@ def _one_host(cell: CellEvidence, cells: Iterable[CellEvidence]) -> Distribution
     if cell.placement.kind == "local":
         return None
     for other in cells:
-        same = (other.cell.stack, other.cell.operation, other.cell.connection, other.cell.load)
-        if other.placement.kind == "local" and same == (
-            cell.cell.stack,
-            cell.cell.operation,
-            cell.cell.connection,
-            cell.cell.load,
-        ):
+        same = (cell.cell.stack, cell.cell.operation, *cell.cell.setting_elsewhere)
+        there = (other.cell.stack, other.cell.operation, *other.cell.setting_elsewhere)
+        if other.placement.kind == "local" and there == same:
             return other.replies
     return None

@@ -16,6 +16,7 @@ from orchestrator.analysis import equivalence, intervals, words
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.intervals import ALPHA, LogMean
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
+from orchestrator.experiment.model.factors import short
 from orchestrator.experiment.plan.differences import differs_in, in_use
 from orchestrator.experiment.plan.plan import Plan
 
@@ -44,8 +45,8 @@ class _Pair:
 def compare_stacks(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
     """Every stack against the reference, per group of cells that differ in nothing else, for each statistic.
 
-    A stack measured only under another connection policy than the reference is compared all the same (a development
-    server that cannot keep a connection open), and the group says so. A pair of which a cell is `invalid` (by id) has no
+    A stack whose requests were only made in another way than the reference's (a development server that cannot keep a
+    connection open) is compared all the same, and the group says so. A pair of which a cell is `invalid` (by id) has no
     interval and decides nothing of the others: its error is not shared, and as a control it widens nothing.
     """
     controls = {s.id for s in plan.stacks if s.control_of}
@@ -63,16 +64,10 @@ def compare_stacks(plan: Plan, cells: Sequence[CellSummary], invalid: Container[
 
 
 def _reference_of(cell: CellSummary, cells: Iterable[CellSummary], reference: str) -> CellSummary | None:
-    alike = [
-        other
-        for other in cells
-        if other.stack == reference
-        and (other.operation_id, other.placement_id) == (cell.operation_id, cell.placement_id)
-        and (other.load, other.concurrency) == (cell.load, cell.concurrency)
-    ]
-    same_policy = [other for other in alike if other.connection == cell.connection]
-    if same_policy:
-        return same_policy[0]
+    alike = [other for other in cells if other.stack == reference and other.place == cell.place]
+    same_call = [other for other in alike if other.call == cell.call]
+    if same_call:
+        return same_call[0]
     return alike[0] if len(alike) == 1 else None
 
 
@@ -90,18 +85,14 @@ def _pair(
     control: bool,
 ) -> _Pair:
     mine, theirs = by_block(cell.trials, statistic), by_block(reference.trials, statistic)
-    policy = (
-        cell.connection
-        if cell.connection == reference.connection
-        else f"{cell.connection} against {reference.connection}"
-    )
+    calls = dict.fromkeys(", ".join(short(side.factors)) for side in (cell, reference))
     sides = (cell, reference)
     censored = "; ".join(t for side in sides if (t := beyond(side, statistic) or moved(side, statistic, margin)))
     shared = () if censored else sorted(mine.keys() & theirs.keys())
     return _Pair(
         cell=cell,
         reference=reference,
-        group=", ".join((reference.operation, reference.placement, policy, reference.load)),
+        group=", ".join((reference.operation, reference.placement, " against ".join(calls), reference.load)),
         control=control,
         by_block=tuple(mine[block] / theirs[block] for block in shared),
         blocks=tuple(shared),

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.experiment.model.factors import BY_NAME
 
 Factors = Mapping[str, str]
 
 # What `_factors` and `effort` read of a plan's cell.
-_KNOWN = frozenset({"id", "stack", "operation", "placement", "connection", "load", "warmup", "timeout_s"})
+_KNOWN = frozenset({"id", "stack", "operation", "placement", "factors", "load", "warmup", "timeout_s"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,23 +134,20 @@ def _factors(cell: CellSummary, plan: _Plan) -> Factors:
     operation, placement = plan.of("operations", cell.operation_id), plan.of("placements", cell.placement_id)
     planned = plan.of("cells", cell.id)
     load = planned.get("load", {})
-    rate = load.get("rate_per_s")
     zones = [placement[key] for key in ("from_zone", "to_zone") if placement.get(key)]
     link = {key: value for key, value in placement.get("link", {}).items() if key != "source"}
     control = plan.of("stacks", cell.stack).get("control_of")
+    told = {name: BY_NAME[name].text(value) if name in BY_NAME else str(value) for name, value in cell.factors.items()}
+    for name in ("payload", "bytes", "records"):  # what is sent stands in the operation's payload, to the byte
+        told.pop(name, None)
     return {
-        "protocol": cell.protocol,
-        "responder": cell.responder,
-        "client": cell.client,
+        **told,
         "control": cell.stack if control else "no",
-        "operation": operation.get("name", cell.operation_id),
         **_each("payload", operation.get("payload", {})),
         "placement": " ".join([placement.get("kind", cell.placement), " to ".join(zones)]).strip(),
         **_each("link", link),
-        "connection": cell.connection,
-        "concurrency": f"{cell.concurrency} in flight",
-        "rate": "closed loop" if rate is None else f"{rate:g}/s ({load.get('arrivals')})",
-        **{key: str(value) for key, value in planned.items() if key not in _KNOWN},  # factors of a later plan
+        "rate": told["rate"] if load.get("rate_per_s") is None else f"{told['rate']} ({load.get('arrivals')})",
+        **{key: str(value) for key, value in planned.items() if key not in _KNOWN},  # keys of a later plan
     }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
+from orchestrator.experiment.model.factors import phrases, short
 
 Cells = Mapping[str, CellSummary]
 
@@ -87,16 +88,16 @@ def _outcome(members: Sequence[Comparison], cells: Cells) -> str:
 # ---- a factor that decides
 
 
-def _policy(comparison: Comparison, cells: Cells) -> str:
+def _call(comparison: Comparison, cells: Cells) -> str:
     mine, theirs = cells[comparison.cell], cells[comparison.reference_cell]
-    if mine.connection == theirs.connection:
-        return f"with {words.POLICIES.get(mine.connection, mine.connection)}"
-    each = [f"{c.stack_label} with {words.POLICIES.get(c.connection, c.connection)}" for c in (mine, theirs)]
+    if mine.call == theirs.call:
+        return f"with {words.listed(phrases(mine.factors))}"
+    each = [f"{c.stack_label} with {words.listed(phrases(c.factors))}" for c in (mine, theirs)]
     return " and ".join(each)
 
 
 _FACTORS: tuple[Callable[[Comparison, Cells], str], ...] = (
-    _policy,
+    _call,
     lambda comparison, cells: f"on placement {cells[comparison.cell].placement}",
     lambda comparison, cells: f"for {cells[comparison.cell].operation}",
     lambda comparison, cells: f"with a load of {cells[comparison.cell].load}",
@@ -151,7 +152,7 @@ class _Lead:
 
 
 def _over_distance(comparisons: Sequence[Comparison], cells: Cells) -> Iterator[str]:
-    """For each operation and connection policy, the lead at the shortest distance and what is left of it at the longest.
+    """For each operation and way to call, the lead at the shortest distance and what is left of it at the longest.
 
     A lead shrinks or grows where the two intervals have nothing in common; else it is only said what it becomes.
     """
@@ -159,7 +160,8 @@ def _over_distance(comparisons: Sequence[Comparison], cells: Cells) -> Iterator[
     for comparison in comparisons:
         mine, reference = cells[comparison.cell], cells[comparison.reference_cell]
         if mine.ping_floor is not None:
-            key = (mine.operation, comparison.stack, mine.connection, reference.connection, mine.load)
+            calls = (", ".join(short(cell.factors)) for cell in (mine, reference))
+            key = (mine.operation, comparison.stack, *calls, mine.load)
             series.setdefault(key, []).append(comparison)
     loads = {key[-1] for key in series}
     said = 0
@@ -170,13 +172,13 @@ def _over_distance(comparisons: Sequence[Comparison], cells: Cells) -> Iterator[
         if lead is None or cells[near.cell].placement == cells[far.cell].placement or said == _MOST_SERIES:
             continue
         said += 1
-        where = f"{operation} {_policy(near, cells)}" + (f", {rest[-1]}" if len(loads) > 1 else "")
+        where = f"{operation} {_call(near, cells)}" + (f", {rest[-1]}" if len(loads) > 1 else "")
         yield f"For {where}, {lead.label} takes {lead.told(f' less time than {lead.loser}')};"
         yield f"over distance {_course(lead, far, cells)}."
 
 
 def _in_order(series: Mapping[tuple[str, ...], object]) -> Callable[[tuple[str, ...]], tuple[int, ...]]:
-    """As they came, but the policies of one operation and stack stand together: they are what decides."""
+    """As they came, but the ways to call of one operation and stack stand together: they are what decides."""
     operations, stacks = ([*dict.fromkeys(key[i] for key in series)] for i in (0, 1))
     return lambda key: (operations.index(key[0]), stacks.index(key[1]))
 

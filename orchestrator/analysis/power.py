@@ -29,6 +29,7 @@ import numpy.typing as npt
 from orchestrator.analysis import words
 from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
 from orchestrator.analysis.summary import Comparison, RunSummary
+from orchestrator.experiment.model.factors import Value, of_the_call
 from orchestrator.experiment.plan.plan import Plan
 
 POWER = 0.8
@@ -224,13 +225,13 @@ def planned_comparisons(plan: Plan) -> int:
     """In how many cells a stack, controls left out, stands beside the reference (as `compare.compare_stacks` finds it)."""
     reference = plan.reference or plan.stacks[0].id
     left_out = {reference, *(s.id for s in plan.stacks if s.control_of)}
-    beside: dict[tuple[object, ...], list[str]] = {}
+    beside: dict[tuple[object, ...], list[tuple[Value, ...]]] = {}
     for cell in plan.cells:
         if cell.stack == reference:
-            beside.setdefault((cell.operation, cell.placement, cell.load), []).append(cell.connection)
+            beside.setdefault((cell.operation, cell.placement, cell.load), []).append(of_the_call(cell.factors))
     asked = [c for c in plan.cells if c.stack not in left_out]
-    policies = [(c.connection, beside.get((c.operation, c.placement, c.load), [])) for c in asked]
-    return sum(policy in known or len(known) == 1 for policy, known in policies)
+    calls = [(of_the_call(c.factors), beside.get((c.operation, c.placement, c.load), [])) for c in asked]
+    return sum(call in known or len(known) == 1 for call, known in calls)
 
 
 def _spread(name: str, history: Sequence[RunSummary | dict[str, Any]]) -> tuple[float, str]:

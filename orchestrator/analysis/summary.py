@@ -7,11 +7,12 @@ Latencies are float milliseconds here, because people read them; they come from 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from orchestrator.analysis.counts import checks_document
 from orchestrator.errors import UsageError
+from orchestrator.experiment.model.factors import Value, of_the_call, short
 from orchestrator.results.documents import sealed
 from orchestrator.shapes import decode_json
 from orchestrator.strict_json import parse_json
@@ -106,15 +107,11 @@ class CellSummary:
     id: str
     stack: str  # id
     stack_label: str
-    protocol: str
-    responder: str
-    client: str
+    factors: dict[str, Value]  # a value of every factor (`experiment.model.factors`)
     operation: str  # label
     operation_id: str
     placement: str  # name
     placement_id: str
-    connection: str
-    concurrency: int
     load: str  # in words, e.g. "1,000 requests, 1 in flight"
     distribution: Distribution | None  # None: no successful sample
     errors: dict[str, int]
@@ -140,6 +137,45 @@ class CellSummary:
     replies: Distribution | None = None  # the right replies alone; None where every request got one, or none did
     timeout: float | None = None  # ms
     planned_trials: int = 0
+
+    @property
+    def protocol(self) -> str:
+        """The stack's wire protocol."""
+        return str(self.factors["protocol"])
+
+    @property
+    def responder(self) -> str:
+        """Who answers."""
+        return str(self.factors["responder"])
+
+    @property
+    def client(self) -> str:
+        """Who asks."""
+        return str(self.factors["client"])
+
+    @property
+    def connection(self) -> str:
+        """What is done with connections."""
+        return str(self.factors["connection"])
+
+    @property
+    def call(self) -> tuple[Value, ...]:
+        """How requests are made: the values of the factors of the call."""
+        return of_the_call(self.factors)
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """What cells that are compared have in common, but for how requests are made: what is asked, where, how often."""
+        return (self.operation_id, self.placement_id, self.load, self.factors["concurrency"])
+
+    @property
+    def setting(self) -> str:
+        """What is asked, where, how, and under which load, in few words: a name for what compared cells have in common."""
+        return ", ".join((self.operation, self.placement, *short(self.factors), self.load))
+
+    def having(self, **values: Value) -> CellSummary:
+        """The same cell with other values of some factors."""
+        return replace(self, factors={**self.factors, **values})
 
     @property
     def failed(self) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, RunSummary
+from orchestrator.experiment.model.factors import phrases
 
 
 def why_uncompared(cell: CellSummary, summary: RunSummary) -> str:
     """Why nothing is compared with this cell, nor it with anything, as a clause; empty where something is.
 
-    A setting is an operation, a placement, a load and a connection policy.
+    A setting is an operation, a placement, a load and how requests are made.
     """
     if any(cell.id in (comparison.cell, comparison.reference_cell) for comparison in summary.comparisons):
         return ""
@@ -18,8 +19,8 @@ def why_uncompared(cell: CellSummary, summary: RunSummary) -> str:
         subject, others = "no other stack was", [other for other in summary.cells if other.stack != reference]
     else:
         subject, others = "the reference was not", [other for other in summary.cells if other.stack == reference]
-    if any(_but_for_policy(other) == _but_for_policy(cell) for other in others):
-        return f"{subject} measured with {words.POLICIES.get(cell.connection, cell.connection)}"
+    if any(other.place == cell.place for other in others):
+        return f"{subject} measured with {words.listed(phrases(cell.factors))}"
     return f"{subject} measured in this setting"
 
 
@@ -27,7 +28,3 @@ def _reference(summary: RunSummary) -> str:
     named = summary.plan.get("reference")
     first = summary.plan.get("stacks") or [{"id": summary.cells[0].stack}]
     return str(named or first[0]["id"])
-
-
-def _but_for_policy(cell: CellSummary) -> tuple[str, str, str, int]:
-    return cell.operation_id, cell.placement_id, cell.load, cell.concurrency

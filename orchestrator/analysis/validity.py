@@ -77,4 +77,4 @@ def sentence(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> str
 
 
 def _name(cell: CellSummary) -> str:
-    return ", ".join((cell.stack_label, cell.operation, cell.placement, cell.connection, cell.load))
+    return f"{cell.stack_label}, {cell.setting}"

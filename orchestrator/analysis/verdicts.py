@@ -305,7 +305,7 @@ def _client_shares(cells: Sequence[CellSummary]) -> str:
 
 
 def _where(cell: CellSummary) -> str:
-    return f"{cell.operation}, {cell.placement}, {cell.connection}, {cell.load}"
+    return cell.setting
 
 
 def _alone(cell: CellSummary) -> str:

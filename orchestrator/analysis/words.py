@@ -144,9 +144,6 @@ THROUGHPUT = (
     " recording, closing)."
 )
 
-# Of whatever number of requests in flight: each keeps a connection of its own where the client opens several.
-POLICIES = {"reuse": "connections kept open", "per-request": "a new connection for each request"}
-
 
 def rate(per_s: float) -> str:
     """Events per second, with three significant digits or more: `4,000`, `12.5`, `0.25`."""

@@ -10,6 +10,7 @@ from typing import Any
 from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
 from orchestrator.analysis.words import count, margin
+from orchestrator.experiment.model.factors import OF_THE_CALL, said
 from orchestrator.experiment.plan.differences import against_reference
 from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
 from orchestrator.experiment.plan.loads import describe_load
@@ -23,7 +24,6 @@ from orchestrator.results.folder import runs
 
 _CELLS_SHOWN = 40
 _RUNS_READ = 5
-_POLICIES = {"reuse": "kept open (reuse)", "per-request": "new for each request (per-request)"}
 
 
 def earlier_summaries(results: Path) -> list[dict[str, Any]]:
@@ -146,17 +146,19 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
     rows: dict[tuple[str, ...], list[str]] = {}
     labels = {stack.id: stack.label for stack in plan.stacks}
     operations = {operation.id: operation.label for operation in plan.operations}
+    given = {factor.name for cell in plan.cells for factor, _ in said(cell.factors)}
+    shown_factors = [factor for factor in OF_THE_CALL if factor.name in given]
     for cell in plan.cells:
         key = (
             operations[cell.operation],
             cell.placement,
-            _POLICIES[cell.connection],
+            *(factor.level(cell.factors[factor.name]).shown for factor in shown_factors),
             describe_load(cell.load),
             _warmup(cell),
         )
         rows.setdefault(key, []).append(labels[cell.stack])
     shown = [(*key, ", ".join(stacks)) for key, stacks in list(rows.items())[:_CELLS_SHOWN]]
-    yield from _table(("operation", "placement", "connection", "load", "warm-up", "stacks"), shown)
+    yield from _table(("operation", "placement", *(f.title for f in shown_factors), "load", "warm-up", "stacks"), shown)
     if len(rows) > _CELLS_SHOWN:
         yield f"... and {len(rows) - _CELLS_SHOWN:,} more rows; --json has all {len(plan.cells):,} cells"
 

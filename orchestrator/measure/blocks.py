@@ -98,7 +98,7 @@ class Measuring:
 
     def _is_broken(self, trial: PlannedTrial) -> bool:
         cell = self._context.cells[trial.cell]
-        return (cell.stack, cell.operation) in self._context.broken
+        return cell.exchange in self._context.broken
 
     def _may_go_on(self) -> None:
         self._context.interrupts.checkpoint()
@@ -108,7 +108,7 @@ class Measuring:
     def _trial(self, trial: PlannedTrial, attempt: int) -> None:
         context, cell = self._context, self._context.cells[trial.cell]
         self._progress.begin(context.label(cell))
-        broken = context.broken.get((cell.stack, cell.operation))
+        broken = context.broken.get(cell.exchange)
         record = self._left_out(trial, attempt, broken) if broken else self._made(trial, cell, attempt)
         if record.failure is not None and not broken:
             words = f"{record.failure.message}\n\n{record.failure.last_words}"

@@ -30,7 +30,7 @@ _LEAST_ROUND_TRIPS = 40
 _LONGEST_S = 8.0
 _WARMUP_WITH_OPENING = 4  # the first, the larger one, and two for the window to settle after it
 
-Sizes = Mapping[tuple[str, str], tuple[int, int]]
+Sizes = Mapping[tuple[str, ...], tuple[int, int]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,13 +57,13 @@ def is_opened(floor: Floor, done: Done) -> bool:
 
 
 def floors(cells: Iterable[Cell], sizes: Sizes) -> list[Floor]:
-    """The floors of one placement's cells; `sizes` are the body bytes (sent, received) by (stack, operation).
+    """The floors of one placement's cells; `sizes` are the body bytes (sent, received) by `Cell.exchange`.
 
     Cells of one policy share a floor, of the largest of them, where their sizes make no difference to it: bodies that
     fit one segment, or are within 1 % of each other (1.58 MB with and without a protocol's own four bytes). A cell
     whose sizes are not known gets none: its stack failed the smoke test.
     """
-    known = [(cell, sizes[cell.stack, cell.operation]) for cell in cells if (cell.stack, cell.operation) in sizes]
+    known = [(cell, sizes[cell.exchange]) for cell in cells if cell.exchange in sizes]
     classes: list[list[tuple[Cell, tuple[int, int]]]] = []
     for cell, size in sorted(known, key=lambda item: (item[0].connection, item[1], item[0].id)):
         for members in classes:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Protocol
 
 from orchestrator.clock import Clock
+from orchestrator.experiment.model.factors import OF_THE_CALL, Factor, knobs
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.hosts.base import Fleet, HostLost
@@ -43,8 +44,8 @@ class RunContext:
     listener: Listener
     fleet: Fleet | None = None
     payload_paths: dict[str, str] = field(default_factory=dict)  # on the requesters' hosts, by operation id
-    sizes: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)  # body bytes by (stack, operation)
-    broken: dict[tuple[str, str], Failure] = field(default_factory=dict)  # smoke failures by (stack, operation)
+    sizes: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # body bytes by `Cell.exchange`
+    broken: dict[tuple[str, ...], Failure] = field(default_factory=dict)  # smoke failures by `Cell.exchange`
     pings: dict[str, int] = field(default_factory=dict)  # how many a look takes, by placement
     without_ping: set[str] = field(default_factory=set)  # placements whose ends cannot ping each other
     checked_after_s: float = 0.0  # the slowest requester's way from trial to checked
@@ -68,6 +69,11 @@ class RunContext:
     def cells(self) -> Mapping[str, Cell]:
         """The plan's cells by id."""
         return {c.id: c for c in self.plan.cells}
+
+    @cached_property
+    def varied(self) -> tuple[Factor, ...]:
+        """The factors of a call that have several values in this plan."""
+        return tuple(f for f in OF_THE_CALL if len({cell.factors[f.name] for cell in self.plan.cells}) > 1)
 
     @property
     def hosts(self) -> Fleet:
@@ -93,6 +99,7 @@ class RunContext:
             warmup=cell.warmup,
             timeout_s=cell.timeout_s,
             seed=seed,
+            knobs=knobs(cell.factors),
         )
 
     def label(self, cell: Cell) -> str:
@@ -100,8 +107,7 @@ class RunContext:
         words = [self.stacks[cell.stack].label, self.operations[cell.operation].label]
         if len(self.plan.placements) > 1:
             words.append(self.placements[cell.placement].name)
-        if len({c.connection for c in self.plan.cells}) > 1:
-            words.append(cell.connection)
+        words += [factor.tag(cell.factors[factor.name]) for factor in self.varied]
         if len({c.load.concurrency for c in self.plan.cells}) > 1:
             words.append(f"{cell.load.concurrency} in flight")
         if len({c.load.rate_per_s for c in self.plan.cells}) > 1:

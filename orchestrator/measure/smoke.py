@@ -13,32 +13,33 @@ from orchestrator.results.lines import Failure
 
 
 def smoke(context: RunContext) -> None:
-    """Try each stack x operation once, where the plan first has it.
+    """Try each exchange once (stack, operation, and what decides how its bodies look), where the plan first has it.
 
     What works tells its body sizes, which choose the floors; what does not is reported, its cells count as failed, and
     the others go on.
     """
-    pairs: dict[tuple[str, str], Cell] = {}
+    exchanges: dict[tuple[str, ...], Cell] = {}
     for cell in context.plan.cells:
-        pairs.setdefault((cell.stack, cell.operation), cell)
-    for number, (pair, cell) in enumerate(pairs.items()):
+        exchanges.setdefault(cell.exchange, cell)
+    for number, cell in enumerate(exchanges.values()):
         context.interrupts.checkpoint()
-        context.listener.live(f"trying {number + 1}/{len(pairs)}: {context.label(cell)}")
-        _try(context, pair, cell)
+        context.listener.live(f"trying {number + 1}/{len(exchanges)}: {context.label(cell)}")
+        _try(context, cell)
 
 
-def _try(context: RunContext, pair: tuple[str, str], cell: Cell) -> None:
+def _try(context: RunContext, cell: Cell) -> None:
+    name = "-".join(("smoke", *cell.exchange))
     ask = context.ask(cell, context.plan.seed, smoke=True)
-    outcome = context.bench().make(ask, context.hosts.pair(cell.placement), f"smoke-{pair[0]}-{pair[1]}")
+    outcome = context.bench().make(ask, context.hosts.pair(cell.placement), name)
     failure = outcome.failure or _without_sizes(outcome)
     if failure is None:
-        context.sizes[pair] = body_bytes(outcome.parts) or (0, 0)
+        context.sizes[cell.exchange] = body_bytes(outcome.parts) or (0, 0)
         context.checked_after_s = max(context.checked_after_s, outcome.checked_after_s)
         _refuse_other_libraries(context, cell, outcome)
         return
     failure = replace(failure, stage="smoke")
-    context.broken[pair] = failure
-    context.folder.log(f"smoke-{pair[0]}-{pair[1]}.txt", f"{failure.message}\n\n{failure.last_words}")
+    context.broken[cell.exchange] = failure
+    context.folder.log(f"{name}.txt", f"{failure.message}\n\n{failure.last_words}")
     context.warn(f"{context.label(cell)} does not work and is left out: {failure.message}")
     for line in failure.last_words.splitlines()[-8:]:
         context.listener.progress(f"    {line}")

@@ -43,6 +43,7 @@ class Ask:
     warmup: Warmup = field(default_factory=Warmup)
     timeout_s: float = 30.0
     seed: int = 0
+    knobs: dict[str, str] = field(default_factory=dict)
 
 
 class TrialFailed(Exception):
@@ -171,7 +172,11 @@ class _Making:
         """Start both ends at once, so that their imports overlap. Requesters wait for the trial on their stdin."""
         host = self.pair.responder
         serve = Serve(
-            protocol=self.ask.protocol, implementation=self.ask.responder, host=host.address, identity=self.identity
+            protocol=self.ask.protocol,
+            implementation=self.ask.responder,
+            host=host.address,
+            identity=self.identity,
+            knobs=self.ask.knobs,
         )
         argv = [*host.python(), "-m", "services.python.programs.respond"]
         self.responder = host.start(argv, cpus=self.pair.responder_cpus)
@@ -251,6 +256,7 @@ class _Making:
             timeout_s=ask.timeout_s,
             seed=ask.seed + number,
             start_at_unix_ns=start_at,
+            knobs=ask.knobs,
         )
 
     def _listen_to_all(self) -> list[tuple[Checked | None, Done, float]]:

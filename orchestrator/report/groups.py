@@ -1,7 +1,7 @@
-"""Cells that stand in one table: the same operation, placement and load, and the same connection policy where that varies.
+"""Cells that stand in one table: the same operation, placement and load, and requests made in the same way.
 
-Where every stack has one policy of its own (REST opens a connection per call, gRPC keeps one), the policy is part of the
-stack, and the stacks stand side by side.
+Where every stack has a way of its own (REST opens a connection per call, gRPC keeps one), that is part of the stack, and
+the stacks stand side by side.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from orchestrator.analysis import differing
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
-from orchestrator.analysis.words import POLICIES, Unit, is_vague, unit_for
+from orchestrator.analysis.words import Unit, is_vague, unit_for
+from orchestrator.experiment.model.factors import Value, phrases
 from orchestrator.report import palette
 
 
@@ -35,9 +36,9 @@ class Group:
         return self.title if self.title.endswith(self.load) else f"{self.title} · {self.load}"
 
     @property
-    def has_mixed_policies(self) -> bool:
-        """Whether its stacks treat their connections differently, so that each row must say how."""
-        return len({cell.connection for cell in self.cells}) > 1
+    def has_mixed_calls(self) -> bool:
+        """Whether requests of its stacks are made in different ways, so that each row must say how."""
+        return len({cell.call for cell in self.cells}) > 1
 
     @property
     def measured(self) -> tuple[CellSummary, ...]:
@@ -69,19 +70,17 @@ class Group:
 
 def groups(summary: RunSummary) -> tuple[Group, ...]:
     """The summary's cells, grouped, in the order in which the plan first names a cell of each."""
-    policies: dict[str, set[str]] = {}
+    calls: dict[str, set[tuple[Value, ...]]] = {}
     for cell in summary.cells:
-        policies.setdefault(cell.stack, set()).add(cell.connection)
-    belongs_to_stack = (
-        all(len(of_stack) == 1 for of_stack in policies.values()) and len(set().union(*policies.values())) > 1
-    )
-    found: dict[tuple[str, str, str, str], list[CellSummary]] = {}
+        calls.setdefault(cell.stack, set()).add(cell.call)
+    belongs_to_stack = all(len(of_stack) == 1 for of_stack in calls.values()) and len(set().union(*calls.values())) > 1
+    found: dict[tuple[str, ...], list[CellSummary]] = {}
     for cell in summary.cells:
-        policy = "" if belongs_to_stack else cell.connection
-        found.setdefault((cell.operation, cell.placement, policy, cell.load), []).append(cell)
+        call = () if belongs_to_stack else phrases(cell.factors)
+        found.setdefault((cell.operation, cell.placement, *call, cell.load), []).append(cell)
     titles = [_title(key) for key in found]
     return tuple(
-        _group(f"g{number}", title if titles.count(title) == 1 else f"{title} · {key[3]}", tuple(cells), summary)
+        _group(f"g{number}", title if titles.count(title) == 1 else f"{title} · {key[-1]}", tuple(cells), summary)
         for number, (title, (key, cells)) in enumerate(zip(titles, found.items(), strict=True), start=1)
     )
 
@@ -136,9 +135,8 @@ def anchor(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
 
 
-def _title(key: tuple[str, str, str, str]) -> str:
-    operation, placement, policy, _ = key
-    return " · ".join(part for part in (operation, placement, POLICIES.get(policy, policy)) if part)
+def _title(key: tuple[str, ...]) -> str:
+    return " · ".join(key[:-1])
 
 
 def _group(slug: str, title: str, cells: tuple[CellSummary, ...], summary: RunSummary) -> Group:

@@ -20,6 +20,7 @@ from markupsafe import Markup
 from orchestrator import unseen
 from orchestrator.analysis import words
 from orchestrator.errors import UsageError
+from orchestrator.experiment.model.factors import Values, phrases
 from orchestrator.report import palette, quantities
 from orchestrator.report.groups import anchor
 from orchestrator.results.documents import whole_file
@@ -109,11 +110,16 @@ def _environment() -> jinja2.Environment:
         anchor=anchor,
         is_vague=words.is_vague,
         vague=words.VAGUE,
-        policy_words=words.POLICIES,
+        call_words=_call_words,
         dash=palette.dash,
         series=palette.series,
     )
     return environment
+
+
+def _call_words(values: Values) -> str:
+    """How requests are made, in words."""
+    return ", ".join(phrases(values))
 
 
 @cache

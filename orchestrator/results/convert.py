@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.model.factors import Value, Values, in_columns
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.record_layout import COLUMNS
 from orchestrator.results import derive
@@ -35,10 +36,14 @@ class Constants:
     stack: str
     operation: str
     placement: str
-    policy: str
-    concurrency: int
+    factors: Values  # those that have a column; what is left out has its default
     block: int
     requester: str
+
+    def by_column(self) -> dict[str, Value]:
+        """The value of each column."""
+        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "factors"}
+        return {**own, **in_columns(self.factors)}
 
 
 def read_record(path: Path, *, most_rows: int | None = None) -> npt.NDArray[np.int64]:
@@ -118,7 +123,7 @@ def convert_elsewhere(folder: RunFolder, scratch: Path) -> dict[str, str]:
 def _table(rows: npt.NDArray[np.int64], constants: Constants) -> pa.Table:
     columns = {name: pa.array(rows[:, place]) for place, name in enumerate(COLUMNS)}
     zeros = pa.array(np.zeros(len(rows), dtype=np.int32))
-    for name, value in asdict(constants).items():
+    for name, value in constants.by_column().items():
         columns[name] = (
             pa.DictionaryArray.from_arrays(zeros, pa.array([value]))
             if isinstance(value, str)
@@ -146,8 +151,7 @@ def _of_trial(trial: TrialRecord, plan: Plan) -> dict[str, Constants]:
             stack=cell.stack,
             operation=cell.operation,
             placement=cell.placement,
-            policy=cell.connection,
-            concurrency=cell.load.concurrency,
+            factors=cell.factors,
             block=trial.block,
             requester=part.host,
         )
@@ -161,8 +165,7 @@ def _of_baseline(baseline: BaselineRecord) -> Constants:
         stack=baseline.kind,
         operation="exchange" if baseline.kind == "tcp" else "ping",
         placement=baseline.placement,
-        policy=baseline.policy,
-        concurrency=1,
+        factors={"connection": baseline.policy, "concurrency": 1},
         block=baseline.block,
         requester=baseline.requester,
     )

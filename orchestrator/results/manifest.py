@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from orchestrator import record_layout
+from orchestrator.experiment.model import factors
 from orchestrator.results.lines import Failure, KeptAnswer, KeptDescription, KeptDone, KeptReady, KeptStats
 
 SCHEMA_VERSION = 1
@@ -33,8 +34,7 @@ SAMPLE_COLUMNS = (
     "stack",
     "operation",
     "placement",
-    "policy",
-    "concurrency",
+    *factors.COLUMNS,
     "block",
     "requester",
 )

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from orchestrator.experiment.model.factors import values
 from orchestrator.experiment.plan.plan import Cell, Limits, Operation, Placement, Plan, PlannedTrial, Stack
 from services.python.contract.lines import Load, Warmup
+
+ECHO = Operation(id="echo", name="echo", label="echo 64 B", payload={"kind": "bytes", "size": 64})
+LOCAL = Placement(id="local", name="local", kind="local")
 
 
 def plan(*protocols: str, repeats: int = 2, requests: int = 50, **changes: Any) -> Plan:
@@ -18,7 +22,7 @@ def plan(*protocols: str, repeats: int = 2, requests: int = 50, **changes: Any) 
             stack=stack.id,
             operation="echo",
             placement="local",
-            connection="reuse",
+            factors=values(stack=stack, operation=ECHO, placement=LOCAL, load=Load(requests=requests)),
             load=Load(requests=requests),
             warmup=Warmup(requests=5, at_least_s=0.0, at_most_s=5.0),
             timeout_s=10.0,
@@ -32,8 +36,8 @@ def plan(*protocols: str, repeats: int = 2, requests: int = 50, **changes: Any) 
         machine=None,
         pin="off",
         stacks=stacks,
-        operations=(Operation(id="echo", name="echo", label="echo 64 B", payload={"kind": "bytes", "size": 64}),),
-        placements=(Placement(id="local", name="local", kind="local"),),
+        operations=(ECHO,),
+        placements=(LOCAL,),
         cells=cells,
         trials=trials(cells, repeats),
         repeats=repeats,

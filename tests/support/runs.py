@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.model.factors import values
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.results import ownership
@@ -104,14 +105,14 @@ def a_plan(
     ]
     placements = placements or [p.Placement(id="local", name="local", kind="local")]
     operation = operation or p.Operation(id="add", name="add", label="add", request_bytes=8, reply_bytes=8)
-    load = load or p.Load(concurrency=1, requests=1000)
+    load, call = load or p.Load(concurrency=1, requests=1000), {"connection": connection}
     cells = tuple(
         p.Cell(
             id=f"{stack.id}.{operation.id}.{placement.id}",
             stack=stack.id,
             operation=operation.id,
             placement=placement.id,
-            connection=connection,
+            factors=values(stack=stack, operation=operation, placement=placement, load=load, call=call),
             load=load,
             warmup=p.Warmup(requests=warmup, at_least_s=0.0),
         )

@@ -20,6 +20,7 @@ from orchestrator.analysis.summary import (
     Strip,
     TrialSummary,
 )
+from orchestrator.experiment.model.factors import DEFAULTS
 from orchestrator.results.manifest import TrialRecord
 
 STACKS = (
@@ -219,15 +220,20 @@ def _cell(
         id=f"{stack_id}-{operation[0]}-{placement}",
         stack=stack_id,
         stack_label=label,
-        protocol=protocol,
-        responder=responder,
-        client=client,
+        factors={
+            "protocol": protocol,
+            "responder": responder,
+            "client": client,
+            "operation": operation[0],
+            "placement": placement,
+            **DEFAULTS,
+            "concurrency": 1,
+            "rate": None,
+        },
         operation=operation_label,
         operation_id=operation[0],
         placement=placement,
         placement_id=placement,
-        connection="reuse",
-        concurrency=1,
         load=f"{samples:,} requests, 1 in flight",
         distribution=of,
         errors={},

@@ -107,7 +107,7 @@ def _groups(run: RunEvidence, placement: str) -> Iterator[Logs]:
     for cell in run.cells:
         medians = by_block((t.summary for t in cell.trials if t.summary), "median")
         if cell.placement.id == placement and len(medians) >= FEWEST_BLOCKS:
-            groups.setdefault((cell.operation.id, cell.cell.connection, cell.cell.load), []).append(medians)
+            groups.setdefault(cell.cell.setting, []).append(medians)
     for members in groups.values():
         blocks = sorted(set(members[0]).intersection(*members))
         if len(blocks) >= FEWEST_BLOCKS:

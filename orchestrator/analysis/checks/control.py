@@ -27,10 +27,7 @@ def judge(run: RunEvidence, found: Sequence[CheckResult]) -> Finding | None:
 
 
 def _is_twin(cell: CellEvidence, control: CellEvidence) -> bool:
-    return cell.stack.id == control.stack.control_of and (
-        (cell.cell.operation, cell.cell.placement, cell.cell.connection, cell.cell.load)
-        == (control.cell.operation, control.cell.placement, control.cell.connection, control.cell.load)
-    )
+    return cell.stack.id == control.stack.control_of and cell.cell.setting == control.cell.setting
 
 
 def _invalid(control: CellEvidence, twin: CellEvidence, found: Sequence[CheckResult]) -> Finding | None:

@@ -140,10 +140,8 @@ def _typical(cell: CellEvidence) -> Pauses | None:
 
 def _beside(cell: CellEvidence, run: RunEvidence) -> Iterable[CellEvidence]:
     """The cells that differ from it in the stack alone."""
-    mine = cell.cell
     for other in run.cells:
-        alike = (other.cell.operation, other.cell.placement, other.cell.connection, other.cell.load)
-        if other.stack.id != cell.stack.id and alike == (mine.operation, mine.placement, mine.connection, mine.load):
+        if other.stack.id != cell.stack.id and other.cell.setting == cell.cell.setting:
             yield other
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, field_validator, model_validator
 
+from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, Factor
 from orchestrator.experiment.model.host_rules import MOST_RTT_S, MOST_TTL_S, ZONE_PATTERN
 from orchestrator.experiment.providers import EMULATING, MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
 from orchestrator.experiment.read.fields import (
@@ -19,7 +21,7 @@ from orchestrator.experiment.read.fields import (
     Shorthand,
     Size,
 )
-from services.python.contract.offers import MAX_PAYLOAD_BYTES, Policy
+from services.python.contract.offers import MAX_PAYLOAD_BYTES
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
 MAX_REQUESTS = 100_000_000
@@ -45,6 +47,42 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+Model = TypeVar("Model", bound=Strict)
+
+_OF_KIND: dict[str, Any] = {"name": Short, "bytes": Size, "count": int, "rate": Rate}
+
+
+def _with_factors(fields: Callable[[Factor], tuple[Any, Any] | None]) -> Callable[[type[Model]], type[Model]]:
+    """Adds a key for every factor that `fields` gives a type and a default for."""
+
+    def add(model: type[Model]) -> type[Model]:
+        keys: dict[str, Any] = {factor.name: field for factor in FACTORS if (field := fields(factor))}
+        return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **keys)
+
+    return add
+
+
+def _one_or_many(factor: Factor) -> Any:
+    levels = tuple(level.value for level in factor.levels)
+    of: Any = OneOrMany  # a type that is only known here: no checker can follow it
+    return of[Literal.__getitem__(levels) if levels else _OF_KIND[factor.kind]]
+
+
+def _chosen_for_all(factor: Factor) -> tuple[Any, Any] | None:
+    described = Field(description=f"{factor.description}.")
+    return (Annotated[_one_or_many(factor), described], (factor.default,)) if factor in OF_THE_CALL else None
+
+
+def _chosen_for_a_stack(factor: Factor) -> tuple[Any, Any] | None:
+    described = Field(description=f"{factor.description}; the experiment's `{factor.name}` unless given.")
+    return (Annotated[_one_or_many(factor) | None, described], None) if factor in OF_THE_CALL else None
+
+
+def _left_out(factor: Factor) -> tuple[Any, Any] | None:
+    return (_one_or_many(factor) | None, None) if factor.is_excludable else None
+
+
+@_with_factors(_chosen_for_a_stack)
 class StackSpec(Strict):
     """Who answers and who asks. A protocol's name alone means its default implementation and client."""
 
@@ -56,12 +94,6 @@ class StackSpec(Strict):
     client: Annotated[
         OneOrMany[Short] | None,
         Field(description="The client library that asks; unless given, a thin one fit for the requests in flight."),
-    ] = None
-    connection: Annotated[
-        OneOrMany[Policy] | None,
-        Field(
-            description="Keep connections (reuse) or open one per request; the experiment's `connection` unless given."
-        ),
     ] = None
 
 
@@ -202,19 +234,9 @@ class PlacementSpec(Strict):
     ] = None
 
 
+@_with_factors(_left_out)
 class ExcludeSpec(Strict):
     """A part of the matrix to leave out: every cell that matches all the keys given."""
-
-    protocol: OneOrMany[Short] | None = None
-    responder: OneOrMany[Short] | None = None
-    client: OneOrMany[Short] | None = None
-    operation: OneOrMany[Short] | None = None
-    bytes: OneOrMany[Size] | None = None
-    records: OneOrMany[int] | None = None
-    placement: OneOrMany[Short] | None = None
-    connection: OneOrMany[Policy] | None = None
-    concurrency: OneOrMany[int] | None = None
-    rate: OneOrMany[Rate] | None = None
 
 
 class LimitsSpec(Strict):
@@ -261,6 +283,7 @@ def _one_line(text: str) -> str:
     return line
 
 
+@_with_factors(_chosen_for_all)
 class Experiment(Strict):
     """One question about protocols, and how to measure the answer."""
 
@@ -311,9 +334,6 @@ class Experiment(Strict):
         ],
         Field(description="What is asked."),
     ]
-    connection: Annotated[
-        OneOrMany[Policy], Field(description="Keep connections (reuse), or open one per request (per-request).")
-    ] = ("reuse",)
     load: Annotated[
         LoadSpec, Field(description="How requests are offered; 1,000 in a closed loop of one unless given.")
     ] = LoadSpec()

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orchestrator import record_layout
+from orchestrator.experiment.model.factors import OF_THE_CALL
 from orchestrator.experiment.plan.machines import MACHINES, cost_usd
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.regions import HOME_ZONE, profile, region_of
@@ -72,7 +73,8 @@ def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
         for cell in summary.get("cells", ()):
             per_s, sizes = cell.get("throughput_per_s"), cell.get("body_bytes")
             is_small = sizes is not None and max(sizes) <= _SEGMENT_BYTES
-            is_plain = cell.get("connection") == "reuse" and cell.get("concurrency") == 1
+            made = cell.get("factors") or {}
+            is_plain = made.get("concurrency") == 1 and all(made.get(f.name) == f.default for f in OF_THE_CALL)
             if per_s and is_small and is_plain and cell["id"] not in rates:
                 found.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
     return Costs(request_s=found)

@@ -1,13 +1,16 @@
-"""The product of stacks, operations, placements, connections and loads, less what the file leaves out."""
+"""The product of stacks, operations, placements, ways to call and loads, less what the file leaves out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 from typing import Any
 
+from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec
+from orchestrator.experiment.model.factors import Value, Values
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
@@ -25,7 +28,7 @@ from orchestrator.experiment.plan.stacks import (
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_rate
 from services.python.contract.lines import Load, Warmup
-from services.python.contract.offers import Policy, Protocol
+from services.python.contract.offers import Protocol
 
 CONTROLS = 2  # A/A copies of the reference stack: with itself, three entries of one thing
 MAX_CELLS = 10_000
@@ -69,14 +72,16 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     for question, loads, warmup in questions:
         for entry, load in product(entries, loads):
             stack = entry.stack_for(load)
-            for policy, placement in product(entry.policies, placements):
-                if excluder.leaves_out(stack, question.operation, placement, policy, load):
+            for call, placement in product(entry.calls, placements):
+                operation = question.operation
+                values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
+                if excluder.leaves_out(values):
                     continue
-                client, operation = entry.client_for(load), question.operation.name
-                reason = refusal(entry, client, operation, policy)
-                cell = _cell(located, stack, question.operation, placement, policy, load, warmup)
+                client = entry.client_for(load)
+                reason = refusal(entry, client, operation.name, call)
+                cell = _cell(located, stack, operation, placement, values, load, warmup)
                 if reason:
-                    located.add(entry.path, f"{reason}. {way_out(entry, client, operation, policy)}")
+                    located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call)}")
                 elif cell.id in cells:
                     located.add(
                         entry.path, f"stack {stack.id} is given twice; `control: true` enters the reference again."
@@ -114,7 +119,7 @@ def _refuse_too_many_cells(
 ) -> None:
     """Count the product before it is made; what `exclude` would leave out counts too, as it is made first."""
     located.raise_problems()
-    stacks = sum(len(entry.policies) for entry in entries)
+    stacks = sum(prod(len(values) for values in entry.chosen.values()) for entry in entries)
     asked = sum(len(loads) for _, loads, _ in questions)
     count = stacks * asked * len(placements)
     if count > MAX_CELLS:
@@ -149,7 +154,7 @@ def _cell(
     stack: Stack,
     operation: Operation,
     placement: Placement,
-    policy: Policy,
+    values: dict[str, Value],
     load: Load,
     warmup: Warmup,
 ) -> Cell:
@@ -157,11 +162,11 @@ def _cell(
     if load.rate_per_s is not None:
         offered = f"r{format_rate(load.rate_per_s).removesuffix('/s')}-{offered}"
     return Cell(
-        id="__".join((stack.id, operation.id, placement.id, policy, offered)),
+        id="__".join((stack.id, operation.id, placement.id, *factors.short(values), offered)),
         stack=stack.id,
         operation=operation.id,
         placement=placement.id,
-        connection=policy,
+        factors=values,
         load=load,
         warmup=warmup,
         timeout_s=located.experiment.timeout,
@@ -251,21 +256,7 @@ class _Excluder:
         self._items = [_wanted(item) for item in located.experiment.exclude]
         self._used = [False] * len(self._items)
 
-    def leaves_out(self, stack: Stack, operation: Operation, placement: Placement, policy: Policy, load: Load) -> bool:
-        if not self._items:
-            return False
-        values: dict[str, object] = {
-            "protocol": stack.protocol,
-            "responder": stack.responder,
-            "client": stack.client,
-            "operation": operation.name,
-            "bytes": operation.payload.get("size"),
-            "records": operation.payload.get("count"),
-            "placement": placement.name,
-            "connection": policy,
-            "concurrency": load.concurrency,
-            "rate": load.rate_per_s,
-        }
+    def leaves_out(self, values: Values) -> bool:
         is_left_out = False
         for index, item in enumerate(self._items):
             if all(values[key] in wanted for key, wanted in item):

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
+from orchestrator.experiment.model.factors import Value, knobs, of_the_call
 from orchestrator.experiment.providers import ProviderName
 from services.python.contract.lines import Load, Warmup
+from services.python.contract.offers import Policy
 
 SCHEMA_VERSION = 1
 
@@ -72,16 +74,45 @@ class Placement:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One point of the matrix; refers to its parts by id. `id` is stable: a slug of its parts, safe in a path."""
+    """One point of the matrix: a value of every factor. Refers to its parts by id, as they say more than the value.
+
+    `id` is stable: a slug of its parts, safe in a path.
+    """
 
     id: str
     stack: str
     operation: str
     placement: str
-    connection: Literal["reuse", "per-request"]
+    factors: dict[str, Value] = field(hash=False)
     load: Load
     warmup: Warmup
     timeout_s: float = 30.0
+
+    @property
+    def connection(self) -> Policy:
+        """What is done with connections."""
+        policy: Any = self.factors["connection"]
+        found: Policy = policy
+        return found
+
+    @property
+    def setting(self) -> tuple[object, ...]:
+        """What cells that are compared have in common: all but the stack."""
+        return (self.operation, self.placement, *self.setting_elsewhere)
+
+    @property
+    def setting_elsewhere(self) -> tuple[object, ...]:
+        """How requests are made and offered: the setting without what is asked, and where."""
+        return (*of_the_call(self.factors), self.load)
+
+    @property
+    def exchange(self) -> tuple[str, ...]:
+        """What decides how large both bodies are on the wire: one checked reply tells it for all cells that share it."""
+        return (self.stack, self.operation, *(f"{name}-{value}" for name, value in knobs(self.factors).items()))
+
+    def having(self, **values: Value) -> Cell:
+        """The same cell with other values of some factors."""
+        return replace(self, factors={**self.factors, **values})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +177,8 @@ class Plan:
         parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("cells", "trials")}
         document: dict[str, Any] = {name: _plain(value) for name, value in parts.items()}
         document["cells"] = [
-            {**vars(c), "load": dict(vars(c.load)), "warmup": dict(vars(c.warmup))} for c in self.cells
+            {**vars(c), "factors": dict(c.factors), "load": dict(vars(c.load)), "warmup": dict(vars(c.warmup))}
+            for c in self.cells
         ]
         document["trials"] = [dict(vars(trial)) for trial in self.trials]
         return document

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Plan
+from orchestrator.experiment.model import factors
+from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, Plan
 from orchestrator.shapes import decode
 from services.python.contract.offers import MAX_PAYLOAD_BYTES
 
@@ -52,8 +53,11 @@ def read_plan(raw: Any) -> Plan:
         require(stack.control_of is None or stack.control_of in stacks, f"stacks.{number}.control_of", stack.control_of)
     require(plan.reference is None or plan.reference in stacks, "reference", plan.reference)
     for number, cell in enumerate(plan.cells):
+        parts: dict[str, Any] = {}
         for name, known in (("stack", stacks), ("operation", operations), ("placement", placements)):
             require(getattr(cell, name) in known, f"cells.{number}.{name}", getattr(cell, name))
+            parts[name] = known[getattr(cell, name)]
+        _require_factors(f"cells.{number}.factors", cell, parts)
         require(cell.timeout_s > 0, f"cells.{number}.timeout_s", cell.timeout_s)
         require(cell.load.concurrency >= 1, f"cells.{number}.load.concurrency", cell.load.concurrency)
         for name in ("requests", "duration_s", "rate_per_s"):
@@ -75,11 +79,22 @@ def read_plan(raw: Any) -> Plan:
     return plan
 
 
-def _by_id(name: str, parts: Iterable[Any]) -> set[str]:
-    found = set[str]()
+def _require_factors(place: str, cell: Cell, parts: dict[str, Any]) -> None:
+    """ValueError unless a cell's factors are those of its parts, and those of its call have one of their values."""
+    expected = factors.values(**parts, load=cell.load, call=cell.factors)
+    require(cell.factors.keys() == expected.keys(), place, sorted(cell.factors.keys() ^ expected.keys()))
+    for name, value in expected.items():
+        require(cell.factors[name] == value, f"{place}.{name}", cell.factors[name])
+    for factor in factors.OF_THE_CALL:
+        known = {level.value for level in factor.levels}
+        require(cell.factors[factor.name] in known, f"{place}.{factor.name}", cell.factors[factor.name])
+
+
+def _by_id(name: str, parts: Iterable[Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for number, part in enumerate(parts):
         require(part.id not in found, f"{name}.{number}.id", part.id)
-        found.add(part.id)
+        found[part.id] = part
     require(bool(found), name, "none")
     return found
 

@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.experiment import StackSpec
+from orchestrator.experiment.model.factors import OF_THE_CALL, Value, Values, choices, knobs
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.differences import parts_of
 from orchestrator.experiment.plan.own_work import ALL_READ, SOME_UNREAD, declared
 from orchestrator.experiment.plan.plan import Stack
 from orchestrator.experiment.read.tree import Key
 from services.python.contract.lines import Load
-from services.python.contract.offers import POLICIES, Client, Policy, Protocol, Responder
+from services.python.contract.offers import Client, Protocol, Responder
 
 ALL = "all"
 
@@ -31,7 +32,12 @@ class Entry:
     protocol: Protocol
     responder: Responder
     client: Client | None
-    policies: tuple[Policy, ...]
+    chosen: Mapping[str, tuple[Value, ...]]  # of each factor of the call, the values asked for
+
+    @property
+    def calls(self) -> tuple[Values, ...]:
+        """Every way in which its requests are to be made: a value for each factor of the call."""
+        return tuple(choices(self.chosen))
 
     def client_for(self, load: Load) -> Client:
         """The client named in the file, else the protocol's default one for so many requests in flight."""
@@ -58,7 +64,7 @@ def resolve_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[En
 
 
 def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Mapping[str, Protocol]) -> Iterator[Entry]:
-    policies = spec.connection or located.experiment.connection
+    chosen = {f.name: getattr(spec, f.name) or getattr(located.experiment, f.name) for f in OF_THE_CALL}
     if spec.protocol == ALL:
         if spec.responder or spec.client:
             located.add(
@@ -66,9 +72,7 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
             )
         for protocol in known.values():
             if not protocol.is_floor:
-                yield Entry(
-                    path=path, protocol=protocol, responder=protocol.responder(), client=None, policies=policies
-                )
+                yield Entry(path=path, protocol=protocol, responder=protocol.responder(), client=None, chosen=chosen)
         return
     if spec.protocol not in known:
         located.add(
@@ -86,7 +90,7 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
         named = (_named(located, (*path, "client"), "client", protocol, name, protocol.clients) for name in spec.client)
         clients = [client for client in named if client]
     for responder, client in product(responders, clients):
-        yield Entry(path=path, protocol=protocol, responder=responder, client=client, policies=policies)
+        yield Entry(path=path, protocol=protocol, responder=responder, client=client, chosen=chosen)
 
 
 def _named(
@@ -98,24 +102,25 @@ def _named(
     return by_name.get(name)
 
 
-def refusal(entry: Entry, client: Client, operation: str, policy: Policy) -> str | None:
-    """Why a combination cannot be measured; None when it can."""
+def refusal(entry: Entry, client: Client, operation: str, call: Values) -> str | None:
+    """Why a combination cannot be measured; None when it can. `call` has a value for each factor of the call."""
     protocol = entry.protocol
     if operation not in protocol.operations:
         return f"{protocol.name} does not carry '{operation}' (it carries {', '.join(sorted(protocol.operations))})"
     for part, role in ((entry.responder, "responder"), (client, "client")):
-        for what in (operation, policy):
+        refused = {operation: f"'{operation}'", **{str(value): f"{name}: {value}" for name, value in call.items()}}
+        for what, words in refused.items():
             if what in part.refuses:
-                words = f"connection: {what}" if what == policy else f"'{what}'"
                 return f"{protocol.name}'s {role} {part.name} cannot do {words}: {part.refuses[what]}"
-    return None
+    return protocol.refusal_of(knobs(call))
 
 
-def way_out(entry: Entry, client: Client, operation: str, policy: Policy) -> str:
+def way_out(entry: Entry, client: Client, operation: str, call: Values) -> str:
     """What to write instead of a combination that is refused."""
-    for other in POLICIES:
-        if other != policy and refusal(entry, client, operation, other) is None:
-            return f"Give the stack `connection: {other}`, or leave this part out with `exclude`."
+    for factor in OF_THE_CALL:
+        for level in factor.levels:
+            if refusal(entry, client, operation, {**call, factor.name: level.value}) is None:
+                return f"Give the stack `{factor.name}: {level.value}`, or leave this part out with `exclude`."
     return "Change the stack, or leave this part out with `exclude`."
 
 

@@ -81,7 +81,8 @@ class Trial(Line):
     """One trial, the only line on a requester's stdin.
 
     `record` is the file that its rows go to. `start_at_unix_ns` holds back the measured phase until that moment of the
-    wall clock, so that several requesters begin together.
+    wall clock, so that several requesters begin together. `knobs`: what is set about the requests beside the
+    other keys (protos/process.md); only what is not at its default.
     """
 
     target: Target
@@ -96,6 +97,7 @@ class Trial(Line):
     timeout_s: float = 30.0
     seed: int = 0
     start_at_unix_ns: int | None = None
+    knobs: dict[str, str] = field(default_factory=dict)
     contract: Literal[2] = VERSION
     type: Literal["trial"] = "trial"
 

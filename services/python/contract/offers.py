@@ -97,7 +97,8 @@ class Protocol:
 
     The first responder is the default one. `sequential` and `concurrent` name the default client at one request in
     flight and beyond. `round_trips_to_open` counts the round trips that opening a connection costs before the first
-    request can be sent, TCP's own handshake included.
+    request can be sent, TCP's own handshake included. `knobs`: the values beside the default that all of its responders and
+    clients can be told of a knob (protos/process.md), by its name; `without_knobs` gives the reason why it has none.
     """
 
     name: str
@@ -110,7 +111,22 @@ class Protocol:
     concurrent: str
     round_trips_to_open: int = 1
     is_floor: bool = False
+    knobs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    without_knobs: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def lacks(self, knob: str, value: str) -> str | None:
+        """Why neither end can be told so; None when both can."""
+        if value in self.knobs.get(knob, ()):
+            return None
+        return self.without_knobs.get(knob) or f"it has no such {knob}"
+
+    def refusal_of(self, knobs: Mapping[str, str]) -> str | None:
+        """Why an end of this protocol cannot be told all of these; None when it can."""
+        for name, value in knobs.items():
+            if reason := self.lacks(name, value):
+                return f"{self.name} cannot do {name}: {value}: {reason}"
+        return None
 
     def responder(self, name: str | None = None) -> Responder:
         """The responder of that name, the default one without a name; KeyError when there is none."""

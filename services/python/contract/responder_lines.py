@@ -23,9 +23,9 @@ class Serve(Line):
     """What a responder answers, and where; the first line on its stdin.
 
     Without an `implementation` the protocol's first one answers. `port` 0 is any free one. `identity` is the nonce that
-    it answers with when it is asked who it is. `knobs` are options of the implementation by name, `resources` what an
-    operation needs by name (the address of a database, say), `tls` its certificate; who does not support one that is
-    given refuses to start and says so.
+    it answers with when it is asked who it is. `knobs` are settings of the requests that are not at their defaults,
+    `resources` what an operation needs by name (the address of a database, say), `tls` its certificate; who does not
+    support one that is given refuses to start and says so.
     """
 
     protocol: str
@@ -33,7 +33,7 @@ class Serve(Line):
     implementation: str | None = None
     host: str = "127.0.0.1"
     port: Port = 0
-    knobs: dict[str, bool | int | float | str] = field(default_factory=dict)
+    knobs: dict[str, str] = field(default_factory=dict)
     resources: dict[str, str] | None = None
     tls: Tls | None = None
     contract: Literal[2] = VERSION

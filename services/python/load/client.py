@@ -10,7 +10,7 @@ part of the timed call.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 Request = Mapping[str, Any]
@@ -29,6 +29,7 @@ class CallSpec:
     operation: str
     timeout_s: float
     example: Request
+    knobs: Mapping[str, str] = field(default_factory=dict)  # what is not at its default (protos/process.md)
 
 
 class CallFailed(Exception):

@@ -93,12 +93,15 @@ def main() -> NoReturn:
     # Every thread started from here on inherits the mask, so that only `await_signal` gets these two.
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     try:
-        responder = find_protocol(serve.protocol).responder(serve.implementation)
+        protocol = find_protocol(serve.protocol)
+        responder = protocol.responder(serve.implementation)
     except KeyError as error:
         _refuse(f"unknown protocol or implementation {error.args[0]!r}; `orch services` lists what there is")
     where = f"{serve.protocol}/{responder.name}"
+    if reason := protocol.refusal_of(serve.knobs):
+        _refuse(reason)
     _refuse_unsupported(serve, where)
-    dispatcher = Dispatcher(identity=serve.identity)
+    dispatcher = Dispatcher(identity=serve.identity, knobs=serve.knobs)
     control = Control(dispatcher, responder, lines)
     threading.Thread(target=control.await_signal, name="signals", daemon=True).start()
     threading.Thread(target=control.obey, name="control", daemon=True).start()
@@ -121,8 +124,6 @@ def main() -> NoReturn:
 
 def _refuse_unsupported(serve: Serve, where: str) -> None:
     """What a serve line may ask for and no implementation here offers is refused, never passed over."""
-    if serve.knobs:
-        _refuse(f"{where} has no knob {next(iter(serve.knobs))!r}; it has none")
     if serve.resources is not None:
         _refuse(f"{where} does not support resources: {', '.join(serve.resources) or 'an empty list'}")
     if serve.tls is not None:

@@ -93,6 +93,8 @@ def load_parts(trial: Trial) -> Parts:
         raise CannotTry("trial", f"no such protocol, client or operation: {error}; see `orch services`") from error
     if operation.name not in protocol.operations:
         raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
+    if reason := protocol.refusal_of(trial.knobs):
+        raise CannotTry("trial", reason)
     try:
         _refuse_impossible(trial.load)
         make = operation.requests(trial.payload, trial.seed)
@@ -106,7 +108,12 @@ def load_parts(trial: Trial) -> Parts:
     def dialer(operation_name: str, example: Request) -> Any:
         target = trial.target
         call = CallSpec(
-            host=target.host, port=target.port, operation=operation_name, timeout_s=trial.timeout_s, example=example
+            host=target.host,
+            port=target.port,
+            operation=operation_name,
+            timeout_s=trial.timeout_s,
+            example=example,
+            knobs=trial.knobs,
         )
         return module.dialer(call, client)
 

@@ -21,6 +21,7 @@ class Dispatcher:
     """Answers, behind every protocol; `answer` may be called from any thread."""
 
     identity: str
+    knobs: Mapping[str, str] = field(default_factory=dict)  # what is not at its default (protos/process.md)
     wall_clock_ns: Callable[[], int] = time.time_ns
     answered: int = 0
     peers: set[Peer] = field(default_factory=set)

@@ -245,7 +245,7 @@ def as_published(summary: RunSummary) -> AuditFile:
             "operation": c.operation,
             "placement": c.placement,
             "connection": c.connection,
-            "concurrency": c.concurrency,
+            "concurrency": c.factors["concurrency"],
             "samples": c.distribution.n,
             "throughput_per_s": round(c.throughput_per_s or 0, 1),
             "request_bytes": round(c.body_bytes[0]) if c.body_bytes else None,

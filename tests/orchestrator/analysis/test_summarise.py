@@ -172,7 +172,7 @@ def test_ratios_of_every_statistic_point_the_same_way(summary):
 
 def test_a_stack_with_another_policy_is_compared_and_the_group_says_so():
     plan = a_plan()
-    flask = replace(plan.cells[1], connection="per-request", id="flask")
+    flask = replace(plan.cells[1].having(connection="per-request"), id="flask")
     trials = tuple(replace(t, cell="flask") if t.cell == plan.cells[1].id else t for t in plan.trials)
     plan = replace(plan, cells=(plan.cells[0], flask), trials=trials)
     groups = {c.group for c in summarise(a_run(plan)).comparisons}

@@ -20,7 +20,7 @@ def with_another_policy(stack: str, **differing):
     """A run in which one stack was measured with a new connection for each request as well, at two loads."""
     run = a_run(stacks=3)
     cell = next(cell for cell in run.cells if cell.stack == stack)
-    more = [replace(cell, id=f"more-{n}", connection="per-request", **differing) for n in range(2)]
+    more = [replace(cell.having(connection="per-request"), id=f"more-{n}", **differing) for n in range(2)]
     return replace(run, cells=(*run.cells, *more)), more
 
 

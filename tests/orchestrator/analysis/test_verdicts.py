@@ -7,11 +7,11 @@ from functools import cache
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from orchestrator.analysis import words
 from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.equivalence import reason, standing
 from orchestrator.analysis.summary import Comparison
 from orchestrator.analysis.verdicts import verdicts
+from orchestrator.experiment.model.factors import BY_NAME
 from tests.support.summaries import a_run
 
 STACKS = ("rest", "grpc", "cbor", "avro")
@@ -37,15 +37,12 @@ def the_cell():
 def cell_of(stack, operation, placement, policy, load, **more):
     name, rtt = placement
     return replace(
-        the_cell(),
+        the_cell().having(protocol=stack, client=f"client of {stack}", connection=policy),
         id="|".join((stack, operation, name, policy, load)),
         stack=stack,
         stack_label=f"{stack} (thin)",
-        protocol=stack,
-        client=f"client of {stack}",
         operation=operation,
         placement=name,
-        connection=policy,
         load=load,
         ping_floor=rtt,
         **more,
@@ -154,7 +151,7 @@ def test_what_is_said_over_distance_names_the_connection(run):
     cells, comparisons = run
     for sentence in verdicts(cells, comparisons, ()):
         for part in re.findall(r"For [^;]*?;over distance|For [^;]*; over distance", sentence):
-            assert any(policy in part for policy in words.POLICIES.values()), sentence
+            assert any(level.words in part for level in BY_NAME["connection"].levels), sentence
 
 
 def by_policy(outcome, placements=PLACEMENTS[:2]):

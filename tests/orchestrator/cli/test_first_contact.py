@@ -111,14 +111,14 @@ def test_backticks_become_code_and_nothing_else_becomes_markup():
 
 def test_no_caption_speaks_of_one_connection_where_64_requests_are_in_flight():
     summary = a_summary()
-    cells = tuple(replace(c, concurrency=64, load="1,000 requests, 64 in flight") for c in summary.cells)
+    cells = tuple(replace(c.having(concurrency=64), load="1,000 requests, 64 in flight") for c in summary.cells)
     settings = {row.setting for row in answer(replace(summary, cells=cells)).table}
     assert all("64 in flight" in text and "one connection" not in text for text in settings)
 
 
 def test_the_terminal_names_unlike_clients_in_the_reports_own_sentence():
     summary = summarise(a_run())
-    cells = tuple(replace(cell, client=f"client of {cell.protocol}") for cell in summary.cells)
+    cells = tuple(cell.having(client=f"client of {cell.protocol}") for cell in summary.cells)
     summary = replace(summary, cells=cells, verdicts=verdicts(cells, summary.comparisons, summary.checks))
     found = answer(summary)
     assert found.clients in summary.verdicts
@@ -129,7 +129,7 @@ def test_the_terminal_names_unlike_clients_in_the_reports_own_sentence():
 
 def test_one_client_for_all_needs_no_word():
     summary = summarise(a_run())
-    cells = tuple(replace(cell, client="pycurl") for cell in summary.cells)
+    cells = tuple(cell.having(client="pycurl") for cell in summary.cells)
     assert answer(replace(summary, cells=cells)).clients == ""
 
 

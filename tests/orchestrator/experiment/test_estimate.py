@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.experiment.model.factors import DEFAULTS
 from orchestrator.experiment.plan.estimate import Costs, Estimate, costs_from, estimate, hosts_needed
 from orchestrator.experiment.plan.planning import make_plan
 from services.python.contract.offers import Protocol
@@ -98,13 +99,14 @@ def test_this_machine_needs_no_hosts(write: Write, known: Known) -> None:
     assert estimated(write, known, MINIMAL).hosts == ()
 
 
-def earlier(provider: str = "local", rate_per_s: float | None = None, **cell: object) -> dict[str, object]:
+def earlier(
+    provider: str = "local", rate_per_s: float | None = None, factors: dict[str, object] | None = None, **cell: object
+) -> dict[str, object]:
     """The summary of a run in which REST answered 100 small requests a second, unless `cell` says otherwise."""
     measured = {
         "id": "c",
         "stack": "rest-fastapi-thin",
-        "connection": "reuse",
-        "concurrency": 1,
+        "factors": {**DEFAULTS, "concurrency": 1, **(factors or {})},
         "body_bytes": [53.0, 106.0],
         "throughput_per_s": 100.0,
         **cell,
@@ -122,8 +124,8 @@ def test_what_a_request_took_in_the_newest_run_is_what_it_is_expected_to_take(wr
 @pytest.mark.parametrize(
     "unfit",
     [
-        earlier(connection="per-request"),
-        earlier(concurrency=8),
+        earlier(factors={"connection": "per-request"}),
+        earlier(factors={"concurrency": 8}),
         earlier(body_bytes=[1_580_000.0, 27.0]),
         earlier(body_bytes=None),
         earlier(throughput_per_s=None),

@@ -17,7 +17,7 @@ def cell(name: str, placement: str) -> Cell:
         stack="s",
         operation="o",
         placement=placement,
-        connection="reuse",
+        factors={"connection": "reuse"},
         load=Load(requests=1),
         warmup=Warmup(),
     )

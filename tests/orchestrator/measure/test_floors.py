@@ -17,8 +17,8 @@ def done(warmup_requests: int) -> Done:
 
 
 def cells(*names: str, policy: str = "reuse"):
-    one = plan("tcp").cells[0]
-    return [replace(one, id=name, stack=name, connection=policy) for name in names]
+    one = plan("tcp").cells[0].having(connection=policy)
+    return [replace(one, id=name, stack=name) for name in names]
 
 
 def test_cells_that_fit_one_segment_share_a_floor_of_the_largest_of_them():

@@ -340,7 +340,7 @@ def test_a_stack_that_never_answered_keeps_its_row():
 def test_texts_of_an_experiment_cannot_become_markup():
     run = a_run(stacks=2)
     cells = tuple(
-        replace(cell, stack_label=HOSTILE + cell.id, operation=HOSTILE, client=HOSTILE, errors={HOSTILE: 1})
+        replace(cell.having(client=HOSTILE), stack_label=HOSTILE + cell.id, operation=HOSTILE, errors={HOSTILE: 1})
         for cell in run.cells
     )
     check = replace(run.checks[0], name=HOSTILE, evidence={HOSTILE: HOSTILE}, explanation=HOSTILE, verdict="fail")

@@ -21,7 +21,12 @@ from orchestrator.results.records import sha256_of_rows
 from tests.support.hosts import rows
 
 CONSTANTS = Constants(
-    stack="rest", operation="echo", placement="local", policy="reuse", concurrency=4, block=2, requester="h1"
+    stack="rest",
+    operation="echo",
+    placement="local",
+    factors={"connection": "reuse", "concurrency": 4},
+    block=2,
+    requester="h1",
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from services.python.codecs import gzipped
 from services.python.contract.offers import MAX_MESSAGE_BYTES, Client, Parts, Protocol, Responder
 
 _PARTS = Parts(codec="Protocol Buffers", transport="gRPC", server="grpcio threads", framework="grpcio")
@@ -73,13 +74,15 @@ PROTOCOL = Protocol(
             settings=_AIO_SETTINGS,
         ),
     ),
+    knobs=gzipped.KNOBS,
     sequential="grpcio",
     concurrent="grpc-aio",
     # The client waits for the server's SETTINGS frame before its first call. The server sends that frame as soon as it
     # has accepted, without waiting for the client's preface, so it comes one round trip after TCP's own handshake.
     round_trips_to_open=2,
     settings={
-        "compression": "off",
+        **gzipped.SETTINGS,
+        gzipped.ASKED_FOR: f"level {gzipped.LEVEL}; a message that it would not make smaller is sent as it is",
         "largest message": f"{MAX_MESSAGE_BYTES} bytes",
         "retries": "off",
         "keepalive": "off",

@@ -21,7 +21,7 @@ class GrpcAioDialer:
 
     async def dial(self) -> GrpcAioConnection:
         """A new channel."""
-        return GrpcAioConnection(self.calling, grpc.aio.insecure_channel(self.calling.target, options=options.CHANNEL))
+        return GrpcAioConnection(self.calling, grpc.aio.insecure_channel(**self.calling.channel))
 
 
 class GrpcAioConnection(GrpcConnectionBase):

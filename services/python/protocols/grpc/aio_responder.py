@@ -25,7 +25,7 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
 
 
 async def _serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-    server = grpc.aio.server(options=options.SERVER)
+    server = grpc.aio.server(options=options.SERVER, compression=options.compression(dispatcher.knobs))
     servicer = SimpleNamespace(
         **{method.name: _handler(dispatcher, operation, method) for operation, method in METHODS.items()}
     )

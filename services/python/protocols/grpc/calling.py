@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+from services.python.codecs import gzipped
 from services.python.codecs import protobuf as messages
 from services.python.contract.offers import Client
 from services.python.generated import orch_pb2_grpc
 from services.python.load.client import CallSpec, Reply, Request
 from services.python.protocols.grpc import options
 
-GrpcReply = tuple[Any, int, int]
-"""What a client's `call` returns: the reply in plain values (of a parse-only client: its message), and both lengths."""
+GrpcReply = tuple[Any, Any, Any]
+"""What a client's `call` returns: the reply in plain values (of a parse-only client: its message), and what was noted of
+both messages: their lengths, or where they were compressed themselves.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,24 +28,39 @@ class Calling:
     fields, the other does nothing.
     """
 
-    target: str
+    channel: dict[str, Any]  # the keywords of `insecure_channel`
     method: messages.Method
     timeout_s: float
     read: Callable[[Any], Any]
     value: Callable[[Any], Reply]
+    note: Callable[[bytes], Any]
+    size: Callable[[Any], int]
 
 
 def calling(call: CallSpec, client: Client) -> Calling:
     """How this client makes the call; CallFailed when Protocol Buffers cannot carry the example request."""
     method = messages.method_for(call.operation, call.example)
+    is_compressed = gzipped.is_asked_for(call.knobs)
     read, value = (_nothing, method.unpack_reply) if client.omits else (method.unpack_reply, _nothing)
     return Calling(
-        target=options.address(call.host, call.port),
+        channel={
+            "target": options.address(call.host, call.port),
+            "options": options.CHANNEL,
+            "compression": options.compression(call.knobs),
+        },
         method=method,
         timeout_s=call.timeout_s,
         read=read,
         value=value,
+        note=_nothing if is_compressed else len,
+        size=_compressed_size if is_compressed else _nothing,
     )
+
+
+@lru_cache(maxsize=2)
+def _compressed_size(message: bytes) -> int:
+    """How long a message is as gRPC's core sends it, which does not say so: compressed again, outside of the timed call."""
+    return min(len(message), len(gzipped.pack(message)))
 
 
 def _nothing(reply: Any) -> Any:
@@ -49,25 +68,28 @@ def _nothing(reply: Any) -> Any:
 
 
 class MeasuredChannel:
-    """A channel as the generated stub sees it, which notes the lengths of a call's messages as they pass as bytes.
+    """A channel as the generated stub sees it, which notes what `note` says of a call's messages as they pass as bytes.
 
     To ask a message for its length costs as much as to serialise it again.
     """
 
-    def __init__(self, channel: Any) -> None:
+    def __init__(self, channel: Any, note: Callable[[bytes], Any] = len) -> None:
         self._channel = channel
-        self.sent = self.received = 0
+        self._note = note
+        self.sent: Any = 0
+        self.received: Any = 0
 
     def unary_unary(self, path: str, request_serializer: Any, response_deserializer: Any, **keywords: Any) -> Any:
         """See `grpc.Channel.unary_unary`."""
+        note = self._note
 
         def serialise(message: Any) -> bytes:
             data: bytes = request_serializer(message)
-            self.sent = len(data)
+            self.sent = note(data)
             return data
 
         def parse(data: bytes) -> Any:
-            self.received = len(data)
+            self.received = note(data)
             return response_deserializer(data)
 
         return self._channel.unary_unary(path, request_serializer=serialise, response_deserializer=parse, **keywords)
@@ -82,8 +104,9 @@ class GrpcConnectionBase:
         self._pack = calling.method.pack_request
         self._read = calling.read
         self._value = calling.value
+        self._size = calling.size
         self._channel = channel
-        self._lengths = MeasuredChannel(channel)
+        self._lengths = MeasuredChannel(channel, calling.note)
         self._ask = getattr(orch_pb2_grpc.OrchStub(self._lengths), calling.method.name)
 
     def value(self, reply: GrpcReply) -> Reply:
@@ -91,5 +114,5 @@ class GrpcConnectionBase:
         return self._value(reply[0])
 
     def sizes(self, request: Request, reply: GrpcReply) -> tuple[int, int]:  # noqa: ARG002 - noted as they were sent
-        """Serialised bytes of the request and the reply message."""
-        return reply[1], reply[2]
+        """Serialised bytes of the request and the reply message, compressed ones as they are on the wire."""
+        return self._size(reply[1]), self._size(reply[2])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import grpc
 
+from services.python.codecs import gzipped
 from services.python.contract.offers import MAX_MESSAGE_BYTES
 from services.python.load.client import CallFailed
 
@@ -16,7 +19,7 @@ _MESSAGE_SIZES: Options = (
 
 SERVER: Options = (*_MESSAGE_SIZES, ("grpc.so_reuseport", 0))
 
-# Keepalive is off unless a time is set, compression unless an algorithm is.
+# Keepalive is off unless a time is set.
 CHANNEL: Options = (
     *_MESSAGE_SIZES,
     ("grpc.enable_retries", 0),
@@ -24,6 +27,12 @@ CHANNEL: Options = (
     # Channels of one process share a connection to the same address otherwise: "per-request" would open just one.
     ("grpc.use_local_subchannel_pool", 1),
 )
+
+
+def compression(knobs: Mapping[str, str]) -> grpc.Compression:
+    """How messages are compressed; gRPC's core sends one as it is where that would not make it smaller."""
+    return grpc.Compression.Gzip if gzipped.is_asked_for(knobs) else grpc.Compression.NoCompression
+
 
 _STATUSES = {
     grpc.StatusCode.DEADLINE_EXCEEDED: "timeout",

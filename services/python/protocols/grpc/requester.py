@@ -20,7 +20,7 @@ class GrpcDialer:
 
     def dial(self) -> GrpcConnection:
         """A new channel."""
-        return GrpcConnection(self.calling, grpc.insecure_channel(self.calling.target, options=options.CHANNEL))
+        return GrpcConnection(self.calling, grpc.insecure_channel(**self.calling.channel))
 
 
 class GrpcConnection(GrpcConnectionBase):

@@ -27,7 +27,11 @@ def serve_methods(
     methods: Mapping[str, Method], dispatcher: Dispatcher, host: str, port: int, announce: Announce
 ) -> None:
     """See `serve`; `methods`, by operation, say how messages are read and made."""
-    server = grpc.server(ThreadPoolExecutor(max_workers=_THREADS), options=options.SERVER)
+    server = grpc.server(
+        ThreadPoolExecutor(max_workers=_THREADS),
+        options=options.SERVER,
+        compression=options.compression(dispatcher.knobs),
+    )
     servicer = SimpleNamespace(
         **{method.name: _handler(dispatcher, operation, method) for operation, method in methods.items()}
     )

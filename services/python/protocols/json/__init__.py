@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from services.python.codecs import gzipped
 from services.python.contract.offers import Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.bodies import bare, responders
@@ -38,6 +39,7 @@ PROTOCOL = Protocol(
         ),
     ),
     clients=clients("services.python.protocols.json.requester"),
+    knobs=gzipped.KNOBS,
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={"JSON": "the standard library's, compact, UTF-8", "bytes": "base64 in a string: JSON has no binary type"},

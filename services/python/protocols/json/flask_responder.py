@@ -8,12 +8,12 @@ from services.python.codecs.base import MESSAGES
 from services.python.codecs.json import CODEC
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
-from services.python.transports.http.wsgi import serve_gunicorn
+from services.python.transports.http.wsgi import serve_gunicorn, with_knobs
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_gunicorn(application(dispatcher), host, port, announce)
+    serve_gunicorn(with_knobs(application(dispatcher), dispatcher.knobs), host, port, announce)
 
 
 def application(dispatcher: Dispatcher) -> Flask:

@@ -89,7 +89,7 @@ class ImageReply(BaseModel):
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_asgi(application(dispatcher), host, port, announce)
+    serve_asgi(application(dispatcher), host, port, announce, knobs=dispatcher.knobs)
 
 
 def application(dispatcher: Dispatcher) -> FastAPI:

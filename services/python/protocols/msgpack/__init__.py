@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from services.python.codecs import gzipped
 from services.python.contract.offers import Protocol
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
@@ -13,6 +14,7 @@ PROTOCOL = Protocol(
     operations=frozenset({"timestamp", "add", "echo", "image"}),
     responders=responders("msgpack", bare("MessagePack"), "msgpack"),
     clients=clients("services.python.protocols.msgpack.requester", "msgpack"),
+    knobs=gzipped.KNOBS,
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={"MessagePack": "msgpack, compiled; maps of named fields, no schema"},

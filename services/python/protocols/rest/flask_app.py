@@ -8,6 +8,7 @@ from flask import Flask, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 
 from services.python.serve.dispatcher import Dispatcher, Peer
+from services.python.transports.http.wsgi import with_knobs
 
 
 def application(dispatcher: Dispatcher) -> Flask:
@@ -46,6 +47,11 @@ def application(dispatcher: Dispatcher) -> Flask:
         return {"detail": f"{type(error).__name__}: {error}"}, 400
 
     return app
+
+
+def served(dispatcher: Dispatcher) -> Any:
+    """The application as a server is given it: behind gzip where that is asked for."""
+    return with_knobs(application(dispatcher), dispatcher.knobs)
 
 
 def _fields() -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.python.protocols.rest.flask_app import application
+from services.python.protocols.rest.flask_app import served
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
 from services.python.transports.http.wsgi import serve_gunicorn
@@ -10,4 +10,4 @@ from services.python.transports.http.wsgi import serve_gunicorn
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_gunicorn(application(dispatcher), host, port, announce)
+    serve_gunicorn(served(dispatcher), host, port, announce)

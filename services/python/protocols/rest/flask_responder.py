@@ -6,7 +6,7 @@ import logging
 
 from werkzeug.serving import make_server
 
-from services.python.protocols.rest.flask_app import application
+from services.python.protocols.rest.flask_app import served
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, listen
 
@@ -16,6 +16,6 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     listener = listen(host, port)
     port = listener.getsockname()[1]
-    server = make_server(host, port, application(dispatcher), threaded=True, fd=listener.fileno())
+    server = make_server(host, port, served(dispatcher), threaded=True, fd=listener.fileno())
     announce(port)
     server.serve_forever()

@@ -20,7 +20,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_asgi(application(dispatcher), host, port, announce)
+    serve_asgi(application(dispatcher), host, port, announce, knobs=dispatcher.knobs)
 
 
 def application(dispatcher: Dispatcher) -> Starlette:

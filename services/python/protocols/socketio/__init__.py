@@ -57,6 +57,7 @@ PROTOCOL = Protocol(
             },
         ),
     ),
+    without_knobs={"compression": "its packets are sent as they are; permessage-deflate is off on both ends"},
     sequential="socketio",
     concurrent="socketio",
     # TCP's handshake; the upgrade, right behind whose reply comes Engine.IO's own "open" packet; and Socket.IO's CONNECT,

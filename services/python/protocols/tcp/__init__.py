@@ -23,6 +23,7 @@ PROTOCOL = Protocol(
             name="uvloop", module="services.python.protocols.tcp.async_requester", style="async", packages=("uvloop",)
         ),
     ),
+    without_knobs={"compression": "its frames are the floor, and carry bytes as they are"},
     sequential="socket",
     concurrent="uvloop",
     round_trips_to_open=1,

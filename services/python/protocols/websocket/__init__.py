@@ -49,6 +49,7 @@ PROTOCOL = Protocol(
     ),
     # Level with websocket-client (a tenth quicker) on small messages; at 1.58 MB websocket-client takes four times as long,
     # since it masks frames in Python and reads 16 KiB at a time.
+    without_knobs={"compression": "its messages are sent as they are; permessage-deflate is off on both ends"},
     sequential="aiohttp",
     concurrent="aiohttp",
     round_trips_to_open=2,  # TCP's handshake, and the HTTP upgrade

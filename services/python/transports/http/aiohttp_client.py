@@ -19,7 +19,7 @@ class AsyncConnection(HttpConnection):
     def __init__(self, route: Route, call: CallSpec) -> None:
         super().__init__(route)
         self._encode = route.encode
-        self._read = route.read
+        self._read = route.reader()
         self._url = f"http://{authority(call.host, call.port)}{route.path}"
         self._opened = False
         self._session = aiohttp.ClientSession(
@@ -31,6 +31,7 @@ class AsyncConnection(HttpConnection):
             cookie_jar=aiohttp.DummyCookieJar(),
             read_bufsize=_READ_BUFFER_BYTES,
             trust_env=False,
+            auto_decompress=not route.is_compressed,
         )
 
     def _open_once(self, address: aiohttp.AddrInfoType) -> socket.socket:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from services.python.codecs import gzipped
 from services.python.contract.offers import MAX_MESSAGE_BYTES
 from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.serve.responder import BACKLOG, Announce, listen
@@ -20,7 +21,7 @@ SETTINGS: Mapping[str, str] = {
     "access log": "off",
     "lifespan": "off",
     "proxy headers": "off, so that the peer is the socket's own",
-    "compression": "off",
+    **gzipped.SETTINGS,
     "TCP_NODELAY": "on",
     "keep-alive": "one hour",
     "largest body": "not limited",
@@ -42,7 +43,13 @@ class WebSocketOptions:
 
 
 def serve_asgi(
-    app: Any, host: str, port: int, announce: Announce, *, websocket: WebSocketOptions | None = None
+    app: Any,
+    host: str,
+    port: int,
+    announce: Announce,
+    *,
+    websocket: WebSocketOptions | None = None,
+    knobs: Mapping[str, str] | None = None,
 ) -> None:
     """Serve an ASGI application on one event loop until the process is ended; announces the port once it accepts.
 
@@ -50,6 +57,10 @@ def serve_asgi(
     """
     import uvicorn
 
+    if gzipped.is_asked_for(knobs or {}):
+        from services.python.transports.http.compression import CompressedAsgi
+
+        app = CompressedAsgi(app)
     listener = listen(host, port)
     options = websocket or WebSocketOptions()
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from services.python.codecs import gzipped
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Connection, Dialer
 from services.python.transports.http.route import Route
@@ -15,7 +16,7 @@ from services.python.transports.http.route import Route
 DEFAULT = "pycurl"
 
 _COMMON: Mapping[str, str] = {
-    "HTTP": "1.1; Accept-Encoding: identity, User-Agent: orch",
+    "HTTP": "1.1; Accept-Encoding: identity (gzip where that is asked for), User-Agent: orch",
     "TCP_NODELAY": "on",
     "proxies, redirects, retries": "none; a kept connection that is gone is an error, not opened anew",
 }
@@ -109,6 +110,8 @@ def dial_with(client: Client, route: Route, call: CallSpec) -> Dialer | AsyncDia
         route.encode(call.example)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise CallFailed("protocol", f"{call.operation} cannot be encoded for {route.path}: {error}") from error
+    if gzipped.is_asked_for(call.knobs):
+        route = route.compressed()
     (name,) = (library.module for library in _LIBRARIES if library.name == client.name)
     module = importlib.import_module(name)
     if client.style == "async":

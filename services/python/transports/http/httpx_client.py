@@ -42,7 +42,11 @@ class _HttpxConnection(HttpConnection):
         # Response and stream hold each other, and the bodies with them: a requester that has switched the garbage
         # collector off would keep every one.
         del response.stream
-        return self._read(response.status_code, body), sent, len(body)
+        received = len(body)
+        if self._route.is_compressed:
+            self._route.require_gzip(response.headers.get("content-encoding"))
+            received = response.num_bytes_downloaded
+        return self._read(response.status_code, body), sent, received
 
 
 class Connection(_HttpxConnection):

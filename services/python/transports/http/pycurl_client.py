@@ -38,7 +38,7 @@ class Connection(HttpConnection):
     def __init__(self, route: Route, call: CallSpec) -> None:
         super().__init__(route)
         self._encode = route.encode
-        self._read = route.read
+        self._read = route.reader()
         self._chunks: list[bytes] = []
         self._opened = False
         self._curl = curl = pycurl.Curl()

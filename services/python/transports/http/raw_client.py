@@ -22,7 +22,7 @@ class Connection(HttpConnection):
     def __init__(self, route: Route, call: CallSpec) -> None:
         super().__init__(route)
         self._encode = route.encode
-        self._read = route.read
+        self._read = route.reader()
         fields = {"Host": authority(call.host, call.port), **route.fields()}
         lines = [f"POST {route.path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
         self._head = ("\r\n".join(lines) + "\r\nContent-Length: ").encode()

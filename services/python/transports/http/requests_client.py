@@ -74,7 +74,11 @@ class Connection(HttpConnection):
             self._failed = True
             raise _failure(error) from error
         reply = response.content
-        return self._read(response.status_code, reply), len(body), len(reply)
+        received = len(reply)
+        if self._route.is_compressed:
+            self._route.require_gzip(response.headers.get("Content-Encoding"))
+            received = response.raw.tell()
+        return self._read(response.status_code, reply), len(body), received
 
     def close(self) -> None:
         """See `load.client.Connection.close`."""

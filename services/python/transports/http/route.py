@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from services.python.codecs import gzipped
 from services.python.load.client import CallFailed, Reply, Request
 
 _SHOWN_BYTES = 200
@@ -33,13 +34,37 @@ class Route:
     decode: Callable[[bytes], Any]
     value: Callable[[Any], Reply] = lambda decoded: decoded
     decode_errors: tuple[type[Exception], ...] = (ValueError,)
+    is_compressed: bool = False
+
+    def compressed(self) -> Route:
+        """The same operation with gzip bodies both ways."""
+        encode = self.encode
+        return replace(self, encode=lambda request: gzipped.pack(encode(request)), is_compressed=True)
 
     def fields(self) -> dict[str, str]:
         """The header fields that every client is given: what they add themselves is the libraries' own business.
 
         One short User-Agent for all: pycurl's own, say, names its libraries in 190 bytes.
         """
-        return {"Content-Type": self.content_type, "Accept-Encoding": "identity", "User-Agent": "orch"}
+        fields = {"Content-Type": self.content_type, "Accept-Encoding": "identity", "User-Agent": "orch"}
+        coding = {"Accept-Encoding": gzipped.GZIP, "Content-Encoding": gzipped.GZIP} if self.is_compressed else {}
+        return {**fields, **coding}
+
+    def reader(self) -> Callable[[int, bytes], Any]:
+        """`read` for a client that gives bodies as they were on the wire."""
+        return self._read_compressed if self.is_compressed else self.read
+
+    def require_gzip(self, coding: str | None) -> None:
+        """CallFailed unless the reply was compressed, where the library unpacks it; `coding`: its Content-Encoding."""
+        if coding != gzipped.GZIP:
+            raise CallFailed("undecodable", f"a reply with Content-Encoding {coding}, not gzip")
+
+    def _read_compressed(self, status: int, body: bytes) -> Any:
+        try:
+            plain = gzipped.unpack(body)
+        except ValueError as error:
+            raise CallFailed("undecodable", f"HTTP {status}, {error}: {shown(body)}") from error
+        return self.read(status, plain)
 
     def read(self, status: int, body: bytes) -> Any:
         """The decoded body of a reply with this HTTP status; CallFailed `protocol` or `undecodable`."""

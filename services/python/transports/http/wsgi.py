@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from services.python.codecs import gzipped
 from services.python.serve.responder import BACKLOG, Announce, listen
 
 _KEEP_ALIVE_S = 3600
@@ -17,7 +18,7 @@ _THREADS = 16
 
 WSGI_SETTINGS: Mapping[str, str] = {
     "access log": "off",
-    "compression": "off",
+    **gzipped.SETTINGS,
     "TCP_NODELAY": "on",
     "largest body": "not limited",
 }
@@ -26,6 +27,15 @@ GUNICORN_SETTINGS: Mapping[str, str] = {
     "server": f"one gunicorn gthread worker of {_THREADS} threads, without its arbiter: one process, as everywhere",
     "keep-alive": "one hour",
 }
+
+
+def with_knobs(wsgi: Any, knobs: Mapping[str, str]) -> Any:
+    """The application as a server is given it: behind gzip where that is asked for."""
+    if not gzipped.is_asked_for(knobs):
+        return wsgi
+    from services.python.transports.http.compression import CompressedWsgi
+
+    return CompressedWsgi(wsgi)
 
 
 def serve_gunicorn(wsgi: Any, host: str, port: int, announce: Announce) -> None:

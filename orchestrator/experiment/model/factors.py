@@ -1,0 +1,234 @@
+"""What can differ between two cells: every factor once, and nowhere else.
+
+A cell is a mapping from these names to values. The keys of experiment files, the matrix and its ids, `exclude`, the plan's
+text, the manifest, the columns of samples, grouping, comparing and the report go through `FACTORS`; so do both end programs,
+which are told of a factor that `reaches` them as a knob. So a new factor is one entry here, and what services do about it:
+`docs/architecture.md` cites an example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Literal, TypeAlias
+
+Value: TypeAlias = str | int | float | None
+Values: TypeAlias = Mapping[str, Value]
+
+BelongsTo = Literal["stack", "operation", "placement", "call", "load"]
+Kind = Literal["name", "level", "count", "bytes", "rate", "text"]
+Reach = Literal["program", "payload", "hosts", "connection", "load", "knob"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """One value of a factor that has few, and what it is called.
+
+    `words` follow "with" in a sentence ("connections kept open"), `shown` stands in a column of the plan.
+    """
+
+    value: str
+    words: str
+    shown: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Factor:
+    """One thing in which cells may differ.
+
+    `belongs_to`: what fixes it. A factor of the stack, the operation, the placement or the load has the value of the
+    part's `attribute` (`payload.size`: a key of a mapping; None where it is absent). One of the call is chosen for the
+    whole experiment or for a stack, from `levels`, of which the first is the default; `description` explains its key.
+
+    `reaches`: how the end programs learn of it. A `knob` is told to both where it is not the default, and a stack can
+    have it if its protocol says so (`offers.Protocol.knobs`), which also gives the reason where it cannot. Any other factor
+    of the call is refused by what a responder or a client `refuses`.
+
+    `column`: its column in samples files, if it has one. `is_excludable`: it is a key of `exclude`. `is_always_said`: ids,
+    titles and sentences name it even where it has its default.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    belongs_to: BelongsTo
+    reaches: Reach
+    unit: str = ""
+    attribute: str = ""
+    levels: tuple[Level, ...] = ()
+    description: str = ""
+    column: str = ""
+    is_excludable: bool = True
+    is_always_said: bool = False
+
+    @property
+    def default(self) -> Value:
+        """The value where an experiment says nothing; None for what the parts of a cell fix."""
+        return self.levels[0].value if self.levels else None
+
+    def level(self, value: Value) -> Level:
+        """The level of that value; one that is called by the value itself where a run of a later version has another."""
+        known = next((level for level in self.levels if level.value == value), None)
+        return known or Level(value=str(value), words=f"{self.title} {value}", shown=str(value))
+
+    def tag(self, value: Value) -> str:
+        """A value in a list of values: `reuse`, or with the factor's title where the value alone tells nobody anything."""
+        return str(value) if self.is_always_said else f"{self.title} {value}"
+
+    def read(self, parts: Mapping[str, Any]) -> Value:
+        """Its value in a cell made of these parts, by what factors belong to."""
+        found: Any = parts[self.belongs_to]
+        for step in self.attribute.split("."):
+            found = found.get(step) if isinstance(found, Mapping) else getattr(found, step)
+        value: Value = found
+        return value
+
+    def text(self, value: Value) -> str:
+        """A value in words: `8 in flight`, `100/s`, `closed loop`."""
+        if value is None:
+            return "closed loop" if self.kind == "rate" else "none"
+        number = f"{value:g}" if self.kind == "rate" else str(value)
+        return f"{number}{self.unit}"
+
+
+FACTORS: tuple[Factor, ...] = (
+    Factor(name="protocol", title="protocol", kind="name", belongs_to="stack", attribute="protocol", reaches="program"),
+    Factor(
+        name="responder", title="responder", kind="name", belongs_to="stack", attribute="responder", reaches="program"
+    ),
+    Factor(name="client", title="client", kind="name", belongs_to="stack", attribute="client", reaches="program"),
+    Factor(
+        name="operation", title="operation", kind="name", belongs_to="operation", attribute="name", reaches="program"
+    ),
+    Factor(
+        name="payload",
+        title="payload",
+        kind="text",
+        belongs_to="operation",
+        attribute="label",
+        reaches="payload",
+        is_excludable=False,
+    ),
+    Factor(
+        name="bytes",
+        title="bytes",
+        kind="bytes",
+        unit=" B",
+        belongs_to="operation",
+        attribute="payload.size",
+        reaches="payload",
+    ),
+    Factor(
+        name="records",
+        title="records",
+        kind="count",
+        belongs_to="operation",
+        attribute="payload.count",
+        reaches="payload",
+    ),
+    Factor(name="placement", title="placement", kind="name", belongs_to="placement", attribute="name", reaches="hosts"),
+    Factor(
+        name="connection",
+        title="connection",
+        kind="level",
+        belongs_to="call",
+        reaches="connection",
+        levels=(
+            Level(value="reuse", words="connections kept open", shown="kept open (reuse)"),
+            Level(
+                value="per-request",
+                words="a new connection for each request",
+                shown="new for each request (per-request)",
+            ),
+        ),
+        description="Keep connections (reuse), or open one per request (per-request)",
+        column="policy",
+        is_always_said=True,
+    ),
+    Factor(
+        name="compression",
+        title="compression",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(value="none", words="bodies not compressed", shown="none"),
+            Level(value="gzip", words="bodies compressed with gzip", shown="gzip"),
+        ),
+        description="Compress the bodies of requests and replies (gzip), or not (none)",
+        column="compression",
+    ),
+    Factor(
+        name="concurrency",
+        title="concurrency",
+        kind="count",
+        unit=" in flight",
+        belongs_to="load",
+        attribute="concurrency",
+        reaches="load",
+        column="concurrency",
+    ),
+    Factor(
+        name="rate",
+        title="rate",
+        kind="rate",
+        unit="/s",
+        belongs_to="load",
+        attribute="rate_per_s",
+        reaches="load",
+    ),
+)
+
+BY_NAME: Mapping[str, Factor] = {factor.name: factor for factor in FACTORS}
+OF_THE_CALL: tuple[Factor, ...] = tuple(factor for factor in FACTORS if factor.belongs_to == "call")
+KNOBS: tuple[Factor, ...] = tuple(factor for factor in FACTORS if factor.reaches == "knob")
+COLUMNS: tuple[str, ...] = tuple(factor.column for factor in FACTORS if factor.column)
+DEFAULTS: Mapping[str, Value] = {factor.name: factor.default for factor in OF_THE_CALL}
+
+
+def values(*, stack: Any, operation: Any, placement: Any, load: Any, call: Values = DEFAULTS) -> dict[str, Value]:
+    """Every factor of a cell made of these parts; `call` has what is chosen, and what it leaves out has its default."""
+    parts = {"stack": stack, "operation": operation, "placement": placement, "load": load, "call": {**DEFAULTS, **call}}
+    return {
+        factor.name: parts["call"][factor.name] if factor.belongs_to == "call" else factor.read(parts)
+        for factor in FACTORS
+    }
+
+
+def choices(chosen: Mapping[str, tuple[Value, ...]]) -> Iterator[dict[str, Value]]:
+    """Every combination of the values chosen for the factors of a call, the last one varying fastest."""
+    for combination in product(*(chosen[factor.name] for factor in OF_THE_CALL)):
+        yield {factor.name: value for factor, value in zip(OF_THE_CALL, combination, strict=True)}
+
+
+def of_the_call(cell: Values) -> tuple[Value, ...]:
+    """How a cell's requests are made: what cells that differ in the stack alone have in common, beside their parts."""
+    return tuple(cell.get(factor.name, factor.default) for factor in OF_THE_CALL)
+
+
+def said(cell: Values) -> list[tuple[Factor, Value]]:
+    """The factors of a call that ids, titles and sentences name: those that differ from the default, and some always."""
+    told = zip(OF_THE_CALL, of_the_call(cell), strict=True)
+    return [(factor, value) for factor, value in told if factor.is_always_said or value != factor.default]
+
+
+def short(cell: Values) -> tuple[str, ...]:
+    """The values that are said, as they stand in ids and names: `reuse`."""
+    return tuple(str(value) for _, value in said(cell))
+
+
+def phrases(cell: Values) -> tuple[str, ...]:
+    """The values that are said, in words: `connections kept open`."""
+    return tuple(factor.level(value).words for factor, value in said(cell))
+
+
+def knobs(cell: Values) -> dict[str, str]:
+    """What both end programs are told beside the trial's own keys; empty where everything has its default."""
+    told = ((factor, cell.get(factor.name, factor.default)) for factor in KNOBS)
+    return {factor.name: str(value) for factor, value in told if value != factor.default}
+
+
+def in_columns(cell: Values) -> dict[str, Value]:
+    """The values that stand in samples files, by column; what is not given has its default."""
+    return {factor.column: cell.get(factor.name, factor.default) for factor in FACTORS if factor.column}

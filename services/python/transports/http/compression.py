@@ -1,0 +1,117 @@
+"""Servers whose bodies are gzip both ways: around an ASGI or a WSGI application, which sees plain bodies.
+
+Every request's body is one gzip member (Content-Encoding: gzip), and so is every reply's, an error's too. A request that is
+not gets a 415: a responder that was told to compress answers nothing else.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any
+
+from services.python.codecs.gzipped import GZIP, pack, unpack
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+_REFUSED = b"this responder was started with compression: gzip, and the body is not one gzip member"
+_ABOUT_THE_BODY = (b"content-encoding", b"content-length")
+
+
+class CompressedAsgi:
+    """An ASGI application behind gzip."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            if dict(scope["headers"]).get(b"content-encoding") != GZIP.encode():
+                raise ValueError("no Content-Encoding: gzip")
+            body = unpack(await _whole(receive))
+        except ValueError:
+            await _reply(send, {"type": "http.response.start", "status": 415, "headers": []}, _REFUSED)
+            return
+        fields = [field for field in scope["headers"] if field[0] not in _ABOUT_THE_BODY]
+        fields.append((b"content-length", b"%d" % len(body)))
+        is_given = False
+        start: Message = {}
+        parts: list[bytes] = []
+
+        async def plain() -> Message:
+            nonlocal is_given
+            if is_given:
+                return await receive()
+            is_given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def compress(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start":
+                start = message
+                return
+            parts.append(message.get("body", b""))
+            if not message.get("more_body", False):
+                await _reply(send, start, b"".join(parts))
+
+        await self._app({**scope, "headers": fields}, plain, compress)
+
+
+async def _whole(receive: Receive) -> bytes:
+    parts = []
+    while True:
+        message = await receive()
+        parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+async def _reply(send: Send, start: Message, plain: bytes) -> None:
+    body = pack(plain)
+    fields = [field for field in start["headers"] if field[0].lower() not in _ABOUT_THE_BODY]
+    fields += [(b"content-encoding", GZIP.encode()), (b"content-length", b"%d" % len(body))]
+    await send({**start, "headers": fields})
+    await send({"type": "http.response.body", "body": body})
+
+
+class CompressedWsgi:
+    """A WSGI application behind gzip."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Answer one request."""
+        try:
+            if environ.get("HTTP_CONTENT_ENCODING") != GZIP:
+                raise ValueError("no Content-Encoding: gzip")
+            body = unpack(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))
+        except ValueError:
+            return _answer(start_response, "415 Unsupported Media Type", [], _REFUSED)
+        inner = {key: value for key, value in environ.items() if key != "HTTP_CONTENT_ENCODING"}
+        inner |= {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
+        started: list[tuple[str, list[tuple[str, str]]]] = []
+
+        def note(status: str, fields: list[tuple[str, str]], _error: Any = None) -> None:
+            started.append((status, fields))
+
+        parts = self._app(inner, note)
+        try:
+            plain = b"".join(parts)
+        finally:
+            if hasattr(parts, "close"):
+                parts.close()
+        return _answer(start_response, *started[-1], plain)
+
+
+def _answer(start_response: Any, status: str, fields: list[tuple[str, str]], plain: bytes) -> list[bytes]:
+    body = pack(plain)
+    kept = [field for field in fields if field[0].lower().encode() not in _ABOUT_THE_BODY]
+    start_response(status, [*kept, ("Content-Encoding", GZIP), ("Content-Length", str(len(body)))])
+    return [body]

@@ -1,0 +1,163 @@
+"""`compression: gzip`, from the plan to the wire: every HTTP and gRPC responder, every client of theirs."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.experiment.model.factors import knobs
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.read.problems import ExperimentError
+from services.python.contract.lines import Load, Payload, Target, Trial
+from services.python.contract.offers import protocols
+from services.python.load.client import CallFailed
+from services.python.programs.run_trial import CannotTry, check, load_parts
+from tests.support.ends import responder
+from tests.support.wire import HTTP
+
+GZIP = {"compression": "gzip"}
+RECORDS = Payload(kind="records", count=300)
+RESPONDERS = [(name, r.name) for name in (*HTTP, "grpc") for r in protocols()[name].responders]
+QUESTION = "name: x\nquestion: Why?\noperations: {echo: {records: 10}}\ncompression: [none, gzip]\n"
+
+
+class Tap:
+    """Stands between the two ends and keeps what passes, each way."""
+
+    def __init__(self, target: int) -> None:
+        self.sent, self.received = bytearray(), bytearray()
+        self._target = target
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._open: list[socket.socket] = [self._listener]
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self._listener.accept()
+            except OSError:
+                return
+            far = socket.create_connection(("127.0.0.1", self._target))
+            self._open += [near, far]
+            for source, sink, kept in ((near, far, self.sent), (far, near, self.received)):
+                threading.Thread(target=self._pass, args=(source, sink, kept), daemon=True).start()
+
+    @staticmethod
+    def _pass(source: socket.socket, sink: socket.socket, kept: bytearray) -> None:
+        try:
+            while data := source.recv(65_536):
+                kept += data
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            return  # an end has gone
+
+    def close(self) -> None:
+        for each in self._open:
+            each.close()
+
+
+@contextmanager
+def tapped(port: int) -> Iterator[Tap]:
+    tap = Tap(port)
+    try:
+        yield tap
+    finally:
+        tap.close()
+
+
+def sizes(protocol: str, client: str, port: int, told: dict[str, str]) -> tuple[int, int]:
+    """Both body sizes of one checked call: the reply was right."""
+    trial = Trial(
+        target=Target(host="127.0.0.1", port=port, identity="nonce"),
+        protocol=protocol,
+        client=client,
+        operation="echo",
+        record="",
+        payload=RECORDS,
+        load=Load(requests=0),
+        knobs=told,
+    )
+    parts = load_parts(trial)
+    return check(trial, parts, parts.make(1, lambda: 1))[1]
+
+
+def bodies(stream: bytes) -> list[bytes]:
+    """The body of each HTTP message; all of them say that they are gzip."""
+    found = []
+    while stream:
+        head, _, stream = stream.partition(b"\r\n\r\n")
+        fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
+        assert fields[b"content-encoding"] == b"gzip", head
+        length = int(fields[b"content-length"])
+        found.append(stream[:length])
+        stream = stream[length:]
+    return found
+
+
+@pytest.mark.parametrize(("protocol", "implementation"), RESPONDERS)
+def test_both_bodies_are_gzip_on_the_wire_and_counted_as_they_are_there(protocol: str, implementation: str) -> None:
+    plain_arguments = ("--implementation", implementation)
+    with responder(protocol, "nonce", *plain_arguments) as (_, ready):
+        plain = sizes(protocol, protocols()[protocol].sequential, ready["port"], {})
+    with responder(protocol, "nonce", *plain_arguments, "--knob", "compression=gzip") as (_, ready):
+        for client in protocols()[protocol].clients:
+            with tapped(ready["port"]) as tap:
+                counted = sizes(protocol, client.name, tap.port, GZIP)
+            ways = zip(counted, plain, (bytes(tap.sent), bytes(tap.received)), strict=True)
+            for size, plain_size, stream in ways:
+                assert size < plain_size / 2, client.name
+                if protocol == "grpc":  # with the identity, heads and frames of HTTP/2
+                    assert size < len(stream) < size + 1_500, client.name
+                else:
+                    body = bodies(stream)[-1]
+                    assert len(body) == size, client.name
+                    assert len(zlib.decompress(body, 31)) == pytest.approx(plain_size, rel=0.1), client.name
+
+
+@pytest.mark.parametrize("client", [client.name for client in protocols()["rest"].clients])
+def test_a_reply_that_is_not_compressed_is_an_error_and_so_is_such_a_request(client: str) -> None:
+    with (
+        responder("rest", "nonce", "--implementation", "starlette") as (_, ready),
+        pytest.raises((CannotTry, CallFailed)),
+    ):
+        sizes("rest", client, ready["port"], GZIP)
+    arguments = ("--implementation", "starlette", "--knob", "compression=gzip")
+    with responder("rest", "nonce", *arguments) as (_, ready), pytest.raises((CannotTry, CallFailed), match="415"):
+        sizes("rest", client, ready["port"], {})
+
+
+def test_a_plan_has_both_and_only_the_compressed_cells_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(QUESTION + "stacks: [rest, {protocol: grpc, compression: gzip}]\n")
+    plan = make_plan(path)
+    assert [cell.id for cell in plan.cells] == [
+        "rest-fastapi-pycurl__echo-10-records__local__reuse__c1",
+        "rest-fastapi-pycurl__echo-10-records__local__reuse__gzip__c1",
+        "grpc-grpcio-grpcio__echo-10-records__local__reuse__gzip__c1",
+    ]
+    assert [knobs(cell.factors) for cell in plan.cells] == [{}, GZIP, GZIP]
+    assert len({cell.exchange for cell in plan.cells}) == 3  # each has body sizes, and with them a floor, of its own
+    path.write_text(QUESTION + "stacks: rest\nexclude: {compression: gzip}\n")
+    assert [cell.factors["compression"] for cell in make_plan(path).cells] == ["none"]
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "websocket", "socketio"])
+def test_who_cannot_compress_says_why(tmp_path: Path, protocol: str) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(QUESTION + f"stacks: [rest, {protocol}]\n")
+    reason = protocols()[protocol].without_knobs["compression"]
+    with pytest.raises(ExperimentError) as refused:
+        make_plan(path)
+    assert f"{protocol} cannot do compression: gzip: {reason}" in str(refused.value)
+    assert "`compression: none`" in str(refused.value)
+    forgetful = replace(protocols()[protocol], without_knobs={})
+    assert forgetful.refusal_of(GZIP) == f"{protocol} cannot do compression: gzip: it has no such compression"
