@@ -105,10 +105,9 @@ def bodies(stream: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize(("protocol", "implementation"), RESPONDERS)
 def test_both_bodies_are_gzip_on_the_wire_and_counted_as_they_are_there(protocol: str, implementation: str) -> None:
-    plain_arguments = ("--implementation", implementation)
-    with responder(protocol, "nonce", *plain_arguments) as (_, ready):
+    with responder(protocol, implementation=implementation) as (_, ready):
         plain = sizes(protocol, protocols()[protocol].sequential, ready["port"], {})
-    with responder(protocol, "nonce", *plain_arguments, "--knob", "compression=gzip") as (_, ready):
+    with responder(protocol, implementation=implementation, knobs=GZIP) as (_, ready):
         for client in protocols()[protocol].clients:
             with tapped(ready["port"]) as tap:
                 counted = sizes(protocol, client.name, tap.port, GZIP)
@@ -126,12 +125,14 @@ def test_both_bodies_are_gzip_on_the_wire_and_counted_as_they_are_there(protocol
 @pytest.mark.parametrize("client", [client.name for client in protocols()["rest"].clients])
 def test_a_reply_that_is_not_compressed_is_an_error_and_so_is_such_a_request(client: str) -> None:
     with (
-        responder("rest", "nonce", "--implementation", "starlette") as (_, ready),
+        responder("rest", implementation="starlette") as (_, ready),
         pytest.raises((CannotTry, CallFailed)),
     ):
         sizes("rest", client, ready["port"], GZIP)
-    arguments = ("--implementation", "starlette", "--knob", "compression=gzip")
-    with responder("rest", "nonce", *arguments) as (_, ready), pytest.raises((CannotTry, CallFailed), match="415"):
+    with (
+        responder("rest", implementation="starlette", knobs=GZIP) as (_, ready),
+        pytest.raises((CannotTry, CallFailed), match="415"),
+    ):
         sizes("rest", client, ready["port"], {})
 
 
@@ -160,4 +161,4 @@ def test_who_cannot_compress_says_why(tmp_path: Path, protocol: str) -> None:
     assert f"{protocol} cannot do compression: gzip: {reason}" in str(refused.value)
     assert "`compression: none`" in str(refused.value)
     forgetful = replace(protocols()[protocol], without_knobs={})
-    assert forgetful.refusal_of(GZIP) == f"{protocol} cannot do compression: gzip: it has no such compression"
+    assert forgetful.refusal_of(GZIP) == f"{protocol} cannot do compression: gzip: it has no such knob"

@@ -69,11 +69,11 @@ def program(module: str, *arguments: str, env: Mapping[str, str] | None = None) 
 
 @contextmanager
 def responder(
-    protocol: str, identity: str = "nonce", *, module: str = "services.python.programs.respond"
+    protocol: str, identity: str = "nonce", *, module: str = "services.python.programs.respond", **serve: Any
 ) -> Iterator[tuple[Program, dict[str, Any]]]:
-    """A responder on a free port of the loopback, and its ready line."""
+    """A responder on a free port of the loopback, and its ready line. `serve`: more keys of its serve line."""
     with program(module) as started:
-        started.send(Serve(protocol=protocol, identity=identity).to_json())
+        started.send(Serve(protocol=protocol, identity=identity, **serve).to_json())
         ready = started.read()
         assert ready, started.ended()
         yield started, ready

@@ -119,7 +119,7 @@ class Protocol:
         """Why neither end can be told so; None when both can."""
         if value in self.knobs.get(knob, ()):
             return None
-        return self.without_knobs.get(knob) or f"it has no such {knob}"
+        return self.without_knobs.get(knob) or "it has no such knob"
 
     def refusal_of(self, knobs: Mapping[str, str]) -> str | None:
         """Why an end of this protocol cannot be told all of these; None when it can."""

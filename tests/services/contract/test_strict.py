@@ -37,7 +37,7 @@ LINES: dict[str, Line] = {
     "serve": Serve(
         protocol="rest",
         identity="x",
-        knobs={"workers": 2, "fast": True, "mode": "a", "share": 0.5},
+        knobs={"compression": "gzip", "mode": "a"},
         resources={"store": "db:5432"},
         tls=Tls(certificate="c.pem", key="k.pem"),
     ),
