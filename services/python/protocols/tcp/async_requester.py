@@ -11,7 +11,7 @@ from services.python.protocols.tcp.frames import HEADER, HEADER_BYTES, LARGEST_B
 from services.python.protocols.tcp.requester import decoded
 
 _Frame = tuple[int, bytes]
-_Answer = tuple[int, bytes, Reply]
+_Answer = tuple[int, int, Reply]
 
 
 def dialer(call: CallSpec, client: Client) -> LoopDialer:  # noqa: ARG001 - one client, nothing to choose
@@ -51,7 +51,7 @@ class LoopConnection:
         """One frame out, one frame in."""
         body = encode_request(self._code, request)
         code, reply = await self._frames.exchange(self._code, body, self._timeout_s)
-        return len(body), reply, decoded(self._code, code, reply)
+        return len(body), len(reply), decoded(self._code, code, reply)
 
     def value(self, reply: _Answer) -> Reply:
         """The decoded reply."""
@@ -59,7 +59,7 @@ class LoopConnection:
 
     def sizes(self, request: Request, reply: _Answer) -> tuple[int, int]:  # noqa: ARG002 - the answer knows
         """Bytes of both bodies."""
-        return reply[0], len(reply[1])
+        return reply[:2]
 
     async def close(self) -> None:
         """End the connection."""

@@ -11,7 +11,7 @@ from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.protocols.tcp.frames import ERROR, FrameError, decode_reply, encode_request, request_code
 from services.python.protocols.tcp.stream import FrameReader, send_frame
 
-_Answer = tuple[int, bytes, Reply]  # bytes of the request's body, the reply's body, the reply decoded
+_Answer = tuple[int, int, Reply]  # bytes of both bodies, the reply decoded
 
 
 def dialer(call: CallSpec, client: Client) -> SocketDialer:  # noqa: ARG001 - one client, nothing to choose
@@ -66,7 +66,7 @@ class SocketConnection:
             raise CallFailed("undecodable", str(error)) from error
         if frame is None:
             raise CallFailed("closed", "the responder ended the connection")
-        return len(body), frame[1], decoded(self._code, *frame)
+        return len(body), len(frame[1]), decoded(self._code, *frame)
 
     def value(self, reply: _Answer) -> Reply:
         """The decoded reply."""
@@ -74,7 +74,7 @@ class SocketConnection:
 
     def sizes(self, request: Request, reply: _Answer) -> tuple[int, int]:  # noqa: ARG002 - the answer knows
         """Bytes of both bodies."""
-        return reply[0], len(reply[1])
+        return reply[:2]
 
     def close(self) -> None:
         """End the connection."""

@@ -67,7 +67,7 @@ class AiohttpConnection(ConnectionBase):
             await self._session.close()
             raise _ended(message)
         received: frames.Frame = message.data
-        return sent, received, frames.decode_reply(received)
+        return frames.exchange(sent, received)
 
     async def close(self) -> None:
         """Close the connection as RFC 6455 says, and the session that held it."""

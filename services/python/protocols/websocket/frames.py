@@ -16,8 +16,14 @@ from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.transports.http.route import authority
 
 Frame = str | bytes
-Exchange = tuple[Frame, Frame, Any]
-"""What a client's `call` returns: the frame sent, the frame received, and what it decoded to."""
+Size = int | str
+"""Bytes of a frame's payload; of a text that is not ASCII the text itself, as encoding it again takes its time."""
+
+Exchange = tuple[Size, Size, Any]
+"""What a client's `call` returns: the sizes of the frame sent and of that received, and what the latter decoded to.
+
+Not the frames: replies may wait to be verified, and large buffers must not (`load.unverified`).
+"""
 
 FULL_DECODE = "full_decode=1"
 
@@ -64,14 +70,20 @@ def value(exchange: Exchange) -> Reply:
     return {"data": decoded} if isinstance(decoded, bytes) else decoded
 
 
+def exchange(sent: Frame, received: Frame) -> Exchange:
+    """What a client's `call` returns. CallFailed as `decode_reply`."""
+    return _size(sent), _size(received), decode_reply(received)
+
+
 def sizes(exchange: Exchange) -> tuple[int, int]:
     """Bytes of both frames' payloads."""
-    return _size(exchange[0]), _size(exchange[1])
+    sent, received = (len(size.encode()) if isinstance(size, str) else size for size in exchange[:2])
+    return sent, received
 
 
-def _size(frame: Frame) -> int:
-    # Python knows of a text whether it is ASCII, and then its length in UTF-8; only another one must be encoded for it.
-    return len(frame) if isinstance(frame, bytes) or frame.isascii() else len(frame.encode())
+def _size(frame: Frame) -> Size:
+    # Python knows of a text whether it is ASCII, and then its length in UTF-8.
+    return len(frame) if isinstance(frame, bytes) or frame.isascii() else frame
 
 
 def decode_request(frame: Frame, *, full_decode: bool) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class WebSocketConnection(ConnectionBase):
             self._socket.shutdown()
             raise CallFailed("closed", f"the responder closed the connection: {content[2:].decode(errors='replace')}")
         received = content if opcode == websocket.ABNF.OPCODE_BINARY else _text(content)
-        return sent, received, frames.decode_reply(received)
+        return frames.exchange(sent, received)
 
     def close(self) -> None:
         """Say so to the other end, and close the socket without waiting for its word."""

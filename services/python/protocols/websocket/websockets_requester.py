@@ -67,7 +67,7 @@ class WebSocketsConnection(ConnectionBase):
         except TimeoutError as error:
             self._socket.transport.abort()
             raise CallFailed("timeout", f"no reply within {self._timeout_s} s") from error
-        return sent, received, frames.decode_reply(received)
+        return frames.exchange(sent, received)
 
     async def close(self) -> None:
         """Close the connection as RFC 6455 says."""

@@ -37,7 +37,8 @@ def test_the_operation_is_the_path_and_a_full_decode_the_query() -> None:
 
 
 def test_sizes_are_bytes_not_characters() -> None:
-    assert frames.sizes(('{"document":"é"}', b"123", {})) == (17, 3)
+    assert frames.sizes(frames.exchange('{"document":"é"}', b"123")) == (17, 3)
+    assert frames.exchange("{}", "{}") == (2, 2, {})  # no frame is kept
 
 
 def test_what_is_not_json_is_refused_before_anything_is_sent() -> None:
