@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.hosts.base import Host
 from orchestrator.record_layout import COLUMNS, ROW
-from orchestrator.results.records import is_empty, written
+from orchestrator.results.records import written
 
 _SEQUENCE, _SENT, _RECEIVED, _STATUS = map(COLUMNS.index, ("sequence", "sent_ns", "received_ns", "status"))
 
@@ -35,7 +35,7 @@ def bring(host: Host, remote: PurePosixPath, local: Path) -> None:
     local.parent.mkdir(parents=True, exist_ok=True)
     host.fetch(remote, local)
     try:
-        trouble = "nothing was recorded" if is_empty(local) else ""
+        trouble = "" if sum(map(len, written(local))) else "nothing was recorded"
     except InvalidMeasurement as error:
         trouble = error.message.removeprefix(f"{local}: ")
     if trouble:

@@ -13,7 +13,7 @@ from orchestrator import record_layout as layout
 from orchestrator.results import sizes
 from orchestrator.results.paths import damaged, open_regular
 
-_SEQUENCE_BYTES = 8
+_KIND, _CLOCK = layout.COLUMNS.index("kind"), layout.COLUMNS.index("sender_clock")
 _BYTES_AT_ONCE = layout.ROW.size << 16
 
 
@@ -22,7 +22,7 @@ def written(path: Path, *, most_rows: int | None = None) -> Iterator[bytes]:
 
     It is read no further than that: a record is made larger than it needs, and one from elsewhere may be of any size.
     FileNotFoundError when there is no such file; InvalidMeasurement when it is a link or no regular file, is larger than
-    any record, is no record of this version with these columns, or holds more than `most_rows`.
+    any record, is no record of this version with these columns, holds rows that are no requests, or more than `most_rows`.
     """
     count, size = 0, layout.ROW.size
     with _opened(path) as record:
@@ -33,15 +33,23 @@ def written(path: Path, *, most_rows: int | None = None) -> Iterator[bytes]:
             count += rows
             if most_rows is not None and count > most_rows:
                 raise damaged(path, f"it holds more than {most_rows:,} rows, the most that this trial can have")
+            if (why := _strange(whole[: rows * size])) is not None:
+                raise damaged(path, why)
             yield whole[: rows * size]
             if rows < len(sequences):
                 return
 
 
-def is_empty(path: Path) -> bool:
-    """Whether a record holds no row. Errors as `written`."""
-    with _opened(path) as record:
-        return record.read(_SEQUENCE_BYTES) in (b"", bytes(_SEQUENCE_BYTES))
+def _strange(rows: bytes) -> str | None:
+    """Why these rows are not requests. Parts of a task, counted as requests, would make wrong percentiles."""
+    numbers, columns = memoryview(rows).cast("q"), len(layout.COLUMNS)
+    for kind in set(numbers[_KIND::columns].tolist()) - {0}:
+        name = layout.KINDS[kind] if 0 <= kind < len(layout.KINDS) else f"number {kind}"
+        return f"it holds rows of kind {name}, and every operation of this version is one request with one reply"
+    for clock in set(numbers[_CLOCK::columns].tolist()):
+        if not 0 <= clock < len(layout.CLOCKS):
+            return f"a row's sender_clock is {clock}, which is no clock of {layout.CLOCKS}"
+    return None
 
 
 def sha256_of_rows(path: Path) -> str:

@@ -21,11 +21,11 @@ from services.python.load.record import HEADER
 ROW = struct.Struct("<14q")
 
 
-def rows(count: int, *, warmup: int = 0, rtt_ns: int = 1_000_000, start_ns: int = 0) -> bytes:
+def rows(count: int, *, warmup: int = 0, rtt_ns: int = 1_000_000, start_ns: int = 0, kind: int = 0) -> bytes:
     """A raw timing record of so many sequential requests, each as long as the other."""
     stamps = (start_ns + n * 2 * rtt_ns for n in range(count))
     return HEADER + b"".join(
-        ROW.pack(n + 1, 0 if n < warmup else 1, 0, sent, sent, sent + rtt_ns, -1, 64, 64, 0, 0, 0, 0, 0)
+        ROW.pack(n + 1, 0 if n < warmup else 1, 0, sent, sent, sent + rtt_ns, -1, 64, 64, 0, kind, 0, 0, 0)
         for n, sent in enumerate(stamps)
     )
 

@@ -37,6 +37,14 @@ def test_a_record_is_brought_and_read(tmp_path):
         (rows(1).replace(b"\2", b"\1", 1), "record version 1, this reads 2"),
         (rows(1)[:-1], "its 111 bytes after the header are no whole number of rows of 112"),
         (b"", "not a timing record: it does not begin with its magic bytes"),
+        (
+            rows(1, kind=2),
+            "it holds rows of kind part, and every operation of this version is one request with one reply",
+        ),
+        (
+            rows(1, kind=-7),
+            "it holds rows of kind number -7, and every operation of this version is one request with one reply",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_not_kept_and_says_where_it_was(tmp_path, content, why):
