@@ -73,7 +73,7 @@ class ErrorsAsReplies(Responder):
 
 class AnyVersionWillDo(Responder):
     def read(self, text: str) -> dict[str, Any]:
-        return super().read(text.replace('"contract": 99', f'"contract": {VERSION}').replace(', "what":', ', "host":'))
+        return super().read(text.replace('"contract": 99', f'"contract": {VERSION}'))
 
 
 class NoStrictReading(Responder):
