@@ -6,10 +6,11 @@ SCAN := build/scan
 HEAVY := alone or lab or terraform or browser or qemu or slow
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXPERIMENT ?= experiments/quickstart.yaml
+IMPLEMENTATION ?= python
 LAB_EXPERIMENT ?= experiments/cross_region.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run lab lab-vm schema checks-table test test-heavy test-all lint format lock lock-providers scan-dependencies scan-secrets clean
+.PHONY: help setup run lab lab-vm schema checks-table conformance test test-heavy test-all lint format lock lock-providers scan-dependencies scan-secrets clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -59,6 +60,9 @@ checks-table: $(VENV)/.orch-dev-ready ## measure what each check finds and its f
 
 test: $(VENV)/.orch-dev-ready ## the tests that any machine can run beside each other, in a few minutes
 	@$(BIN)/python -m pytest -n auto -m "not ($(HEAVY))" $(PYTEST_ARGS)
+
+conformance: $(VENV)/.orch-dev-ready ## hold an implementation against the promises of protos/ (IMPLEMENTATION=name or path of a declaration, CONFORMANCE_ARGS=--conformance-all for all of it)
+	@$(BIN)/python -m pytest -n auto tests/conformance/promises --implementation $(IMPLEMENTATION) $(CONFORMANCE_ARGS)
 
 test-heavy: $(VENV)/.orch-dev-ready ## the others, one after the other: real measurements, lab, Terraform, browser; what is missing is skipped with its reason
 	@$(BIN)/python -m pytest -m "$(HEAVY)" $(PYTEST_ARGS)

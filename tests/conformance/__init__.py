@@ -1,0 +1,1 @@
+"""The contract of `protos/`, held against processes alone; see `promises/`."""

@@ -1,0 +1,1 @@
+"""Implementations that each break one promise: the suite must find it, case by case."""

@@ -1,0 +1,167 @@
+"""Requesters that break one promise each: `python -m tests.conformance.broken.requesters NAME`."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import Any
+
+from tests.conformance.reference.generator import pair
+from tests.conformance.reference.record import Row
+from tests.conformance.reference.request import MEASURED, Lane, Phase, Requester
+from tests.conformance.reference.respond import leave
+from tests.conformance.reference.wire import Connection, Ended
+
+
+class AnyIdentityWillDo(Requester):
+    def is_identity(self, who: Any) -> bool:
+        return True
+
+
+class AnyReplyIsRight(Requester):
+    def is_right(self, name: str, fields: dict[str, Any], reply: dict[str, Any]) -> bool:
+        return True
+
+
+class NoHeader(Requester):
+    def header(self) -> bytes:
+        return b""
+
+
+class AnotherVersionOfTheRecord(Requester):
+    def header(self) -> bytes:
+        header = bytearray(super().header())
+        header[8] = 1
+        return bytes(header)
+
+
+class StampsSwapped(Requester):
+    def store(self, row: Row) -> None:
+        super().store(row._replace(sent_ns=row.received_ns, received_ns=row.sent_ns))
+
+
+class WrongCounts(Requester):
+    def summary(self) -> dict[str, Any]:
+        said = super().summary()
+        return {**said, "verified": said["verified"] + 1}
+
+
+class RetriesInSilence(Requester):
+    def call(self, lane: Lane, name: str, fields: dict[str, Any]) -> Any:
+        try:
+            return super().call(lane, name, fields)
+        except Ended:
+            lane.connection = self.dial()
+            return super().call(lane, name, fields)
+
+
+class KeepsWhatItShouldClose(Requester):
+    def reuses(self) -> bool:
+        return True
+
+
+class OneConnectionTooMany(Requester):
+    def measure(self) -> None:
+        self.spare = self.dial()
+        super().measure()
+
+
+class OpensAnewForEveryRequest(Requester):
+    def reuses(self) -> bool:
+        return False
+
+
+class CrashesOnGarbage(Requester):
+    def read(self, text: str) -> dict[str, Any]:
+        try:
+            return super().read(text)
+        except ValueError:
+            traceback.print_exc()
+            leave(1)
+
+
+class WrongKind(Requester):
+    def status_of(self, error: Exception) -> str:
+        status = super().status_of(error)
+        return "closed" if status == "protocol" else status
+
+
+class SendsBeforeItIsDue(Requester):
+    def wait_until(self, due_ns: int) -> None:
+        super().wait_until(due_ns - 2_000_000)
+
+
+class AnotherSchedule(Requester):
+    def due(self) -> list[int]:
+        return [at + (place % 2) for place, at in enumerate(super().due())]
+
+
+class ForgetsWhatWasNotSent(Requester):
+    def enter_not_sent(self, phase: Phase) -> None:
+        return
+
+
+class GivesUpTooEarly(Requester):
+    def timeout_s(self) -> float:
+        return super().timeout_s() / 3
+
+
+class NeverGivesUp(Requester):
+    def timeout_s(self) -> float:
+        return 600
+
+
+class AnotherGenerator(Requester):
+    def requests(self) -> Any:
+        asks = super().requests()
+        seed = self.trial["seed"]
+        return lambda sequence: ("add", pair(seed + 1, sequence)) if asks(1)[0] == "add" else asks(sequence)
+
+
+class TextOnStdout(Requester):
+    def check(self) -> None:
+        sys.stdout.write("checking...\n")
+        super().check()
+
+
+class ChecksOnOneConnection(Requester):
+    def dial(self) -> Connection:
+        if not hasattr(self, "first"):
+            self.first = super().dial()
+            self.first.close = lambda: None  # type: ignore[method-assign]
+            self.dials = 0
+        self.dials += 1
+        return self.first if self.dials <= 2 else super().dial()
+
+
+class StaysWhenStdinCloses(Requester):
+    def await_end_of_stdin(self) -> None:
+        return
+
+
+class CarriesOnAfterFiftyFailures(Requester):
+    def enter(self, phase: Phase, row: Row) -> None:
+        super().enter(phase, row)
+        self.in_a_row = 0
+
+
+class DoesNotWait(Requester):
+    def hold_back(self) -> None:
+        return
+
+
+class WarmUpIsMeasured(Requester):
+    def store(self, row: Row) -> None:
+        super().store(row._replace(phase=MEASURED))
+
+
+class ProgressOfEveryRequest(Requester):
+    def enter(self, phase: Phase, row: Row) -> None:
+        self.next_progress_ns = 0
+        super().enter(phase, row)
+
+
+BROKEN = {one.__name__: one for one in Requester.__subclasses__()}
+
+if __name__ == "__main__":
+    BROKEN[sys.argv[1]]().run()

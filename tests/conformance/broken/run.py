@@ -1,0 +1,62 @@
+"""The suite, run against one broken end: which of its cases fail."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from tests.conformance.reference.contract import ROOT
+
+PROMISES = ROOT / "tests" / "conformance" / "promises"
+PATIENCE_S = 20  # what hangs is found after so long, and a busy machine is no hang
+FILES = {
+    "respond": ("test_responder.py", "test_replies.py"),
+    "request": ("test_requester_process.py", "test_trials.py", "test_open_loop.py"),
+}
+
+
+def declare(role: str, name: str, folder: Path) -> Path:
+    """A declaration of that broken end alone, which offers `tcp`."""
+    module = {"respond": "responders", "request": "requesters"}[role]
+    path = folder / f"{name}.json"
+    tcp = {
+        "name": "tcp",
+        "operations": ["timestamp", "add", "echo", "image", "exchange"],
+        "responders": [{"name": "reference"}],
+        "clients": [{"name": "reference"}],
+    }
+    command = ["{python}", "-S", "-m", f"tests.conformance.broken.{module}", name]
+    path.write_text(json.dumps({role: command, "offers": {"protocols": [tcp]}}))
+    return path
+
+
+def failing(role: str, name: str, folder: Path, only: str = "") -> set[str]:
+    """The names of the cases that fail, without their parameters; `only` as of pytest's `-k`."""
+    report = folder / f"{name}.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    command += [f"--confcutdir={PROMISES.parent}"]
+    command += [str(PROMISES / file) for file in FILES[role]]
+    command += ["--implementation", str(declare(role, name, folder)), "--patience", str(PATIENCE_S)]
+    command += ["--junitxml", str(report), *(["-k", only] if only else [])]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1200)
+    assert ran.returncode in (0, 1), ran.stdout + ran.stderr
+    cases = list(ElementTree.parse(report).iter("testcase"))  # noqa: S314 - our own file
+    assert cases, ran.stdout
+    return {case.get("name", "").partition("[")[0] for case in cases if case.find("failure") is not None}
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    from tests.conformance.broken import requesters, responders
+
+    for role, known in (("respond", responders.BROKEN), ("request", requesters.BROKEN)):
+        for name in known:
+            if sys.argv[1:] and f"{role}/{name}" not in sys.argv[1:]:
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                sys.stdout.write(f"{role}/{name}: {' '.join(sorted(failing(role, name, Path(folder))))}\n")
+                sys.stdout.flush()

@@ -1,0 +1,94 @@
+"""Which implementation is tested, and how much of it: `--implementation NAME`, `--conformance-all`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from tests.conformance.kit import Implementation
+from tests.conformance.reference.wire import WIRES
+
+PARTS = {
+    "answering": "respond",
+    "asking": "request",
+    "pair": "both",
+    "respond_protocol": "respond",
+    "request_protocol": "request",
+    "pinging": "ping",
+    "describing": "describe",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("conformance")
+    group.addoption(
+        "--implementation", default="python", help="a declaration in tests/conformance/implementations, or a path"
+    )
+    group.addoption(
+        "--conformance-all", action="store_true", help="every responder, client and operation, not the defaults alone"
+    )
+    group.addoption("--patience", type=float, default=30, help="seconds after which a silent program is one that hangs")
+
+
+@cache
+def declared(name: str, patience_s: float) -> Implementation:
+    return Implementation.named(name, patience_s)
+
+
+def chosen(config: pytest.Config) -> Implementation:
+    return declared(config.getoption("--implementation", "python"), config.getoption("--patience", 30))
+
+
+@pytest.fixture(scope="session")
+def ends(request: pytest.FixtureRequest) -> Implementation:
+    """The implementation that is tested."""
+    return chosen(request.config)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    wanted = next((name for name in PARTS if name in metafunc.fixturenames), None)
+    if wanted is None:
+        return
+    ends = chosen(metafunc.config)
+    roles = ("respond", "request") if PARTS[wanted] == "both" else (PARTS[wanted],)
+    missing = [role for role in roles if role not in ends.commands]
+    everything = metafunc.config.getoption("--conformance-all", default=False)
+    values = [] if missing else list(_values(wanted, ends, everything))
+    metafunc.parametrize(wanted, [value for value, _ in values], ids=[name for _, name in values])
+
+
+def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
+    spoken = [protocol for protocol in ends.protocols if protocol["name"] in WIRES]
+    spoken.sort(key=lambda protocol: list(WIRES).index(protocol["name"]))
+    if wanted == "answering":
+        for protocol in spoken if everything else spoken[:2]:
+            for responder in protocol["responders"][: None if everything else 1]:
+                yield (protocol["name"], responder["name"]), f"{protocol['name']}/{responder['name']}"
+    elif wanted == "asking":
+        for protocol in spoken if everything else spoken[:2]:
+            clients = [client["name"] for client in protocol["clients"]]
+            for client in clients if everything else ends.default_clients(protocol["name"]):
+                yield (protocol["name"], client), f"{protocol['name']}/{client}"
+    elif wanted == "pair":
+        yield from _pairs(ends, everything)
+    elif wanted.endswith("_protocol"):
+        yield spoken[0]["name"], spoken[0]["name"]
+    else:
+        yield ends, ends.name
+
+
+def _pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
+    """Protocol, responder, client, operation: each responder with the default client, and the reverse."""
+    for protocol in ends.protocols:
+        responders = [responder["name"] for responder in protocol["responders"]]
+        clients = [client["name"] for client in protocol["clients"]]
+        default = ends.default_clients(protocol["name"])[0]
+        both = [(responder, default) for responder in responders]
+        both += [(responders[0], client) for client in clients if client != default]
+        operations = protocol["operations"]
+        for responder, client in both if everything else both[:1]:
+            for operation in operations if everything else ["echo"]:
+                name = f"{protocol['name']}/{responder}-{client}-{operation}"
+                yield (protocol["name"], responder, client, operation), name

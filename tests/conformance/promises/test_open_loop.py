@@ -1,0 +1,50 @@
+"""An open loop keeps the schedule of `protos/payloads.md`, and says what it could not send. No time is asserted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.kit import IDENTITY, Implementation
+from tests.conformance.reference.contract import STATUS
+from tests.conformance.reference.generator import arrivals
+from tests.conformance.reference.server import Reply, Server
+from tests.conformance.reference.wire import WIRES
+
+pytestmark = pytest.mark.busy
+
+Asking = tuple[str, str]
+
+
+@pytest.mark.parametrize("kind", ["uniform", "poisson"])
+def test_requests_are_due_when_the_page_says_and_none_is_sent_before(
+    ends: Implementation, asking: Asking, tmp_path: Path, kind: str
+):
+    load = {"requests": 60, "rate_per_s": 333.3, "concurrency": 4, "arrivals": kind}
+    with Server(WIRES[asking[0]], IDENTITY) as server:
+        trial = ends.request(ends.trial(*asking, server.port, tmp_path / "record", load=load))
+    done, rows = trial.done, trial.phase(1)
+    assert [row.intended_ns - done["begin_ns"] for row in rows] == arrivals(7, 333.3, kind, 60)
+    assert (done["requests"], done["not_sent"], done["errors"]) == (60, 0, {})
+    assert all(row.sent_ns >= row.intended_ns for row in rows)
+    assert [row.sequence for row in rows] == list(range(4, 64))
+    assert all(row.intended_ns == row.sent_ns for row in trial.phase(0))  # warming up is a closed loop
+
+
+def test_what_was_due_and_not_sent_is_entered_and_is_no_error(ends: Implementation, asking: Asking, tmp_path: Path):
+    load = {"duration_s": 0.5, "rate_per_s": 200.0, "concurrency": 2, "arrivals": "poisson"}
+    with Server(WIRES[asking[0]], IDENTITY, lambda number, asked: Reply({}, after_s=0.15)) as server:
+        trial = ends.request(ends.trial(*asking, server.port, tmp_path / "record", load=load))
+    done, rows = trial.done, trial.phase(1)
+    not_sent = [row for row in rows if row.status == STATUS["not-sent"]]
+    sent = [row for row in rows if row.status != STATUS["not-sent"]]
+    assert sorted(row.intended_ns - done["begin_ns"] for row in rows) == arrivals(7, 200, "poisson", None, 0.5)
+    assert len(not_sent) == done["not_sent"] > 0
+    assert done["not_sent_reason"] in ("connections-busy", "requester-behind")
+    assert (len(sent), done["errors"]) == (done["requests"], {})
+    assert {(row.connection, row.bytes_sent, row.bytes_received) for row in not_sent} == {(-1, -1, -1)}
+    assert all(row.sent_ns == row.received_ns for row in not_sent)
+    assert max(asked.in_flight for asked in server.operations) <= 2
+    assert len(server.operations) == 1 + 3 + len(sent)
+    assert trial.done["rows"] == 3 + len(rows)

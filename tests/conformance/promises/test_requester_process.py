@@ -1,0 +1,166 @@
+"""What `protos/process.md` promises of a requester's process: what it reads, what it prints, how it ends."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conformance.bad_lines import CASES, OTHER_VERSION, spoilt
+from tests.conformance.kit import IDENTITY, TRIAL_LINES, Implementation, Trial, validated
+from tests.conformance.reference.contract import VERSION
+from tests.conformance.reference.record import rows_of
+from tests.conformance.reference.server import Asked, Reply, Server, Silence
+from tests.conformance.reference.wire import WIRES
+
+pytestmark = pytest.mark.busy
+
+
+@pytest.fixture
+def client(ends: Implementation, request_protocol: str) -> str:
+    return ends.default_clients(request_protocol)[0]
+
+
+def refused(trial: Trial, kind: str) -> str:
+    """The one line with which a trial failed before it began; its message."""
+    assert trial.types == ["failed"]
+    assert trial.failed["kind"] == kind, trial.failed
+    assert "Traceback" not in trial.said
+    return trial.failed["message"]
+
+
+def test_the_smoke_test_stops_after_the_check(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
+    with Server(WIRES[request_protocol], IDENTITY) as server:
+        trial = ends.request(
+            ends.trial(request_protocol, client, server.port, tmp_path / "record", load={"requests": 0})
+        )
+    assert trial.types == ["checked", "done"]
+    assert (trial.done["rows"], trial.done["requests"], trial.done["warmup_requests"]) == (0, 0, 0)
+    assert len(server.operations) == 1
+
+
+@pytest.mark.parametrize(("case", "named"), CASES)
+def test_a_line_that_is_no_trial_is_refused(
+    ends: Implementation, request_protocol: str, client: str, tmp_path: Path, case: str, named: str
+):
+    line = spoilt(case, ends.trial(request_protocol, client, 1, tmp_path / "record"), "seed")
+    assert named.format(number="seed") in refused(ends.request(line), "trial")
+
+
+def test_another_version_is_refused_by_name(ends: Implementation, request_protocol: str):
+    words = refused(
+        ends.request({"type": "trial", "contract": OTHER_VERSION, "what": "another", "record": ""}), "trial"
+    )
+    assert f"{OTHER_VERSION}" in words
+    assert f"{VERSION}" in words.replace(str(OTHER_VERSION), "")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"protocol": "smoke-signals"}, id="protocol"),
+        pytest.param({"client": "nobody"}, id="client"),
+        pytest.param({"operation": "subtract"}, id="operation"),
+        pytest.param({"payload": {"kind": "bytes", "size": 3}}, id="payload"),
+        pytest.param({"load": {}}, id="a-load-without-end"),
+        pytest.param({"load": {"requests": 1, "concurrency": 0}}, id="no-concurrency"),
+        pytest.param({"load": {"requests": 1, "rate_per_s": 0}}, id="no-rate"),
+    ],
+)
+def test_what_there_is_not_cannot_be_asked(
+    ends: Implementation, request_protocol: str, client: str, tmp_path: Path, changes: dict[str, Any]
+):
+    with Server(WIRES[request_protocol], IDENTITY) as server:
+        line = ends.trial(request_protocol, client, server.port, tmp_path / "record") | changes
+        refused(ends.request(line), "trial")
+    assert server.operations == []
+
+
+def test_a_file_that_is_not_the_one_it_should_be_is_refused(
+    ends: Implementation, request_protocol: str, client: str, tmp_path: Path
+):
+    other = tmp_path / "other.json"
+    other.write_text("{}")
+    payload = {"kind": "json", "path": str(other), "sha256": "0" * 64}
+    with Server(WIRES[request_protocol], IDENTITY) as server:
+        line = ends.trial(request_protocol, client, server.port, tmp_path / "r", operation="echo", payload=payload)
+        refused(ends.request(line), "trial")
+
+
+def test_another_responder_is_refused(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
+    with Server(WIRES[request_protocol], "somebody else") as server:
+        line = ends.trial(request_protocol, client, server.port, tmp_path / "record")
+        assert "somebody else" in refused(ends.request(line), "wrong-reply")
+    assert server.operations == []
+
+
+def test_nobody_there_is_refused(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        line = ends.trial(request_protocol, client, unused.getsockname()[1], tmp_path / "record")
+        refused(ends.request(line), "refused")
+
+
+def test_a_wrong_reply_to_the_check_ends_it(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
+    with Server(WIRES[request_protocol], IDENTITY, lambda number, asked: Reply({"sum": 1})) as server:
+        refused(ends.request(ends.trial(request_protocol, client, server.port, tmp_path / "record")), "wrong-reply")
+    assert len(server.operations) == 1
+
+
+def test_a_record_that_cannot_be_written_is_the_hosts_fault(
+    ends: Implementation, request_protocol: str, client: str, tmp_path: Path
+):
+    with Server(WIRES[request_protocol], IDENTITY) as server:
+        line = ends.trial(request_protocol, client, server.port, tmp_path / "no such folder" / "record")
+        assert ends.request(line).failed["kind"] == "host"
+
+
+ENDINGS = {
+    "closed-stdin": lambda program: program.close_stdin(),
+    "SIGTERM": lambda program: program.signal(signal.SIGTERM),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_it_ends_early_and_the_rows_stay(
+    ends: Implementation, request_protocol: str, client: str, tmp_path: Path, ending: str
+):
+    reached = threading.Event()
+
+    def silent_at_last(number: int, asked: Asked) -> Silence | None:
+        if number < 7:
+            return None
+        reached.set()
+        return Silence()
+
+    record = tmp_path / "record"
+    with Server(WIRES[request_protocol], IDENTITY, silent_at_last) as server, ends.start("request") as program:
+        program.send(ends.trial(request_protocol, client, server.port, record, timeout_s=600.0))
+        assert reached.wait(ends.patience_s), program.said
+        ENDINGS[ending](program)
+        printed = [validated(line, *TRIAL_LINES) for line in program.rest()]
+        program.status()
+    assert "done" not in [line["type"] for line in printed]
+    assert [row.sequence for row in rows_of(record)] == [1, 2, 3, 4, 5]
+
+
+def test_progress_comes_at_most_once_a_second(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
+    def slow(number: int, asked: Asked) -> Reply:
+        return Reply({}, after_s=0.01)
+
+    with Server(WIRES[request_protocol], IDENTITY, slow) as server:
+        load = {"duration_s": 2.5}
+        begun_s = time.monotonic()
+        trial = ends.request(ends.trial(request_protocol, client, server.port, tmp_path / "record", load=load))
+        took_s = time.monotonic() - begun_s
+    told = [line for line in trial.lines if line["type"] == "progress"]
+    assert len(told) <= took_s + 1
+    assert [line["phase"] for line in told] == sorted((line["phase"] for line in told), reverse=True)
+    measured = [line["requests"] for line in told if line["phase"] == "measured"]
+    assert measured == sorted(measured)
+    assert all(count <= trial.done["requests"] for count in measured)

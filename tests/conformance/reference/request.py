@@ -1,0 +1,344 @@
+"""A requester of `tcp`, `json` and `rest` in the standard library alone. `python -m tests.conformance.reference.request`."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tests.conformance.reference.contract import STATUS, STATUSES, VERSION, read_line, with_defaults
+from tests.conformance.reference.generator import NoSuchTrial, arrivals, requests
+from tests.conformance.reference.operations import is_right
+from tests.conformance.reference.record import HEADER, Row, packed
+from tests.conformance.reference.respond import leave, print_line
+from tests.conformance.reference.wire import WIRES, Connection, Ended, ProtocolError, Undecodable
+
+CLIENT = "reference"
+NS = 10**9
+WARM_UP, MEASURED = 0, 1
+MOST_IN_A_ROW = 50
+MESSAGES = {"timestamp", "add", "echo", "image", "exchange"}
+
+
+class Failed(Exception):
+    """The trial cannot be made, or goes on no more."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass
+class Lane:
+    """One request in flight at a time, and the connection that carries it."""
+
+    connection: Connection | None = None
+    number: int = -1
+
+
+@dataclass
+class Phase:
+    """Which requests there are still to make; a lane takes one at a time."""
+
+    number: int
+    begin_ns: int
+    most: int | None
+    least_ns: int
+    end_ns: int | None
+    due: list[int] | None = None
+    taken: int = 0
+    over: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def take(self) -> int | None:
+        """The place of the next request, from 0."""
+        with self.lock:
+            now_ns = time.monotonic_ns()
+            late = self.end_ns is not None and now_ns >= self.end_ns
+            enough = self.most is not None and self.taken >= self.most and now_ns >= self.begin_ns + self.least_ns
+            if self.over or late or enough:
+                return None
+            self.taken += 1
+            return self.taken - 1
+
+
+class Requester:
+    """One process. What a broken one does otherwise is a method of its own."""
+
+    def run(self) -> NoReturn:
+        text = sys.stdin.readline()
+        threading.Thread(target=self.await_end_of_stdin, daemon=True).start()
+        try:
+            self.trial = self.read(text)
+            self.make_trial()
+        except ValueError as error:
+            self.fail("trial", f"no trial on stdin: {error}")
+        except NoSuchTrial as error:
+            self.fail("trial", str(error))
+        except OSError as error:
+            self.fail("host", str(error))
+        except Failed as failure:
+            self.fail(failure.kind, str(failure))
+        leave(0)
+
+    def read(self, text: str) -> dict[str, Any]:
+        return with_defaults("trial", read_line("trial", text))
+
+    def await_end_of_stdin(self) -> None:
+        sys.stdin.read()
+        leave(1)
+
+    def fail(self, kind: str, message: str) -> NoReturn:
+        print_line({"type": "failed", "kind": kind, "message": message})
+        leave(1)
+
+    def make_trial(self) -> None:
+        trial, load = self.trial, self.trial["load"]
+        if trial["protocol"] not in WIRES or trial["client"] != CLIENT or trial["operation"] not in MESSAGES:
+            raise NoSuchTrial("no such protocol, client or operation")
+        if load["requests"] is None and load["duration_s"] is None:
+            raise NoSuchTrial("load: neither requests nor duration_s would end this trial")
+        if load["concurrency"] < 1 or (load["rate_per_s"] is not None and load["rate_per_s"] <= 0):
+            raise NoSuchTrial("load: a concurrency of at least 1, a rate above 0")
+        self.wire = WIRES[trial["protocol"]]
+        self.asks = self.requests()
+        self.check()
+        if load["requests"] == 0:
+            print_line({**self.done_line(), "rows": 0, "warmup_requests": 0, "requests": 0, "errors": {}})
+            return
+        self.measure()
+
+    def requests(self) -> Any:
+        return requests(self.trial["operation"], self.trial["payload"], self.trial["seed"])
+
+    def check(self) -> None:
+        target = self.trial["target"]
+        name, fields = self.asks(1)
+        try:
+            with self.dial() as connection:
+                who = connection.ask("identity", {}).get("identity")
+            if not self.is_identity(who):
+                raise Failed("wrong-reply", f"another responder answers: {who!r}, not {target['identity']!r}")
+            with self.dial() as connection:
+                reply, sent, received = connection.ask_and_count(name, fields)
+        except (OSError, Ended, Undecodable, ProtocolError) as error:
+            raise Failed(self.status_of(error), f"before measuring: {error}") from error
+        if not self.is_right(name, fields, reply):
+            raise Failed("wrong-reply", f"{name}: {str(reply)[:60]}")
+        print_line({"type": "checked", "contract": VERSION, "body_bytes_sent": sent, "body_bytes_received": received})
+
+    def is_identity(self, who: Any) -> bool:
+        return who == self.trial["target"]["identity"]
+
+    def is_right(self, name: str, fields: dict[str, Any], reply: dict[str, Any]) -> bool:
+        return is_right(name, fields, reply)
+
+    def dial(self) -> Connection:
+        target = self.trial["target"]
+        return Connection(self.wire, target["host"], target["port"], self.timeout_s())
+
+    def timeout_s(self) -> float:
+        return self.trial["timeout_s"]
+
+    def status_of(self, error: Exception) -> str:
+        if isinstance(error, TimeoutError):
+            return "timeout"
+        if isinstance(error, Ended):
+            return "closed"
+        if isinstance(error, OSError):
+            return "refused"
+        return "protocol" if isinstance(error, ProtocolError) else "undecodable"
+
+    def measure(self) -> None:
+        load, warmup = self.trial["load"], self.trial["warmup"]
+        self.record = Path(self.trial["record"]).open("wb", buffering=0)  # noqa: SIM115 - to the end of the process
+        self.record.write(self.header())
+        self.rows: list[Row] = []
+        self.errors: dict[str, str] = {}
+        self.in_a_row = 0
+        self.connections = itertools.count()
+        self.opened = [0, 0]
+        self.sequences = itertools.count(1)
+        self.storing = threading.Lock()
+        self.gave_up: Failed | None = None
+        self.next_progress_ns = time.monotonic_ns() + NS
+        self.anchor = anchor()
+        print_line({"type": "start", "anchor": self.anchor})
+        self.lanes = [Lane() for _ in range(load["concurrency"])]
+        begin = time.monotonic_ns()
+        self.play(
+            Phase(
+                WARM_UP,
+                begin,
+                warmup["requests"],
+                int(warmup["at_least_s"] * NS),
+                begin + int(warmup["at_most_s"] * NS),
+            )
+        )
+        self.hold_back()
+        self.begin_ns = time.monotonic_ns()
+        end_ns = None if load["duration_s"] is None else self.begin_ns + int(load["duration_s"] * NS)
+        due = None
+        if load["rate_per_s"] is not None:
+            due = self.due()
+        most = load["requests"] if due is None else len(due)
+        phase = Phase(MEASURED, self.begin_ns, most, 0, end_ns, due)
+        self.play(phase)
+        self.enter_not_sent(phase)
+        for lane in self.lanes:
+            self.drop(lane)
+        print_line(self.done_line(self.summary()))
+
+    def due(self) -> list[int]:
+        load = self.trial["load"]
+        return arrivals(self.trial["seed"], load["rate_per_s"], load["arrivals"], load["requests"], load["duration_s"])
+
+    def header(self) -> bytes:
+        return HEADER
+
+    def hold_back(self) -> None:
+        if (at := self.trial["start_at_unix_ns"]) is not None:
+            time.sleep(max(0, at - time.time_ns()) / NS)
+
+    def play(self, phase: Phase) -> None:
+        threads = [threading.Thread(target=self.work, args=(phase, lane), daemon=True) for lane in self.lanes]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if self.gave_up is not None:
+            raise self.gave_up
+
+    def work(self, phase: Phase, lane: Lane) -> None:
+        if self.reuses() and lane.connection is None:
+            self.open(lane, phase)
+        while (place := phase.take()) is not None:
+            with self.storing:
+                sequence = next(self.sequences)
+            intended_ns = 0
+            if phase.due is not None:
+                intended_ns = phase.begin_ns + phase.due[place]
+                self.wait_until(intended_ns)
+            self.enter(phase, self.one(phase, lane, sequence, intended_ns))
+
+    def wait_until(self, due_ns: int) -> None:
+        while (left_ns := due_ns - time.monotonic_ns()) > 0:
+            time.sleep(left_ns / NS)
+
+    def reuses(self) -> bool:
+        return self.trial["connection"] == "reuse"
+
+    def open(self, lane: Lane, phase: Phase) -> None:
+        lane.connection = self.dial()
+        with self.storing:
+            lane.number = next(self.connections)
+            self.opened[phase.number] += 1
+
+    def drop(self, lane: Lane) -> None:
+        if lane.connection is not None:
+            lane.connection.close()
+        lane.connection, lane.number = None, -1
+
+    def one(self, phase: Phase, lane: Lane, sequence: int, intended_ns: int) -> Row:
+        name, fields = self.asks(sequence)
+        sent = received = -1
+        sent_ns = time.monotonic_ns()
+        try:
+            if lane.connection is None:
+                self.open(lane, phase)
+            sent_ns = sent_ns if not self.reuses() else time.monotonic_ns()
+            reply, sent, received = self.call(lane, name, fields)
+            received_ns = time.monotonic_ns()
+            status = "ok" if self.is_right(name, fields, reply) else "wrong-reply"
+            number = lane.number
+        except (OSError, Ended, Undecodable, ProtocolError) as error:
+            received_ns = time.monotonic_ns()
+            status, number = self.status_of(error), lane.number
+            self.errors.setdefault(status, (str(error) or status)[:300])
+            if status not in ("undecodable", "protocol"):
+                self.drop(lane)
+        if status == "wrong-reply":
+            self.errors.setdefault(status, "not the right value")
+        if not self.reuses():
+            self.drop(lane)
+        row = Row(sequence, phase.number, number, intended_ns or sent_ns, sent_ns, received_ns, -1, sent, received, 0)
+        return row._replace(status=STATUS[status])
+
+    def call(self, lane: Lane, name: str, fields: dict[str, Any]) -> tuple[dict[str, Any], int, int]:
+        assert lane.connection is not None
+        return lane.connection.ask_and_count(name, fields)
+
+    def enter(self, phase: Phase, row: Row) -> None:
+        with self.storing:
+            self.store(row)
+            self.in_a_row = self.in_a_row + 1 if row.status else 0
+            if self.in_a_row >= MOST_IN_A_ROW and self.gave_up is None:
+                phase.over = True
+                self.gave_up = Failed(STATUSES[row.status], f"{MOST_IN_A_ROW} requests in a row failed")
+            if row.received_ns >= self.next_progress_ns:
+                self.next_progress_ns = row.received_ns + NS
+                self.progress(phase, row.received_ns)
+
+    def progress(self, phase: Phase, now_ns: int) -> None:
+        print_line(
+            {
+                "type": "progress",
+                "phase": "measured" if phase.number else "warm-up",
+                "requests": sum(row.phase == phase.number for row in self.rows),
+                "elapsed_s": (now_ns - phase.begin_ns) / NS,
+            }
+        )
+
+    def store(self, row: Row) -> None:
+        self.rows.append(row)
+        self.record.write(packed(row))
+
+    def enter_not_sent(self, phase: Phase) -> None:
+        now_ns = time.monotonic_ns()
+        for at in (phase.due or [])[phase.taken :]:
+            intended_ns = phase.begin_ns + at
+            row = Row(next(self.sequences), MEASURED, -1, intended_ns, now_ns, now_ns, -1, -1, -1, STATUS["not-sent"])
+            self.store(row)
+
+    def done_line(self, more: dict[str, Any] | None = None) -> dict[str, Any]:
+        identity = self.trial["target"]["identity"]
+        return {"type": "done", "contract": VERSION, "identity": identity, "client": CLIENT, **(more or {})}
+
+    def summary(self) -> dict[str, Any]:
+        measured = [row for row in self.rows if row.phase == MEASURED and row.status != STATUS["not-sent"]]
+        not_sent = sum(row.status == STATUS["not-sent"] for row in self.rows)
+        kinds = [STATUSES[row.status] for row in measured if row.status]
+        ends_ns = max(row.received_ns for row in measured) - min(row.sent_ns for row in measured)
+        answered = [row for row in measured if row.bytes_received >= 0]
+        return {
+            "rows": len(self.rows),
+            "warmup_requests": sum(row.phase == WARM_UP for row in self.rows),
+            "requests": len(measured),
+            "not_sent": not_sent,
+            "not_sent_reason": "connections-busy" if not_sent else None,
+            "verified": sum(row.status == 0 for row in measured),
+            "verified_in_flight": 0 if len(self.lanes) == 1 else len(answered),
+            "begin_ns": self.begin_ns,
+            "measured_s": ends_ns / NS,
+            "paused_s": 0.0,
+            "entering_s": 0.0,
+            "errors": {kind: kinds.count(kind) for kind in kinds},
+            "error_examples": {kind: self.errors[kind] for kind in kinds},
+            "body_bytes_sent": sum(row.bytes_sent for row in answered),
+            "body_bytes_received": sum(row.bytes_received for row in answered),
+            "connections_opened": self.opened[MEASURED],
+            "anchor": self.anchor,
+            "anchor_end": anchor(),
+        }
+
+
+def anchor() -> dict[str, int]:
+    return {"wall_ns": time.time_ns(), "monotonic_ns": time.monotonic_ns()}
+
+
+if __name__ == "__main__":
+    Requester().run()
