@@ -99,6 +99,7 @@ class Recorder:
         self._tally = Tally()
         self._first_row = self._counted = 0  # of the phase; from where on rows are not counted yet
         self._looked = itertools.count()  # replies verified while others were in flight
+        self._right = itertools.count()  # replies found right: counted there, and not by what their rows say
         self._lock = threading.Lock()  # for all but replies that are kept
         self._verify = verify
         self._progress = progress
@@ -123,7 +124,7 @@ class Recorder:
         """
         self._tally = Tally()
         self._first_row = self._counted = self.record.rows
-        self._looked = itertools.count()
+        self._looked, self._right = itertools.count(), itertools.count()
         self._phase_number = phase.number
         self._phase_begin_ns = self._last_success_ns = phase.begin_ns
         self._next_progress_ns = phase.begin_ns + NS
@@ -146,11 +147,11 @@ class Recorder:
                 tally.first_sent_ns = row.sent_ns
             tally.last_received_ns = max(tally.last_received_ns, row.received_ns)
             if row.status == OK:
-                tally.verified += 1
                 tally.body_bytes_sent += row.bytes_sent
                 tally.body_bytes_received += row.bytes_received
             else:
                 tally.errors[STATUSES[row.status]] += 1
+        tally.verified = _drawn(self._right)
         return tally
 
     def paused(self, *, paused_ns: int | None, entering_ns: int) -> None:
@@ -249,7 +250,7 @@ class Recorder:
 
         GaveUp when as many in a row are wrong as end a phase.
         """
-        self._tally.verified_in_flight = int(self._looked.__reduce__()[1][0])
+        self._tally.verified_in_flight = _drawn(self._looked)
         wrong_in_a_row = 0
         hopeless: CallFailed | None = None
         reader, self._reader = self._reader, None
@@ -278,7 +279,10 @@ class Recorder:
             reason = self._verify(request, reader.value(reply))
         except CallFailed as failure:
             return -1, -1, failure
-        return sent, received, None if reason is None else CallFailed("wrong-reply", reason)
+        if reason is not None:
+            return sent, received, CallFailed("wrong-reply", reason)
+        next(self._right)
+        return sent, received, None
 
     def _note_example(self, failure: CallFailed) -> None:
         words = failure.detail or failure.status
@@ -330,3 +334,8 @@ class Recorder:
                 "elapsed_s": round((now_ns - self._phase_begin_ns) / NS, 3),
             }
         )
+
+
+def _drawn(numbers: itertools.count[int]) -> int:
+    """How many numbers were drawn, which threads do without a lock."""
+    return int(numbers.__reduce__()[1][0])
