@@ -18,10 +18,11 @@ def parse_json(text: bytes | str) -> Any:
     """A JSON document that a later step can trust in shape.
 
     ValueError when it is none, or holds what we never write: a number that is not finite or beyond 64 bits, text with a
-    lone surrogate, or a nesting beyond 64 levels.
+    lone surrogate, a key twice in one object (people would read one value and orch the other), or a nesting beyond 64
+    levels.
     """
     try:
-        document = json.loads(text, parse_constant=_refuse_constant)
+        document = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_without_duplicates)
         _refuse_unusual(document, _DEEPEST)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
@@ -41,6 +42,15 @@ def read_json(path: Path, most_bytes: int = MOST_BYTES) -> Any:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a number of JSON")
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key[:60]!r} stands there twice")
+        found[key] = value
+    return found
 
 
 def _refuse_unusual(value: Any, levels: int) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from orchestrator.results import sizes
@@ -19,6 +20,7 @@ from orchestrator.results.paths import ALTERED, damaged, open_regular
 _MOST_COLUMNS = 64
 _STAMPS = {"intended_ns", "sent_ns", "received_ns"}
 _LATEST_NS = 1 << 62  # 146 years since the host was started
+_ALWAYS_ZERO = ("kind", "parent")
 _BYTES = {"bytes_sent", "bytes_received"}
 _MOST_BYTES = 1 << 32
 _MOST_TEXT_BYTES = 1 << 16  # all different texts of a column: orch writes one
@@ -47,6 +49,7 @@ def read_columns(
             if not set(columns) <= set(names):
                 raise damaged(path, "not a samples file of orch")
             table = file.read(columns=list(columns))
+            _require_requests(path, file)
     except FileNotFoundError as error:
         raise damaged(path, "the file is missing") from error
     except (pa.ArrowException, OSError) as error:
@@ -61,6 +64,16 @@ def read_columns(
         found[name] = _values(column.combine_chunks())
     _require_possible(path, found)
     return found
+
+
+def _require_requests(path: Path, file: pq.ParquetFile) -> None:
+    """InvalidMeasurement for rows that are no requests: a part of a task, counted as one, makes a wrong percentile."""
+    table = file.read(columns=[name for name in _ALWAYS_ZERO if name in file.schema_arrow.names])
+    for name in table.column_names:
+        if table[name].type != pa.int64() or pc.any(pc.not_equal(table[name], 0)).as_py():
+            raise damaged(
+                path, f"its column {name} is not 0: every operation of this version is one request with one reply"
+            )
 
 
 def _require_possible(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:

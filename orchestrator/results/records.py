@@ -13,7 +13,7 @@ from orchestrator import record_layout as layout
 from orchestrator.results import sizes
 from orchestrator.results.paths import damaged, open_regular
 
-_KIND, _CLOCK = layout.COLUMNS.index("kind"), layout.COLUMNS.index("sender_clock")
+_KIND, _PARENT, _CLOCK = map(layout.COLUMNS.index, ("kind", "parent", "sender_clock"))
 _BYTES_AT_ONCE = layout.ROW.size << 16
 
 
@@ -46,6 +46,8 @@ def _strange(rows: bytes) -> str | None:
     for kind in set(numbers[_KIND::columns].tolist()) - {0}:
         name = layout.KINDS[kind] if 0 <= kind < len(layout.KINDS) else f"number {kind}"
         return f"it holds rows of kind {name}, and every operation of this version is one request with one reply"
+    if any(numbers[_PARENT::columns]):
+        return "a row has a parent, and every operation of this version is one request with one reply"
     for clock in set(numbers[_CLOCK::columns].tolist()):
         if not 0 <= clock < len(layout.CLOCKS):
             return f"a row's sender_clock is {clock}, which is no clock of {layout.CLOCKS}"

@@ -84,6 +84,7 @@ def a_plan(
     load: p.Load | None = None,
     warmup: int = 50,
     connection: str = "reuse",
+    compression: str = "none",
     placements: Sequence[p.Placement] | None = None,
     operation: p.Operation | None = None,
     clients: Sequence[str] = (),
@@ -105,7 +106,10 @@ def a_plan(
     ]
     placements = placements or [p.Placement(id="local", name="local", kind="local")]
     operation = operation or p.Operation(id="add", name="add", label="add", request_bytes=8, reply_bytes=8)
-    load, call = load or p.Load(concurrency=1, requests=1000), {"connection": connection}
+    load, call = (
+        load or p.Load(concurrency=1, requests=1000),
+        {"connection": connection, "compression": compression},
+    )
     cells = tuple(
         p.Cell(
             id=f"{stack.id}.{operation.id}.{placement.id}",

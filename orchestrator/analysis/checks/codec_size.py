@@ -1,16 +1,24 @@
 """codec size: what travelled is large enough to hold the payload, and the wire carried what the bodies say.
 
 Random bytes and pictures cannot be made smaller by a codec, so that a body below the payload's size did not carry it.
-Structured records can (that is what codecs are for): of those only the wire is checked.
+Structured records can (that is what codecs are for): of those only the wire is checked. Where bodies are compressed, and a
+client says what they would come to, the wire must not have carried much more.
 """
 
 from __future__ import annotations
+
+from math import inf
 
 from orchestrator.analysis.checks.base import Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence
 
 _INCOMPRESSIBLE = ("bytes", "image", "exchange")
 _FRAMED_BYTES = 256  # below, a codec's own few bytes outweigh the content
+
+
+def _most_on_the_wire(cell: CellEvidence, bodies: int, requests: int) -> float:
+    """Compressed bodies, a tenth more, and two thousand bytes of headers a request: no protocol here needs as many."""
+    return inf if cell.cell.factors["compression"] == "none" else 1.1 * bodies + 2_000 * requests
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -40,6 +48,20 @@ def judge(cell: CellEvidence) -> Finding | None:
                     evidence=evidence,
                     explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, bodies {body:,.0f}.",
                     action="Bodies are compressed or counted wrongly, or connections were closed before they were counted.",
+                )
+            )
+        elif (
+            wires is not None
+            and cell.cell.factors["compression"] != "none"
+            and wires > _most_on_the_wire(cell, bodies, requests)
+        ):
+            findings.append(
+                Finding(
+                    verdict="fail",
+                    evidence=evidence,
+                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, which compressed bodies "
+                    f"of {body:,.0f} do not account for.",
+                    action="They travelled uncompressed, or were sent again (`lost packets`): see both ends' settings.",
                 )
             )
         elif not incompressible and wires is None:

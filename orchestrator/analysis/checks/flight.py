@@ -338,7 +338,7 @@ def _cut_slowest(cell: CellEvidence) -> list[Finding]:
     if not seen:
         return []
     every = [busy.slowest for _, _, busy in cell.parts(LITTLE) if busy.slowest]
-    worst_trial, most = max(seen, key=lambda found: found[1].excess_s / found[1].call_s)
+    worst_trial, most = max(seen, key=lambda found: found[1].excess_s / max(found[1].call_s, 1e-9))
     typical = Slowest(
         count=sum(s.count for s in every),
         call_s=median(s.call_s for s in every),

@@ -18,6 +18,10 @@ VERSION: Final = 2  # of the contract; who reads a line of another one refuses i
 Port = Annotated[int, Between(0, 65535)]
 Count = Annotated[int, Between(0)]
 Seconds = Annotated[float, Between(0)]
+Duration = Annotated[float, Between(0, 1_000_000)]  # eleven days: whatever is added to it stays a time
+Rate = Annotated[float, Between(0, 1_000_000_000)]
+Exact = Annotated[int, Between(0, (1 << 53) - 1)]  # every reader of JSON keeps it to the last digit
+WallNs = Annotated[int, Between(0, 1 << 62)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -41,13 +45,13 @@ class Payload(Part):
     """
 
     kind: Literal["none", "bytes", "records", "json", "image", "exchange"] = "none"
-    size: int = 0
-    reply_size: int = 0
-    count: int = 0
+    size: Exact = 0
+    reply_size: Exact = 0
+    count: Exact = 0
     path: str | None = None
     sha256: str | None = None
     full_decode: bool = False
-    opening: int = 1
+    opening: Exact = 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -60,10 +64,10 @@ class Load(Part):
     it was due; what was not sent when the window closed is entered as `not-sent`.
     """
 
-    concurrency: int = 1
-    requests: int | None = None
-    duration_s: float | None = None
-    rate_per_s: float | None = None
+    concurrency: Exact = 1
+    requests: Exact | None = None
+    duration_s: Duration | None = None
+    rate_per_s: Rate | None = None
     arrivals: Literal["poisson", "uniform"] = "poisson"
 
 
@@ -71,9 +75,9 @@ class Load(Part):
 class Warmup(Part):
     """Warm-up goes on until so many requests and so many seconds are both reached; `at_most_s` ends it all the same."""
 
-    requests: int = 500
-    at_least_s: float = 2.0
-    at_most_s: float = 60.0
+    requests: Exact = 500
+    at_least_s: Duration = 2.0
+    at_most_s: Duration = 60.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -94,9 +98,9 @@ class Trial(Line):
     connection: Policy = "reuse"
     load: Load = field(default_factory=Load)
     warmup: Warmup = field(default_factory=Warmup)
-    timeout_s: float = 30.0
-    seed: int = 0
-    start_at_unix_ns: int | None = None
+    timeout_s: Duration = 30.0
+    seed: Exact = 0
+    start_at_unix_ns: WallNs | None = None
     knobs: dict[str, str] = field(default_factory=dict)
     contract: Literal[2] = VERSION
     type: Literal["trial"] = "trial"

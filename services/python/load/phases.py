@@ -16,6 +16,7 @@ NS = 1_000_000_000
 _FRACTION_BITS = 20  # arrivals are added up in fractions of a nanosecond
 
 
+SLOWEST_RATE = 1e-6  # one request in eleven days
 NEVER = 1 << 62
 """More requests, or nanoseconds, than any phase has."""
 
@@ -119,8 +120,8 @@ def arrivals(load: Load, seed: int) -> array[int]:
     (the schedule depends on the seed alone, never on the replies).
     """
     rate = load.rate_per_s
-    if rate is None or not 0 < rate <= NS:
-        raise ValueError(f"load: an open loop needs a rate above 0 and of at most {NS:,} a second, not {rate}")
+    if rate is None or not SLOWEST_RATE <= rate <= NS:
+        raise ValueError(f"load: an open loop needs a rate above 0, from {SLOWEST_RATE} to {NS:,} a second, not {rate}")
     extent = measured(load)
     mean = int((NS << _FRACTION_BITS) / rate)
     gaps = itertools.repeat(1 << GAP_BITS) if load.arrivals == "uniform" else exponential_gaps(seed)

@@ -2,8 +2,8 @@
 
 It is a PNG put together here, pixels stored without compression, so that no encoder's taste gets in; what the pixels
 leave of the wanted size is filled by a private ancillary chunk, which every reader skips (PNG specification, W3C 2003,
-sections 5.4 and 14.2). Pixels are pseudo-random (`protos/payloads.md`), as incompressible as
-those of a photograph.
+sections 5.4 and 14.2). Pixels are pseudo-random (`protos/payloads.md`), as incompressible as those of a
+photograph.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.loop import Loops, Work, close_after
 from services.python.load.memory import room_for_replies
-from services.python.load.phases import MEASURED, NS, WARM_UP, Extent, Phase, arrivals, measured, warm_up
+from services.python.load.phases import MEASURED, NS, SLOWEST_RATE, WARM_UP, Extent, Phase, arrivals, measured, warm_up
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
 from services.python.operations import OPERATIONS, Operation
@@ -79,8 +79,16 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
     if trial.load.requests == 0:
         print_line(Done(rows=0, warmup_requests=0, requests=0, errors={}, identity=met, **parts.who()))
         return
-    with Record(trial.record, _expected_rows(trial)) as record:
+    with _record(trial) as record:
         print_line(_measure(trial, parts, example, record, print_line, clock, met))
+
+
+def _record(trial: Trial) -> Record:
+    """CannotTry for a path that no file can have; OSError when there is no space."""
+    try:
+        return Record(trial.record, _expected_rows(trial))
+    except ValueError as error:
+        raise CannotTry("trial", f"record: {error}") from error
 
 
 def load_parts(trial: Trial) -> Parts:
@@ -125,8 +133,10 @@ def _refuse_impossible(load: Load) -> None:
     measured(load)
     if load.concurrency < 1:
         raise ValueError(f"load: a concurrency of at least 1, not {load.concurrency}")
-    if load.rate_per_s is not None and load.rate_per_s <= 0:
-        raise ValueError(f"load: an open loop needs a rate above 0, not {load.rate_per_s}")
+    if load.rate_per_s is not None and load.rate_per_s < SLOWEST_RATE:
+        raise ValueError(
+            f"load: an open loop needs a rate above 0, at least {SLOWEST_RATE} a second, not {load.rate_per_s}"
+        )
 
 
 def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops]]:

@@ -309,3 +309,15 @@ def test_replies_that_the_responder_never_gave_are_missed_from_the_first_on():
 def test_a_mode_of_another_length_has_no_known_cause():
     (first, *_) = of(a_run(spoil=longer_by(5, 0.1)), "latency modes")
     assert first.evidence["causes"] == []
+
+
+@pytest.mark.parametrize(
+    ("compression", "extra_bytes", "verdict"), [("gzip", 5_000, "fail"), ("gzip", 500, "pass"), ("none", 5_000, "pass")]
+)
+def test_a_wire_that_carried_much_more_than_compressed_bodies_says_that_they_were_not(
+    compression, extra_bytes, verdict
+):
+    def plain(draft):
+        draft.done["wire"]["bytes_received"] += extra_bytes * draft.done["requests"]
+
+    assert verdicts(a_run(compression=compression, spoil=plain))["codec size"] == verdict

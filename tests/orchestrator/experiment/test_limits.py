@@ -75,9 +75,9 @@ def test_pictures_are_made_only_for_a_plan_that_holds_and_once(
 
 def test_pictures_are_what_they_always_were() -> None:
     for size, digest in (
-        (117, "3198b47d1c6c5254f4c98812c3ac0a88e61883c27a9f691416007af50940b05d"),
-        (65_600, "eab35ef7c73fb8e53003eddc390d7f8360344be32764cb1abfcefc6e137e7925"),
-        (1_580_000, "4ae5854db92fd6d47d95228d39830b38f08bfd4cad4d1dc0eae0bbc64d71366b"),
+        (117, "e1fb36daf48b3547b3c635dbfe87f8b7b19ba3a23722e6f1bf568eda8e5289a5"),
+        (65_600, "df1d4fa7e51cbe2817f03cf9debb8f75f6fef1a9d16b6b45b53a7348dc02e0f7"),
+        (1_580_000, "94aa9f4c0360b78b09b77485deb25f15f20d2363feb86c3a10cce661bdcf67a3"),
     ):
         assert hashlib.sha256(b"".join(pieces(size))).hexdigest() == digest
 

@@ -34,3 +34,14 @@ def test_times_and_sizes_that_cannot_be_are_refused(tmp_path: Path, columns: dic
     pq.write_table(pa.table(columns), path)
     with pytest.raises(InvalidMeasurement, match=words):
         read_columns(path, list(columns), most_rows=10)
+
+
+@pytest.mark.parametrize("name", ["kind", "parent"])
+def test_rows_that_are_no_requests_are_refused_whatever_is_asked_for(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a.parquet"
+    for value in (0, 2):
+        pq.write_table(pa.table({"sent_ns": [1, 2], name: [0, value]}), path)
+        if not value:
+            assert read_columns(path, ["sent_ns"], most_rows=2)["sent_ns"].tolist() == [1, 2]
+    with pytest.raises(InvalidMeasurement, match=f"its column {name} is not 0"):
+        read_columns(path, ["sent_ns"], most_rows=2)
