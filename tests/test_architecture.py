@@ -18,13 +18,14 @@ MOST_LINES = 450
 
 # A part may import itself, what stands here beside it, and `SHARED`.
 MAY_IMPORT = {
-    "cli": {"measure", "report", "analysis", "results", "hosts", "experiment"},
-    "measure": {"report", "analysis", "results", "hosts", "experiment"},
+    "cli": {"measure", "report", "analysis", "results", "hosts", "experiment", "catalogue"},
+    "measure": {"report", "analysis", "results", "hosts", "experiment", "catalogue"},
     "report": {"analysis", "results", "experiment"},
-    "analysis": {"results", "experiment"},
+    "analysis": {"results", "experiment", "catalogue"},
     "results": {"experiment"},
-    "hosts": {"experiment"},
-    "experiment": set[str](),
+    "hosts": {"experiment", "catalogue"},
+    "experiment": {"catalogue"},
+    "catalogue": set[str](),
 }
 SHARED = {
     "errors",
@@ -41,10 +42,11 @@ SHARED = {
 }
 
 LIGHT_SERVICES = {
-    "services.python.contract.offers",
+    "services.python.contract.limits",
     "services.python.contract.counters",
     "services.python.contract.description",
     "services.python.contract.lines",
+    "services.python.contract.manifest",
     "services.python.contract.ping_lines",
     "services.python.contract.requester_lines",
     "services.python.contract.responder_lines",
@@ -208,6 +210,34 @@ def test_no_module_names_a_provider() -> None:
         if named.search(n.value)
     ]
     assert found == []
+
+
+def test_no_module_names_a_language() -> None:
+    """A manifest says how its programs are started; what deploys the packages of one speaks of that one."""
+    folders = "|".join(path.parent.name for path in sorted((ROOT / "services").glob("*/manifest.json")))
+    named = re.compile(rf"\bservices[./]({folders})\b|^({folders}|go|golang|rust|node|nodejs)$", re.IGNORECASE)
+    found = {
+        f"{path}: {n.value}" for path in modules("orchestrator") for n in _said(path) if named.search(str(n.value))
+    }
+    # The interpreter that orch itself needs, the one in a host's venv, and what a host says of its own.
+    own = {
+        "orchestrator/analysis/conditions.py: Python",
+        "orchestrator/analysis/conditions.py: python",
+        "orchestrator/analysis/environments.py: Python",
+        "orchestrator/hosts/probes.py: python",
+        "orchestrator/hosts/remote/host.py: python",
+    }
+    assert found == own
+
+
+def test_the_orchestrator_plans_by_manifests_and_not_by_what_a_language_declares_itself() -> None:
+    wrong = {
+        f"{path}: {name}"
+        for path in modules("orchestrator")
+        for name in imports(path)
+        if name.startswith(("services.python.contract.offers", "services.python.protocols", "services.python.programs"))
+    }
+    assert wrong == set()
 
 
 def test_no_module_asks_whether_a_provider_is_this_machine_by_its_name() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -13,13 +14,16 @@ from orchestrator.cli.console import console
 
 def command(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
     """Print the table."""
-    from services.python.contract.offers import protocols
+    from orchestrator.catalogue.read import catalogue
 
     console.as_json = as_json
-    every = [_describe(protocol) for protocol in protocols().values()]
+    found = catalogue()
+    every = [_describe(protocol) for protocol in found.protocols.values()]
     for line in _lines(every):
         console.result(line)
-    console.emit({"protocols": every})
+    for line in _programs(found.languages.values()):
+        console.result(line)
+    console.emit({"protocols": every, "languages": [_language(language) for language in found.languages.values()]})
 
 
 def _describe(protocol: Any) -> dict[str, Any]:
@@ -30,7 +34,8 @@ def _describe(protocol: Any) -> dict[str, Any]:
         "is_floor": protocol.is_floor,
         "operations": sorted(protocol.operations),
         "responders": [
-            {**_part(part), "without": part.without, "parts": asdict(part.parts)} for part in protocol.responders
+            {**_part(part), "without": part.without, "parts": {**asdict(part.parts), "language": part.language.title}}
+            for part in protocol.responders
         ],
         "clients": [_client(part, protocol) for part in protocol.clients],
         "default_responder": protocol.responders[0].name,
@@ -39,9 +44,27 @@ def _describe(protocol: Any) -> dict[str, Any]:
     }
 
 
+def _language(language: Any) -> dict[str, Any]:
+    return {
+        "name": language.name,
+        "title": language.title,
+        "start": {role: list(argv) for role, argv in language.start.items()},
+        "build": [list(command) for command in language.build],
+    }
+
+
+def _programs(languages: Iterable[Any]) -> Iterator[str]:
+    """The languages, and how their programs are made; nothing to say of the only one when it needs no making."""
+    every = list(languages)
+    for language in every if len(every) > 1 or every[0].build else ():
+        built = "; ".join(shlex.join(command) for command in language.build) or "nothing to build"
+        yield f"{language.title} (services/{language.name}): {built}"
+
+
 def _part(part: Any) -> dict[str, Any]:
     return {
         "name": part.name,
+        "language": part.language.name,
         "packages": list(part.packages),
         "refuses": dict(part.refuses),
         "adds": part.adds,

@@ -58,6 +58,7 @@ class Host(Protocol):
     address: str
     zone: str | None
     workspace: PurePosixPath
+    services: PurePosixPath  # the folder with one for each language, as it lies there
 
     def python(self) -> Sequence[str]:
         """How to start this host's Python with `services` importable: an argv prefix."""
@@ -78,7 +79,7 @@ class Host(Protocol):
         """
 
     def facts(self) -> Description:
-        """The host's environment for the manifest, as `services.python.programs.describe` prints it."""
+        """The host's environment for the manifest, as the program of that role prints it."""
 
 
 @dataclass(frozen=True)

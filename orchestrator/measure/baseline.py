@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Literal
 
+from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.plan.plan import Cell
 from orchestrator.hosts.base import Pair
 from orchestrator.hosts.ping import ping
@@ -15,7 +16,6 @@ from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import Ask
 from orchestrator.results.manifest import BaselineRecord
 from services.python.contract.lines import Payload
-from services.python.contract.offers import find_protocol
 from services.python.contract.ping_lines import Ping, PingDone
 
 EVERY_S = 60.0
@@ -137,7 +137,7 @@ class Baselines:
         )
 
     def _ask(self, floor: floors.Floor) -> Ask:
-        tcp = find_protocol("tcp")
+        tcp = protocols()["tcp"]
         load, warmup = floors.load(floor, self._rtt_s)
         return Ask(
             protocol=tcp.name,

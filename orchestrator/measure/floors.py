@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from orchestrator.experiment.plan.plan import Cell
+from services.python.contract.limits import Policy
 from services.python.contract.lines import Load, Warmup
-from services.python.contract.offers import Policy
 from services.python.contract.requester_lines import Done
 
 SMALL_BYTES = 1_400  # fits one segment of Ethernet's 1,500 bytes, so its exact size hardly matters

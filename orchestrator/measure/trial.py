@@ -11,13 +11,15 @@ from pathlib import PurePosixPath
 from typing import TypeVar
 
 from orchestrator import lines
+from orchestrator.catalogue.offers import Language
+from orchestrator.catalogue.read import protocols
 from orchestrator.clock import Clock
 from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
 from orchestrator.measure.deadline import Deadline
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.results.lines import Failure
+from services.python.contract.limits import Policy
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
-from services.python.contract.offers import Policy
 from services.python.contract.requester_lines import Checked, Done, Failed, Progress
 from services.python.contract.responder_lines import Ready, Serve, Stats
 from services.python.contract.strict import Line
@@ -170,6 +172,7 @@ class _Making:
 
     def _start(self, processes: ExitStack) -> None:
         """Start both ends at once, so that their imports overlap. Requesters wait for the trial on their stdin."""
+        answers, asks = self._languages()
         host = self.pair.responder
         serve = Serve(
             protocol=self.ask.protocol,
@@ -178,15 +181,23 @@ class _Making:
             identity=self.identity,
             knobs=self.ask.knobs,
         )
-        argv = [*host.python(), "-m", "services.python.programs.respond"]
-        self.responder = host.start(argv, cpus=self.pair.responder_cpus)
+        self.responder = host.start(answers.argv("respond", host), cpus=self.pair.responder_cpus)
         processes.callback(self.responder.end)
         self._send(self.responder, serve.to_json(), "start")
         for host in self.pair.requesters:
-            argv = [*host.python(), "-m", "services.python.programs.request"]
-            requester = host.start(argv, cpus=self.pair.requester_cpus)
+            requester = host.start(asks.argv("request", host), cpus=self.pair.requester_cpus)
             processes.callback(requester.end)
             self.requesters.append(requester)
+
+    def _languages(self) -> tuple[Language, Language]:
+        """Whose programs answer and ask; TrialFailed when the catalogue no longer has what the plan had."""
+        try:
+            protocol = protocols()[self.ask.protocol]
+            return protocol.responder(self.ask.responder).language, protocol.client(self.ask.client).language
+        except KeyError as error:
+            raise TrialFailed(
+                "start", "unknown", f"nothing here is called {error.args[0]!r}; `orch services` lists what there is"
+            ) from error
 
     def _await_ready(self) -> None:
         text = self._responder_line("start", READY_S, "the responder was not ready")

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from services.python.contract.limits import POLICIES, Policy
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
-from services.python.contract.offers import POLICIES, Client, Policy, find_protocol
+from services.python.contract.offers import Client, find_protocol
 from services.python.contract.responder_lines import Serve
 from services.python.load.client import CallFailed, CallSpec
 from services.python.operations import OPERATIONS

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.catalogue.offers import Protocol
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError, Problem
-from services.python.contract.offers import Protocol
 
 Write = Callable[[str], Path]
 Known = dict[str, Protocol]

@@ -192,6 +192,7 @@ class FakeHost:
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.workspace = PurePosixPath(self.folder)
+        self.services = PurePosixPath("/services")
 
     def python(self) -> Sequence[str]:
         return ("python",)

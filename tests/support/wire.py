@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from services.python.contract.limits import Policy
 from services.python.contract.lines import Payload, Trial
-from services.python.contract.offers import Client, Policy, find_protocol, protocols
+from services.python.contract.offers import Client, find_protocol, protocols
 from services.python.contract.responder_lines import Serve
 from services.python.load.client import CallSpec, Reply, Request
 from services.python.operations import OPERATIONS

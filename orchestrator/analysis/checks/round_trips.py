@@ -15,8 +15,8 @@ from math import log2
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import Check, Finding
 from orchestrator.analysis.evidence import CellEvidence
+from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.plan.plan import Stack
-from services.python.contract.offers import find_protocol
 
 LEAST_RTT_MS = 1.0
 _SEGMENT_BYTES = 1448
@@ -121,7 +121,7 @@ def _wire_ms(cell: CellEvidence) -> float:
 
 def _round_trips_to_open(stack: Stack) -> int:
     try:
-        return find_protocol(stack.protocol).round_trips(stack.client)
+        return protocols()[stack.protocol].round_trips(stack.client)
     except KeyError:
         return 1  # a protocol that this checkout no longer has: at least TCP's own handshake
 

@@ -21,7 +21,7 @@ from orchestrator.experiment.read.fields import (
     Shorthand,
     Size,
 )
-from services.python.contract.offers import MAX_PAYLOAD_BYTES
+from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
 MAX_REQUESTS = 100_000_000

@@ -42,7 +42,7 @@ class Factor:
     whole experiment or for a stack, from `levels`, of which the first is the default; `description` explains its key.
 
     `reaches`: how the end programs learn of it. A `knob` is told to both where it is not the default, and a stack can
-    have it if its protocol says so (`offers.Protocol.knobs`), which also gives the reason where it cannot. Any other factor
+    have it if its protocol says so (`knobs` of its manifest), which also gives the reason where it cannot. Any other factor
     of the call is refused by what a responder or a client `refuses`.
 
     `column`: its column in samples files, if it has one. `is_excludable`: it is a key of `exclude`. `is_always_said`: ids,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.model.experiment import Experiment
-from services.python.contract.offers import protocols
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

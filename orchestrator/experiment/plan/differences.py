@@ -1,14 +1,14 @@
 """What differs between two stacks, part by part: a ratio of their times is the protocol's only where nothing else does.
 
-Responders and clients declare their parts (`services/python/contract/offers.py`); a plan keeps them under `resolved`.
+Responders and clients declare their parts in their manifests; a plan keeps them under `resolved`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 
+from orchestrator.catalogue.offers import NONE, Client, Responder
 from orchestrator.experiment.plan.plan import Plan
-from services.python.contract.offers import NONE, Client, Responder
 
 PROTOCOL = ("codec", "transport")
 """The parts that make a protocol."""
@@ -23,7 +23,7 @@ _KINDS_OF_BYTES = ("bytes", "image")  # of payloads
 def parts_of(responder: Responder, client: Client) -> dict[str, str]:
     """The parts of a stack by name, as a plan keeps them; the connection policy is a cell's, and not among them."""
     of = responder.parts
-    languages = dict.fromkeys((of.language, client.language))
+    languages = dict.fromkeys((responder.language.title, client.language.title))
     return {
         "codec": of.codec,
         BYTES: of.bytes_as,

@@ -8,6 +8,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from orchestrator.catalogue.offers import Protocol
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factors import Value, Values
@@ -28,7 +29,6 @@ from orchestrator.experiment.plan.stacks import (
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_rate
 from services.python.contract.lines import Load, Warmup
-from services.python.contract.offers import Protocol
 
 CONTROLS = 2  # A/A copies of the reference stack: with itself, three entries of one thing
 MAX_CELLS = 10_000

@@ -1,6 +1,6 @@
 """What a stack's latency holds, or leaves out, that its protocol does not call for; from what the catalogue declares.
 
-`services/python/contract/offers.py` has the declarations (`adds`, `without`, `omits`); a plan carries them under `resolved`.
+Manifests have the declarations (`adds`, `without`, `omits`); a plan carries them under `resolved`.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from orchestrator.catalogue.offers import Client, Responder
 from orchestrator.experiment.plan.plan import Stack
-from services.python.contract.offers import Client, Responder
 
 # How a plan says by which rule a stack is timed (`protos/fields.md`); a plan that says neither was made before the rule.
 ALL_READ = "every one read once, on both ends, within the call"

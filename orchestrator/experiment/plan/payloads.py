@@ -20,7 +20,7 @@ from orchestrator.experiment.read.problems import shown
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_size
 from orchestrator.files import TooLarge, UnreadableFile, read_file
-from services.python.contract.offers import MAX_PAYLOAD_BYTES
+from services.python.contract.limits import MAX_PAYLOAD_BYTES
 from services.python.operations.picture import SMALLEST as SMALLEST_PICTURE
 from services.python.operations.picture import pieces
 

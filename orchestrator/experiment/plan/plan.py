@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from orchestrator.experiment.model.factors import Value, knobs, of_the_call
 from orchestrator.experiment.providers import ProviderName
+from services.python.contract.limits import Policy
 from services.python.contract.lines import Load, Warmup
-from services.python.contract.offers import Policy
 
 SCHEMA_VERSION = 1
 

@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from orchestrator.catalogue.offers import Protocol
+from orchestrator.catalogue.read import protocols
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
@@ -17,13 +19,12 @@ from orchestrator.experiment.plan.regions import region_of
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, any_of
 from orchestrator.experiment.read.units import format_duration, format_size
-from services.python.contract.offers import Protocol, protocols
 
 MAX_REQUESTS = 1_000_000_000  # of a run, warm-up included: as many rows are stored
 
 
 def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Protocol] | None = None) -> Plan:
-    """The plan of an experiment file; `known` are the protocols there are (by default all under `services/`).
+    """The plan of an experiment file; `known` are the protocols there are (by default all of the catalogue).
 
     ExperimentError names everything that is wrong with the file; UsageError when an override has no place in it.
     """

@@ -10,7 +10,7 @@ from typing import Any
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, Plan
 from orchestrator.shapes import decode
-from services.python.contract.offers import MAX_PAYLOAD_BYTES
+from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
 _SHA256 = re.compile("[0-9a-f]{64}")
 _FILE_NAME = re.compile("[a-z0-9][a-z0-9.-]{0,250}")  # as `payloads` makes them: no folder, nothing hidden

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from typing import Any, TypeVar
 
+from orchestrator.catalogue.offers import Client, Protocol, Responder
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.factors import OF_THE_CALL, Value, Values, choices, knobs
@@ -17,7 +18,6 @@ from orchestrator.experiment.plan.own_work import ALL_READ, SOME_UNREAD, declare
 from orchestrator.experiment.plan.plan import Stack
 from orchestrator.experiment.read.tree import Key
 from services.python.contract.lines import Load
-from services.python.contract.offers import Client, Protocol, Responder
 
 ALL = "all"
 
@@ -112,7 +112,7 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values) -> str |
         for what, words in refused.items():
             if what in part.refuses:
                 return f"{protocol.name}'s {role} {part.name} cannot do {words}: {part.refuses[what]}"
-    return protocol.refusal_of(knobs(call))
+    return protocol.refusal_of(knobs(call), (entry.responder, client))
 
 
 def way_out(entry: Entry, client: Client, operation: str, call: Values) -> str:

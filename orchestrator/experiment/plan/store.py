@@ -14,7 +14,7 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.files import UnreadableFile, read_file, sha256_of_file
 from orchestrator.strict_json import read_json
-from services.python.contract.offers import MAX_PAYLOAD_BYTES
+from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
 _CURRENT = "current"
 MOST_BYTES = 64 * 2**20  # several times what the largest plan takes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import services
+from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file
 from orchestrator.errors import ProvisionError, on_one_line
 from orchestrator.experiment.plan.plan import Plan
@@ -44,6 +46,7 @@ class LocalHost:
         self._folder = workspace.resolve()
         self._folder.mkdir(parents=True, exist_ok=True)
         self.workspace = PurePosixPath(self._folder)
+        self.services = PurePosixPath(catalogue().folder)
         self._note = note
         self._environment = {**_environment(), RUN_MARK: run}
         self._started: list[LocalProcess] = []
@@ -75,16 +78,17 @@ class LocalHost:
             shutil.move(Path(remote), partial)
 
     def facts(self) -> Description:
-        """What `services.python.programs.describe` says of this machine; ProvisionError when it cannot be run."""
+        """What this machine says of itself; ProvisionError when it cannot be run."""
+        argv = catalogue().of_role("describe").argv("describe", self)
         try:
-            done = self.run([*self.python(), "-m", "services.python.programs.describe"], timeout_s=_FACTS_TIMEOUT_S)
+            done = self.run(argv, timeout_s=_FACTS_TIMEOUT_S)
         except (TimeoutError, ContractBroken) as error:
             raise ProvisionError(
                 f"this machine cannot be described: {error}", hint="`orch doctor` says what is missing"
             ) from error
         if done.returncode != 0:
             raise ProvisionError(
-                f"this machine cannot be described: services.python.programs.describe ended with {done.returncode}: "
+                f"this machine cannot be described: {shlex.join(argv)} ended with {done.returncode}: "
                 f"{on_one_line(done.stderr, 300)}",
                 hint="`orch doctor` says what is missing",
             )

@@ -19,6 +19,7 @@ from typing import Any
 
 import paramiko
 
+from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file
 from orchestrator.errors import KEPT, MissingError, ProvisionError, on_one_line
 from orchestrator.hosts.base import Completed, ContractBroken, HostLost, facts_of
@@ -196,6 +197,7 @@ class RemoteHost:
     workspace: PurePosixPath
     boot_s: float = 0.0
     cloud: str | None = None
+    services: PurePosixPath = ROOT / "code" / "services"
     _session: Session | None = field(default=None, repr=False)
 
     @property
@@ -339,8 +341,9 @@ class RemoteHost:
 
     def facts(self) -> Description:
         """See `Host.facts`; ProvisionError when the host cannot run what was deployed."""
+        program = catalogue().of_role("describe")
         where = ["--cloud", self.cloud] if self.cloud else []
-        done = self.run([*self.python(), "-m", "services.python.programs.describe", *where], timeout_s=_COPY_S)
+        done = self.run([*program.argv("describe", self), *where], timeout_s=_COPY_S)
         if done.returncode:
             raise ProvisionError(
                 f"{self.name} cannot describe itself: {on_one_line(done.stderr, 500)}",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
 
-from services.python.contract.offers import Policy
+from services.python.contract.limits import Policy
 from services.python.contract.strict import Between, Line, Part, parse, read_line
 
 VERSION: Final = 2  # of the contract; who reads a line of another one refuses it by name

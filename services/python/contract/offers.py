@@ -1,32 +1,22 @@
 """What a protocol's folder says of itself, without importing what it needs.
 
-`services/python/protocols/<protocol>/__init__.py` holds one `PROTOCOL`. The orchestrator reads it to plan,
-validate and list; both ends read it to find the module to load. Adding a protocol is adding such a folder.
+`services/python/protocols/<protocol>/__init__.py` holds one `PROTOCOL`. `manifest` writes them all to
+`services/python/manifest.json`, which the orchestrator plans by; both ends read it to find the module to load. Adding a
+protocol is adding such a folder.
 """
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
-Policy = Literal["reuse", "per-request"]
 _PROTOCOLS = "services.python.protocols"
 
 NONE = "none"
 RAW = "raw"
-
-POLICIES: tuple[Policy, ...] = ("reuse", "per-request")
-
-# The largest body that every protocol here must carry; experiments with larger payloads are refused.
-MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
-
-# The limit on a message, in every protocol that has one, the same on both ends. A payload can grow on its way:
-# a one-digit number of a JSON document takes eleven bytes as a google.protobuf.Value.
-MAX_MESSAGE_BYTES = 8 * MAX_PAYLOAD_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +33,6 @@ class Parts:
     server: str
     framework: str = NONE
     validation: str = NONE
-    language: str = "Python"
     bytes_as: str = RAW
 
 
@@ -88,7 +77,6 @@ class Client:
     settings: Mapping[str, str] = field(default_factory=dict)
     round_trips_to_open: int | None = None
     transport: str | None = None
-    language: str = "Python"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +85,8 @@ class Protocol:
 
     The first responder is the default one. `sequential` and `concurrent` name the default client at one request in
     flight and beyond. `round_trips_to_open` counts the round trips that opening a connection costs before the first
-    request can be sent, TCP's own handshake included. `knobs`: the values beside the default that all of its responders and
-    clients can be told of a knob (protos/process.md), by its name; `without_knobs` gives the reason why it has none.
+    request can be sent, TCP's own handshake included. `knobs`: the values that all of its responders and clients can be
+    told of a knob (protos/process.md), by its name, the default first; `without_knobs` gives the reason why it has none.
     """
 
     name: str
@@ -163,6 +151,8 @@ def find_protocol(name: str) -> Protocol:
 @cache
 def protocols() -> Mapping[str, Protocol]:
     """Every protocol found under `services/python/protocols/`, by name, in alphabetical order."""
+    import pkgutil  # what reads one protocol alone does not pay for it
+
     folder = importlib.import_module(_PROTOCOLS)
     found: dict[str, Protocol] = {}
     for module in sorted(pkgutil.iter_modules(folder.__path__), key=lambda m: m.name):

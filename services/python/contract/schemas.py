@@ -15,10 +15,11 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from services.python.contract.description import Description
 from services.python.contract.lines import STATUS_MEANINGS, VERSION, Trial
+from services.python.contract.manifest import Manifest
 from services.python.contract.ping_lines import Ping, PingDone
 from services.python.contract.requester_lines import Checked, Done, Failed, Progress, Start
 from services.python.contract.responder_lines import Ready, Serve, Stats
-from services.python.contract.strict import Between, Line, hints_of, is_required
+from services.python.contract.strict import Between, Line, Part, hints_of, is_required
 
 PROTOS = Path(__file__).resolve().parents[3] / "protos"
 
@@ -38,13 +39,16 @@ LINES: Final[Mapping[str, type[Line]]] = {
     "describe": Description,
 }
 
+# What a language's folder says of itself is no line, but read as strictly.
+_FILES: Final[Mapping[str, type[Part]]] = {"manifest": Manifest}
+
 _TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a line."""
+    """The JSON Schema of a line, or of a manifest."""
     parts: dict[str, Any] = {}
-    line = _object(LINES[name], parts)
+    line = _object({**LINES, **_FILES}[name], parts)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:orch:contract:{VERSION}:{name}",
@@ -65,7 +69,7 @@ def statuses() -> dict[str, Any]:
 
 def documents() -> dict[Path, str]:
     """Every file that `write` makes, by its path below `protos/`."""
-    made = {Path("schemas") / f"{name}.json": schema(name) for name in LINES}
+    made = {Path("schemas") / f"{name}.json": schema(name) for name in (*LINES, *_FILES)}
     made[Path("statuses.json")] = statuses()
     return {path: json.dumps(document, indent=2) + "\n" for path, document in made.items()}
 

@@ -26,8 +26,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+from services.python.contract.limits import Policy
 from services.python.contract.lines import Load
-from services.python.contract.offers import Policy
 from services.python.load.client import Request
 from services.python.load.phases import NS, Phase
 from services.python.load.recorder import Recorder

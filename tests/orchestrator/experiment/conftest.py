@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from services.python.contract.offers import Client, Parts, Protocol, Responder
+from orchestrator.catalogue.offers import Client, Language, Parts, Protocol, Responder
 
 PARTS = Parts(codec="JSON", transport="HTTP/1.1", server="uvicorn")
+LANGUAGE = Language(name="tongue", title="Tongue", precedence=0)
 
 
 @pytest.fixture
@@ -32,21 +33,21 @@ def known() -> dict[str, Protocol]:
         responders=(
             Responder(
                 name="fastapi",
-                module="m",
+                language=LANGUAGE,
                 parts=replace(PARTS, framework="FastAPI"),
                 packages=("typer", "no-such-package"),
             ),
             Responder(
                 name="flask",
-                module="m",
+                language=LANGUAGE,
                 parts=replace(PARTS, framework="Flask"),
                 refuses={"reuse": "it closes every connection"},
             ),
         ),
         clients=(
-            Client(name="thin", module="m", style="sync"),
-            Client(name="parallel", module="m", style="async"),
-            Client(name="slow", module="m", style="sync", refuses={"image": "it keeps bodies as text"}),
+            Client(name="thin", language=LANGUAGE, style="sync"),
+            Client(name="parallel", language=LANGUAGE, style="async"),
+            Client(name="slow", language=LANGUAGE, style="sync", refuses={"image": "it keeps bodies as text"}),
         ),
         sequential="thin",
         concurrent="parallel",
@@ -57,9 +58,11 @@ def known() -> dict[str, Protocol]:
         summary="",
         operations=every - {"image"},
         responders=(
-            Responder(name="grpcio", module="m", parts=replace(PARTS, codec="Protocol Buffers", transport="gRPC")),
+            Responder(
+                name="grpcio", language=LANGUAGE, parts=replace(PARTS, codec="Protocol Buffers", transport="gRPC")
+            ),
         ),
-        clients=(Client(name="grpcio", module="m", style="sync"),),
+        clients=(Client(name="grpcio", language=LANGUAGE, style="sync"),),
         sequential="grpcio",
         concurrent="grpcio",
         round_trips_to_open=2,
@@ -69,8 +72,8 @@ def known() -> dict[str, Protocol]:
         title="TCP",
         summary="",
         operations=every | {"exchange"},
-        responders=(Responder(name="threads", module="m", parts=replace(PARTS, transport="TCP")),),
-        clients=(Client(name="socket", module="m", style="sync"),),
+        responders=(Responder(name="threads", language=LANGUAGE, parts=replace(PARTS, transport="TCP")),),
+        clients=(Client(name="socket", language=LANGUAGE, style="sync"),),
         sequential="socket",
         concurrent="socket",
         is_floor=True,

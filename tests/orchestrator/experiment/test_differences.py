@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.plan.differences import PARTS, against_reference, differs_in, parts_of
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.reading import read_plan
-from services.python.contract.offers import protocols
 from tests.support.experiments import MINIMAL, Write
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"
@@ -110,7 +110,7 @@ def test_no_two_stacks_of_the_catalogue_have_the_same_parts() -> None:
 def test_an_end_in_another_language_is_a_part_that_differs() -> None:
     rest = protocols()["rest"]
     here = parts_of(rest.responder(), rest.client("raw"))
-    elsewhere = replace(rest.responder(), parts=replace(rest.responder().parts, language="Go"))
+    elsewhere = replace(rest.responder(), language=replace(rest.responder().language, title="Go"))
     there = parts_of(elsewhere, rest.client("raw"))
     assert there["language"] == "Go, asked in Python"
     assert differs_in(here, there) == ("language",)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.catalogue.offers import Protocol
 from orchestrator.experiment.model.factors import DEFAULTS
 from orchestrator.experiment.plan.estimate import Costs, Estimate, costs_from, estimate, hosts_needed
 from orchestrator.experiment.plan.planning import make_plan
-from services.python.contract.offers import Protocol
 from tests.support.experiments import MINIMAL
 
 Write = Callable[[str], Path]

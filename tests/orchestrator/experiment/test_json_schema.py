@@ -6,9 +6,9 @@ import jsonschema
 import pytest
 import yaml
 
+from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.model.json_schema import json_schema
 from orchestrator.experiment.plan.planning import make_plan
-from services.python.contract.offers import protocols
 
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"
 SHIPPED = sorted(EXPERIMENTS.glob("*.yaml"))

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from orchestrator import files
+from orchestrator.catalogue.offers import Protocol
 from orchestrator.experiment.plan import payloads
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.schedule import balanced_orders
 from orchestrator.experiment.plan.topology import topology
-from services.python.contract.offers import Protocol
 from services.python.operations.picture import pieces
 from tests.support.experiments import MINIMAL, problems
 

@@ -3,10 +3,10 @@
 import json
 from dataclasses import replace
 
+from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.plan import own_work
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
-from services.python.contract.offers import protocols
 from tests.support.experiments import MINIMAL, Write
 
 STACKS = (

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.catalogue.offers import Protocol
 from orchestrator.errors import UsageError
 from orchestrator.experiment import materialise
 from orchestrator.experiment.plan.planning import make_plan
 from services.python.contract.lines import Payload
-from services.python.contract.offers import Protocol
 from services.python.operations import OPERATIONS
 from tests.support.experiments import MINIMAL
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.catalogue.offers import Protocol
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import store
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
-from services.python.contract.offers import Protocol
 from tests.support.experiments import MINIMAL
 
 Write = Callable[[str], Path]

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.catalogue.offers import Protocol
 from orchestrator.experiment.plan.estimate import Estimate, estimate
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.traffic import usd_per_gib
 from orchestrator.experiment.read.problems import ExperimentError
-from services.python.contract.offers import Protocol
 from tests.support.experiments import MINIMAL
 
 Write = Callable[[str], Path]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import MAX_MESSAGE_BYTES, Client, Parts, Protocol, Responder
+from services.python.contract.limits import MAX_MESSAGE_BYTES
+from services.python.contract.offers import Client, Parts, Protocol, Responder
 
 _PARTS = Parts(codec="Protocol Buffers", transport="gRPC", server="grpcio threads", framework="grpcio")
 _PACKAGES = ("grpcio", "protobuf")

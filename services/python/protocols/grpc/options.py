@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import grpc
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import MAX_MESSAGE_BYTES
+from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.load.client import CallFailed
 
 Options = tuple[tuple[str, int], ...]

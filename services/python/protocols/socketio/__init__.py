@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from services.python.contract.offers import MAX_MESSAGE_BYTES, Client, Parts, Protocol, Responder
+from services.python.contract.limits import MAX_MESSAGE_BYTES
+from services.python.contract.offers import Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
 
 _PACKAGES = ("python-socketio", "python-engineio")

@@ -10,7 +10,8 @@ import aiohttp
 import socketio
 from socketio.exceptions import SocketIOError
 
-from services.python.contract.offers import MAX_MESSAGE_BYTES, Client
+from services.python.contract.limits import MAX_MESSAGE_BYTES
+from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.protocols.socketio import events
 from services.python.protocols.socketio.packets import Traffic

@@ -7,7 +7,7 @@ from typing import Any
 
 import socketio
 
-from services.python.contract.offers import MAX_MESSAGE_BYTES
+from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.operations import OPERATIONS
 from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.serve.responder import Announce

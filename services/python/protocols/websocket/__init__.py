@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from services.python.contract.offers import MAX_MESSAGE_BYTES, Client, Parts, Protocol, Responder
+from services.python.contract.limits import MAX_MESSAGE_BYTES
+from services.python.contract.offers import Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
 
 _CLIENT_SETTINGS: Mapping[str, str] = {"permessage-deflate": "off", "pings": "off", "proxies": "not used"}

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import aiohttp
 
-from services.python.contract.offers import MAX_MESSAGE_BYTES, Client
+from services.python.contract.limits import MAX_MESSAGE_BYTES
+from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.protocols.websocket import frames
 from services.python.protocols.websocket.connection import ConnectionBase, socket_failure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from services.python.contract.offers import MAX_MESSAGE_BYTES
+from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.operations import OPERATIONS
 from services.python.protocols.websocket import frames
 from services.python.serve.dispatcher import Dispatcher, Peer

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, WebSocketException
 
-from services.python.contract.offers import MAX_MESSAGE_BYTES, Client
+from services.python.contract.limits import MAX_MESSAGE_BYTES
+from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.protocols.websocket import frames
 from services.python.protocols.websocket.connection import ConnectionBase, socket_failure

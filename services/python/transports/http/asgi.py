@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import MAX_MESSAGE_BYTES
+from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.serve.responder import BACKLOG, Announce, listen
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.offers import MAX_MESSAGE_BYTES
+from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import CannotServe
 from services.python.transports.http.asgi import WebSocketOptions, answer, peer_of, serve_asgi

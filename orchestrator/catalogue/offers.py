@@ -1,0 +1,167 @@
+"""The catalogue's own types: languages, and the protocols that they speak with all responders and clients of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Literal
+from typing import Protocol as Interface
+
+from orchestrator.errors import UsageError
+
+NONE = "none"
+_PYTHON, _FOLDER = "{python}", "{folder}"
+
+
+class Place(Interface):
+    """What a host is to a program that is started there."""
+
+    @property
+    def services(self) -> PurePosixPath:
+        """The folder with a folder for each language."""
+
+    def python(self) -> Sequence[str]:
+        """How to start Python with `services` importable: an argv prefix."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Language:
+    """A folder of `services/`: how its programs are started, by role, and the commands that build them there."""
+
+    name: str
+    title: str
+    precedence: int
+    start: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    build: tuple[tuple[str, ...], ...] = ()
+
+    def argv(self, role: str, on: Place) -> list[str]:
+        """How to start the program of that role on a host; KeyError when there is none."""
+        folder, python = str(on.services / self.name), on.python()
+        words = ((*python,) if word == _PYTHON else (word.replace(_FOLDER, folder),) for word in self.start[role])
+        return [word for several in words for word in several]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What a responder is put together from; `protos/schemas/manifest.json` describes each."""
+
+    codec: str
+    transport: str
+    server: str
+    framework: str = NONE
+    validation: str = NONE
+    bytes_as: str = "raw"
+
+
+@dataclass(frozen=True, kw_only=True)
+class End:
+    """What a responder and a client have in common: what it adds, omits, needs, refuses, and is set to.
+
+    `refuses` gives the reason for each thing it cannot do, keyed by a connection policy or an operation. `knobs` are the
+    values that it can be told of each setting of the requests, `without_knobs` the reasons why it cannot.
+    """
+
+    name: str
+    language: Language
+    adds: str = ""
+    omits: str = ""
+    packages: tuple[str, ...] = ()
+    refuses: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    knobs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    without_knobs: Mapping[str, str] = field(default_factory=dict)
+
+    def lacks(self, knob: str, value: str) -> str | None:
+        """Why it cannot be told so; None when it can."""
+        if value in self.knobs.get(knob, ()):
+            return None
+        return self.without_knobs.get(knob) or "it has no such knob"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Responder(End):
+    """One implementation that answers; `without` names one of its protocol that is spared what this one adds."""
+
+    parts: Parts
+    without: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Client(End):
+    """One client library that asks; `style` says whether its calls block a thread or are awaited.
+
+    `round_trips_to_open` and `transport` where they differ from the protocol's and the responder's.
+    """
+
+    style: Literal["sync", "async"]
+    round_trips_to_open: int | None = None
+    transport: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """A protocol, and who can speak it here, in any language.
+
+    The first responder is the default one. `sequential` and `concurrent` name the default client at one request in
+    flight and beyond. `round_trips_to_open` counts the round trips that opening a connection costs before the first
+    request can be sent, TCP's own handshake included.
+    """
+
+    name: str
+    title: str
+    summary: str
+    operations: frozenset[str]
+    responders: tuple[Responder, ...]
+    clients: tuple[Client, ...]
+    sequential: str
+    concurrent: str
+    round_trips_to_open: int = 1
+    is_floor: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def refusal_of(self, knobs: Mapping[str, str], ends: Sequence[End]) -> str | None:
+        """Why one of these ends cannot be told all of these; None when both can."""
+        for name, value in knobs.items():
+            for end in ends:
+                if reason := end.lacks(name, value):
+                    return f"{self.name} cannot do {name}: {value}: {reason}"
+        return None
+
+    def responder(self, name: str | None = None) -> Responder:
+        """The responder of that name, the default one without a name; KeyError when there is none."""
+        if name is None:
+            return self.responders[0]
+        return {r.name: r for r in self.responders}[name]
+
+    def client(self, name: str) -> Client:
+        """The client of that name; KeyError when there is none."""
+        return {c.name: c for c in self.clients}[name]
+
+    def round_trips(self, client: str) -> int:
+        """What opening a connection costs with that client; the protocol's own figure for one that is not known."""
+        own = next((c.round_trips_to_open for c in self.clients if c.name == client), None)
+        return self.round_trips_to_open if own is None else own
+
+    def default_client(self, concurrency: int) -> Client:
+        """The thin, comparable client for so many requests in flight."""
+        return self.client(self.sequential if concurrency == 1 else self.concurrent)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """All languages of a folder, the defaults' own first, and all protocols by name, in alphabetical order."""
+
+    folder: Path
+    languages: Mapping[str, Language]
+    protocols: Mapping[str, Protocol]
+
+    def of_role(self, role: str) -> Language:
+        """The first language with a program for that role; UsageError when there is none."""
+        for language in self.languages.values():
+            if role in language.start:
+                return language
+        raise UsageError(
+            f"no language in {self.folder} has a program for the role `{role}`",
+            hint="one manifest must have it under `roles`: protos/schemas/manifest.json",
+        )

@@ -1,0 +1,203 @@
+"""Reads every manifest below `services/`, strictly, and merges them into one catalogue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from orchestrator.catalogue.offers import Catalogue, Client, End, Language, Parts, Protocol, Responder
+from orchestrator.errors import UsageError
+from orchestrator.strict_json import read_json
+from services.python.contract.manifest import FILE, Manifest, decoded
+from services.python.contract.manifest import Client as ClientOffered
+from services.python.contract.manifest import Protocol as ProtocolOffered
+from services.python.contract.manifest import Responder as ResponderOffered
+from services.python.contract.manifest import Role as RoleOffered
+
+SERVICES = Path(__file__).resolve().parents[2] / "services"
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")  # it becomes a part of ids, and of paths
+_PARTS = ("codec", "transport", "server", "framework", "validation", "bytes_as")
+
+Ended = TypeVar("Ended", bound=End)
+
+
+def catalogue() -> Catalogue:
+    """What this installation offers, read once; UsageError as `read_catalogue`."""
+    return read_catalogue(SERVICES)
+
+
+def protocols() -> Mapping[str, Protocol]:
+    """Every protocol of this installation by name, in alphabetical order."""
+    return catalogue().protocols
+
+
+@cache
+def read_catalogue(folder: Path) -> Catalogue:
+    """The manifests of all languages below a folder as one.
+
+    UsageError names the manifest that is not one, or is of another version, and the two that contradict each other.
+    """
+    spoken: list[tuple[Language, Manifest]] = []
+    for path in sorted(folder.glob(f"*/{FILE}")):
+        found = _read(path)
+        spoken.append((_language(found), found))
+    spoken.sort(key=lambda pair: (pair[0].precedence, pair[0].name))
+    by_name: dict[str, list[tuple[Language, ProtocolOffered]]] = {}
+    for language, found in spoken:
+        for protocol in found.protocols:
+            by_name.setdefault(protocol.name, []).append((language, protocol))
+    return Catalogue(
+        folder=folder,
+        languages={language.name: language for language, _ in spoken},
+        protocols={name: _merged(by_name[name]) for name in sorted(by_name)},
+    )
+
+
+def _read(path: Path) -> Manifest:
+    try:
+        raw = read_json(path)
+        if not isinstance(raw, dict):
+            raise ValueError("it is no JSON object")
+        found = decoded(raw)
+        if reason := _fault(found, path.parent.name):
+            raise ValueError(reason)
+    except ValueError as error:
+        raise UsageError(
+            f"{path.parent.name}/{path.name} cannot be used: {error}",
+            hint="protos/schemas/manifest.json says what a manifest holds",
+        ) from error
+    return found
+
+
+def _fault(found: Manifest, folder: str) -> str | None:
+    """What no schema can say: names that fit together."""
+    if found.language != folder:
+        return f"it is of language '{found.language}', in the folder of '{folder}'"
+    for protocol in found.protocols:
+        for what, names in (
+            ("responder", [r.name for r in protocol.responders]),
+            ("client", [c.name for c in protocol.clients]),
+        ):
+            if len(set(names)) < len(names):
+                return f"protocol {protocol.name} has two {what}s of one name"
+            role = "respond" if what == "responder" else "request"
+            if names and getattr(found.roles, role) is None:
+                return f"protocol {protocol.name} has a {what}, and `roles` has no `{role}` to start it"
+            for name in (protocol.name, *names):
+                if not _NAME.fullmatch(name):
+                    return f"'{name:.40}' is no name: lower case letters, digits, dots, hyphens and underscores are"
+        clients: set[str | None] = {c.name for c in protocol.clients} or {None}
+        if {protocol.sequential, protocol.concurrent} - clients:
+            return f"protocol {protocol.name}'s `sequential` and `concurrent` must each name a client of it"
+    names = [p.name for p in found.protocols]
+    return "it has two protocols of one name" if len(set(names)) < len(names) else None
+
+
+def _language(found: Manifest) -> Language:
+    roles: Mapping[str, RoleOffered | None] = vars(found.roles)
+    return Language(
+        name=found.language,
+        title=found.title,
+        precedence=found.precedence,
+        start={name: tuple(role.argv) for name, role in roles.items() if role is not None},
+        build=tuple(tuple(command) for command in found.build),
+    )
+
+
+def _merged(spoken: list[tuple[Language, ProtocolOffered]]) -> Protocol:
+    """A protocol as all languages speak it; what it is like is said by the first, and where another differs, by its ends."""
+    language, first = spoken[0]
+    name = first.name
+    operations = frozenset(operation for _, protocol in spoken for operation in protocol.operations)
+    for other, protocol in spoken:
+        if protocol.is_floor != first.is_floor:
+            raise _clash(name, "is the floor for one and not for the other", language, other)
+    responders = [r for of, p in spoken for r in _responders(of, p, first, operations)]
+    clients = [c for of, p in spoken for c in _clients(of, p, first, operations)]
+    _refuse_twice(name, "responder", responders)
+    _refuse_twice(name, "client", clients)
+    asked = next((p for _, p in spoken if p.clients), None)
+    if not responders or asked is None:
+        missing = "nobody answers" if not responders else "nobody asks"
+        raise UsageError(
+            f"protocol {name} of {', '.join(of.name for of, _ in spoken)} is of no use: {missing} in it",
+            hint="a manifest below services/ must offer the other end",
+        )
+    return Protocol(
+        name=name,
+        title=first.title,
+        summary=first.summary,
+        operations=operations,
+        responders=tuple(responders),
+        clients=tuple(clients),
+        sequential=str(asked.sequential),
+        concurrent=str(asked.concurrent),
+        round_trips_to_open=first.round_trips_to_open,
+        is_floor=first.is_floor,
+        settings=first.settings,
+    )
+
+
+def _responders(
+    language: Language, protocol: ProtocolOffered, first: ProtocolOffered, operations: Iterable[str]
+) -> Iterator[Responder]:
+    for end in protocol.responders:
+        parts = Parts(**{part: getattr(end, part) for part in _PARTS})
+        shared = _shared(end, language, protocol, first, operations)
+        yield Responder(parts=parts, without=end.without, **shared)
+
+
+def _clients(
+    language: Language, protocol: ProtocolOffered, first: ProtocolOffered, operations: Iterable[str]
+) -> Iterator[Client]:
+    differs = protocol.round_trips_to_open != first.round_trips_to_open
+    for end in protocol.clients:
+        own = end.round_trips_to_open
+        yield Client(
+            style=end.style,
+            round_trips_to_open=protocol.round_trips_to_open if own is None and differs else own,
+            transport=end.transport,
+            **_shared(end, language, protocol, first, operations),
+        )
+
+
+def _shared(
+    end: ResponderOffered | ClientOffered,
+    language: Language,
+    protocol: ProtocolOffered,
+    first: ProtocolOffered,
+    operations: Iterable[str],
+) -> dict[str, Any]:
+    """What both kinds of ends have; what a language says otherwise than the first of its protocol is said by its ends."""
+    uncarried = {o: f"{language.title} does not carry it" for o in operations if o not in protocol.operations}
+    otherwise = {key: value for key, value in protocol.settings.items() if first.settings.get(key) != value}
+    return {
+        "name": end.name,
+        "language": language,
+        "adds": end.adds,
+        "omits": end.omits,
+        "packages": tuple(end.packages),
+        "refuses": {**uncarried, **end.refuses},
+        "settings": {**otherwise, **end.settings},
+        "knobs": {name: tuple(knob.values) for name, knob in protocol.knobs.items()},
+        "without_knobs": protocol.without_knobs,
+    }
+
+
+def _refuse_twice(protocol: str, what: str, ends: Iterable[Ended]) -> None:
+    seen: dict[str, Ended] = {}
+    for end in ends:
+        if end.name in seen:
+            raise _clash(protocol, f"has two {what}s '{end.name}'", seen[end.name].language, end.language)
+        seen[end.name] = end
+
+
+def _clash(protocol: str, what: str, one: Language, other: Language) -> UsageError:
+    return UsageError(
+        f"protocol {protocol} {what}: {one.name}/{FILE} and {other.name}/{FILE}",
+        hint="one of the two languages must change its manifest",
+    )

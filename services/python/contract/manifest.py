@@ -1,0 +1,146 @@
+"""What a language's folder offers, as `services/<language>/manifest.json` says it: the shape of the file, for any language.
+
+`protos/schemas/manifest.json` is written from these types, and the file of Python by `python_manifest`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from services.python.contract.lines import VERSION as CONTRACT
+from services.python.contract.strict import Part, decode
+
+VERSION: Final = 1  # of the manifest; who reads one of another version refuses it by name
+FILE: Final = "manifest.json"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Role(Part):
+    """How a program of this language is started on a host.
+
+    In `argv` the word `{python}` stands for the host's Python with `services` importable, which is several words, and
+    `{folder}`, also within a word, for the language's folder on that host.
+    """
+
+    argv: list[str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Roles(Part):
+    """The programs that there are: what answers, what asks, what pings another host and what describes its own."""
+
+    respond: Role | None = None
+    request: Role | None = None
+    ping: Role | None = None
+    describe: Role | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Knob(Part):
+    """A setting of the requests that both ends can be told; the default is one of the values."""
+
+    type: Literal["string"] = "string"
+    default: str
+    values: list[str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Responder(Part):
+    """One implementation that answers, the parts it is made of, and what it does beyond its protocol, or not.
+
+    `codec` turns values into bytes, `transport` carries them, `framework` stands between the transport and the operation
+    (`none`: nothing does), `server` accepts connections, `validation` says what a decoded message is held against,
+    `bytes_as` how bytes and pictures travel (`raw`, `base64`). `adds`: which work of every request is its own, `without`
+    names the responder that is spared it, `omits` what it leaves unread of `fields.md`. `packages`: the libraries whose
+    versions count. `refuses`: the reason for each thing it cannot do, by connection policy or operation. `settings`: what a
+    reader should know of how it is set up.
+    """
+
+    name: str
+    codec: str
+    transport: str
+    server: str
+    framework: str = "none"
+    validation: str = "none"
+    bytes_as: str = "raw"
+    adds: str = ""
+    without: str = ""
+    omits: str = ""
+    packages: list[str] = field(default_factory=list)
+    refuses: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Client(Part):
+    """One client library that asks; keys as of a responder.
+
+    `style`: whether its calls block a thread (`sync`) or are awaited (`async`). `round_trips_to_open` and `transport` where
+    they differ from the protocol's and the responder's.
+    """
+
+    name: str
+    style: Literal["sync", "async"]
+    adds: str = ""
+    omits: str = ""
+    packages: list[str] = field(default_factory=list)
+    refuses: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    round_trips_to_open: int | None = None
+    transport: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Protocol(Part):
+    """A protocol as this language speaks it.
+
+    The first responder is the default one; `sequential` and `concurrent` name the default client at one request in flight
+    and beyond (null where this language does not ask). `round_trips_to_open` counts what opening a connection costs before
+    the first request can be sent. `is_floor`: it is what every other one is measured against. `knobs`: what all of its
+    responders and clients can be told; `without_knobs`: why it has none, by the knob's name.
+    """
+
+    name: str
+    title: str
+    summary: str
+    operations: list[str]
+    responders: list[Responder]
+    clients: list[Client]
+    sequential: str | None = None
+    concurrent: str | None = None
+    round_trips_to_open: int = 1
+    is_floor: bool = False
+    knobs: dict[str, Knob] = field(default_factory=dict)
+    without_knobs: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Manifest(Part):
+    """What the programs of one language offer, how they are built and how they are started.
+
+    `manifest` is the version of this file's shape, `contract` that of the lines that its programs speak. `language` is the
+    name of the folder, `title` the language's name in tables. Where several languages speak a protocol, the defaults are
+    those of the lowest `precedence`. `build`: commands, run in the folder, that make the programs; none where they run as
+    they are.
+    """
+
+    manifest: Literal[1] = VERSION
+    contract: Literal[2] = CONTRACT
+    language: str
+    title: str
+    precedence: int
+    roles: Roles
+    protocols: list[Protocol]
+    build: list[list[str]] = field(default_factory=list)
+
+
+def decoded(raw: Mapping[str, Any]) -> Manifest:
+    """The manifest in a JSON document; ValueError says in one sentence why it is none, its version first."""
+    for key, mine in (("manifest", VERSION), ("contract", CONTRACT)):
+        if type(raw.get(key)) is not int or raw[key] != mine:
+            raise ValueError(f"it is of {key} {json.dumps(raw.get(key))}; this reader knows {key} {mine}")
+    return decode(Manifest, raw)
