@@ -209,3 +209,11 @@ def test_a_floor_that_differs_is_said_beside_the_whole_latency(gzip):
     said = " ".join(verdicts(apart, run.comparisons, run.checks))
     assert "Compared is the whole latency, and the TCP floor differs too" in said
     assert "grpc (thin) takes 200 µs with gzip and " in said
+
+
+def test_what_another_statistic_decides_otherwise_is_said_with_its_name():
+    run = gzip_or_not(planned={"stacks": ("grpc",), "blocks": 10})
+    slower = {"standing": "slower", "ratio": 1.5, "interval": (1.4, 1.6)}
+    changed = [replace(c, **slower) if c.statistic == "p99" else c for c in run.comparisons]
+    said = " ".join(verdicts(run.cells, changed, run.checks))
+    assert "By p99, with gzip: grpc (thin) takes 50 % more time (40 to 60 %)." in said

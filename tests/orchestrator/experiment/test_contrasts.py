@@ -3,6 +3,7 @@
 import pytest
 
 from orchestrator.cli.plan_text import plan_document, plan_lines
+from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.plan.contrasts import compared, pairs
 from orchestrator.experiment.plan.plan import Contrast
 from orchestrator.experiment.plan.planning import make_plan
@@ -86,3 +87,21 @@ def test_what_cannot_be_compared_is_refused_at_its_place(write, known, lines, pr
     with pytest.raises(ExperimentError) as caught:
         make_plan(write(KEPT_OR_NOT + lines), known=known)
     assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("factor", "value", "said"),
+    [
+        ("connection", "reuse", "with a kept connection"),
+        ("compression", "none", "with no compression"),
+        ("payload", "echo 10 kB", "at 10 kB"),
+        ("bytes", 10_000, "at 10 kB"),
+        ("records", 10, "with 10 records"),
+        ("client", "pycurl", "with pycurl"),
+        ("placement", "same-zone", "at same-zone"),
+        ("concurrency", 8, "with 8 in flight"),
+        ("rate", 100.0, "at 100/s"),
+    ],
+)
+def test_a_value_that_is_compared_is_said_with_its_preposition(factor, value, said):
+    assert BY_NAME[factor].compared(value) == said
