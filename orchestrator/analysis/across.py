@@ -160,7 +160,7 @@ def compare_within(run: RunSummary, statistic: Statistic) -> RunComparison:
     chosen = [c for c in run.comparisons if c.statistic == statistic and not c.control]
     if not chosen:
         raise UsageError(
-            f"run {run.run_id} compares nothing within it",
+            f"run {run.run_id} has a single stack: there is nothing to compare within it",
             hint="give a second run: `orch compare NEW OLD`",
         )
     references = words.listed(list(dict.fromkeys(c.compared_with for c in chosen)))
