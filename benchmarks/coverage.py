@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from orchestrator.analysis import intervals
 from orchestrator.analysis.checks.bimodal import find_modes
-from orchestrator.analysis.compare import compare_stacks
+from orchestrator.analysis.compare import compare_cells
 from orchestrator.analysis.summary import CellSummary, Comparison, TrialSummary
 from orchestrator.experiment.plan.plan import Cell, Limits, Operation, Placement, Plan, PlannedTrial, Stack
 from orchestrator.experiment.plan.schedule import schedule
@@ -120,7 +120,7 @@ def _runs(
         for run in range(runs):
             trials = order(plan.cells, blocks, run)
             cells = measured(plan, trials, noise(rng, blocks, stacks), ratios, rng)
-            yield [c for c in compare_stacks(plan, cells) if c.statistic == "median"]
+            yield [c for c in compare_cells(plan, cells) if c.statistic == "median"]
 
 
 def warned(noise: Noise, *, stacks: int, blocks: int, runs: int, seed: int = 1) -> float:
@@ -164,7 +164,7 @@ def false_winners(noise: Noise, *, stacks: int, blocks: int, settings: int, runs
 
 
 def _has_winner(plan: Plan, cells: Sequence[CellSummary]) -> bool:
-    of_medians = (c for c in compare_stacks(plan, cells) if c.statistic == "median")
+    of_medians = (c for c in compare_cells(plan, cells) if c.statistic == "median")
     return any(c.standing in ("faster", "slower") for c in of_medians)
 
 

@@ -163,6 +163,7 @@ def compare_within(run: RunSummary, statistic: Statistic) -> RunComparison:
             f"run {run.run_id} has a single stack: there is nothing to compare within it",
             hint="give a second run: `orch compare NEW OLD`",
         )
+    references = words.listed(list(dict.fromkeys(c.compared_with for c in chosen)))
     cells = {cell.id: cell for cell in run.cells}
     values = {key: _value(_mean(cell, statistic), statistic) for key, cell in cells.items()}
     rows = tuple(
@@ -185,9 +186,7 @@ def compare_within(run: RunSummary, statistic: Statistic) -> RunComparison:
         )
         for c in chosen
     )
-    return RunComparison(
-        of=run.run_id, reference=chosen[0].reference_label, statistic=statistic, margin=run.matters, rows=rows
-    )
+    return RunComparison(of=run.run_id, reference=references, statistic=statistic, margin=run.matters, rows=rows)
 
 
 def _compare(

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from orchestrator.analysis import differing, unresolved, validity, words
+from orchestrator.analysis import contrasted, differing, unresolved, validity, words
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Statistic
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
-from orchestrator.experiment.model.factors import phrases
+from orchestrator.experiment.model.factors import STACK, phrases
+
+
+@dataclass(frozen=True, kw_only=True)
+class Against:
+    """A cell beside one reference, by the median: the standing, or `invalid`; ratio and interval are of times."""
+
+    reference: str  # `no compression`; the label of a stack
+    verdict: str
+    ratio: float | None
+    ratio_interval: Interval | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +60,7 @@ class Row:
         False  # the median's is wider than a factor of ten: too few trials to say how far it is off
     )
     uncompared: str = ""
+    others: tuple[Against, ...] = ()  # what else the cell is compared with; `verdict` and `ratio` are of the first
     differs_in: tuple[str, ...] = ()  # the parts in which the stack differs from the reference's
     pooled: tuple[str, ...] = ()  # which of median and p99 are of all requests, as not every trial has one
 
@@ -61,8 +72,9 @@ class Answer:
     question: str
     verdicts: tuple[str, ...]
     table: tuple[Row, ...]
-    reference: str = ""  # the label of the stack that verdicts and ratios refer to
+    reference: str = ""  # what verdicts and ratios refer to: the label of a stack, or a value of the factor compared
     answer_at: int = 0  # which of the verdicts answers; before it stand invalid numbers and what failed
+    answers: int = 1  # how many do: where several values of factors are compared, each has its sentence
     is_resolved: bool = True  # False: the verdict that answers says why nothing can be told apart, and what to do
     differences: str = ""  # what differs between the stacks besides their names; also among the verdicts
     clients: str = (
@@ -82,7 +94,7 @@ class Answer:
         """
         is_invalid = any(row.failed_checks for row in self.table)
         before = self.verdicts[: min(self.answer_at, 2 if is_invalid else 1)]
-        told = self.verdicts[self.answer_at :][:1]
+        told = self.verdicts[self.answer_at :][: self.answers if self.is_resolved else 1]
         said = (first_sentence(verdict)[0] for verdict in told) if self.is_resolved else told
         return (*before, *said, *(text for text in (self.differences, self.clients) if text and text not in told))
 
@@ -90,8 +102,12 @@ class Answer:
 def answer(summary: RunSummary) -> Answer:
     """The answer that a summary holds; nothing is computed anew."""
     invalid = validity.invalid_cells(summary.cells, summary.checks)
-    against = {(c.cell, c.statistic): c for c in summary.comparisons}
-    references = {c.reference_cell: c.reference_label for c in summary.comparisons}
+    against: dict[tuple[str, Statistic], list[Comparison]] = {}
+    for comparison in summary.comparisons:
+        against.setdefault((comparison.cell, comparison.statistic), []).append(comparison)
+    references = {c.reference_cell for c in summary.comparisons}
+    by_factors = contrasted.overviews(summary.comparisons, summary.matters)
+    are_stacks_asked = any(c.factor == STACK and not c.control for c in summary.comparisons)
     settings = list(dict.fromkeys(_setting(cell) for cell in summary.cells))
     cells = sorted(summary.cells, key=lambda cell: (settings.index(_setting(cell)), *by_median(cell)))
     return Answer(
@@ -104,8 +120,9 @@ def answer(summary: RunSummary) -> Answer:
             )
             for cell in cells
         ),
-        reference=", ".join(dict.fromkeys(references.values())),
+        reference=", ".join(dict.fromkeys(c.compared_with for c in summary.comparisons)),
         answer_at=count_before_answer(summary.cells, summary.checks),
+        answers=len(by_factors) + are_stacks_asked if by_factors else 1,
         is_resolved=not unresolved.is_open(summary.comparisons),
         differences=differing.sentence(summary.comparisons),
         clients=unlike_clients(summary.cells, summary.comparisons),
@@ -113,14 +130,19 @@ def answer(summary: RunSummary) -> Answer:
 
 
 def _row(
-    cell: CellSummary, compared: Mapping[tuple[str, Statistic], Comparison], is_reference: bool, failed: tuple[str, ...]
+    cell: CellSummary,
+    compared: Mapping[tuple[str, Statistic], Sequence[Comparison]],
+    is_reference: bool,
+    failed: tuple[str, ...],
 ) -> Row:
     of = cell.distribution
-    against = compared.get((cell.id, "median"))
+    against, *others = compared.get((cell.id, "median"), (None,))
 
     def standing(statistic: Statistic) -> str:
         found = compared.get((cell.id, statistic))
-        return "invalid" if failed else "reference" if is_reference else found.standing if found else ""
+        if failed:
+            return "invalid"
+        return found[0].standing if found else "reference" if is_reference else ""
 
     return Row(
         cell=cell.id,
@@ -139,6 +161,16 @@ def _row(
         differs_in=against.differs_in if against else (),
         p99_verdict=standing("p99"),
         throughput_verdict=standing("throughput"),
+        others=tuple(
+            Against(
+                reference=c.compared_with,
+                verdict="invalid" if failed else c.standing,
+                ratio=c.ratio,
+                ratio_interval=c.interval,
+            )
+            for c in others
+            if c is not None
+        ),
         failed_checks=failed,
         not_sent=cell.not_sent,
         is_of_those_sent=cell.is_of_those_sent,

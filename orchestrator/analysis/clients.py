@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, Comparison
+from orchestrator.experiment.model.factors import STACK
 
 
 def unlike_clients(cells: Sequence[CellSummary], comparisons: Sequence[Comparison]) -> str:
@@ -13,7 +14,8 @@ def unlike_clients(cells: Sequence[CellSummary], comparisons: Sequence[Compariso
 
     Empty where all were asked by one client, or where each label names its own.
     """
-    compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
+    by_stack = [c for c in comparisons if c.factor == STACK]
+    compared = {c.cell for c in by_stack} | {c.reference_cell for c in by_stack}
     stacks = {cell.stack: cell for cell in cells if cell.id in compared}.values()
     by_client: dict[str, list[str]] = {}
     for cell in stacks:

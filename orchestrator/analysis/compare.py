@@ -1,22 +1,23 @@
-"""Stacks against the reference stack, within one run: paired by block, corrected for all comparisons of the run.
+"""Cells against cells that differ in the stack, or in one factor alone: paired by block, corrected for all of the run.
 
-What a run says is put together from all of its settings, so Holm's correction goes over all of them: of equal stacks one is
-called quicker somewhere in at most 5 % of runs, however many settings there are (docs/decisions/0015). Each statistic is a
-family of its own; sentences are drawn from the median's alone.
+What a run says is put together from all that it compares, so Holm's correction goes over all of it: of equal sides one is
+called quicker somewhere in at most 5 % of runs, however many comparisons there are (docs/decisions/0015, 0020). Each
+statistic is a family of its own; sentences are drawn from the median's alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import log
 from typing import Literal, TypeAlias
 
-from orchestrator.analysis import equivalence, intervals, words
+from orchestrator.analysis import equivalence, intervals, naming, words
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.intervals import ALPHA, LogMean
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
-from orchestrator.experiment.model.factors import short
+from orchestrator.experiment.model.factors import BY_NAME, STACK
+from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.differences import differs_in, in_use
 from orchestrator.experiment.plan.plan import Plan
 
@@ -35,6 +36,11 @@ class _Pair:
     by_block: tuple[float, ...]
     blocks: tuple[int, ...]
     differs_in: tuple[str, ...]
+    factor: str
+    subject: str
+    against: str  # the reference's value alone
+    values: tuple[str, str]  # of the cell and its reference, in words; empty by the stack
+    settings: tuple[tuple[object, ...], ...]  # of both cells: whose controls it is judged by
     censored: str  # why there is no ratio: blocks without a value, or unsent requests; empty where none matter
 
     @property
@@ -42,61 +48,56 @@ class _Pair:
         return intervals.log_mean([log(r) for r in self.by_block]) if self.by_block else None
 
 
-def compare_stacks(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
-    """Every stack against the reference, per group of cells that differ in nothing else, for each statistic.
+def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
+    """Every pair of cells that the plan compares, by each statistic; contrasts as the plan has them, controls last.
 
     A stack whose requests were only made in another way than the reference's (a development server that cannot keep a
     connection open) is compared all the same, and the group says so. A pair of which a cell is `invalid` (by id) has no
     interval and decides nothing of the others: its error is not shared, and as a control it widens nothing.
     """
-    controls = {s.id for s in plan.stacks if s.control_of}
-    reference = plan.reference or plan.stacks[0].id
+    by_id = {cell.id: cell for cell in cells}
+    asked = [pair for pair in contrasts.pairs(plan) if pair.cell.id in by_id and pair.reference.id in by_id]
     found: list[Comparison] = []
     for statistic in STATISTICS:
-        groups: dict[str, list[_Pair]] = {}
-        for cell in cells:
-            if cell.stack != reference and (beside := _reference_of(cell, cells, reference)):
-                differs = differs_in(*(_parts(plan, side) for side in (cell, beside)))
-                pair = _pair(cell, beside, statistic, plan.matters, differs, control=cell.stack in controls)
-                groups.setdefault(pair.group, []).append(pair)
-        found += _judge(list(groups.values()), statistic, plan.matters, invalid)
+        of = [_pair(plan, pair, by_id[pair.cell.id], by_id[pair.reference.id], statistic) for pair in asked]
+        found += _judge(of, statistic, plan.matters, invalid)
     return tuple(found)
-
-
-def _reference_of(cell: CellSummary, cells: Iterable[CellSummary], reference: str) -> CellSummary | None:
-    alike = [other for other in cells if other.stack == reference and other.place == cell.place]
-    same_call = [other for other in alike if other.call == cell.call]
-    if same_call:
-        return same_call[0]
-    return alike[0] if len(alike) == 1 else None
 
 
 def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
     return in_use(plan, cell.stack, cell.connection, (cell.operation_id,))
 
 
-def _pair(
-    cell: CellSummary,
-    reference: CellSummary,
-    statistic: Statistic,
-    margin: float,
-    differs: tuple[str, ...],
-    *,
-    control: bool,
-) -> _Pair:
+def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSummary, statistic: Statistic) -> _Pair:
     mine, theirs = by_block(cell.trials, statistic), by_block(reference.trials, statistic)
-    calls = dict.fromkeys(", ".join(short(side.factors)) for side in (cell, reference))
+    are_stacks_alike = cell.stack == reference.stack
+    differs = () if are_stacks_alike else differs_in(*(_parts(plan, side) for side in (cell, reference)))
+    settings = tuple((*side.place, side.call) for side in (cell, reference))
+    subject, values, against, group = "", ("", ""), "", naming.of_stacks(cell, reference)
+    if pair.factor != STACK:
+        subject, values = naming.subject(plan, cell, pair.factor), naming.values(pair.factor, (cell, reference))
+        against = BY_NAME[pair.factor].briefly(reference.factors[pair.factor])
+        group = naming.without(pair.factor, reference)
+        cell, reference = (
+            replace(side, stack_label=f"{subject} {value}")
+            for side, value in zip((cell, reference), values, strict=True)
+        )
     sides = (cell, reference)
-    censored = "; ".join(t for side in sides if (t := beyond(side, statistic) or moved(side, statistic, margin)))
+    censored = "; ".join(t for side in sides if (t := beyond(side, statistic) or moved(side, statistic, plan.matters)))
     shared = () if censored else sorted(mine.keys() & theirs.keys())
     return _Pair(
         cell=cell,
         reference=reference,
-        group=", ".join((reference.operation, reference.placement, " against ".join(calls), reference.load)),
-        control=control,
+        group=group,
+        control=pair.is_control,
         by_block=tuple(mine[block] / theirs[block] for block in shared),
         blocks=tuple(shared),
         differs_in=differs,
+        factor=pair.factor,
+        subject=subject,
+        against=against,
+        values=values,
+        settings=settings,
         censored=censored,
     )
 
@@ -170,47 +171,52 @@ def _too_few(cell: CellSummary, statistic: Statistic) -> str:
 
 
 def _judge(
-    groups: Sequence[Sequence[_Pair]], statistic: Statistic, margin: float, invalid: Container[str]
-) -> list[Comparison]:
-    """Holm over all groups, error shared within a placement; controls are known to be equal, and not asked."""
-    shared = _with_shared_error([pair for pairs in groups for pair in pairs], invalid)
-    results = [[(pair, shared[pair.cell.id]) for pair in pairs] for pairs in groups]
-    p_values = [r.p_value for of in results for p, r in of if not p.control and r and r.p_value is not None]
-    family = zip(intervals.holm(p_values), intervals.holm_levels(p_values), strict=True)
-    return [c for of in results for c in _of_group(of, family, statistic, margin)]
-
-
-def _with_shared_error(pairs: Sequence[_Pair], invalid: Container[str]) -> dict[str, LogMean | None]:
-    """Each cell's result. The trials of a placement come from the same machines, whatever the setting asks of them."""
-    found: dict[str, LogMean | None] = {}
-    for placement in {pair.cell.placement_id for pair in pairs}:
-        here = [pair for pair in pairs if pair.cell.placement_id == placement]
-        sound = [None if p.cell.id in invalid or p.reference.id in invalid else p.result for p in here]
-        results = intervals.with_shared_error(sound)
-        found |= {pair.cell.id: result for pair, result in zip(here, results, strict=True)}
-    return found
-
-
-def _of_group(
-    results: Sequence[tuple[_Pair, LogMean | None]],
-    family: Iterator[tuple[float, float]],
-    statistic: Statistic,
-    margin: float,
+    pairs: Sequence[_Pair], statistic: Statistic, margin: float, invalid: Container[str]
 ) -> Iterator[Comparison]:
-    """Stacks before controls; `family` has the adjusted p value and the interval's level of each stack to come."""
-    envelope = max((abs(r.mean) for p, r in results if p.control and r), default=0.0)
-    for pair, result in results:
-        if pair.control:
-            continue
-        if result and result.p_value is not None:
-            adjusted, level = next(family)
-            yield _comparison(pair, statistic, adjusted, result.interval(level), margin, envelope)
-        else:
-            yield _comparison(pair, statistic, None, None, margin, envelope)
-    for pair, result in results:
+    """Holm over all pairs, error shared within a placement; controls are known to be equal, and not asked.
+
+    A comparison is judged by the widest control in the setting of either of its cells.
+    """
+    results = _with_shared_error(pairs, invalid)
+    envelopes = _envelopes(pairs, results)
+    p_values = [r.p_value for p, r in zip(pairs, results, strict=True) if not p.control and r and r.p_value is not None]
+    family = zip(intervals.holm(p_values), intervals.holm_levels(p_values), strict=True)
+    for pair, result in zip(pairs, results, strict=True):
         if pair.control:
             interval = result.interval(ALPHA) if result else None
             yield _comparison(pair, statistic, result.p_value if result else None, interval, margin, 0.0)
+        elif result and result.p_value is not None:
+            adjusted, level = next(family)
+            envelope = max(envelopes.get(setting, 0.0) for setting in pair.settings)
+            yield _comparison(pair, statistic, adjusted, result.interval(level), margin, envelope)
+        else:
+            yield _comparison(pair, statistic, None, None, margin, 0.0)
+
+
+def _with_shared_error(pairs: Sequence[_Pair], invalid: Container[str]) -> list[LogMean | None]:
+    """Each pair's result. The trials of a placement come from the same machines, whatever is asked of them.
+
+    A pair over two placements shares with those of the cell's.
+    """
+    found: dict[int, LogMean | None] = {}
+    for placement in {pair.cell.placement_id for pair in pairs}:
+        here = [number for number, pair in enumerate(pairs) if pair.cell.placement_id == placement]
+        sound = [
+            None if pair.cell.id in invalid or pair.reference.id in invalid else pair.result
+            for pair in (pairs[number] for number in here)
+        ]
+        found |= dict(zip(here, intervals.with_shared_error(sound), strict=True))
+    return [found[number] for number in range(len(pairs))]
+
+
+def _envelopes(pairs: Sequence[_Pair], results: Sequence[LogMean | None]) -> dict[tuple[object, ...], float]:
+    """By how much the reference stack differs from itself, as |log ratio|, in each setting that has controls."""
+    found: dict[tuple[object, ...], float] = {}
+    for pair, result in zip(pairs, results, strict=True):
+        if pair.control and result:
+            for setting in pair.settings:
+                found[setting] = max(found.get(setting, 0.0), abs(result.mean))
+    return found
 
 
 def _comparison(
@@ -243,6 +249,11 @@ def _comparison(
         standing=standing,
         why=why,
         control=pair.control,
+        factor=pair.factor,
+        subject=pair.subject,
+        value=pair.values[0],
+        reference_value=pair.values[1],
+        against=pair.against,
     )
 
 

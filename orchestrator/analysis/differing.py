@@ -30,15 +30,14 @@ def sentence(comparisons: Sequence[Comparison]) -> str:
 
 def clauses(comparisons: Sequence[Comparison]) -> str:
     """`cbor and avro differ from json in the codec; grpc differs in the codec and the transport`, without a full stop."""
-    by_parts: dict[str, list[str]] = {}
-    reference = ""
-    for label, members in _by_stack(comparisons):
-        by_parts.setdefault(_parts(members), []).append(label)
-        reference = reference or members[0].reference_label
     found: list[str] = []
-    for parts, labels in by_parts.items():
-        verb = "differs" if len(labels) == 1 else "differ"
-        found.append(f"{words.listed(labels)} {verb}{'' if found else f' from {reference}'} in {parts}")
+    for reference in dict.fromkeys(c.reference_label for c in _asked(comparisons)):
+        by_parts: dict[str, list[str]] = {}
+        for label, members in _by_stack([c for c in comparisons if c.reference_label == reference]):
+            by_parts.setdefault(_parts(members), []).append(label)
+        for number, (parts, labels) in enumerate(by_parts.items()):
+            verb = "differs" if len(labels) == 1 else "differ"
+            found.append(f"{words.listed(labels)} {verb}{'' if number else f' from {reference}'} in {parts}")
     return "; ".join(found)
 
 

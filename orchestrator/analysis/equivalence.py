@@ -72,9 +72,9 @@ def between(interval: Interval) -> str:
     if low < _TINY:
         return f"between {words.factor(low)} and {words.factor(high)} times as much"
     if high < 1:  # both less: the smaller difference first
-        return f"between {_share(1 - high)} and {_share(1 - low)} less"
+        return f"between {share(1 - high)} and {share(1 - low)} less"
     if low > 1 and high < 2:
-        return f"between {_share(low - 1)} and {_share(high - 1)} more"
+        return f"between {share(low - 1)} and {share(high - 1)} more"
     if low >= 2:
         return f"between {words.factor(low)} and {words.factor(high)} times as much"
     return f"between {_bound(low)} and {_bound(high)}"
@@ -85,10 +85,10 @@ def _bound(ratio: float) -> str:
         return f"{words.factor(ratio)} times as much"
     if ratio == 1:
         return "as much"
-    return f"{_share(abs(ratio - 1))} {'more' if ratio > 1 else 'less'}"
+    return f"{share(abs(ratio - 1))} {'more' if ratio > 1 else 'less'}"
 
 
-def _share(share: float) -> str:
+def share(share: float) -> str:
     """A share in per cent that rounds neither to nothing nor to all."""
     if 0.99 < share < 1 or 0 < share < 0.0005:
         digits = 2

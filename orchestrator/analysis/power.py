@@ -29,7 +29,7 @@ import numpy.typing as npt
 from orchestrator.analysis import words
 from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
 from orchestrator.analysis.summary import Comparison, RunSummary
-from orchestrator.experiment.model.factors import Value, of_the_call
+from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.plan import Plan
 
 POWER = 0.8
@@ -222,16 +222,8 @@ def describe(plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = ()) ->
 
 
 def planned_comparisons(plan: Plan) -> int:
-    """In how many cells a stack, controls left out, stands beside the reference (as `compare.compare_stacks` finds it)."""
-    reference = plan.reference or plan.stacks[0].id
-    left_out = {reference, *(s.id for s in plan.stacks if s.control_of)}
-    beside: dict[tuple[object, ...], list[tuple[Value, ...]]] = {}
-    for cell in plan.cells:
-        if cell.stack == reference:
-            beside.setdefault((cell.operation, cell.placement, cell.load), []).append(of_the_call(cell.factors))
-    asked = [c for c in plan.cells if c.stack not in left_out]
-    calls = [(of_the_call(c.factors), beside.get((c.operation, c.placement, c.load), [])) for c in asked]
-    return sum(call in known or len(known) == 1 for call, known in calls)
+    """How many pairs of cells are compared by all that the experiment asks to compare by, controls left out."""
+    return sum(not pair.is_control for pair in pairs(plan))
 
 
 def _spread(name: str, history: Sequence[RunSummary | dict[str, Any]]) -> tuple[float, str]:

@@ -12,7 +12,7 @@ from orchestrator.analysis import unresolved
 from orchestrator.analysis.cells import summarise_cells
 from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.collect import collect, last_attempts
-from orchestrator.analysis.compare import compare_stacks
+from orchestrator.analysis.compare import compare_cells
 from orchestrator.analysis.conditions import conditions, settings
 from orchestrator.analysis.evidence import Run
 from orchestrator.analysis.summary import RunSummary
@@ -34,7 +34,7 @@ def summarise(run: Run) -> RunSummary:
     checks = run_checks(evidence)
     cells = summarise_cells(evidence, checks)
     invalid = invalid_cells(cells, checks)
-    comparisons = withhold(compare_stacks(plan, cells, invalid), invalid)
+    comparisons = withhold(compare_cells(plan, cells, invalid), invalid)
     why = unresolved.sentences(
         cells,
         comparisons,

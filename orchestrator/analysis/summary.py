@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from orchestrator.analysis.counts import checks_document
 from orchestrator.errors import UsageError
-from orchestrator.experiment.model.factors import Value, of_the_call, short
+from orchestrator.experiment.model.factors import STACK, Value, of_the_call, short
 from orchestrator.results.documents import sealed
 from orchestrator.shapes import decode_json
 from orchestrator.strict_json import parse_json
@@ -212,7 +212,11 @@ class FloorSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """A stack against the reference stack, in the cells that differ in nothing else.
+    """A cell against its reference cell, which differs from it in the stack, or in one factor alone.
+
+    `factor` says in which (`stack`, `connection`, ...). By the stack, labels are those of the stacks; by a factor they say
+    its value too: `grpc with a kept connection`. `value` and `reference_value` are that alone (`with a kept connection`),
+    and `subject` is what both sides have in common (`grpc`); all three are empty by the stack.
 
     `ratio` above 1 is slower than the reference. `interval` and `p_value` are Holm-adjusted over all comparisons of the run
     by the same statistic (a control's are its own); None with fewer than three blocks. `by_block` is each block's ratio, for
@@ -222,7 +226,7 @@ class Comparison:
 
     cell: str
     reference_cell: str
-    group: str  # operation, placement, connection, load in words
+    group: str  # operation, placement, connection, load in words, less the factor that the comparison is by
     stack: str
     stack_label: str
     reference_label: str
@@ -236,6 +240,16 @@ class Comparison:
     control: bool = False  # the reference stack entered a second time: its true ratio is 1
     blocks: tuple[int, ...] = ()  # which block each of `by_block` is of, from 0
     differs_in: tuple[str, ...] = ()  # the parts of the two stacks that differ (`plan.differences`); empty of a control
+    factor: str = STACK
+    subject: str = ""
+    value: str = ""
+    reference_value: str = ""
+    against: str = ""  # the reference's value alone, for heads of tables: `a connection per request`
+
+    @property
+    def compared_with(self) -> str:
+        """The reference as heads of tables and axes name it: a stack's label, or a factor's value."""
+        return self.against or self.reference_label
 
     @property
     def has_gaps(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, RunSummary
-from orchestrator.experiment.model.factors import phrases
+from orchestrator.experiment.model.factors import STACK, phrases
 
 
 def why_uncompared(cell: CellSummary, summary: RunSummary) -> str:
@@ -14,6 +14,9 @@ def why_uncompared(cell: CellSummary, summary: RunSummary) -> str:
     """
     if any(cell.id in (comparison.cell, comparison.reference_cell) for comparison in summary.comparisons):
         return ""
+    by = [str(contrast["factor"]) for contrast in summary.plan.get("contrasts") or ({"factor": STACK},)]
+    if STACK not in by:
+        return f"no other cell differs from it in the {' or the '.join(by)} alone"
     reference = _reference(summary)
     if cell.stack == reference:
         subject, others = "no other stack was", [other for other in summary.cells if other.stack != reference]

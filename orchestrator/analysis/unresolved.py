@@ -133,7 +133,7 @@ def _of_cpus(used: float, cpus: int | None) -> str:
 
 def _medians(cells: Sequence[CellSummary], groups: int) -> list[str]:
     known = [(c, of.median) for c in sorted(cells, key=by_median) if (of := c.distribution) and of.median is not None]
-    if groups > 1 or not known:
+    if groups > 1 or len({cell.stack_label for cell, _ in known}) < len(known) or not known:
         return ["What was seen of each stack stands in the table."] if known else []
     listed = [f"{cell.stack_label} {words.ms(median)}" for cell, median in known]
     more = [f"{len(listed) - _MOST_MEDIANS:,} more in the table"] if len(listed) > _MOST_MEDIANS else []

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import log
 
-from orchestrator.analysis import differing, equivalence, validity, words
+from orchestrator.analysis import contrasted, differing, equivalence, validity, words
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.overview import overview
 from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison, Interval, Standing
+from orchestrator.experiment.model.factors import STACK
 
 _MOST_FAILURES = 4
 _KINDS = {
@@ -35,21 +36,29 @@ def verdicts(
     checks: Sequence[CheckResult],
     matters: float = equivalence.MATTERS,
 ) -> tuple[str, ...]:
-    """Failed checks, errors, what holds over all groups of comparable cells, then each group, what differs, and who asked.
+    """Failed checks, errors, what factors do, what holds over all groups, then each group and setting, what differs.
 
     `matters` is the margin of the experiment: what differs by less is not called the quickest of several.
     """
     by_id = {cell.id: cell for cell in cells}
-    groups: dict[str, list[Comparison]] = {}
-    for comparison in comparisons:
+    groups: dict[tuple[str, str], list[Comparison]] = {}
+    by_stack = [c for c in comparisons if c.factor == STACK]
+    for comparison in by_stack:
         if comparison.statistic == "median" and not comparison.control:
-            groups.setdefault(comparison.group, []).append(comparison)
-    sentences = [*_failures(cells), *_unsent(cells)]
-    in_general = overview([c for members in groups.values() for c in members], by_id)
-    sentences += [in_general] if in_general else []
-    for group, members in groups.items():
-        beside = [c for c in comparisons if c.group == group and c not in members]
-        sentences.append(_of_group(group, members, beside, by_id, matters))
+            groups.setdefault((comparison.reference_label, comparison.group), []).append(comparison)
+    sentences = [*_failures(cells), *_unsent(cells), *contrasted.overviews(comparisons, matters)]
+    for reference in dict.fromkeys(label for label, _ in groups):
+        of_reference = {group: members for (label, group), members in groups.items() if label == reference}
+        in_general = overview([c for members in of_reference.values() for c in members], by_id)
+        sentences += [in_general] if in_general else []
+        for group, members in of_reference.items():
+            beside = [
+                c
+                for c in by_stack
+                if c.group == group and (c.control or c.reference_label == reference) and c not in members
+            ]
+            sentences.append(_of_group(group, members, beside, by_id, matters))
+    sentences += contrasted.settings(comparisons, by_id)
     compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
     sentences += [_alone(cell) for cell in cells if cell.id not in compared and cell.distribution]
     sentences += [differences] if (differences := differing.sentence(comparisons)) else []

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from orchestrator.analysis import words
-from orchestrator.analysis.answer import Answer, Row
+from orchestrator.analysis.answer import Against, Answer, Row
 
 _HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "req/s", "against {reference}")
 _ROWS_SHOWN = 40
@@ -86,10 +86,18 @@ def _interval(row: Row, unit: words.Unit) -> str:
 def _verdict(row: Row) -> str:
     if row.failed_checks:
         return f"invalid: {', '.join(row.failed_checks)} failed"
-    if row.ratio is None:
-        return row.verdict or "-"
-    low_high = "" if row.ratio_interval is None else " ({} to {})".format(*words.bounds(row.ratio_interval))
-    return f"{row.verdict}, {words.factor(row.ratio)}×{low_high}"
+    if not row.verdict:
+        return "-"
+    told = _standing(row)
+    return "; ".join((told, *(f"{other.reference}: {_standing(other)}" for other in row.others)))
+
+
+def _standing(against: Row | Against) -> str:
+    if against.ratio is None:
+        return against.verdict
+    bounds = against.ratio_interval
+    low_high = "" if bounds is None else " ({} to {})".format(*words.bounds(bounds))
+    return f"{against.verdict}, {words.factor(against.ratio)}×{low_high}"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

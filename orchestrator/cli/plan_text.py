@@ -11,6 +11,7 @@ from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
 from orchestrator.analysis.words import count, margin
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
+from orchestrator.experiment.plan.contrasts import compared
 from orchestrator.experiment.plan.differences import against_reference
 from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
 from orchestrator.experiment.plan.loads import describe_load
@@ -53,6 +54,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "estimate": asdict(expected),
         "cost": cost,
         "reference": plan.reference,
+        "compared": compared(plan),
         "differs_in": {label: list(parts) for label, parts in against_reference(plan)},
         "matters": plan.matters,
         "power": describe(plan, history).to_dict(),
@@ -105,8 +107,9 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     trials = len(plan.cells)
     yield (
         f"schedule   {count(plan.repeats, 'block')} of {count(trials, 'trial')},"
-        f" in balanced random order (seed {plan.seed}); compared with {_label(plan, plan.reference)}"
+        f" in balanced random order (seed {plan.seed})"
     )
+    yield f"compared   {compared(plan)}"
     yield f"matters    a difference of {margin(plan.matters)}: stacks that surely differ by less are a tie"
     yield f"hosts      {_hosts(plan, expected['hosts'])}"
     if document["terraform"]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.analysis import differing
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.analysis.words import Unit, is_vague, unit_for
-from orchestrator.experiment.model.factors import Value, phrases
+from orchestrator.experiment.model.factors import STACK, Value, phrases
 from orchestrator.report import palette
 
 
@@ -34,6 +34,9 @@ class Group:
     def caption(self) -> str:
         """The title and the load, said once."""
         return self.title if self.title.endswith(self.load) else f"{self.title} · {self.load}"
+
+    contrasted: tuple[Comparison, ...] = ()  # what its cells are compared with by factors
+    references: frozenset[str] = frozenset()  # ids of the cells that any is compared with
 
     @property
     def has_mixed_calls(self) -> bool:
@@ -64,8 +67,14 @@ class Group:
         return differing.clauses(self.comparisons)
 
     def is_reference(self, cell: CellSummary) -> bool:
-        """Whether the group's other cells are compared with this one."""
-        return any(comparison.reference_cell == cell.id for comparison in self.comparisons)
+        """Whether other cells are compared with this one."""
+        return cell.id in self.references
+
+    def by_factors(self, cell: CellSummary) -> tuple[Comparison, ...]:
+        """The comparisons of this cell's median beside the first by the stack: by factors, or with further references."""
+        first = self.against_reference(cell)
+        beside = (c for c in (*self.comparisons, *self.contrasted) if c.cell == cell.id and c.statistic == "median")
+        return tuple(c for c in beside if c is not first)
 
 
 def groups(summary: RunSummary) -> tuple[Group, ...]:
@@ -83,6 +92,40 @@ def groups(summary: RunSummary) -> tuple[Group, ...]:
         _group(f"g{number}", title if titles.count(title) == 1 else f"{title} · {key[-1]}", tuple(cells), summary)
         for number, (title, (key, cells)) in enumerate(zip(titles, found.items(), strict=True), start=1)
     )
+
+
+def compared(found: Sequence[Group], summary: RunSummary) -> tuple[Group, ...]:
+    """What stands in one picture: comparisons with one reference, by the stack in a group's cells or by a factor elsewhere.
+
+    Such a group by a factor has no cells of its own: both of its sides stand in tables.
+    """
+    apart: list[Group] = []
+    for group in found:
+        references = list(dict.fromkeys(c.reference_label for c in group.comparisons if not c.control))
+        for number, reference in enumerate(references):
+            rows = tuple(c for c in group.comparisons if c.control or c.reference_label == reference)
+            several = len(references) > 1
+            slug, title = f"{group.slug}-{number}" if number else group.slug, f"{group.title}, against {reference}"
+            apart.append(replace(group, slug=slug, title=title if several else group.title, comparisons=rows))
+        if group.comparisons and not references:
+            apart.append(group)
+    of_factors: dict[tuple[str, str, str], list[Comparison]] = {}
+    for c in summary.comparisons:
+        if c.factor != STACK:
+            of_factors.setdefault((c.factor, c.compared_with, c.group), []).append(c)
+    for number, ((factor, reference, where), rows_of) in enumerate(of_factors.items(), start=1):
+        apart.append(
+            Group(
+                slug=f"f{number}",
+                title=f"{factor}, against {reference}: {where}",
+                load="",
+                cells=(),
+                floors=(),
+                comparisons=tuple(rows_of),
+                unit=unit_for([]),
+            )
+        )
+    return tuple(apart)
 
 
 def cell_names(found: Sequence[Group], *, in_full: bool = False) -> dict[str, str]:
@@ -151,7 +194,9 @@ def _group(slug: str, title: str, cells: tuple[CellSummary, ...], summary: RunSu
         load=cells[0].load,
         cells=tuple(ordered),
         floors=tuple(sorted(floors, key=lambda floor: (floor.kind != "ping", floor.send_bytes, floor.receive_bytes))),
-        comparisons=tuple(comparison for comparison in summary.comparisons if comparison.cell in ids),
+        comparisons=tuple(c for c in summary.comparisons if c.cell in ids and c.factor == STACK),
+        contrasted=tuple(c for c in summary.comparisons if c.cell in ids and c.factor != STACK),
+        references=frozenset(c.reference_cell for c in summary.comparisons),
         unit=unit_for(medians or [m for floor in floors if floor.distribution and (m := floor.distribution.median)]),
     )
 

@@ -18,7 +18,7 @@ from orchestrator.report.figures.first import first_request
 from orchestrator.report.figures.floor import floor_bars, parts
 from orchestrator.report.figures.forest import forest
 from orchestrator.report.figures.timings import time_strip
-from orchestrator.report.groups import Group, anchor, cell_names, floors_beside, groups, stack_colours
+from orchestrator.report.groups import Group, anchor, cell_names, compared, floors_beside, groups, stack_colours
 from orchestrator.report.page import render_page, write_page
 from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_words, shown_evidence
 
@@ -36,14 +36,17 @@ def render(summary: RunSummary) -> str:
     """The report's HTML; the same summary gives the same text."""
     colours = stack_colours(summary)
     found = groups(summary)
+    pictured = compared(found, summary)
     invalid = invalid_cells(summary.cells, summary.checks)
     return render_page(
         "report.html",
         charts=True,
         summary=summary,
         groups=found,
+        compared=pictured,
+        forests={group.slug: _forests(group, colours, summary.matters) for group in pictured},
         verdicts=_verdicts(summary),
-        charts_of={group.slug: _charts(group, colours, summary.matters) for group in found},
+        charts_of={group.slug: _charts(group, colours) for group in found},
         legend_entries=_legend(summary, colours),
         colours=colours,
         cell_names=cell_names(found),
@@ -91,13 +94,23 @@ def _uncompared(found: tuple[Group, ...], summary: RunSummary) -> list[tuple[str
     """Why groups have no comparison, each reason with the captions of those groups."""
     reasons: dict[str, list[str]] = {}
     for group in found:
-        if not group.comparisons:
+        if not group.comparisons and not group.contrasted:
             for why in dict.fromkeys(why_uncompared(cell, summary) for cell in group.cells):
                 reasons.setdefault(why, []).append(group.caption)
     return [(why, where) for why, where in reasons.items() if why]
 
 
-def _charts(group: Group, colours: dict[str, int], matters: float) -> dict[str, Any]:
+def _forests(group: Group, colours: dict[str, int], matters: float) -> dict[str, Figure | None]:
+    """The forest plots of a group of comparisons, by statistic; None where there is no ratio."""
+    return {
+        statistic: forest(
+            f"forest-{statistic}-{group.slug}", group.title, group.compared_by(statistic), colours, matters
+        )
+        for statistic in STATISTICS
+    }
+
+
+def _charts(group: Group, colours: dict[str, int]) -> dict[str, Any]:
     """The group's figures by name; a chart that has nothing to show is None."""
     strips: list[tuple[str, int, Figure]] = []
     for cell in group.measured:
@@ -105,12 +118,6 @@ def _charts(group: Group, colours: dict[str, int], matters: float) -> dict[str, 
         if strip is not None:
             strips.append((cell.stack_label, colours[cell.stack], strip))
     return {
-        "forest": {
-            statistic: forest(
-                f"forest-{statistic}-{group.slug}", group.title, group.compared_by(statistic), colours, matters
-            )
-            for statistic in STATISTICS
-        },
         "floor": floor_bars(group, colours),
         "ecdf": ecdf(group, colours),
         "percentiles": percentile_curve(group, colours),

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,8 @@ def a_plan(
     load: p.Load | None = None,
     warmup: int = 50,
     connection: str = "reuse",
-    compression: str = "none",
+    calls: Sequence[dict[str, str]] = (),
+    contrasts: Sequence[p.Contrast] = (p.Contrast(),),
     placements: Sequence[p.Placement] | None = None,
     operation: p.Operation | None = None,
     clients: Sequence[str] = (),
@@ -92,7 +94,8 @@ def a_plan(
     fixed: int = 0,
     seed: int = 1,
 ) -> p.Plan:
-    """A plan of every stack in every placement; the first stack is the reference, entered `controls` times more.
+    """A plan of every stack in every placement; the first is the reference, entered `controls` times more. Requests are
+    made with `connection`, or in each of the ways of `calls`.
 
     Orders are balanced, but for the first `fixed` blocks, in which stacks stand as they are listed.
     """
@@ -106,13 +109,11 @@ def a_plan(
     ]
     placements = placements or [p.Placement(id="local", name="local", kind="local")]
     operation = operation or p.Operation(id="add", name="add", label="add", request_bytes=8, reply_bytes=8)
-    load, call = (
-        load or p.Load(concurrency=1, requests=1000),
-        {"connection": connection, "compression": compression},
-    )
+    load = load or p.Load(concurrency=1, requests=1000)
+    ways = calls or [{"connection": connection}]
     cells = tuple(
         p.Cell(
-            id=f"{stack.id}.{operation.id}.{placement.id}",
+            id=".".join((stack.id, operation.id, placement.id, *(call.values() if calls else ()))),
             stack=stack.id,
             operation=operation.id,
             placement=placement.id,
@@ -122,6 +123,7 @@ def a_plan(
         )
         for placement in placements
         for stack in made
+        for call in ways
     )
     number = {cell.id: place for place, cell in enumerate(cells)}
     order = [replace(t, seed=t.block * len(cells) + number[t.cell]) for t in schedule(cells, blocks, seed)]
@@ -142,6 +144,7 @@ def a_plan(
         seed=seed,
         limits=p.Limits(wall_s=600, cost_usd=0, ttl_s=3600),
         requesters=requesters,
+        contrasts=tuple(contrasts),
     )
 
 
@@ -149,6 +152,7 @@ def a_run(
     plan: p.Plan | None = None,
     *,
     base_us: dict[str, float] | None = None,
+    effects: dict[str, float] | None = None,
     between: float = 0.01,
     spoil: Spoil | None = None,
     shape: Shape = narrow,
@@ -157,6 +161,7 @@ def a_run(
     **planned: Any,
 ) -> MemoryRun:
     """A clean run, but for what `spoil` does; `base_us` is each protocol's median beyond the network's round trip,
+    `effects` how many times as long requests take with a factor's value (`gzip`, or one protocol's: `rest gzip`),
     `between` is the SD of the trials' and the blocks' effects, as a share. Distances come from the placements' links.
     """
     plan = plan or a_plan(**planned)
@@ -172,8 +177,10 @@ def a_run(
     for planned_trial in sorted(plan.trials, key=lambda t: (t.block, place[t.cell])):  # drawn so, made in their order
         clock = BOOT_NS + planned_trial.index * 30 * S
         cell = cells[planned_trial.cell]
-        effect = float(np.exp(drifts[planned_trial.block] + rng.normal(0, between)))
         protocol = stacks[cell.stack].protocol
+        effect = float(np.exp(drifts[planned_trial.block] + rng.normal(0, between)))
+        named = [name for value in cell.factors.values() for name in (str(value), f"{protocol} {value}")]
+        effect *= prod((effects or {}).get(name, 1.0) for name in named)
         drafts = []
         for number in range(plan.requesters):
             draft = _draft(

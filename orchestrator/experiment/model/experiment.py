@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, field_validator, model_validator
 
-from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, Factor
+from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, STACK, Factor
 from orchestrator.experiment.model.host_rules import MOST_RTT_S, MOST_TTL_S, ZONE_PATTERN
 from orchestrator.experiment.providers import EMULATING, MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
 from orchestrator.experiment.read.fields import (
@@ -48,6 +48,8 @@ class Strict(BaseModel):
 
 
 Model = TypeVar("Model", bound=Strict)
+
+_COMPARED_BY: Any = Literal.__getitem__((STACK, *(factor.name for factor in FACTORS)))
 
 _OF_KIND: dict[str, Any] = {"name": Short, "bytes": Size, "count": int, "rate": Rate}
 
@@ -343,11 +345,18 @@ class Experiment(Strict):
         int, Field(ge=1, le=1000, description="Blocks: trials of every cell, in a balanced random order.")
     ] = 5
     seed: Annotated[int, Field(ge=0, lt=2**53, description="Of the schedule and the payloads.")] = 1
-    reference: Annotated[
-        Short | None,
+    compare_by: Annotated[
+        OneOrMany[_COMPARED_BY],
         Field(
-            description="The stack that others are compared with: its protocol or its label in `orch plan`;"
-            " the first one unless given."
+            description="What the question is about: cells that differ in it alone are compared. The stack, or one of the"
+            " factors; or a list of them."
+        ),
+    ] = (STACK,)
+    reference: Annotated[
+        OneOrMany[Short | int | float] | None,
+        Field(
+            description="What others are compared with: a stack (its protocol, or its label in `orch plan`), or a value of"
+            " the factor in `compare_by`; several in a list. The first one unless given."
         ),
     ] = None
     control: Annotated[

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal, TypeAlias
 
+from orchestrator.experiment.read.units import format_size
+
 Value: TypeAlias = str | int | float | None
 Values: TypeAlias = Mapping[str, Value]
 
@@ -25,11 +27,13 @@ Reach = Literal["program", "payload", "hosts", "connection", "load", "knob"]
 class Level:
     """One value of a factor that has few, and what it is called.
 
-    `words` follow "with" in a sentence ("connections kept open"), `shown` stands in a column of the plan.
+    `words` follow "with" in a sentence ("connections kept open"), and so do `compared`, which are of one request ("a kept
+    connection") and stand where two levels are compared; `shown` stands in a column of the plan.
     """
 
     value: str
     words: str
+    compared: str
     shown: str
 
 
@@ -45,6 +49,9 @@ class Factor:
     have it if its protocol says so (`knobs` of its manifest), which also gives the reason where it cannot. Any other factor
     of the call is refused by what a responder or a client `refuses`.
 
+    `compared_as` is how a sentence that compares values of the factor says one (`compared`). `varies_with` names the factors
+    that differ wherever this one does: cells that differ in them and in this one "differ in this one alone".
+
     `column`: its column in samples files, if it has one. `is_excludable`: it is a key of `exclude`. `is_always_said`: ids,
     titles and sentences name it even where it has its default.
     """
@@ -57,6 +64,8 @@ class Factor:
     unit: str = ""
     attribute: str = ""
     levels: tuple[Level, ...] = ()
+    compared_as: str = "with {}"
+    varies_with: tuple[str, ...] = ()
     description: str = ""
     column: str = ""
     is_excludable: bool = True
@@ -70,11 +79,30 @@ class Factor:
     def level(self, value: Value) -> Level:
         """The level of that value; one that is called by the value itself where a run of a later version has another."""
         known = next((level for level in self.levels if level.value == value), None)
-        return known or Level(value=str(value), words=f"{self.title} {value}", shown=str(value))
+        words = f"{self.title} {value}"
+        return known or Level(value=str(value), words=words, compared=words, shown=str(value))
 
     def tag(self, value: Value) -> str:
         """A value in a list of values: `reuse`, or with the factor's title where the value alone tells nobody anything."""
         return str(value) if self.is_always_said else f"{self.title} {value}"
+
+    def compared(self, value: Value) -> str:
+        """A value where it is compared with another: `with a kept connection`, `at 10 kB`, `with 8 in flight`."""
+        return self.compared_as.format(self.briefly(value))
+
+    def briefly(self, value: Value) -> str:
+        """A value without the words around it: `a kept connection`, `10 kB`."""
+        if self.levels:
+            return self.level(value).compared
+        if self.kind == "bytes" and isinstance(value, int):
+            return format_size(value)
+        # A payload's label has the name of its operation, which is said elsewhere.
+        return str(value).partition(" ")[2] or str(value) if self.kind == "text" else self.text(value)
+
+    def names(self, value: Value) -> tuple[str, ...]:
+        """What a person may call the value in an experiment file, the first as it is written there by most."""
+        brief = str(value) if self.levels else self.briefly(value)
+        return tuple(dict.fromkeys((brief, brief.replace(",", ""), str(value), self.text(value))))
 
     def read(self, parts: Mapping[str, Any]) -> Value:
         """Its value in a cell made of these parts, by what factors belong to."""
@@ -99,7 +127,14 @@ FACTORS: tuple[Factor, ...] = (
     ),
     Factor(name="client", title="client", kind="name", belongs_to="stack", attribute="client", reaches="program"),
     Factor(
-        name="operation", title="operation", kind="name", belongs_to="operation", attribute="name", reaches="program"
+        name="operation",
+        title="operation",
+        kind="name",
+        compared_as="for {}",
+        varies_with=("payload", "bytes", "records"),
+        belongs_to="operation",
+        attribute="name",
+        reaches="program",
     ),
     Factor(
         name="payload",
@@ -108,6 +143,8 @@ FACTORS: tuple[Factor, ...] = (
         belongs_to="operation",
         attribute="label",
         reaches="payload",
+        compared_as="at {}",
+        varies_with=("bytes", "records"),
         is_excludable=False,
     ),
     Factor(
@@ -115,6 +152,8 @@ FACTORS: tuple[Factor, ...] = (
         title="bytes",
         kind="bytes",
         unit=" B",
+        compared_as="at {}",
+        varies_with=("payload",),
         belongs_to="operation",
         attribute="payload.size",
         reaches="payload",
@@ -123,11 +162,21 @@ FACTORS: tuple[Factor, ...] = (
         name="records",
         title="records",
         kind="count",
+        compared_as="with {} records",
+        varies_with=("payload",),
         belongs_to="operation",
         attribute="payload.count",
         reaches="payload",
     ),
-    Factor(name="placement", title="placement", kind="name", belongs_to="placement", attribute="name", reaches="hosts"),
+    Factor(
+        name="placement",
+        title="placement",
+        kind="name",
+        compared_as="at {}",
+        belongs_to="placement",
+        attribute="name",
+        reaches="hosts",
+    ),
     Factor(
         name="connection",
         title="connection",
@@ -135,10 +184,13 @@ FACTORS: tuple[Factor, ...] = (
         belongs_to="call",
         reaches="connection",
         levels=(
-            Level(value="reuse", words="connections kept open", shown="kept open (reuse)"),
+            Level(
+                value="reuse", words="connections kept open", compared="a kept connection", shown="kept open (reuse)"
+            ),
             Level(
                 value="per-request",
                 words="a new connection for each request",
+                compared="a connection per request",
                 shown="new for each request (per-request)",
             ),
         ),
@@ -153,8 +205,8 @@ FACTORS: tuple[Factor, ...] = (
         belongs_to="call",
         reaches="knob",
         levels=(
-            Level(value="none", words="bodies not compressed", shown="none"),
-            Level(value="gzip", words="bodies compressed with gzip", shown="gzip"),
+            Level(value="none", words="bodies not compressed", compared="no compression", shown="none"),
+            Level(value="gzip", words="bodies compressed with gzip", compared="gzip", shown="gzip"),
         ),
         description="Compress the bodies of requests and replies (gzip), or not (none)",
         column="compression",
@@ -174,6 +226,8 @@ FACTORS: tuple[Factor, ...] = (
         title="rate",
         kind="rate",
         unit="/s",
+        compared_as="at {}",
+        varies_with=("concurrency",),
         belongs_to="load",
         attribute="rate_per_s",
         reaches="load",
@@ -184,6 +238,8 @@ BY_NAME: Mapping[str, Factor] = {factor.name: factor for factor in FACTORS}
 OF_THE_CALL: tuple[Factor, ...] = tuple(factor for factor in FACTORS if factor.belongs_to == "call")
 KNOBS: tuple[Factor, ...] = tuple(factor for factor in FACTORS if factor.reaches == "knob")
 COLUMNS: tuple[str, ...] = tuple(factor.column for factor in FACTORS if factor.column)
+STACK = "stack"
+"""What cells are compared by unless an experiment says otherwise: protocol, responder and client together."""
 DEFAULTS: Mapping[str, Value] = {factor.name: factor.default for factor in OF_THE_CALL}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 
 from orchestrator.catalogue.offers import NONE, Client, Responder
+from orchestrator.experiment.model.factors import STACK
 from orchestrator.experiment.plan.plan import Plan
 
 PROTOCOL = ("codec", "transport")
@@ -62,7 +63,12 @@ def in_use(plan: Plan, stack: str, connection: str, operations: Container[str]) 
 
 
 def against_reference(plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Of each stack but the reference and its controls, its label and the parts in which it differs from the reference."""
+    """Of each stack but the reference and its controls, its label and the parts in which it differs from the reference.
+
+    Nothing where stacks are not compared.
+    """
+    if all(contrast.factor != STACK for contrast in plan.contrasts):
+        return
     reference = plan.reference or plan.stacks[0].id
     operations = {cell.operation for cell in plan.cells}
     beside = in_use(plan, reference, _policies(plan, reference), operations)

@@ -13,10 +13,11 @@ from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factors import Value, Values
 from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import resolve_placements
-from orchestrator.experiment.plan.plan import Cell, Operation, PayloadFile, Placement, Stack
+from orchestrator.experiment.plan.plan import Cell, Contrast, Operation, PayloadFile, Placement, Stack
 from orchestrator.experiment.plan.stacks import (
     Entry,
     describe_stack,
@@ -45,6 +46,7 @@ class Matrix:
     cells: tuple[Cell, ...]
     payload_files: tuple[PayloadFile, ...]
     reference: str
+    contrasts: tuple[Contrast, ...]
     resolved: dict[str, Any]
 
 
@@ -182,9 +184,10 @@ def _assemble(
 ) -> Matrix:
     always_named = {name for use in uses.values() for name in omitting(use.stack, use.entry.protocol)}
     stacks = list(label_stacks((use.stack for use in uses.values()), always_named))
-    reference = _reference(located, stacks)
-    located.raise_problems()
     every = list(cells.values())
+    contrasts = resolve_contrasts(located, stacks, every)
+    located.raise_problems()
+    reference = reference_stack(contrasts, stacks)
     resolved = {
         use.stack.id: describe_stack(
             use.stack,
@@ -215,22 +218,9 @@ def _assemble(
         cells=tuple(every),
         payload_files=tuple(a.file for a in needed if a.file is not None),
         reference=reference,
+        contrasts=contrasts,
         resolved=resolved,
     )
-
-
-def _reference(located: Located, stacks: Sequence[Stack]) -> str:
-    """The id of the stack that comparisons are made to."""
-    wanted = located.experiment.reference
-    if wanted is None:
-        return stacks[0].id
-    matching = [s for s in stacks if wanted in (s.label, s.id)] or [s for s in stacks if s.protocol == wanted]
-    labels = ", ".join(f"'{s.label}'" for s in stacks)
-    if not matching:
-        located.add(("reference",), f"no stack is called '{wanted}'. The stacks are {labels}.")
-    elif len({(s.protocol, s.responder) for s in matching}) > 1:
-        located.add(("reference",), f"'{wanted}' may be any of several stacks; name one of {labels}.")
-    return matching[0].id if matching else ""
 
 
 def _twins(reference: str, stacks: Sequence[Stack], uses: Mapping[str, _Use]) -> list[Stack]:

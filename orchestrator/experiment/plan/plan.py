@@ -11,7 +11,7 @@ import json
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
-from orchestrator.experiment.model.factors import Value, knobs, of_the_call
+from orchestrator.experiment.model.factors import STACK, Value, knobs, of_the_call
 from orchestrator.experiment.providers import ProviderName
 from services.python.contract.limits import Policy
 from services.python.contract.lines import Load, Warmup
@@ -116,6 +116,17 @@ class Cell:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Contrast:
+    """What cells are compared by: the stack, or one factor, and the values that the others are compared with.
+
+    `references` are values of the factor, or ids of stacks; none for the stack means the plan's `reference`.
+    """
+
+    factor: str = STACK
+    references: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlannedTrial:
     """One repetition of a cell, in block `block` (from 0); `index` is its place in the whole schedule (from 0)."""
 
@@ -164,7 +175,8 @@ class Plan:
     limits: Limits
     requesters: int = 1
     matters: float = 0.05  # the relative difference within which two stacks tie
-    reference: str | None = None  # the stack that comparisons are made to; the first one unless the file says
+    reference: str | None = None  # the stack that others and its controls are compared with; else the first one
+    contrasts: tuple[Contrast, ...] = (Contrast(),)
     payload_files: tuple[PayloadFile, ...] = ()
     experiment_path: str = ""
     experiment_sha256: str = ""
@@ -176,6 +188,7 @@ class Plan:
         """Plain data, ready for JSON. What is long (cells, trials) is not walked by `asdict`, which copies deeply."""
         parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("cells", "trials")}
         document: dict[str, Any] = {name: _plain(value) for name, value in parts.items()}
+        document["contrasts"] = [{"factor": c.factor, "references": list(c.references)} for c in self.contrasts]
         document["cells"] = [
             {**vars(c), "factors": dict(c.factors), "load": dict(vars(c.load)), "warmup": dict(vars(c.warmup))}
             for c in self.cells
@@ -198,6 +211,9 @@ class Plan:
         parts["placements"] = tuple(Placement(**{**p, "link": Link(**p["link"])}) for p in raw["placements"])
         parts["cells"] = tuple(
             Cell(**{**cell, "load": Load(**cell["load"]), "warmup": Warmup(**cell["warmup"])}) for cell in raw["cells"]
+        )
+        parts["contrasts"] = tuple(
+            Contrast(**{**contrast, "references": tuple(contrast["references"])}) for contrast in raw["contrasts"]
         )
         parts["trials"] = tuple(PlannedTrial(**trial) for trial in raw["trials"])
         parts["limits"] = Limits(**raw["limits"])

@@ -50,6 +50,7 @@ def make_plan(path: Path, overrides: Sequence[str] = (), known: Mapping[str, Pro
         requesters=experiment.requesters,
         matters=experiment.matters,
         reference=matrix.reference,
+        contrasts=matrix.contrasts,
         payload_files=matrix.payload_files,
         experiment_path=str(path),
         experiment_sha256=located.sha256,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.experiment.model import factors
+from orchestrator.experiment.model.factors import Value
 from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, Plan
 from orchestrator.shapes import decode
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
@@ -52,6 +53,7 @@ def read_plan(raw: Any) -> Plan:
     for number, stack in enumerate(plan.stacks):
         require(stack.control_of is None or stack.control_of in stacks, f"stacks.{number}.control_of", stack.control_of)
     require(plan.reference is None or plan.reference in stacks, "reference", plan.reference)
+    _require_contrasts(plan, stacks)
     for number, cell in enumerate(plan.cells):
         parts: dict[str, Any] = {}
         for name, known in (("stack", stacks), ("operation", operations), ("placement", placements)):
@@ -88,6 +90,21 @@ def _require_factors(place: str, cell: Cell, parts: dict[str, Any]) -> None:
     for factor in factors.OF_THE_CALL:
         known = {level.value for level in factor.levels}
         require(cell.factors[factor.name] in known, f"{place}.{factor.name}", cell.factors[factor.name])
+
+
+def _require_contrasts(plan: Plan, stacks: Container[Value]) -> None:
+    """ValueError unless each contrast is by something that cells can differ in, to values that cells have."""
+    require(len(plan.contrasts) > 0, "contrasts", "none")
+    for number, contrast in enumerate(plan.contrasts):
+        place = f"contrasts.{number}"
+        require(contrast.factor in (factors.STACK, *factors.BY_NAME), f"{place}.factor", contrast.factor)
+        if contrast.factor == factors.STACK:
+            known: Container[Value] = stacks
+        else:
+            known = [cell.factors.get(contrast.factor) for cell in plan.cells]
+            require(len(contrast.references) > 0, f"{place}.references", "none")
+        for value in contrast.references:
+            require(value in known, f"{place}.references", value)
 
 
 def _by_id(name: str, parts: Iterable[Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Ratios to the reference stack: the mean with its interval, and a dot for each block."""
+"""Ratios to the reference: the mean with its interval, and a dot for each block."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str,
             *(_upright(significant(at), {"color": MUTED, "width": 1, "dash": "dot"}) for at in _margin(matters)),
         ],
     }
-    label = f"Forest plot, {title}: {known[0].statistic} relative to {known[0].reference_label}."
+    label = f"Forest plot, {title}: {known[0].statistic} relative to {known[0].compared_with}."
     return figure(slug, label, [_blocks(known, numbers), _means(known, numbers)], layout, 80 + ROW_PX * len(known))
 
 
@@ -128,7 +128,7 @@ def _ratio_axis(rows: Sequence[Comparison], matters: float) -> dict[str, Any]:
     low, high = min(values), max(values)
     margin = max((high / low) ** 0.06, 1.01)
     what = {"median": "median latency", "p99": "p99 latency", "throughput": "time per request (1 / throughput)"}
-    title = f"{what[rows[0].statistic]} relative to {plain(rows[0].reference_label)}"
+    title = f"{what[rows[0].statistic]} relative to {plain(rows[0].compared_with)}"
     return logarithmic(title, low / margin, high * margin, suffix="×")
 
 

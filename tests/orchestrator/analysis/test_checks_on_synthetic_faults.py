@@ -320,4 +320,7 @@ def test_a_wire_that_carried_much_more_than_compressed_bodies_says_that_they_wer
     def plain(draft):
         draft.done["wire"]["bytes_received"] += extra_bytes * draft.done["requests"]
 
-    assert verdicts(a_run(compression=compression, spoil=plain))["codec size"] == verdict
+    assert (
+        verdicts(a_run(calls=[{"connection": "reuse", "compression": compression}], spoil=plain))["codec size"]
+        == verdict
+    )

@@ -6,7 +6,7 @@ import pytest
 from benchmarks import coverage
 from orchestrator.analysis import intervals
 from orchestrator.analysis.checks.bimodal import find_modes, left_over
-from orchestrator.analysis.compare import compare_stacks
+from orchestrator.analysis.compare import compare_cells
 
 RUNS = 200
 FEW = 0.05 + 3 * (0.05 * 0.95 / RUNS) ** 0.5  # 5 % and three standard errors of so many runs
@@ -39,8 +39,8 @@ def test_intervals_of_a_run_are_wider_the_more_is_compared():
     trials = coverage.schedule(plan.cells, 5, 1)
     noise = np.random.default_rng(1)
     cells = coverage.measured(plan, trials, np.zeros((5, 16)), dict.fromkeys((c.id for c in plan.cells), 1.0), noise)
-    of_run = next(c for c in compare_stacks(plan, cells) if c.statistic == "median")
-    alone = next(c for c in compare_stacks(plan, cells[:2]) if c.statistic == "median")
+    of_run = next(c for c in compare_cells(plan, cells) if c.statistic == "median")
+    alone = next(c for c in compare_cells(plan, cells[:2]) if c.statistic == "median")
     assert of_run.ratio == alone.ratio
     assert of_run.interval[1] / of_run.interval[0] > alone.interval[1] / alone.interval[0]
     assert of_run.p_value > alone.p_value

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from orchestrator.analysis.across import compare_runs
-from orchestrator.analysis.compare import compare_stacks
+from orchestrator.analysis.compare import compare_cells
 from orchestrator.analysis.gate import require_not_slower
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import Undecided
@@ -53,9 +53,9 @@ def test_who_lost_trials_is_not_called_the_faster_one(grpc, lost_by, standing):
 def test_who_lost_trials_is_no_tie(lost_by):
     run = without(a_run(blocks=6, between=0.002, base_us={"rest": 300.0, "grpc": 300.0}), lost_by, {1})
     cells = summarise(run).cells
-    ties = compare_stacks(a_plan(blocks=6), [replace(cell, failed_trials=0) for cell in cells])
+    ties = compare_cells(a_plan(blocks=6), [replace(cell, failed_trials=0) for cell in cells])
     assert ties[0].standing == "tie"
-    assert compare_stacks(a_plan(blocks=6), cells)[0].standing == "cannot tell"
+    assert compare_cells(a_plan(blocks=6), cells)[0].standing == "cannot tell"
 
 
 def test_a_stack_that_crashes_when_it_is_slow_does_not_win():

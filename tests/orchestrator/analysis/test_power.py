@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from orchestrator.analysis import equivalence, intervals, power
-from orchestrator.analysis.compare import compare_stacks
+from orchestrator.analysis.compare import compare_cells
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan.plan import Placement
 from tests.support.runs import a_plan, a_run
@@ -67,7 +67,7 @@ def test_the_plan_counts_the_comparisons_of_all_its_settings():
     one, several = a_plan(controls=1), a_plan(stacks=("rest", "grpc", "cbor"), controls=1, placements=places)
     assert (power.describe(one).comparisons, power.describe(several).comparisons) == (1, 6)
     assert power.describe(several).smallest_detectable > power.describe(one).smallest_detectable
-    found = compare_stacks(several, summarise(a_run(several)).cells)
+    found = compare_cells(several, summarise(a_run(several)).cells)
     assert sum(c.statistic == "median" and not c.control for c in found) == 6
 
 
