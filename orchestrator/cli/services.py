@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.tables import table
 
 
 def command(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
@@ -66,9 +67,7 @@ def _lines(protocols: Sequence[dict[str, Any]]) -> Iterator[str]:
         )
         for protocol in protocols
     ]
-    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
-    for row in (heads, *rows):
-        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+    yield from table(heads, rows)
     yield ""
     yield "* the default; of clients, 1: with one request in flight, N: with several"
     for protocol in protocols:
