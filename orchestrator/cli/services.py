@@ -72,7 +72,7 @@ def _lines(protocols: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield "* the default; of clients, 1: with one request in flight, N: with several"
     for protocol in protocols:
         if protocol["is_floor"]:
-            yield f"{protocol['name']} is the floor that stands beside every cell; it can be a stack as well"
+            yield f"{protocol['name']} is the floor that is measured with every cell; it can be a stack as well"
         for part in (*protocol["responders"], *protocol["clients"]):
             for what, reason in part["refuses"].items():
                 yield f"{protocol['name']} / {part['name']} cannot do {what}: {reason}"
@@ -102,7 +102,7 @@ def _own_work(protocols: Sequence[dict[str, Any]]) -> Iterator[str]:
             spared = f" ({part['without']} does not)" if part.get("without") else ""
             for phrase in filter(None, (part["adds"] and part["adds"] + spared, part["omits"])):
                 found.setdefault(f"{part['name']} {phrase}", []).append(protocol["name"])
-    yield "what a latency holds, or leaves out, that is not the protocol's:"
+    yield "what latencies include, or leave out, besides the protocol's own work:"
     yield from (f"{', '.join(dict.fromkeys(names))} / {phrase}" for phrase, names in found.items())
 
 

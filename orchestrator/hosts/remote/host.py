@@ -344,7 +344,7 @@ class RemoteHost:
         if done.returncode:
             raise ProvisionError(
                 f"{self.name} cannot describe itself: {on_one_line(done.stderr, 500)}",
-                hint="is the deployment whole? run again, or `orch teardown` first",
+                hint="is the deployment complete? run again, or `orch teardown` first",
             )
         return facts_of(done.stdout, self.name)
 
