@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from orchestrator.errors import MissingError
+from orchestrator.errors import KEPT, MissingError
+
+RESUME = "`orch run --resume`"
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _REFUSED = {
@@ -80,11 +82,9 @@ def writing(path: Path, then: str, *, kept: str = "") -> Iterator[None]:
 def explained(error: OSError, path: Path | None = None, then: str = "try again", kept: str = "") -> MissingError | None:
     """The error for what the disk refused; None for an OSError of another kind."""
     where = path if path is not None else error.filename or "a file"
-    safe = f"; {kept}" if kept else ""
     if is_full(error):
-        return MissingError(
-            f"the disk is full: {where} could not be written{safe}", hint=f"free some space, then {then}"
-        )
+        return full(where, then, kept)
+    safe = f"; {kept}" if kept else ""
     if error.errno in _REFUSED:
         at = "" if error.filename in (None, str(where)) else f" ({error.filename})"
         return MissingError(
@@ -94,6 +94,12 @@ def explained(error: OSError, path: Path | None = None, then: str = "try again",
     if error.errno == errno.ENOENT and _is_working_folder_gone():
         return MissingError("the working folder is gone", hint="change into one that is there")
     return None
+
+
+def full(where: Path | str, then: str = RESUME, kept: str = KEPT) -> MissingError:
+    """The error for a file that found no space; unless told otherwise, for one of a run that can be resumed."""
+    safe = f"; {kept}" if kept else ""
+    return MissingError(f"the disk is full: {where} could not be written{safe}", hint=f"free some space, then {then}")
 
 
 def is_full(error: OSError) -> bool:

@@ -21,7 +21,8 @@ LINKED = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 
 def missing(document: Path) -> list[str]:
     text = document.read_text(encoding="utf-8")
-    named = [path for path in NAMED.findall(text) if path not in MADE and not (ROOT / path).exists()]
+    made = {*MADE, *re.findall(r"^Create `([^`]+)`:$", text, re.MULTILINE)}  # by who follows the page
+    named = [path for path in NAMED.findall(text) if path not in made and not (ROOT / path).exists()]
     return named + [path for path in LINKED.findall(text) if not (document.parent / path).exists()]
 
 
@@ -32,7 +33,7 @@ def test_every_path_that_a_document_names_exists(document: Path) -> None:
 
 def test_a_path_that_does_not_exist_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("`tests/nowhere.py`, `tests/conftest.py`, [gone](gone.md)")
+    page.write_text("`tests/nowhere.py`, `tests/conftest.py`, [gone](gone.md)\nCreate `tests/new.py`:\n")
     assert missing(page) == ["tests/nowhere.py", "gone.md"]
 
 

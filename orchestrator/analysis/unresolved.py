@@ -55,7 +55,7 @@ def sentences(
     measured = [cell for cell in cells if cell.id in compared]
     medians = _medians(measured, len({c.group for c in asked}))
     if not is_complete and (cut := _cut(cells)):
-        return " ".join((cut, *medians, "To go on with it: `orch run --resume`."))
+        return " ".join((cut, *medians, "To continue it: `orch run --resume`."))
     loud = _loud(checks, hosts, compared)
     return " ".join((_cause(sound, loud, matters), *medians, _advice(sound, comparisons, measured, loud, matters)))
 
@@ -137,7 +137,7 @@ def _medians(cells: Sequence[CellSummary], groups: int) -> list[str]:
         return ["What was seen of each stack stands in the table."] if known else []
     listed = [f"{cell.stack_label} {words.ms(median)}" for cell, median in known]
     more = [f"{len(listed) - _MOST_MEDIANS:,} more in the table"] if len(listed) > _MOST_MEDIANS else []
-    return [f"The medians were, all the same: {words.listed([*listed[:_MOST_MEDIANS], *more])}."]
+    return [f"The medians were nevertheless: {words.listed([*listed[:_MOST_MEDIANS], *more])}."]
 
 
 def _advice(

@@ -1,4 +1,4 @@
-"""Judge a run's validity: every check with its verdict, its numbers, and what to do."""
+"""Show whether a run is valid: each check, its verdict, its numbers, and what to do."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def command(
         console.as_json = False  # stdout holds its one document already
         raise InvalidMeasurement(
             f"run {summary.run_id}: {', '.join(failed)} failed. {sentence(summary.cells, summary.checks)}",
-            hint="what each check found and what to do stands above; `--json` gives the numbers it used",
+            hint="see above for what each check found and what to do; `--json` gives the numbers it used",
         )
 
 

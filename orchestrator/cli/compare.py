@@ -40,7 +40,7 @@ _STYLES = {
 def command(
     run: Annotated[str, typer.Argument(help="Run id, its beginning, a path, or `latest`.")],
     reference: Annotated[
-        str | None, typer.Argument(help="The run to compare with; without it, the run's own stacks are compared.")
+        str | None, typer.Argument(help="The run to compare with; by default, the run's own stacks are compared.")
     ] = None,
     statistic: Annotated[
         Literal["median", "p99", "throughput"], typer.Option(help="Which of each trial's numbers to compare.")

@@ -1,4 +1,4 @@
-"""Say what this machine can do, and what is missing for which provider. Changes nothing.
+"""Show what this machine can do, and what each provider still needs. Changes nothing.
 
 With `--for PROVIDER` the exit code says whether that provider can be used: 3 when something that it needs is missing.
 """
@@ -32,7 +32,7 @@ def command(
 
     console.as_json = as_json
     if provider is not None and provider not in PROVIDERS:
-        raise UsageError(f"there is no provider '{provider}'", hint=did_you_mean(provider, PROVIDERS))
+        raise UsageError(f"unknown provider '{provider}'", hint=did_you_mean(provider, PROVIDERS))
     findings = survey(WORKSPACE.plans, provider)
     width = max(len(finding.name) for finding in findings)
     for finding in findings:

@@ -27,7 +27,7 @@ def command(
         with file.open("x", encoding="utf-8") as opened:
             opened.write(text)
     except FileExistsError as error:
-        raise UsageError(f"{file} is there already", hint="give another name: orch init FILE") from error
+        raise UsageError(f"{file} already exists", hint="give another name: orch init FILE") from error
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from error
     console.result(f"wrote {file}")

@@ -25,19 +25,19 @@ from orchestrator.errors import Interrupted, OrchError, UsageError, nearest
 # imported when the verb is called, so that `orch --help` pays for none of them.
 VERBS: dict[str, str] = {
     "init": "Start an experiment: write a commented YAML file to change.",
-    "doctor": "Say what this machine can do, and what is missing for which provider.",
+    "doctor": "Show what this machine can do, and what each provider still needs.",
     "services": "List protocols, operations, implementations and clients.",
     "validate": "Check experiment files without starting anything.",
     "schema": "Print the JSON Schema of experiment files, for editors.",
     "plan": "Resolve an experiment into its matrix, schedule and expected duration.",
-    "report": "Make a run's report again, from its stored data alone.",
-    "check": "Judge a run's validity: every check with its verdict, its numbers, and what to do.",
-    "verify": "Hold a stored run against what was written down when it was made.",
+    "report": "Write a run's report again, from its stored data alone.",
+    "check": "Show whether a run is valid: each check, its verdict, its numbers, and what to do.",
+    "verify": "Compare a stored run with what was recorded when it was made.",
     "sign": "Sign a finished run with your SSH key.",
     "compare": "Compare two runs, or the stacks of one: improved, regressed, unchanged, or not resolved.",
     "run": "Run a plan: make the hosts, measure, check, report, take everything down.",
-    "teardown": "End what is up: every run's hosts, or on this machine its processes.",
-    "status": "Show what is up and what is being measured: since when, until when, how far it has come.",
+    "teardown": "Take down what is running: every run's hosts or, on this machine, its processes.",
+    "status": "Show which hosts are up and which runs are in progress, since when, and until when.",
     "ssh": "Open a shell on a host that is up, or run one command there.",
     "audit": "Examine published figures: supported, contradicted, impossible, or undetermined.",
 }
@@ -54,7 +54,7 @@ class Verbs(TyperGroup):
         """The verb of that name, made from its module; a usage error that names the nearest one otherwise."""
         if cmd_name not in VERBS:
             near = nearest(cmd_name, VERBS)
-            ctx.fail(f"there is no verb {cmd_name!r}." + (f" Did you mean {near[0]}?" if near else ""))
+            ctx.fail(f"unknown command {cmd_name!r}." + (f" Did you mean {near[0]}?" if near else ""))
         module = importlib.import_module(f"orchestrator.cli.{cmd_name}")
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         single.command(cmd_name, help=module.__doc__)(module.command)
@@ -144,7 +144,7 @@ def _report_crash(error: Exception) -> OrchError:
     """Write the traceback where a bug report can quote it; the error that says where."""
     text = "".join(traceback.format_exception(error))
     name = f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.log"
-    summary = f"orch itself failed: {type(error).__name__}: {error}"
+    summary = f"orch failed: {type(error).__name__}: {error}"
     for folder in (WORKSPACE.state, Path("~")):
         try:
             folder = folder.expanduser()

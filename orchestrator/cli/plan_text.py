@@ -10,6 +10,7 @@ from typing import Any
 from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
 from orchestrator.analysis.words import count, margin
+from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
 from orchestrator.experiment.plan.contrasts import compared
 from orchestrator.experiment.plan.differences import against_reference
@@ -88,7 +89,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     expected = document["estimate"]
     yield f"{plan.name}: {plan.question}"
     yield ""
-    yield from _table(
+    yield from table(
         ("stack", "protocol", "responder", "client", "why this client"),
         [
             (stack.label, stack.protocol, stack.responder, stack.client, plan.resolved[stack.id]["client_reason"])
@@ -100,7 +101,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield from _differences(plan)
     yield f"versions here: {_versions(plan)}"
     yield ""
-    yield from _table(("placement", "requester", "responder", "distance"), [_placement_row(p) for p in plan.placements])
+    yield from table(("placement", "requester", "responder", "distance"), [_placement_row(p) for p in plan.placements])
     yield ""
     yield from _matrix_lines(plan)
     yield ""
@@ -161,7 +162,7 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
         )
         rows.setdefault(key, []).append(labels[cell.stack])
     shown = [(*key, ", ".join(stacks)) for key, stacks in list(rows.items())[:_CELLS_SHOWN]]
-    yield from _table(("operation", "placement", *(f.title for f in shown_factors), "load", "warm-up", "stacks"), shown)
+    yield from table(("operation", "placement", *(f.title for f in shown_factors), "load", "warm-up", "stacks"), shown)
     if len(rows) > _CELLS_SHOWN:
         yield f"... and {len(rows) - _CELLS_SHOWN:,} more rows; --json has all {len(plan.cells):,} cells"
 
@@ -236,10 +237,3 @@ def _rounded(size: int) -> int:
     """Two digits that count: an estimate claims no more."""
     scale: int = 10 ** max(0, len(str(size)) - 2)
     return round(size / scale) * scale
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Columns as wide as they need, the last one free."""
-    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
-    for row in (heads, *rows):
-        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()

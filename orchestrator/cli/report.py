@@ -1,4 +1,4 @@
-"""Make a run's report again, from its stored data alone."""
+"""Write a run's report again, from its stored data alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def command(
     if out is not None and len(runs) > 1:
         raise UsageError(
             f"--out names one file, and {len(runs)} runs were asked for",
-            hint="omit --out: each report then gets a name of its own under reports/",
+            hint="omit --out: each report then gets its own name under reports/",
         )
     written = []
     for folder in [RunFolder.open(run, root=WORKSPACE.results) for run in runs]:
@@ -34,7 +34,7 @@ def command(
         keep(folder, summary)
         path = write_report(summary, out or default_path(summary, WORKSPACE.reports, folder.origin()))
         if (why := folder.why_not_ours()) is not None:
-            console.progress(f"{folder.path}: {why}; so its report lies apart from those of runs made here")
+            console.progress(f"{folder.path}: {why}; so its report is kept apart from those of runs made here")
         written.append({"run": summary.run_id, "report": str(path)})
         console.result(str(path))
     console.emit({"reports": written})

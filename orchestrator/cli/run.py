@@ -26,7 +26,7 @@ def command(
         str | None,
         typer.Argument(
             metavar="FILE",
-            help="The experiment, a YAML file; without it the current plan. With --resume: the run (the latest one).",
+            help="The experiment, a YAML file; by default, the current plan. With --resume: the run (the latest one).",
             show_default=False,
         ),
     ] = None,
@@ -37,14 +37,16 @@ def command(
         ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a run that was cut, with the same schedule.")
+        bool, typer.Option("--resume", help="Continue an interrupted run, with the same schedule.")
     ] = False,
     keep: Annotated[
         bool, typer.Option("--keep", help="Leave the hosts up afterwards; `orch teardown` ends them.")
     ] = False,
     share: Annotated[
         bool,
-        typer.Option("--share-machine", help="Measure although another run measures on this machine; both say so."),
+        typer.Option(
+            "--share-machine", help="Measure even while another run measures on this machine; both runs record it."
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -93,7 +95,7 @@ def _plan(file: str | None, overrides: list[str]) -> Plan:
     plan = store.current(WORKSPACE.plans)
     if overrides:
         raise UsageError(
-            "--set changes a plan, and the current one is made already",
+            "--set changes a plan, and the current plan exists already",
             hint=f"name the file: orch run {plan.experiment_path} --set {overrides[0]}",
         )
     stale = store.is_stale(plan)
@@ -112,7 +114,7 @@ def _refuse_full_disk(plan: Plan) -> None:
     needed, free = estimate(plan).disk_bytes + _SPARE_BYTES, shutil.disk_usage(here).free
     if free < needed:
         raise MissingError(
-            f"not enough room on the disk of {here}: the run needs up to {size(needed)}, {size(free)} are free",
+            f"not enough disk space on {here}: the run needs up to {size(needed)}, {size(free)} are free",
             hint="free some space, or measure fewer requests",
         )
 

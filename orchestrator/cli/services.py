@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from orchestrator.cli.console import console
+from orchestrator.cli.tables import table
 
 
 def command(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
@@ -89,14 +90,12 @@ def _lines(protocols: Sequence[dict[str, Any]]) -> Iterator[str]:
         )
         for protocol in protocols
     ]
-    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
-    for row in (heads, *rows):
-        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+    yield from table(heads, rows)
     yield ""
     yield "* the default; of clients, 1: with one request in flight, N: with several"
     for protocol in protocols:
         if protocol["is_floor"]:
-            yield f"{protocol['name']} is the floor that stands beside every cell; it can be a stack as well"
+            yield f"{protocol['name']} is the floor that is measured with every cell; it can be a stack as well"
         for part in (*protocol["responders"], *protocol["clients"]):
             for what, reason in part["refuses"].items():
                 yield f"{protocol['name']} / {part['name']} cannot do {what}: {reason}"
@@ -126,7 +125,7 @@ def _own_work(protocols: Sequence[dict[str, Any]]) -> Iterator[str]:
             spared = f" ({part['without']} does not)" if part.get("without") else ""
             for phrase in filter(None, (part["adds"] and part["adds"] + spared, part["omits"])):
                 found.setdefault(f"{part['name']} {phrase}", []).append(protocol["name"])
-    yield "what a latency holds, or leaves out, that is not the protocol's:"
+    yield "what latencies include, or leave out, besides the protocol's own work:"
     yield from (f"{', '.join(dict.fromkeys(names))} / {phrase}" for phrase, names in found.items())
 
 

@@ -12,7 +12,7 @@ from orchestrator.cli.here import WORKSPACE
 def command(
     host: Annotated[str, typer.Argument(help="A host's name, as `orch status` shows it.")],
     words: Annotated[list[str] | None, typer.Argument(help="A command to run instead of a shell.")] = None,
-    deployment: Annotated[str | None, typer.Option(help="Which deployment, where several are up.")] = None,
+    deployment: Annotated[str | None, typer.Option(help="Which deployment, if several are up.")] = None,
 ) -> None:
     """Replace this process by ssh, with the deployment's own keys and known hosts."""
     import os

@@ -1,9 +1,9 @@
-"""End what is up: every run's hosts, or on this machine its processes. Safe at any time, any number of times.
+"""Take down what is running: every run's hosts or, on this machine, its processes. Safe to run at any time, repeatedly.
 
-Without RUN: every deployment that this folder's `.orch` knows to be up, and, here, what our latest run left behind;
-a run that another orch is measuring right now is left alone. RUN (a run's or a deployment's id) is ended in any case:
-the orch that measures it first, which then takes down what it made; also when its folder under results/ is gone. Hosts
-that carry our label but were made from another folder are named, and ended with --all only: they may be somebody else's.
+Without RUN: every deployment that this folder's `.orch` records as up and, on this machine, what the latest run left;
+a run still in progress in another orch process is left alone. RUN (a run's or a deployment's id) is ended in any case,
+even if its folder under results/ is gone; an orch process that is still measuring it is ended first. Hosts that carry our
+label but were made from another folder are listed, and ended only with --all: they may belong to somebody else.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 def command(
     run: Annotated[
         str | None,
-        typer.Argument(metavar="[RUN]", help="The run to end; without it all that is up.", show_default=False),
+        typer.Argument(metavar="[RUN]", help="The run to end; by default, everything that is up.", show_default=False),
     ] = None,
     everything: Annotated[
         bool,
         typer.Option(
             "--all",
-            help="What every run ever made here has left, and all else on this machine or project with our label.",
+            help="Also take down what earlier runs left, and all else here or in this project with our label.",
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
@@ -54,7 +54,7 @@ def command(
                 console.warning(f"{provider} {why}")
     for stray in strays:
         console.warning(
-            f"{stray.id} ({stray.provider}: {', '.join(stray.hosts) or 'no host'}) carries our label and was not made "
+            f"{stray.id} ({stray.provider}: {', '.join(stray.hosts) or 'no host'}) carries our label but was not made "
             "from this folder: left alone; end it there, or with `orch teardown --all`"
         )
     receipts = [{"run": e.run, **e.receipt.to_dict()} for e in endings if e.receipt is not None]
@@ -62,7 +62,7 @@ def command(
     left = [item for e in endings for item in e.left]
     if left:
         raise TeardownIncomplete(
-            f"not taken down: {'; '.join(left)}", hint="call `orch teardown` again", details={"receipts": receipts}
+            f"not taken down: {'; '.join(left)}", hint="run `orch teardown` again", details={"receipts": receipts}
         )
     others = [{"deployment": s.id, "provider": s.provider, "hosts": list(s.hosts)} for s in strays]
     console.emit({"receipts": receipts, "not_ours": others})

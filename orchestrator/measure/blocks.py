@@ -59,7 +59,7 @@ class Measuring:
             done, total = self._progress.done, self._progress.total
             self._context.warn(
                 f"stopped after {done} of {total} trials: limits.wall is used up "
-                f"({duration(self._context.plan.limits.wall_s)}); `orch run --resume` goes on"
+                f"({duration(self._context.plan.limits.wall_s)}); `orch run --resume` continues the run"
             )
             return False
         return True
@@ -70,7 +70,7 @@ class Measuring:
         folder.set_aside()
         if attempt:
             self._context.warn(
-                f"block {block.number + 1} was cut and made again; its earlier trials do not count "
+                f"block {block.number + 1} was interrupted and repeated; its earlier trials do not count "
                 "(they are kept under superseded/)"
             )
         for placement, trials in block.groups:

@@ -106,7 +106,7 @@ class Interrupts:
 
     def _error(self) -> Interrupted:
         name = _NAMES.get(self.received or signal.SIGINT, "a signal")
-        return Interrupted(f"interrupted by {name}; {KEPT}", hint="`orch run --resume` goes on with the schedule")
+        return Interrupted(f"interrupted by {name}; {KEPT}", hint="`orch run --resume` continues with the schedule")
 
     def _time_is_up(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signal module's signature
         self._is_out_of_time = True
@@ -117,7 +117,10 @@ class Interrupts:
         self._asked += number != signal.SIGHUP
         if self._asked > 1:
             with suppress(OSError):  # the terminal may be gone
-                os.write(2, b"\nended at once; `orch teardown` ends what is still up, `orch run --resume` goes on\n")
+                os.write(
+                    2,
+                    b"\nended at once; `orch teardown` takes down what is still up, `orch run --resume` continues the run\n",
+                )
             os._exit(Interrupted.exit_code)
         if self.received is None:
             self.received = signal.Signals(number)

@@ -12,17 +12,12 @@ from services.python.contract.requester_lines import Progress as ProgressLine
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them.
+    """An estimate of seconds for people: no fractions.
 
-    >>> duration(4), duration(75), duration(4000)
-    ('4 s', '1 min 15 s', '1 h 6 min')
+    >>> duration(0.4), duration(75.2), duration(4000)
+    ('0 s', '1 min 15 s', '1 h 7 min')
     """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    return format_duration(round(seconds))
 
 
 @dataclass(kw_only=True)

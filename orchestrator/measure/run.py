@@ -136,7 +136,7 @@ def resume(
     folder.require_ours("resume")
     journal_state, plan = folder.journal_state(), folder.plan()
     if not journal_state.begin:
-        raise UsageError(f"run {folder.id} never began", hint="start it anew: orch run FILE")
+        raise UsageError(f"run {folder.id} never began", hint="start a new one: orch run FILE")
     if journal_state.state == "complete":
         raise UsageError(f"run {folder.id} is complete: there is nothing to resume", hint=f"orch report {folder.id}")
     if journal_state.begin["orch_version"] != __version__:
@@ -345,7 +345,7 @@ class Run:
         except OrchError as error:
             raise TeardownIncomplete(
                 f"taking down run {self._folder.id} failed: {error.message}",
-                hint=f"call `orch teardown {self._folder.id}` again",
+                hint=f"run `orch teardown {self._folder.id}` again",
             ) from error
         self._context.listener.progress(self._result.receipt.sentence())  # also when the run itself failed
         self._folder.write_json("receipt.json", self._result.receipt.to_dict())

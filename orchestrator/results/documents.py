@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import disk
-from orchestrator.errors import KEPT, MissingError, UsageError
+from orchestrator.errors import UsageError
 from orchestrator.results import sizes
 from orchestrator.results.manifest import SCHEMA_VERSION, Manifest
 from orchestrator.shapes import decode
@@ -33,10 +33,7 @@ def disk_full_is_an_error(path: Path) -> Iterator[None]:
     except OSError as error:
         if not disk.is_full(error):
             raise
-        raise MissingError(
-            f"the disk is full: {path} could not be written; {KEPT}",
-            hint="free some space, then `orch run --resume`",
-        ) from error
+        raise disk.full(path) from error
 
 
 def to_line(document: Any) -> bytes:

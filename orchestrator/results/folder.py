@@ -340,7 +340,7 @@ class RunFolder:
         if stored is None:
             raise damaged(self.path / NAME, "the file is missing")
         if self._goes_on_after(stored):
-            raise damaged(self._journal.path, "not as it was when manifest.json was written: it goes on after that")
+            raise damaged(self._journal.path, "not as it was when manifest.json was written: it continues after that")
         return stored.content
 
     def remarks(self) -> tuple[str, ...]:
@@ -351,9 +351,9 @@ class RunFolder:
             return ()
         found = []
         if self._goes_on_after(stored) and not self.is_in_progress:
-            found.append("journal.jsonl goes on after manifest.json: no signature covers what was added since")
+            found.append("journal.jsonl continues after manifest.json: no signature covers what was added since")
         if os.path.lexists(path := self.path / SIGNATURE) and signs(regular(path), stored.content) is False:
-            found.append(f"{SIGNATURE} is no signature over manifest.json as it is: nobody vouches for this run")
+            found.append(f"{SIGNATURE} does not match manifest.json: nobody vouches for this run")
         return tuple(found)
 
     def _stored(self) -> Stored | None:

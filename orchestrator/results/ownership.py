@@ -114,7 +114,7 @@ def _noted(root: Path | None, folder: Path) -> dict[str, Any]:
         raise NotOurs(f"it is only read: {error.message}") from error
     if not is_ours:
         raise NotOurs(
-            f"it is only read: {place} does not carry the mark of {own_mark.key_file()}; that key was lost or made anew, "
+            f"it is only read: {place} does not carry the mark of {own_mark.key_file()}; that key was lost or replaced, "
             "or somebody else wrote it"
         )
     return noted

@@ -329,7 +329,7 @@ def _refused_by(home: Path, name: str) -> str:
     experiment.write_text(_TINY)
     done = _orch(home, "run", str(experiment))
     said = done.stdout + done.stderr
-    if "Traceback" in said or "orch itself failed" in said or done.returncode not in (2, 3):
+    if "Traceback" in said or "orch failed:" in said or done.returncode not in (2, 3):
         return f"exit {done.returncode}: {said[-300:]}"
     if name and name not in said:
         return f"the place is not named: {said[-300:]}"

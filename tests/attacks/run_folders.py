@@ -271,7 +271,7 @@ def _changed(count: int, seed: int, folder: Path, change: Callable[[random.Rando
 
 def _figures(summary: RunSummary) -> str:
     """All that a summary says; but for the word that the journal was added to, where no whole line was."""
-    warnings = [text for text in summary.warnings if not text.startswith("journal.jsonl goes on after manifest.json")]
+    warnings = [text for text in summary.warnings if not text.startswith("journal.jsonl continues after manifest.json")]
     return json.dumps({**summary.to_dict(), "manifest_sha256": "", "warnings": warnings}, sort_keys=True)
 
 

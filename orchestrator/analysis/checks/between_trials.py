@@ -28,7 +28,7 @@ def judge_between(cell: CellEvidence) -> Finding | None:
         return Finding(
             verdict="cannot tell",
             evidence={"trials": len(medians)},
-            explanation=f"{words.count(len(medians), 'trial')}: how far they spread takes at least {FEWEST_BLOCKS}.",
+            explanation=f"{words.count(len(medians), 'trial')}: at least {FEWEST_BLOCKS} are needed to estimate the spread.",
             action="Raise `repeats`.",
         )
     between, inside, middle = stdev(medians), median(within), median(medians)

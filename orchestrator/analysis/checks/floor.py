@@ -62,7 +62,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     if not findings:
         return Finding(
             verdict="cannot tell",
-            explanation="Neither ping, nor the socket's round trip, nor the tcp floor was measured beside this cell.",
+            explanation="Neither ping, nor the socket's round trip, nor the tcp floor was measured with this cell.",
             action="See the run's warnings for why there is no baseline.",
         )
     return worst(sorted(findings, key=lambda f: -f.evidence["shortfall"]))

@@ -74,7 +74,7 @@ def _out_of_order(run: RunEvidence, block: int, trials: Sequence[TrialRecord]) -
                     "of_other_cells": swapped,
                 },
                 explanation=f"By {witness}, the trials of block {block + 1} were not made in the planned order.",
-                action="Comparisons rest on that order: make the run again, and see what reordered trials or their records.",
+                action="Comparisons rely on that order: repeat the run, and see what reordered trials or their records.",
             )
     return None
 
@@ -126,7 +126,7 @@ def _warning(evidence: dict[str, object], told: str, weight: float) -> Finding:
         evidence=evidence,
         weight=weight,
         explanation=f"{told}: what depends on the order looks like a difference between stacks.",
-        action="Plan anew with this version, whose orders are balanced, or enter the reference again (`control: true`).",
+        action="Plan again with this version, whose orders are balanced, or enter the reference again (`control: true`).",
     )
 
 

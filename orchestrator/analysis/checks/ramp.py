@@ -88,7 +88,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                         explanation=f"Latency grows {ramp.growth:.1f}-fold {where}: it is a place in a queue.",
                         action="Lower the offered rate below what the responder serves."
                         if cell.is_open_loop
-                        else "Send each request when the one before was answered, or report throughput instead.",
+                        else "Send each request when the previous one is answered, or report throughput instead.",
                     )
                 )
             else:

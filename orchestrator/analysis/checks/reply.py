@@ -85,7 +85,7 @@ def _finding(trial: TrialEvidence, part: Part, ok: int) -> Finding:
             verdict="fail",
             evidence=evidence,
             explanation=f"Another responder answered: it called itself {met!r}, not {expected!r}.",
-            action="Something else listens at that address: see what runs on the responder's host and what stands between.",
+            action="Something else listens at that address: see what runs on the responder's host and between the hosts.",
         )
     if verified is not None and verified < ok:
         return Finding(

@@ -84,8 +84,8 @@ def _drift(drifts: list[float]) -> Finding:
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation=f"{shared.n} {'trial' if shared.n == 1 else 'trials'}: a drift shared by all takes at least "
-            f"{intervals.FEWEST_BLOCKS}.",
+            explanation=f"{shared.n} {'trial' if shared.n == 1 else 'trials'}: finding a drift that all share "
+            f"takes at least {intervals.FEWEST_BLOCKS}.",
             action="Raise `repeats`.",
         )
     low, high = (f"{bound - 1:+.1%}" for bound in interval)

@@ -32,7 +32,7 @@ _PLACE = Path("/tmp/orch-measuring.lock")  # noqa: S108 - one place for all user
 _MOST_BYTES = 65_536
 _MOST_PIDS = 1 << 31
 _BEGINNING = re.compile(rb'\{"pid": \d+, "run": "')  # of every file that `_write` has written to
-_OVERRIDE = "`--share-machine` measures all the same, and the run says that it did"
+_OVERRIDE = "`--share-machine` measures anyway, and the run records it"
 
 
 _Who: TypeAlias = tuple[int, str, str]  # process id, when it started, and where that id counts

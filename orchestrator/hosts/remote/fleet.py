@@ -17,7 +17,7 @@ from services.python.contract.description import Description
 from services.python.contract.ping_lines import Ping
 
 _PINGS = 25
-_NO_PING = "the way between the two hosts is closed; `orch status` shows what is up, `orch teardown` ends it"
+_NO_PING = "the two hosts cannot reach each other; `orch status` shows what is up, `orch teardown` takes it down"
 _TOLERANCE = 0.05  # of the wanted RTT, or ...
 _TOLERANCE_MS = 0.5  # ... so much, whichever is larger
 

@@ -20,8 +20,8 @@ from typing import Any
 import paramiko
 
 from orchestrator.catalogue.read import catalogue
-from orchestrator.disk import whole_file
-from orchestrator.errors import KEPT, MissingError, ProvisionError, on_one_line
+from orchestrator.disk import full, is_full, whole_file
+from orchestrator.errors import ProvisionError, on_one_line
 from orchestrator.hosts.base import Completed, ContractBroken, HostLost, facts_of
 from orchestrator.hosts.output_limits import LineBuffer, StderrLimit
 from orchestrator.hosts.remote.ssh import Access, Session, await_session
@@ -347,7 +347,7 @@ class RemoteHost:
         if done.returncode:
             raise ProvisionError(
                 f"{self.name} cannot describe itself: {on_one_line(done.stderr, 500)}",
-                hint="is the deployment whole? run again, or `orch teardown` first",
+                hint="is the deployment complete? run again, or `orch teardown` first",
             )
         return facts_of(done.stdout, self.name)
 
@@ -358,9 +358,4 @@ def _sha256(path: Path) -> str:
 
 
 def _cannot_store_here(local: Path, error: OSError) -> Exception:
-    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-        return error
-    return MissingError(
-        f"the disk is full: {local} could not be written; {KEPT}",
-        hint="free some space, then `orch run --resume`",
-    )
+    return full(local) if is_full(error) else error

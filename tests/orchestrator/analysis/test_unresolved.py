@@ -41,7 +41,7 @@ def told(run, *checks, hosts=HOSTS):
 def test_the_cause_comes_first_then_the_medians_then_what_to_do(unsure):
     cause, medians, advice = unsure.verdicts[0].split(". ")
     assert cause == "Not resolved: the 3 blocks do not agree on which is quicker, and 3 blocks are few"
-    assert medians.startswith("The medians were, all the same: ")
+    assert medians.startswith("The medians were nevertheless: ")
     assert all(cell.stack_label in medians for cell in unsure.cells)
     assert advice.startswith(
         "To narrow it, use a quieter machine or longer trials, or let only a larger difference matter"
@@ -166,7 +166,7 @@ def test_a_run_that_was_interrupted_is_to_be_resumed(unsure):
     cells = [replace(cell, planned_trials=10) for cell in unsure.cells]
     text = sentences(cells, unsure.comparisons, (), HOSTS, is_complete=False)
     assert text.startswith("Not resolved: the run was interrupted after 6 of 20 trials. ")
-    assert text.endswith("To go on with it: `orch run --resume`.")
+    assert text.endswith("To continue it: `orch run --resume`.")
 
 
 def test_what_failed_is_not_settled_by_more_blocks(unsure):

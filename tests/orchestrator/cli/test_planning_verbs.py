@@ -120,7 +120,7 @@ def test_init_writes_an_experiment_that_can_be_planned(tmp_path: Path) -> None:
 def test_init_never_writes_over_a_file(folder: Path) -> None:
     done = orch("init", "example.yaml", cwd=folder)
     assert done.returncode == 2
-    assert "example.yaml is there already" in done.stderr
+    assert "example.yaml already exists" in done.stderr
     assert (folder / "example.yaml").read_text() == EXPERIMENT
 
 
@@ -193,7 +193,7 @@ def test_a_wrong_call_ends_with_2(folder: Path, words: tuple[str, ...]) -> None:
 
 
 def test_a_mistyped_verb_names_the_nearest(folder: Path) -> None:
-    assert "there is no verb 'pln'. Did you mean plan?" in orch("pln", cwd=folder).stderr
+    assert "unknown command 'pln'. Did you mean plan?" in orch("pln", cwd=folder).stderr
 
 
 def test_the_version_is_the_packages(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_fault_of_our_own_ends_with_70_and_keeps_the_traceback(folder: Path) -
         check=False,
     )
     assert done.returncode == 70
-    assert "orch itself failed: RuntimeError: out of cheese" in done.stderr
+    assert "orch failed: RuntimeError: out of cheese" in done.stderr
     (log,) = (folder / ".orch").glob("crash-*.log")
     assert "out of cheese" in log.read_text()
     assert str(log.relative_to(folder)) in done.stderr

@@ -144,8 +144,8 @@ def test_a_report_of_a_run_of_ours_that_was_changed_lies_apart(out, monkeypatch)
     report.command([MINE])
     first, second = out.getvalue().splitlines()
     assert Path(second).parent == Path("reports/elsewhere")
-    assert "goes on after manifest.json" not in Path(first).read_text()
-    assert "goes on after manifest.json" in Path(second).read_text()
+    assert "continues after manifest.json" not in Path(first).read_text()
+    assert "continues after manifest.json" in Path(second).read_text()
 
 
 @pytest.mark.parametrize("verb", ["report", "check", "compare"])
@@ -161,7 +161,7 @@ def test_every_verb_says_that_a_journal_goes_on_after_its_manifest(tmp_path, mon
     with suppress(InvalidMeasurement):  # a check of the synthetic run may fail
         calls[verb]()
     assert "warning:" in console.err.getvalue()
-    assert "journal.jsonl goes on after manifest.json" in console.err.getvalue()
+    assert "journal.jsonl continues after manifest.json" in console.err.getvalue()
 
 
 @pytest.mark.parametrize("verb", ["report", "check", "compare", "verify"])

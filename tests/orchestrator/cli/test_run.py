@@ -78,7 +78,7 @@ def test_a_run_of_another_version_of_orch_is_not_resumed(monkeypatch):
 def test_too_little_room_on_the_disk_is_said_before_anything_starts(monkeypatch):
     folder = a_run()
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1_000))
-    with pytest.raises(errors.MissingError, match="not enough room on the disk"):
+    with pytest.raises(errors.MissingError, match="not enough disk space"):
         run.command(folder.id, resume=True)
     assert [e["event"] for e in folder.events()] == ["begin"]
 

@@ -39,7 +39,9 @@ def test_a_signal_while_waiting_raises_at_once():
 def test_an_interrupt_says_what_counts_and_what_is_made_again():
     with Interrupts() as interrupts:
         os.kill(os.getpid(), signal.SIGTERM)
-        with pytest.raises(Interrupted, match="finished blocks count; the block in progress is made again, its trials"):
+        with pytest.raises(
+            Interrupted, match="finished blocks are kept; the block in progress is repeated, and its trials so far"
+        ):
             interrupts.checkpoint()
 
 

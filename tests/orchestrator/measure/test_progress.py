@@ -37,7 +37,7 @@ def test_a_finished_trial_is_a_line_with_its_place_result_and_the_time_left():
         time.passes(90.0)
         progress.end(record())
     assert told.lines == [
-        "[1/3] rest: 1,200 requests in 3 s, 2 errors  (3 min 0 s left)",
+        "[1/3] rest: 1,200 requests in 3 s, 2 errors  (3 min left)",
         "[2/3] rest: 1,200 requests in 3 s, 2 errors  (1 min 30 s left)",
     ]
 
@@ -62,6 +62,6 @@ def test_trials_of_an_earlier_session_count_as_done_but_not_towards_the_pace():
     assert told.lines[0].endswith("(5 s left)")
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(0.4, "0 s"), (59.6, "1 min 0 s"), (3_600, "1 h 0 min")])
+@pytest.mark.parametrize(("seconds", "words"), [(0.4, "0 s"), (59.6, "1 min"), (3_600, "1 h")])
 def test_durations_read_as_people_say_them(seconds, words):
     assert duration(seconds) == words

@@ -214,7 +214,7 @@ def test_a_teardown_that_fails_says_how_to_go_on(lab):
     lab.deployment.fails["teardown"] = errors.ProvisionError("no network")
     with pytest.raises(errors.TeardownIncomplete, match="no network") as caught:
         lab.run(plan(repeats=1))
-    assert str(caught.value.hint) == f"call `orch teardown {lab.runs.id}` again"
+    assert str(caught.value.hint) == f"run `orch teardown {lab.runs.id}` again"
     assert caught.value.details["run"] == lab.runs.id
 
 
@@ -257,7 +257,7 @@ def test_a_run_goes_on_where_it_was_cut_and_repeats_the_cut_block_whole(lab):
     result = lab.run(planned)
     manifest = lab.runs.manifest()
     assert [(t.index, t.attempt) for t in manifest.trials] == [(0, 0), (1, 0), (2, 1), (3, 1)]
-    assert any("block 2 was cut and made again" in warning for warning in manifest.warnings)
+    assert any("block 2 was interrupted and repeated" in warning for warning in manifest.warnings)
     assert manifest.state == "complete"
     assert result.trials == 4
     assert len(pd.read_parquet(lab.runs.path / "samples")) == 40

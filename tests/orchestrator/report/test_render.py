@@ -179,7 +179,7 @@ def test_a_check_that_failed_in_one_cell_leaves_the_others_alone():
     document = Document(render(failed_run()))
 
     assert (
-        "1 check failed in 1 cell: do not rely on the numbers of the cells named here; the other cells stand"
+        "1 check failed in 1 cell: do not rely on the numbers of the cells named here; the other cells are valid"
         in document.text
     )
     assert not any(element.attributes.get("class") == "watermark" for element in document.elements)

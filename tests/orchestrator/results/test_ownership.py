@@ -164,7 +164,7 @@ def test_a_lost_key_makes_old_runs_read_only_and_says_so(root, tmp_path, monkeyp
     for _ in range(2):  # without a key, and with a new one
         assert RunFolder.open(mine.path, root=root).manifest().state == "complete"
         assert not mine.is_ours
-        with pytest.raises(UsageError, match="that key was lost or made anew"):
+        with pytest.raises(UsageError, match="that key was lost or replaced"):
             mine.require_ours("sign")
         with pytest.raises(UsageError, match="none is the latest"):
             RunFolder.open("latest", root=root)

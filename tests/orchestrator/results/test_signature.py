@@ -88,12 +88,12 @@ def test_a_journal_that_goes_on_after_what_was_signed_is_refused_and_its_hash_is
     journal.append({"event": "trial", "trial": {**trial["trial"], "attempt": 1}})
     journal.append({"event": "end", "state": "complete", "at": "2023-11-14T22:40:00Z"})
     for act in (lambda f: signature.verify(f, signers, "me@example.org"), verify):
-        with pytest.raises(InvalidMeasurement, match="goes on after"):
+        with pytest.raises(InvalidMeasurement, match="continues after"):
             act(RunFolder.open(copy.path))
     summary = summarise(RunFolder.open(copy.path))
     assert summary.manifest_sha256 == ""
-    assert "journal.jsonl goes on after manifest.json" in summary.warnings[-1]
-    assert "journal.jsonl goes on after manifest.json" in render(summary)
+    assert "journal.jsonl continues after manifest.json" in summary.warnings[-1]
+    assert "journal.jsonl continues after manifest.json" in render(summary)
     ours = Journal(folder.path / "journal.jsonl")
     ours.append({"event": "resume", "command": [], "at": "2023-11-14T22:30:00Z"})
     with pytest.raises(UsageError, match="was not made here"):
@@ -108,9 +108,9 @@ def test_a_signature_that_is_not_over_the_manifest_is_remarked_upon_and_one_that
     other.write_text("something else")
     subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-f", signers.parent / "me", "-n", "orch-run", other], check=True)
     shutil.copy(f"{other}.sig", path)
-    assert "no signature over manifest.json as it is" in summarise(RunFolder(folder.path)).warnings[-1]
+    assert "does not match manifest.json" in summarise(RunFolder(folder.path)).warnings[-1]
     with path.open("wb") as sparse:
         sparse.truncate(1 << 40)
-    assert "no signature over manifest.json as it is" in RunFolder(folder.path).remarks()[0]
+    assert "does not match manifest.json" in RunFolder(folder.path).remarks()[0]
     with pytest.raises(InvalidMeasurement, match="larger than"):
         signature.verify(folder, signers, "me@example.org")

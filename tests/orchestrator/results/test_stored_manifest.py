@@ -126,4 +126,4 @@ def test_the_manifest_of_a_killed_run_is_behind_only_in_a_folder_from_elsewhere(
     folder.release()
     sent = shutil.copytree(folder.path, tmp_path / "sent" / folder.id)
     assert RunFolder.open(folder.path, root=root).remarks() == ()
-    assert "goes on after manifest.json" in RunFolder.open(sent, root=root).remarks()[0]
+    assert "continues after manifest.json" in RunFolder.open(sent, root=root).remarks()[0]

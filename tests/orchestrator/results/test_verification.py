@@ -91,7 +91,7 @@ def test_verify_names_a_journal_that_goes_on_after_the_manifest(whole, rest):
     else:
         with (whole.path / "journal.jsonl").open("ab") as journal:
             journal.write(b'{"event":"torn')
-    with pytest.raises(InvalidMeasurement, match=r"journal\.jsonl: .*goes on after"):
+    with pytest.raises(InvalidMeasurement, match=r"journal\.jsonl: .*continues after"):
         verify(whole)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from services.python.contract.responder_lines import Serve
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 IDENTITY = "the-right-one"
 
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import contextlib
 import importlib
 import math
+import pkgutil
 from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from services.python import codecs
 from services.python.codecs.base import MESSAGES, Codec, message_of
 from services.python.codecs.protobuf import METHODS
 
-CODECS: dict[str, Codec] = {
-    name: importlib.import_module(f"services.python.codecs.{name}").CODEC
-    for name in ("cbor", "msgpack", "avro", "json", "protobuf")
+# A codec that is added is tested with its like, without being entered anywhere.
+MODULES = {
+    found.name: importlib.import_module(f"services.python.codecs.{found.name}")
+    for found in pkgutil.iter_modules(codecs.__path__)
 }
+CODECS: dict[str, Codec] = {name: module.CODEC for name, module in MODULES.items() if hasattr(module, "CODEC")}
 size = st.integers(0, 2**31 - 1)
 int32 = st.integers(-(2**31), 2**31 - 1)
 # A 32-bit sum and 64-bit identifiers are what the operations make; text is anything that UTF-8 can write.
@@ -52,6 +56,10 @@ REPLIES = {
     "add": st.fixed_dictionaries({"sum": int32}),
     "image": st.fixed_dictionaries({"width": size, "height": size}),
 }
+
+
+def test_every_codec_is_found() -> None:
+    assert {"cbor", "msgpack", "avro", "json", "protobuf"} <= CODECS.keys()
 
 
 @pytest.mark.parametrize("message", MESSAGES)

@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.busy
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 LIBRARIES = {
     *("aiohttp", "cbor2", "fastapi", "fastavro", "flask", "graphql", "grpc", "gunicorn", "httpx", "msgpack", "numpy"),
     *("PIL", "pycurl", "pydantic", "requests", "socketio", "starlette", "strawberry", "urllib3", "uvicorn", "uvloop"),

@@ -26,7 +26,7 @@ from tests.support.wire import HTTP_CLIENTS as CLIENTS
 
 pytestmark = pytest.mark.busy
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 IMPLEMENTATIONS = [(name, responder.name) for name in HTTP for responder in protocols()[name].responders]
 DOCUMENT = {"nested": [1, None, -2.5, True, {"é": "ü", "large": 2**53}], "empty": {}, "text": 'with "quotes"'}
 
