@@ -134,7 +134,7 @@ def test_another_version_is_refused_by_name(ends: Implementation, respond_protoc
     [
         pytest.param({"protocol": "smoke-signals"}, "smoke-signals", id="protocol"),
         pytest.param({"implementation": "nobody"}, "nobody", id="implementation"),
-        pytest.param({"knobs": {"no such knob": 1}}, "knob", id="knob"),
+        pytest.param({"knobs": {"no such knob": "on"}}, "knob", id="knob"),
         pytest.param({"resources": {"no such store": "here"}}, "resources", id="resource"),
     ],
 )

@@ -63,7 +63,7 @@ def test_a_comparison_with_an_invalid_cell_gives_no_ratio_and_both_failures_are_
 def test_the_report_names_the_cells_and_wears_no_watermark():
     summary = overloaded()
     page = render(summary)
-    assert "the other cells stand" in page
+    assert "the other cells are valid" in page
     assert f"{len({c.name for c in summary.checks if c.verdict == 'fail'})} checks failed in 1 cell:" in page
     assert page.count('<span class="invalid">invalid: ') == 1
     assert 'class="watermark"' not in page
