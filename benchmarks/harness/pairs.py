@@ -191,7 +191,8 @@ def _harness(
             make=parts.make,
             recorder=recorder,
             clock=clock,
-            factors={"concurrency": stack.in_flight},
+            policy="reuse",
+            concurrency=stack.in_flight,
             before_close=lambda: None,
         )
         loops = parts.loops(_Given(parts, connections), work)
@@ -204,7 +205,7 @@ def _harness(
         loops.closed_loop(phase)
         took_ns, cpu_ns = clock.monotonic_ns() - began_ns, time.process_time_ns() - cpu_began_ns
         recorder.settle()
-    tally = recorder.tally
+        tally = recorder.tally
     assert (tally.verified, tally.errors) == (requests, {}), tally
     p50_ns = statistics.median(row.received_ns - row.sent_ns for row in read_record(folder / "record"))
     return Segment(p50_ns=p50_ns, took_ns=took_ns, cpu_ns=cpu_ns, verified_in_flight=tally.verified_in_flight)
