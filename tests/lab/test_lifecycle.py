@@ -328,7 +328,7 @@ def test_ctrl_c_while_measuring_keeps_finished_trials_and_leaves_nothing(lab: La
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, err
-    assert "finished blocks count" in err
+    assert "finished blocks are kept" in err
     lab.assert_nothing_left()
     assert [t.index for t in lab.run.manifest().trials] == [0]
     assert json.loads((lab.run.path / "receipt.json").read_text())["left"] == []
@@ -342,7 +342,7 @@ def test_a_host_that_dies_in_the_middle_of_a_trial_ends_the_run_in_order(lab: La
     _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 4, err
     assert "responder-1" in err.split("error:")[1]
-    assert "finished blocks count" in err
+    assert "finished blocks are kept" in err
     lab.assert_nothing_left()
     assert lab.run.manifest().trials[0].outcome == "ok"
 
