@@ -89,7 +89,7 @@ class _LazyConnection:
 
     def sizes(self, _request: Any, reply: Any) -> tuple[int, int]:
         sent, received, _ = reply.answer()
-        return sent, len(received)
+        return sent, received
 
     def close(self) -> None:
         self._connection.close()
@@ -103,7 +103,7 @@ class _LazyReply:
     def answer(self) -> Any:
         if self._answer is None:
             frame = self._connection._reader.read()
-            self._answer = len(self._body), frame[1], tcp.decoded(self._connection._code, *frame)
+            self._answer = len(self._body), len(frame[1]), tcp.decoded(self._connection._code, *frame)
         return self._answer
 
 
@@ -175,7 +175,7 @@ class _SometimesInTwoWrites(tcp.SocketConnection):
         self._sock.sendall(body)
         frame = self._reader.read()
         self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return len(body), frame[1], tcp.decoded(self._code, *frame)
+        return len(body), len(frame[1]), tcp.decoded(self._code, *frame)
 
 
 def some_requests_in_two_writes(call: Any, _client: Any) -> Any:
