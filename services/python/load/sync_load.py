@@ -105,7 +105,7 @@ class BlockingLoops:
     def _reuse(self, lane: Lane[Connection], take: Take, due_at: Due | None) -> None:
         work, clock, wall, make = self._work, self._work.clock.monotonic_ns, self._work.clock.wall_ns, self._work.make
         replied, failed = work.recorder.replied, work.recorder.failed
-        # Names of its own for what is counted: between two requests of this worker others are in flight.
+        # Local names, as they are quicker than attributes: this runs while the requests of other workers are in flight.
         due_ns = pause_ns = paused_ns = 0
         now_ns = clock()
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 import time
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -195,6 +196,7 @@ def _measure(
         before_close=wire.before_close,
     )
     loops = parts.loops(parts.dialer(trial.operation, example), work)
+    due = None if trial.load.rate_per_s is None else arrivals(trial.load, trial.seed)  # before connections wait for it
     # The collector must not run into a sample; what stands now will stand to the end.
     gc.collect()
     gc.freeze()
@@ -202,7 +204,7 @@ def _measure(
     anchor = clock.anchor()
     print_line(Start(anchor=anchor))
     warm = _warm_up(trial, loops, recorder, clock)
-    measured_phase = _measured_phase(trial, loops, recorder, wire, clock, warm.next_sequence)
+    measured_phase = _measured_phase(trial, due, loops, recorder, wire, clock, warm.next_sequence)
     loops.close()
     gc.enable()
     return Done(
@@ -245,11 +247,19 @@ def _warm_up(trial: Trial, loops: Loops, recorder: Recorder, clock: Clock) -> Ph
 
 
 def _measured_phase(
-    trial: Trial, loops: Loops, recorder: Recorder, wire: WireMeter, clock: Clock, first_sequence: int
+    trial: Trial,
+    due: array[int] | None,
+    loops: Loops,
+    recorder: Recorder,
+    wire: WireMeter,
+    clock: Clock,
+    first_sequence: int,
 ) -> dict[str, Any]:
-    """The measured phase between two looks at the host, the sockets and this process's CPU time: fields of `Done`."""
+    """The measured phase between two looks at the host, the sockets and this process's CPU time: fields of `Done`.
+
+    `due`: when the requests of an open loop are; None in a closed one.
+    """
     load = trial.load
-    due = arrivals(load, trial.seed) if load.rate_per_s is not None else None
     extent, most = (measured(load), load.requests) if due is None else (Extent(), len(due))
     host_before = host_counters()
     wire.begin()

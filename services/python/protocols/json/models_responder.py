@@ -11,54 +11,21 @@ from pydantic import BaseModel
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
 from services.python.transports.http.asgi import answer, peer_of, serve_asgi
-
-
-class Identity(BaseModel):
-    """Who answered."""
-
-    identity: str
-
-
-class TimestampRequest(BaseModel):
-    """The requester's stamp."""
-
-    request_timestamp: str
-
-
-class TimestampReply(BaseModel):
-    """Both ends' stamps."""
-
-    request_timestamp: str
-    response_timestamp: str
-
-
-class AddRequest(BaseModel):
-    """Two numbers."""
-
-    a: int
-    b: int
-
-
-class AddReply(BaseModel):
-    """Their sum."""
-
-    sum: int
+from services.python.transports.http.models import (
+    AddReply,
+    AddRequest,
+    Identity,
+    ImageReply,
+    Record,
+    TimestampReply,
+    TimestampRequest,
+)
 
 
 class EchoData(BaseModel):
     """Bytes, in base64."""
 
     data: str
-
-
-class Record(BaseModel):
-    """One record of an echo."""
-
-    id: int
-    name: str
-    value: float
-    active: bool
-    tags: list[str]
 
 
 class EchoRecords(BaseModel):
@@ -78,13 +45,6 @@ class ImageRequest(BaseModel):
 
     data: str
     full_decode: bool
-
-
-class ImageReply(BaseModel):
-    """A picture's size in pixels."""
-
-    width: int
-    height: int
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
