@@ -8,7 +8,7 @@ short segments, since what else a machine does comes and goes within seconds. Wi
 stands between two requests, where no clock runs; with several, both must be near 1, since what stands between the
 requests of one worker stands in the latencies of the others.
 
-The whole of it (all protocols, all clients, three payloads) takes about half an hour:
+The whole of it (all protocols, all clients, three payloads) takes more than an hour:
 `python -m benchmarks.harness.cost --records 0 20 200`.
 """
 
@@ -35,10 +35,11 @@ MOST_SAMPLE_NS = 250
 
 
 def costs_of(name: str, options: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]:
-    """Of every client of a protocol that was asked for; see `pairs.pairs_of`."""
+    """Of every client of a protocol (`rest`) or of those named behind it (`rest/pycurl,raw`); see `pairs.pairs_of`."""
+    name, _, chosen = name.partition("/")
     protocol = find_protocol(name)
     answering = protocol.responder()
-    names = [c.name for c in protocol.clients if not options.clients or c.name in options.clients]
+    names = [protocol.client(c).name for c in chosen.split(",")] if chosen else [c.name for c in protocol.clients]
     with responder(name, answering.name) as (_, ready):
         for client in names:
             for records in options.records:
@@ -115,8 +116,9 @@ def _line(cost: dict[str, Any]) -> str:
 def main() -> None:
     """Print the table and keep the raw numbers."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.harness.cost", description=__doc__.split("\n")[0])
-    parser.add_argument("protocols", nargs="*", default=list(protocols()), help="default: all")
-    parser.add_argument("--clients", nargs="*", default=[], help="of these names only")
+    parser.add_argument(
+        "protocols", nargs="*", default=list(protocols()), help="default: all; `rest/pycurl,raw`: these clients only"
+    )
     parser.add_argument("--in-flight", nargs="*", type=int, default=[1, 16, 50])
     parser.add_argument(
         "--records", nargs="*", type=int, default=[0, 200], help="0: `timestamp`; else `echo` of so many"

@@ -8,12 +8,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.experiment.read.units import format_rate
+from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
 from services.python.contract.requester_lines import Done
+
+OF_KIND: Mapping[Kind, tuple[str, str]] = {
+    "call": ("a call", "calls"),
+    "task": ("a task", "tasks"),
+    "stream": ("a stream", "streams"),
+    "codec": ("a codec alone", "codecs alone"),
+}
+"""A kind of work, as one and as several."""
 
 _MOST_DECIMALS = 12  # of a bound beside 1, or beside the other bound
 

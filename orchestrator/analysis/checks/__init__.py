@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from orchestrator.analysis import words
 from orchestrator.analysis.checks import (
     between_trials,
     bimodal,
@@ -34,6 +35,7 @@ from orchestrator.analysis.checks import (
 from orchestrator.analysis.checks.base import Check, Finding, gravity
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.analysis.summary import CheckResult
+from services.python.contract.limits import KINDS, Kind
 
 CHECKS: tuple[Check, ...] = (
     floor.CHECK,
@@ -69,20 +71,34 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
     """Every check over every cell that has a finished trial, in the table's order; of each check, the worst cells first.
 
     Completeness looks at cells without one, too.
-    A check that applies to nothing in the run says so once, so that no name is ever silently missing.
+    A check that applies to nothing in the run says so once, so that no name is ever silently missing; for a cell of a kind
+    of work that it does not judge it says that.
     """
     results: list[CheckResult] = []
     blocks = {trial.record.index: trial.record.block for cell in run.cells for trial in cell.trials}
     for check in CHECKS:
-        found: list[tuple[Finding | None, str | None]] = [(check.judge_run(run), None)] if check.judge_run else []
-        found += [(check.judge_last(run, results), None)] if check.judge_last else []
-        judged = [cell for cell in run.cells if cell.trials or check.judges_empty]
+        of_its_kinds = replace(run, cells=tuple(cell for cell in run.cells if cell.cell.kind in check.kinds))
+        found: list[tuple[Finding | None, str | None]] = []
+        if of_its_kinds.cells or not run.cells:
+            found += [(check.judge_run(of_its_kinds), None)] if check.judge_run else []
+            found += [(check.judge_last(of_its_kinds, results), None)] if check.judge_last else []
+        judged = [cell for cell in of_its_kinds.cells if cell.trials or check.judges_empty]
         found += [(check.judge(cell), cell.cell.id) for cell in judged if check.judge]
-        found += [(check.judge_beside(cell, run), cell.cell.id) for cell in judged if check.judge_beside]
+        found += [(check.judge_beside(cell, of_its_kinds), cell.cell.id) for cell in judged if check.judge_beside]
+        others = [cell.cell for cell in run.cells if cell.cell.kind not in check.kinds]
+        found += [(_not_of_its_kinds(check, cell.kind), cell.id) for cell in others]
         ranked = sorted(((f, cell_id) for f, cell_id in found if f), key=lambda pair: gravity(pair[0]), reverse=True)
         of_check = [check.result(_with_block(finding, blocks), cell_id) for finding, cell_id in ranked]
         results += of_check or [check.result(_NOTHING, None)]
     return tuple(results)
+
+
+def _not_of_its_kinds(check: Check, kind: Kind) -> Finding:
+    """What stands in the place of a verdict for a cell that the check does not look at."""
+    judged = words.listed([words.OF_KIND[known][1] for known in KINDS if known in check.kinds])
+    return Finding(
+        verdict="not applicable", explanation=f"It judges {judged}; this cell measures {words.OF_KIND[kind][0]}."
+    )
 
 
 def _with_block(finding: Finding, blocks: Mapping[int, int]) -> Finding:

@@ -15,8 +15,11 @@ from typing import Any, Literal
 from orchestrator.analysis.counts import WORST_FIRST
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples
 from orchestrator.analysis.summary import CheckResult, CheckVerdict
+from services.python.contract.limits import Kind
 
 Severity = Literal["fatal", "serious", "note"]
+
+CALLS: frozenset[Kind] = frozenset({"call"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +37,7 @@ class Finding:
 class Check:
     """One row of the registry.
 
+    `kinds` are the kinds of work that it judges: a cell of another kind is in nothing that it is given.
     `observe` sees each requester's samples of a trial; `judge` is given the cell, whose `parts(name)` hold what was
     seen, `judge_beside` the cell and the run that it stands in, `judge_run` the whole run, `judge_last` that and what all
     checks before it found; None where the check does not apply. `severity` is how bad a fail is.
@@ -41,6 +45,7 @@ class Check:
 
     name: str
     severity: Severity
+    kinds: frozenset[Kind]
     judge: Callable[[CellEvidence], Finding | None] | None = None
     judge_beside: Callable[[CellEvidence, RunEvidence], Finding | None] | None = None
     judge_run: Callable[[RunEvidence], Finding | None] | None = None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
 from services.python.contract.lines import STATUSES
 
@@ -174,4 +174,6 @@ def _missing_trials(cell: CellEvidence) -> Finding:
 
 
 NAME = "completeness"
-CHECK = Check(name=NAME, severity="fatal", observe=observe, judge=judge, judge_run=judge_run, judges_empty=True)
+CHECK = Check(
+    name=NAME, severity="fatal", kinds=CALLS, observe=observe, judge=judge, judge_run=judge_run, judges_empty=True
+)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 
 # A peer is an address and a port. Linux hands ports out by chance, from one parity first: half of its default range.
@@ -126,4 +126,4 @@ def _counted(evidence: dict[str, object], told: str, peers: int | None) -> Findi
 
 
 NAME = "connections"
-CHECK = Check(name=NAME, severity="serious", observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge=judge)

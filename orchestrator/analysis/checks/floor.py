@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import BaselineReading, CellEvidence, Part, Samples, TrialEvidence
 
 INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
@@ -155,4 +155,4 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
 
 
 NAME = "floor"
-CHECK = Check(name=NAME, severity="fatal", observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS, observe=observe, judge=judge)

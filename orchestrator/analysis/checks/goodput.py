@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.analysis.checks.base import Check, Finding
+from orchestrator.analysis.checks.base import CALLS, Check, Finding
 from orchestrator.analysis.evidence import CellEvidence
 
 # No memory copy of one core that we know of passes this; loopback TCP reaches a third of it.
@@ -44,4 +44,4 @@ def judge(cell: CellEvidence) -> Finding | None:
     return Finding(verdict="pass", evidence=evidence, explanation=f"{told}.")
 
 
-CHECK = Check(name="goodput", severity="fatal", judge=judge)
+CHECK = Check(name="goodput", severity="fatal", kinds=CALLS, judge=judge)

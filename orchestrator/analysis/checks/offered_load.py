@@ -14,7 +14,7 @@ from math import sqrt
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import Nanoseconds, quantile
 from services.python.contract.lines import Load
@@ -181,4 +181,4 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
 
 
 NAME = "offered load"
-CHECK = Check(name=NAME, severity="serious", observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge=judge)

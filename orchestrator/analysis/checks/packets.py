@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
 from services.python.contract.counters import HostCounters
 from services.python.contract.requester_lines import Done
@@ -107,4 +107,4 @@ def _grown(before: HostCounters | None, after: HostCounters | None) -> Packets |
 
 
 NAME = "lost packets"
-CHECK = Check(name=NAME, severity="note", observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="note", kinds=CALLS, observe=observe, judge=judge)

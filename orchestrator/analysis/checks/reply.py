@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import fails_that_move, is_supported
 
@@ -116,4 +116,4 @@ def _finding(trial: TrialEvidence, part: Part, ok: int) -> Finding:
 
 
 NAME = "reply"
-CHECK = Check(name=NAME, severity="fatal", observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS, observe=observe, judge=judge)

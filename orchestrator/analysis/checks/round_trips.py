@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import log2
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import Check, Finding
+from orchestrator.analysis.checks.base import CALLS, Check, Finding
 from orchestrator.analysis.evidence import CellEvidence
 from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.plan.plan import Stack
@@ -126,4 +126,4 @@ def _round_trips_to_open(stack: Stack) -> int:
         return 1  # a protocol that this checkout no longer has: at least TCP's own handshake
 
 
-CHECK = Check(name="round-trips", severity="serious", judge=judge)
+CHECK = Check(name="round-trips", severity="serious", kinds=CALLS, judge=judge)

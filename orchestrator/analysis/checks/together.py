@@ -13,7 +13,7 @@ no longer the load that was declared.
 from __future__ import annotations
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 
 NAME = "requesters together"
@@ -77,4 +77,4 @@ def _finding(trial: TrialEvidence, windows: list[Window | None]) -> Finding:
     )
 
 
-CHECK = Check(name=NAME, severity="serious", observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge=judge)

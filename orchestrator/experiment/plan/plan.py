@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from orchestrator.experiment.model.factors import STACK, Value, knobs, of_the_call
 from orchestrator.experiment.providers import ProviderName
-from services.python.contract.limits import Policy
+from services.python.contract.limits import Kind, Policy
 from services.python.contract.lines import Load, Warmup
 
 SCHEMA_VERSION = 1
@@ -87,6 +87,7 @@ class Cell:
     load: Load
     warmup: Warmup
     timeout_s: float = 30.0
+    kind: Kind = "call"
 
     @property
     def connection(self) -> Policy:
@@ -103,7 +104,7 @@ class Cell:
     @property
     def setting_elsewhere(self) -> tuple[object, ...]:
         """How requests are made and offered: the setting without what is asked, and where."""
-        return (*of_the_call(self.factors), self.load)
+        return (*of_the_call(self.factors), self.load, self.kind)
 
     @property
     def exchange(self) -> tuple[str, ...]:

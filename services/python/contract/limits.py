@@ -1,8 +1,13 @@
-"""What every protocol is held to: what is done with connections, and how large a body and a message may be."""
+"""The kinds of work, what is done with connections, and how large a body and a message may be."""
 
 from __future__ import annotations
 
 from typing import Literal
+
+Kind = Literal["call", "task", "stream", "codec"]
+"""What is timed: one request with its reply; several calls that make one piece of work; the events of a subscription;
+a message encoded and decoded, with no network."""
+KINDS: tuple[Kind, ...] = ("call", "task", "stream", "codec")
 
 Policy = Literal["reuse", "per-request"]
 POLICIES: tuple[Policy, ...] = ("reuse", "per-request")
