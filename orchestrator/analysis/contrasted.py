@@ -122,7 +122,7 @@ def _told(comparison: Comparison, *, is_first: bool) -> str:
     elif not is_first:
         text = f"{c.subject}: {c.standing}, {c.why}"
     elif c.standing == "not resolved":
-        text = f"whether {c.subject} is quicker {c.value} or {c.reference_value} is not resolved: {c.why}"
+        text = f"whether {c.subject} is faster {c.value} or {c.reference_value} is not resolved: {c.why}"
     else:
         text = f"cannot tell how {c.subject} {c.value} compares with {c.subject} {c.reference_value}: {c.why}"
     return _capital(text) if is_first else text

@@ -1,4 +1,4 @@
-"""What holds over several groups of cells: who is quicker in how many of them, and what distance does to the lead."""
+"""What holds over several groups of cells: who is faster in how many of them, and what distance does to the lead."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Cells = Mapping[str, CellSummary]
 _MOST_SERIES = 2
 _MOST_LEVELS = 4
 _OUTCOMES: dict[Standing, str] = {
-    "faster": "quicker",
+    "faster": "faster",
     "slower": "slower",
     "tie": "a tie",
     "not resolved": "not resolved",
@@ -25,7 +25,7 @@ _REVERSED: dict[Standing, Standing] = {"faster": "slower", "slower": "faster"}
 
 
 def overview(comparisons: Sequence[Comparison], cells: Cells) -> str:
-    """Sum up comparisons of medians; nothing with fewer than two groups, or where no group tells who is quicker."""
+    """Sum up comparisons of medians; nothing with fewer than two groups, or where no group tells who is faster."""
     groups = {comparison.group for comparison in comparisons}
     if len(groups) < 2 or not any(c.standing in ("faster", "slower") for c in comparisons):
         return ""
@@ -38,7 +38,7 @@ def overview(comparisons: Sequence[Comparison], cells: Cells) -> str:
 
 
 def _pair(members: Sequence[Comparison], cells: Cells) -> str:
-    """Of two stacks, the one that is quicker more often is the subject."""
+    """Of two stacks, the one that is faster more often is the subject."""
     counts = Counter(member.standing for member in members)
     stack, reference = members[0].stack_label, members[0].reference_label
     if counts["slower"] > counts["faster"]:
@@ -48,7 +48,7 @@ def _pair(members: Sequence[Comparison], cells: Cells) -> str:
     if decided := _decided(members, cells):
         return f"{stack} against {reference}: {decided}."
     rest = [f"{word} in {counts[s]}" for s, word in _OUTCOMES.items() if s != "faster" and counts[s]]
-    return f"{stack} is quicker than {reference} in {', '.join([_of(counts['faster'], len(members)), *rest])}."
+    return f"{stack} is faster than {reference} in {', '.join([_of(counts['faster'], len(members)), *rest])}."
 
 
 def _of(count: int, total: int) -> str:
@@ -134,7 +134,7 @@ def _how_many(count: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Lead:
-    """How much less time the quicker one of a pair takes, as a share with its interval, and at which distance."""
+    """How much less time the faster one of a pair takes, as a share with its interval, and at which distance."""
 
     winner: str
     label: str

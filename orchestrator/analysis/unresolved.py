@@ -99,7 +99,7 @@ def _because(reaching: Sequence[Comparison]) -> str:
     if any(agree):
         return f"{blocks} blocks are too few: {across} across 1"
     few = f", and {blocks} blocks are few" if blocks <= _FEW_BLOCKS else ""
-    return f"the {blocks} blocks do not agree on which is quicker{few}"
+    return f"the {blocks} blocks do not agree on which is faster{few}"
 
 
 def _loud(checks: Sequence[CheckResult], hosts: Mapping[str, Description], compared: Container[str | None]) -> str:

@@ -38,7 +38,7 @@ def verdicts(
 ) -> tuple[str, ...]:
     """Failed checks, errors, what factors do, what holds over all groups, then each group and setting, what differs.
 
-    `matters` is the margin of the experiment: what differs by less is not called the quickest of several.
+    `matters` is the margin of the experiment: what differs by less is not called the fastest of several.
     """
     by_id = {cell.id: cell for cell in cells}
     groups: dict[tuple[str, str], list[Comparison]] = {}
@@ -140,7 +140,7 @@ def _of_group(
     """`members` are by the median; `beside` are the group's other statistics and its controls."""
     reference = members[0].reference_label
     clauses = list(_told(members, cells))
-    if lead := _quickest(members, _envelope(beside), cells, matters):
+    if lead := _fastest(members, _envelope(beside), cells, matters):
         clauses = [f"{lead}; {clauses[0]}", *clauses[1:]] if clauses else [lead]
     ties = _with(members, "tie")
     if ties:
@@ -171,8 +171,8 @@ def _envelope(beside: Sequence[Comparison]) -> float:
     return max((abs(log(ratio)) for ratio in controls), default=0.0)
 
 
-def _quickest(members: Sequence[Comparison], envelope: float, cells: dict[str, CellSummary], matters: float) -> str:
-    """Which of three stacks or more is quickest, or between which of them that is open; of two, the comparison says it.
+def _fastest(members: Sequence[Comparison], envelope: float, cells: dict[str, CellSummary], matters: float) -> str:
+    """Which of three stacks or more is fastest, or between which of them that is open; of two, the comparison says it.
 
     Stacks are compared with the reference alone: of two others, one is surely ahead where the intervals of their ratios
     lie apart, or where only one of them is surely ahead of the reference; and then by more than matters, and by more than
@@ -195,13 +195,13 @@ def _quickest(members: Sequence[Comparison], envelope: float, cells: dict[str, C
     ahead.sort(key=lambda cell: (values[cell], by_median(cells[cell])))
     labels = [cells[cell].stack_label for cell in ahead]
     if len(ahead) == 1:
-        return f"{labels[0]} is quickest{'' if len(told) == len(members) else ' of those that could be compared'}"
+        return f"{labels[0]} is fastest{'' if len(told) == len(members) else ' of those that could be compared'}"
     between = [(ratios[best][0] / ratios[cell][1], ratios[best][1] / ratios[cell][0]) for cell in ahead if cell != best]
     if envelope <= log(1 + matters) and all(equivalence.is_within(interval, matters) for interval in between):
-        return f"{words.listed(labels)} are quickest, apart by less than {words.margin(matters)}"
+        return f"{words.listed(labels)} are fastest, apart by less than {words.margin(matters)}"
     is_reference = ahead[0] == reference.reference_cell
     shown = "the reference" if is_reference else f"{words.factor(values[ahead[0]])}×"
-    return f"which of {words.listed(labels)} is quickest is not resolved (lowest ratio so far: {labels[0]}, {shown})"
+    return f"which of {words.listed(labels)} is fastest is not resolved (lowest ratio so far: {labels[0]}, {shown})"
 
 
 def _is_ahead(one: str, other: str, ratios: dict[str, Interval], standings: Mapping[str, str]) -> bool:
@@ -223,7 +223,7 @@ def _joined(clauses: Sequence[str]) -> str:
 
 
 def _told(members: Sequence[Comparison], cells: dict[str, CellSummary]) -> Iterator[str]:
-    """Who is faster and who slower than the reference, and what of the quickest one's time is not the stack's."""
+    """Who is faster and who slower than the reference, and what of the fastest one's time is not the stack's."""
     faster = sorted(_with(members, "faster"), key=_ratio)
     slower = sorted(_with(members, "slower"), key=_ratio)
     if not faster + slower:

@@ -63,7 +63,7 @@ def slack(ping_ms: float) -> float:
 
 
 def below_the_ping(row: Row, file: AuditFile) -> Finding | None:
-    """No reply is quicker than the round trip that carries it; nor is the middle of many, or any higher percentile."""
+    """No reply is faster than the round trip that carries it; nor is the middle of many, or any higher percentile."""
     place = file.placement(row)
     if row.measures == "gap" or place is None or not place.ping_ms:
         return None
@@ -72,9 +72,9 @@ def below_the_ping(row: Row, file: AuditFile) -> Finding | None:
     lower = {n: b for n in ("min", "p10", "p25") if (b := bounds(row, file, n))}
     if not upper and not lower:
         return None
-    quickest = next(n for n in ("min", "p10", "p25", "median", "mean", *reversed(_TYPICAL)) if n in lower | upper)
-    value = row.value(quickest) or 0.0
-    arithmetic = f"{quickest} {value:g} ms / ping {place.ping_ms:g} ms = {value / place.ping_ms:.3g}"
+    fastest = next(n for n in ("min", "p10", "p25", "median", "mean", *reversed(_TYPICAL)) if n in lower | upper)
+    value = row.value(fastest) or 0.0
+    arithmetic = f"{fastest} {value:g} ms / ping {place.ping_ms:g} ms = {value / place.ping_ms:.3g}"
     under = [n for n, found in upper.items() if found.high < least]
     if under:
         typical = next((n for n in ("median", "mean") if n in under), under[-1])
@@ -91,7 +91,7 @@ def below_the_ping(row: Row, file: AuditFile) -> Finding | None:
 
 
 def _never_went_there(row: Row, file: AuditFile) -> str:
-    """Why replies may be quicker than the way to the other end, as far as the publication says; "" where it does not."""
+    """Why replies may be faster than the way to the other end, as far as the publication says; "" where it does not."""
     method = method_of(row, file)
     if method.replies == "nearer":
         return "replies are said to come from nearer than the other end"
@@ -99,7 +99,7 @@ def _never_went_there(row: Row, file: AuditFile) -> str:
 
 
 def distance(row: Row, file: AuditFile) -> Finding | None:
-    """No round trip, be it a ping or a reply, is quicker than light in fibre, there and back; not even the quickest."""
+    """No round trip, be it a ping or a reply, is faster than light in fibre, there and back; not even the fastest."""
     place = file.placement(row)
     km = row.distance_km or (place.distance_km if place else None)
     if km is None or row.measures == "gap":
@@ -121,8 +121,8 @@ def distance(row: Row, file: AuditFile) -> Finding | None:
         if "ping" not in under and (why := _never_went_there(row, file)):
             return about(row, DISTANCE, "undetermined", f"{arithmetic}: {why}")
         return about(row, DISTANCE, "impossible", arithmetic)
-    quickest = min(highest, key=lambda name: highest[name])
-    return about(row, DISTANCE, "supported", f"{arithmetic}; {words[quickest]}")
+    fastest = min(highest, key=lambda name: highest[name])
+    return about(row, DISTANCE, "supported", f"{arithmetic}; {words[fastest]}")
 
 
 def round_trips(row: Row, file: AuditFile) -> Finding | None:

@@ -40,7 +40,7 @@ def told(run, *checks, hosts=HOSTS):
 
 def test_the_cause_comes_first_then_the_medians_then_what_to_do(unsure):
     cause, medians, advice = unsure.verdicts[0].split(". ")
-    assert cause == "Not resolved: the 3 blocks do not agree on which is quicker, and 3 blocks are few"
+    assert cause == "Not resolved: the 3 blocks do not agree on which is faster, and 3 blocks are few"
     assert medians.startswith("The medians were nevertheless: ")
     assert all(cell.stack_label in medians for cell in unsure.cells)
     assert advice.startswith(
