@@ -118,7 +118,7 @@ def beyond(cell: CellSummary, statistic: Statistic) -> str:
         return text
     text += "; "
     if statistic == "throughput":
-        text += "there was no right reply at all"
+        text += "no reply was right"
     else:
         limit = words.limit(cell.distribution.limit if cell.distribution else None, cell.timeout)
         text += f"{statistic if statistic == 'p99' else 'the median'} is beyond {limit}"
@@ -136,7 +136,7 @@ def lost(cell: CellSummary, reference: CellSummary, standing: Standing) -> str:
     sides = {"faster": (cell,), "slower": (reference,), "tie": (cell, reference)}.get(standing, ())
     return "; ".join(
         f"{side.stack_label}: {side.failed_trials} of {words.count(len(side.trials) + side.failed_trials, 'trial')} "
-        "failed as a whole, which may be the slow ones"
+        "failed entirely, which may be the slow ones"
         for side in sides
         if side.failed_trials
     )
@@ -154,7 +154,7 @@ def moved(cell: CellSummary, statistic: Statistic, margin: float) -> str:
         return ""
     name = statistic if statistic == "p99" else "the median"
     text = (
-        f"{cell.stack_label}: {words.percent(cell.share_unsent)} of what was due was not sent, "
+        f"{cell.stack_label}: {words.percent(cell.share_unsent)} of the requests that were due were not sent, "
         f"which may move {name} by more than {words.margin(margin)}"
     )
     return text if blocks == len(cell.trials) else f"{text} in {blocks} of {len(cell.trials)} blocks"

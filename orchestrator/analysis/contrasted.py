@@ -155,7 +155,7 @@ def _floors(members: Question, cells: Mapping[str, CellSummary]) -> Iterator[str
             over = [words.ms(max(cell.over_floor or 0.0, 0.0)) for cell in (mine, theirs)]
             told.append(f"{member.subject} takes {over[0]} {member.value} and {over[1]} {member.reference_value}")
     if told:
-        yield f"Compared is the whole latency, and the TCP floor differs too: above it, {'; '.join(told)}."
+        yield f"Whole latencies are compared, and the TCP floor differs too: above it, {'; '.join(told)}."
 
 
 def _share(comparison: Comparison, *, is_of_time: bool = False) -> str:

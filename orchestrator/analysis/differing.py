@@ -25,7 +25,7 @@ def sentence(comparisons: Sequence[Comparison]) -> str:
         return f"What differs is the protocol, and nothing else: {told}."
     if not named & set(PROTOCOL):
         return f"The protocol is the same: {told}."
-    return f"More than the protocol differs here, and no difference is its alone unless so named: {told}."
+    return f"More than the protocol differs here, and a difference is the protocol's alone only where stated: {told}."
 
 
 def clauses(comparisons: Sequence[Comparison]) -> str:

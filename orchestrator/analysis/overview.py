@@ -190,7 +190,7 @@ def _course(near: _Lead, comparison: Comparison, cells: Cells) -> str:
         outcome = {"tie": "they tie", "not resolved": "it is not resolved"}.get(comparison.standing, "cannot tell")
         return f"this does not last: at {place} {outcome} ({comparison.why})"
     if far.winner != near.winner:
-        return f"this turns round: {far.label} takes {far.told(f' less time than {far.loser}')}"
+        return f"this reverses: {far.label} takes {far.told(f' less time than {far.loser}')}"
     verb = "becomes"
     if far.interval[1] < near.interval[0]:
         verb = "shrinks to"

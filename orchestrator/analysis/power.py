@@ -249,7 +249,7 @@ def _goal(wanted: float, needed: int | None, for_tie: int | None) -> str:
 def _sentence(repeats: int, spread: str, least: float | None, tie_within: float | None, goal: str) -> str:
     if least is None:
         made = "1 repeat gives" if repeats == 1 else f"{repeats} repeats give"
-        return f"{made} no interval, which takes {FEWEST_BLOCKS}; {goal} {spread}."
+        return f"{made} no interval, which needs {FEWEST_BLOCKS}; {goal} {spread}."
     smaller = "" if tie_within is None else f" (much smaller ones are called a tie within {words.margin(tie_within)})"
     return (
         f"{repeats} repeats find a difference in medians of {words.difference(least)} or more four times in five{smaller}; "

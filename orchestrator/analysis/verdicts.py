@@ -1,6 +1,6 @@
 """The sentences that answer the experiment's question, from the same numbers as every table and chart.
 
-What failed comes before what is quick: a latency is read otherwise by someone who knows that one request in a hundred
+What failed comes before what is fast: a latency means something else to a reader who knows that one request in a hundred
 got no reply.
 """
 
@@ -82,7 +82,7 @@ def _failures(cells: Sequence[CellSummary]) -> Iterator[str]:
     for cell in worst[:_MOST_FAILURES]:
         yield f"{_where(cell)}: {cell.stack_label}: {'; '.join(_failure(cell))}."
     if len(worst) > _MOST_FAILURES:
-        yield f"{words.count(len(worst) - _MOST_FAILURES, 'more cell')} had errors, too (see the table)."
+        yield f"{words.count(len(worst) - _MOST_FAILURES, 'more cell')} also had errors (see the table)."
 
 
 def _unsent(cells: Sequence[CellSummary]) -> Iterator[str]:
@@ -92,10 +92,10 @@ def _unsent(cells: Sequence[CellSummary]) -> Iterator[str]:
         why = f" ({words.listed(cell.not_sent_reasons)})" if cell.not_sent_reasons else ""
         yield (
             f"{_where(cell)}: {cell.stack_label}: {words.percent(cell.share_unsent)} of the requests that were due were "
-            f"not sent{why}: its percentiles are of those that were."
+            f"not sent{why}: its percentiles cover only those that were."
         )
     if len(left) > _MOST_FAILURES:
-        yield f"{words.count(len(left) - _MOST_FAILURES, 'more cell')} left requests unsent, too (see the table)."
+        yield f"{words.count(len(left) - _MOST_FAILURES, 'more cell')} also left requests unsent (see the table)."
 
 
 def _share_failed(cell: CellSummary) -> float:
@@ -111,7 +111,7 @@ def _failure(cell: CellSummary) -> Iterator[str]:
     if cell.failed_trials:
         total = len(cell.trials) + cell.failed_trials
         planned = f" ({cell.planned_trials} were planned)" if cell.planned_trials > total else ""
-        yield f"{cell.failed_trials} of {words.count(total, 'trial')} failed as a whole and gave no sample{planned}"
+        yield f"{cell.failed_trials} of {words.count(total, 'trial')} failed entirely and gave no samples{planned}"
 
 
 def _beyond(cell: CellSummary) -> str:
@@ -198,7 +198,7 @@ def _fastest(members: Sequence[Comparison], envelope: float, cells: dict[str, Ce
         return f"{labels[0]} is fastest{'' if len(told) == len(members) else ' of those that could be compared'}"
     between = [(ratios[best][0] / ratios[cell][1], ratios[best][1] / ratios[cell][0]) for cell in ahead if cell != best]
     if envelope <= log(1 + matters) and all(equivalence.is_within(interval, matters) for interval in between):
-        return f"{words.listed(labels)} are fastest, apart by less than {words.margin(matters)}"
+        return f"{words.listed(labels)} are fastest, less than {words.margin(matters)} apart"
     is_reference = ahead[0] == reference.reference_cell
     shown = "the reference" if is_reference else f"{words.factor(values[ahead[0]])}×"
     return f"which of {words.listed(labels)} is fastest is not resolved (lowest ratio so far: {labels[0]}, {shown})"
@@ -284,7 +284,7 @@ def _cannot_tell(members: Sequence[Comparison], reference: str) -> Iterator[str]
         verb = "compares" if len(alike) == 1 else "compare"
         yield f"cannot tell how {words.listed([m.stack_label for m in alike])} {verb} with {reference}: {why}"
         if seen := [f"{m.stack_label} {words.factor(m.ratio)}×" for m in alike if m.ratio is not None]:
-            yield f"seen so far, against {reference}: {', '.join(seen)}"
+            yield f"observed so far, against {reference}: {', '.join(seen)}"
 
 
 def _floor_share(cell: CellSummary) -> str:

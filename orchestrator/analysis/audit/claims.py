@@ -257,7 +257,7 @@ def _connections(test: Connections, file: AuditFile) -> _Outcome:
         return "undetermined", ROUND_TRIPS, "no row gives both a distance and the same call on one host"
     words = "; ".join(f"{f.rows[0]}: {f.arithmetic}" for f in findings)
     if any(f.verdict == "impossible" for f in findings):
-        words = f"{words}: figures faster than a round trip say nothing of connections"
+        words = f"{words}: figures faster than a round trip say nothing about connections"
         return "undetermined", ROUND_TRIPS, words
     kinds = {f.verdict for f in findings}
     order: tuple[AuditVerdict, ...] = ("contradicted", "supported", "undetermined")

@@ -132,7 +132,7 @@ def gap_is_no_latency(row: Row, _: AuditFile) -> Finding | None:
         arithmetic += (
             f"; one client is sent an event every {period:g} ms, so that a gap is {row.p99 / period:.2f} periods"
         )
-    return about(row, GAPS, "undetermined", f"{arithmetic}: it says nothing of latency")
+    return about(row, GAPS, "undetermined", f"{arithmetic}: it says nothing about latency")
 
 
 def arrival_noise(row: Row, file: AuditFile) -> float:
@@ -167,6 +167,6 @@ def delivered(row: Row, file: AuditFile) -> Finding | None:
             return about(row, DELIVERED, "undetermined", words)
         return about(row, DELIVERED, "impossible", arithmetic)
     if share + off < 0.999:
-        words = f"{arithmetic}: what is said of the others says nothing of these"
+        words = f"{arithmetic}: figures for the others say nothing about these"
         return about(row, DELIVERED, "undetermined", words)
     return about(row, DELIVERED, "supported", arithmetic)

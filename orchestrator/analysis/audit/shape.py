@@ -82,7 +82,7 @@ def order(row: Row, file: AuditFile) -> Finding | None:
         return about(row, ORDER, "impossible", "; ".join(wrong[:4]))
     steps = " <= ".join(f"{name} {value:g}" for name, value in known)
     if empty:
-        words = f"{steps}; {', '.join(sorted(empty))} printed as 0, which is no figure but a tool's blank"
+        words = f"{steps}; {', '.join(sorted(empty))} printed as 0, which is a tool's blank rather than a figure"
         return about(row, ORDER, "undetermined", words)
     return about(row, ORDER, "supported", steps)
 

@@ -166,7 +166,7 @@ def _find(
             return None
     if not found:
         known = [names[0] for of in values.values() for names in of.values()]
-        located.add(path, f"'{wanted}' is no value of {_or(list(values))} here. {did_you_mean(text, known)}")
+        located.add(path, f"'{wanted}' is not a value of {_or(list(values))} here. {did_you_mean(text, known)}")
         return None
     factors = list(dict.fromkeys(name for name, _ in found))
     if len(factors) > 1:

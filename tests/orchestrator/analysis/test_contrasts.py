@@ -207,7 +207,7 @@ def test_a_floor_that_differs_is_said_beside_the_whole_latency(gzip):
         for cell in run.cells
     )
     said = " ".join(verdicts(apart, run.comparisons, run.checks))
-    assert "Compared is the whole latency, and the TCP floor differs too" in said
+    assert "Whole latencies are compared, and the TCP floor differs too" in said
     assert "grpc (thin) takes 200 µs with gzip and " in said
 
 

@@ -66,7 +66,7 @@ def test_settings_that_do_not_agree_are_counted_apart():
         "rest (thin) against grpc (thin): faster on placement 30.0 ms away and on placement 60.0 ms away, "
         "slower on placement local."
     )
-    assert "over distance this turns round: rest (thin) takes 25 % less time than grpc (thin)" in said
+    assert "over distance this reverses: rest (thin) takes 25 % less time than grpc (thin)" in said
 
 
 def test_several_stacks_are_told_against_the_reference_and_those_alike_together():

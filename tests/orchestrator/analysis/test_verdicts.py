@@ -207,7 +207,7 @@ def test_trials_that_failed_as_a_whole_are_said_with_the_errors():
     cell = cell_of("rest", "add", PLACEMENTS[0], "reuse", LOADS[0], failed_trials=1, planned_trials=3)
     cell = replace(cell, trials=a_run(stacks=1).cells[0].trials[:1])
     assert verdicts([cell], [], ())[0].endswith(
-        "rest (thin): 1 of 2 trials failed as a whole and gave no sample (3 were planned)."
+        "rest (thin): 1 of 2 trials failed entirely and gave no samples (3 were planned)."
     )
 
 
@@ -240,7 +240,7 @@ def test_where_the_quickest_are_not_apart_that_is_said_with_the_lowest_ratio():
 
 def test_two_that_differ_by_less_than_matters_are_both_quickest():
     said = three((0.302, (0.299, 0.305)), (0.310, (0.307, 0.313)))
-    assert said.startswith("websocket (thin) and grpc (thin) are fastest, apart by less than 5 %; by the median")
+    assert said.startswith("websocket (thin) and grpc (thin) are fastest, less than 5 % apart; by the median")
 
 
 def test_two_that_may_differ_by_less_than_matters_are_not_resolved():
@@ -296,8 +296,8 @@ def test_an_interval_far_too_wide_is_said_to_be_so():
 
 def test_many_cells_with_errors_are_summed_up():
     cells = [cell_of(s, o, PLACEMENTS[0], "reuse", LOADS[0], errors={"timeout": 5}) for s in STACKS for o in OPERATIONS]
-    assert verdicts(cells, [], ())[4] == "4 more cells had errors, too (see the table)."
-    assert verdicts(cells[:5], [], ())[4] == "1 more cell had errors, too (see the table)."
+    assert verdicts(cells, [], ())[4] == "4 more cells also had errors (see the table)."
+    assert verdicts(cells[:5], [], ())[4] == "1 more cell also had errors (see the table)."
 
 
 def test_the_quickest_is_that_of_the_compared_where_one_could_not_be():
