@@ -68,7 +68,7 @@ def own_folder(folder: Path) -> Path:
 def writing(path: Path, then: str, *, kept: str = "") -> Iterator[None]:
     """Turn what the disk refuses within the block into a MissingError about `path`.
 
-    `then` is what to do once the disk allows it, such as "`orch run --resume`"; `kept` says what is safe all the same.
+    `then` is what to do once the disk allows it, such as "`orch run --resume`"; `kept` says what is safe even so.
     """
     try:
         yield

@@ -52,7 +52,7 @@ def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
     """Every pair of cells that the plan compares, by each statistic; contrasts as the plan has them, controls last.
 
     A stack whose requests were only made in another way than the reference's (a development server that cannot keep a
-    connection open) is compared all the same, and the group says so. A pair of which a cell is `invalid` (by id) has no
+    connection open) is still compared, and the group says so. A pair of which a cell is `invalid` (by id) has no
     interval and decides nothing of the others: its error is not shared, and as a control it widens nothing.
     """
     by_id = {cell.id: cell for cell in cells}

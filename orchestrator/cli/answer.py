@@ -73,7 +73,7 @@ def _has_dash(row: Row) -> bool:
 
 
 def _in(unit: words.Unit, milliseconds: float | None, text: str) -> str:
-    """The number in the column's unit; what stands for it (`> 2 s`) where it is known only to be beyond something."""
+    """The number in the column's unit, or a bound (`> 2 s`) where only that is known."""
     return text or "-" if milliseconds is None else unit.text(milliseconds)
 
 

@@ -102,7 +102,7 @@ def can_look() -> bool:
 
 
 def started_at(pid: int) -> str | None:
-    """When the process of that id started, in the system's own words, so that a reused id is told apart; None if gone.
+    """When the process of that id started, as the system gives it, so that a reused id can be recognised; None if gone.
 
     On Linux it is in clock ticks since the boot, and names the boot.
     """

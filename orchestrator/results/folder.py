@@ -334,7 +334,7 @@ class RunFolder:
     def manifest_bytes(self) -> bytes:
         """The content of manifest.json, where that is what figures are made from.
 
-        InvalidMeasurement when there is none, or the journal goes on after it.
+        InvalidMeasurement when there is none, or the journal continues after it.
         """
         stored = self._stored()
         if stored is None:

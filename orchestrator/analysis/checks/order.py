@@ -2,9 +2,9 @@
 
 What depends on the place in a block, or on what stood before, is averaged out because orders are balanced
 (`orchestrator/experiment/plan/schedule.py`). Stacks measured in another order than the plan's are compared as if that
-held. So the plan's order is held against three witnesses: the journal, in which a trial's line follows its end; the
+held. So the plan's order is compared with three witnesses: the journal, in which a trial's line follows its end; the
 clocks of the requesters, of which each took an anchor before it sent; and the wall clock where there is no anchor. The
-monotonic clock goes on whatever sets the wall clock, so it is asked first; it counts within a host's boot, and a block
+monotonic clock is unaffected when the wall clock changes, so it comes first; it counts within a host's boot, and a block
 is made within one.
 
 Of a balanced design no stack stands before another in all blocks: of any two cells of a placement one came first at

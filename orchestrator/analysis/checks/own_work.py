@@ -5,8 +5,8 @@ answers slower, and less, by up to that share.
 
 With one in flight it stands between a reply and the next request, where no clock runs: in no latency, and Req/s takes off
 what the requester says of it (`paused_s`). So a client that decodes late, after its clock has stopped, looks faster than
-one that decodes in time. The rows show how long those pauses are, whoever made them; what is the harness's own is the
-same for every stack of a setting. So each stack is held against the one beside it that pauses least, and what it pauses
+one that decodes in time. The rows show how long those pauses are, whatever caused them; the harness's own work is
+the same for every stack of a setting. So each stack is compared with the one that pauses least, and what it pauses
 longer, as a share of the time of a request and its pause, is out of line from 5 % on (and 10 µs: the harness's own
 instructions differ by less) and wrong from 30 % on. By itself, where nothing stands beside it or all postpone alike, more
 than a fifth is a warning (and 20 µs: `tcp` on one host answers in 17 µs), and more than half a failure.
