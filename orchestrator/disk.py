@@ -97,7 +97,7 @@ def explained(error: OSError, path: Path | None = None, then: str = "try again",
 
 
 def full(where: Path | str, then: str = RESUME, kept: str = KEPT) -> MissingError:
-    """The error for a file that found no space; unless told otherwise, for one of a run that can be resumed."""
+    """The error for a file that found no space; unless `then` says otherwise, for one of a run that can be resumed."""
     safe = f"; {kept}" if kept else ""
     return MissingError(f"the disk is full: {where} could not be written{safe}", hint=f"free some space, then {then}")
 

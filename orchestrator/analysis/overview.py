@@ -145,7 +145,7 @@ class _Lead:
     interval: Interval
     floor_share: float | None
 
-    def told(self, what: str = "") -> str:
+    def in_words(self, what: str = "") -> str:
         """The share, of what, with its interval, and where."""
         low, high = (words.percent(bound) for bound in self.interval)
         return f"{words.percent(self.share)}{what} ({low} to {high}) at {self.placement}"
@@ -173,7 +173,7 @@ def _over_distance(comparisons: Sequence[Comparison], cells: Cells) -> Iterator[
             continue
         said += 1
         where = f"{operation} {_call(near, cells)}" + (f", {rest[-1]}" if len(loads) > 1 else "")
-        yield f"For {where}, {lead.label} takes {lead.told(f' less time than {lead.loser}')};"
+        yield f"For {where}, {lead.label} takes {lead.in_words(f' less time than {lead.loser}')};"
         yield f"over distance {_course(lead, far, cells)}."
 
 
@@ -190,13 +190,13 @@ def _course(near: _Lead, comparison: Comparison, cells: Cells) -> str:
         outcome = {"tie": "they tie", "not resolved": "it is not resolved"}.get(comparison.standing, "cannot tell")
         return f"this does not last: at {place} {outcome} ({comparison.why})"
     if far.winner != near.winner:
-        return f"this reverses: {far.label} takes {far.told(f' less time than {far.loser}')}"
+        return f"this reverses: {far.label} takes {far.in_words(f' less time than {far.loser}')}"
     verb = "becomes"
     if far.interval[1] < near.interval[0]:
         verb = "shrinks to"
     elif far.interval[0] > near.interval[1]:
         verb = "grows to"
-    text = f"its lead {verb} {far.told()}"
+    text = f"its lead {verb} {far.in_words()}"
     if far.floor_share is not None:
         text += f", where {words.percent(min(far.floor_share, 1.0))} of its time is the TCP floor"
     return text

@@ -171,9 +171,9 @@ def spread_of(comparisons: Iterable[Comparison | dict[str, Any]]) -> float | Non
     """The typical SD over blocks of the log ratio of medians in a finished run; None with too few blocks."""
     found = []
     for comparison in comparisons:
-        told = asdict(comparison) if isinstance(comparison, Comparison) else comparison
-        ratios = [ratio for ratio in told["by_block"] if ratio > 0]
-        if told["statistic"] == "median" and len(ratios) >= FEWEST_BLOCKS:
+        fields = asdict(comparison) if isinstance(comparison, Comparison) else comparison
+        ratios = [ratio for ratio in fields["by_block"] if ratio > 0]
+        if fields["statistic"] == "median" and len(ratios) >= FEWEST_BLOCKS:
             found.append(stdev([log(ratio) for ratio in ratios]))
     return median(found) if found else None
 
@@ -227,8 +227,8 @@ def planned_comparisons(plan: Plan) -> int:
 
 
 def _spread(name: str, history: Sequence[RunSummary | dict[str, Any]]) -> tuple[float, str]:
-    told = [run.to_dict() if isinstance(run, RunSummary) else run for run in history]
-    for run in sorted(told, key=lambda run: run.get("name") != name):  # stable: the newest of each kind stays first
+    runs = [run.to_dict() if isinstance(run, RunSummary) else run for run in history]
+    for run in sorted(runs, key=lambda run: run.get("name") != name):  # stable: the newest of each kind stays first
         sd = spread_of(run.get("comparisons", ()))
         if sd:
             return sd, f"run {run['run_id']}"

@@ -70,9 +70,9 @@ def _cut(cells: Sequence[CellSummary]) -> str:
 
 
 def _cause(asked: Sequence[Comparison], loud: str, matters: float) -> str:
-    told = {c.why: None for c in asked if c.standing == "cannot tell"}
-    if len(told) and all(c.standing == "cannot tell" for c in asked):
-        first, *others = told
+    reasons = {c.why: None for c in asked if c.standing == "cannot tell"}
+    if len(reasons) and all(c.standing == "cannot tell" for c in asked):
+        first, *others = reasons
         more = f", and {words.count(len(others), 'more reason')} below" if others else ""
         return f"Not resolved: {first}{more}."
     open_ones = [c for c in asked if c.standing == "not resolved"]

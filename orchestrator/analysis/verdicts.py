@@ -139,7 +139,7 @@ def _of_group(
 ) -> str:
     """`members` are by the median; `beside` are the group's other statistics and its controls."""
     reference = members[0].reference_label
-    clauses = list(_told(members, cells))
+    clauses = list(_clauses(members, cells))
     if lead := _fastest(members, _envelope(beside), cells, matters):
         clauses = [f"{lead}; {clauses[0]}", *clauses[1:]] if clauses else [lead]
     ties = _with(members, "tie")
@@ -156,13 +156,13 @@ def _of_group(
 def _otherwise(members: Sequence[Comparison], beside: Sequence[Comparison]) -> str:
     """Who is faster or slower by p99 or throughput, and is not by the median."""
     by_median = {m.cell: m.standing for m in members}
-    told = []
+    clauses = []
     for statistic, called in _BESIDE_THE_MEDIAN.items():
         found = [c for c in beside if c.statistic == statistic and not c.control and c.standing in ("faster", "slower")]
         gaps = [_gap(c, than=c.reference_label) for c in found if by_median.get(c.cell) not in (None, c.standing)]
         if gaps:
-            told.append(f"by {called}, {words.listed(gaps)}")
-    return "; ".join(told)
+            clauses.append(f"by {called}, {words.listed(gaps)}")
+    return "; ".join(clauses)
 
 
 def _envelope(beside: Sequence[Comparison]) -> float:
@@ -178,14 +178,14 @@ def _fastest(members: Sequence[Comparison], envelope: float, cells: dict[str, Ce
     lie apart, or where only one of them is surely ahead of the reference; and then by more than matters, and by more than
     the reference differs from itself.
     """
-    told = sorted((m for m in members if m.interval and m.standing != "cannot tell"), key=_ratio)
-    if len(told) < 2 or all(m.standing == "slower" for m in members):
+    decided = sorted((m for m in members if m.interval and m.standing != "cannot tell"), key=_ratio)
+    if len(decided) < 2 or all(m.standing == "slower" for m in members):
         return ""
     reference = members[0]
-    ratios = {m.cell: (m.interval or (1.0, 1.0)) for m in told} | {reference.reference_cell: (1.0, 1.0)}
-    standings = {m.cell: m.standing for m in told} | {reference.reference_cell: "reference"}
+    ratios = {m.cell: (m.interval or (1.0, 1.0)) for m in decided} | {reference.reference_cell: (1.0, 1.0)}
+    standings = {m.cell: m.standing for m in decided} | {reference.reference_cell: "reference"}
     # By the ratio, as every other clause: a stack that lost blocks has a median of the others.
-    values = {m.cell: _ratio(m) for m in told} | {reference.reference_cell: 1.0}
+    values = {m.cell: _ratio(m) for m in decided} | {reference.reference_cell: 1.0}
     best = min(values, key=lambda cell: (values[cell], by_median(cells[cell])))
     least = max(log(1 + matters), envelope)
     far = [
@@ -195,7 +195,7 @@ def _fastest(members: Sequence[Comparison], envelope: float, cells: dict[str, Ce
     ahead.sort(key=lambda cell: (values[cell], by_median(cells[cell])))
     labels = [cells[cell].stack_label for cell in ahead]
     if len(ahead) == 1:
-        return f"{labels[0]} is fastest{'' if len(told) == len(members) else ' of those that could be compared'}"
+        return f"{labels[0]} is fastest{'' if len(decided) == len(members) else ' of those that could be compared'}"
     between = [(ratios[best][0] / ratios[cell][1], ratios[best][1] / ratios[cell][0]) for cell in ahead if cell != best]
     if envelope <= log(1 + matters) and all(equivalence.is_within(interval, matters) for interval in between):
         return f"{words.listed(labels)} are fastest, less than {words.margin(matters)} apart"
@@ -222,7 +222,7 @@ def _joined(clauses: Sequence[str]) -> str:
     return " ".join(f"{text if i == 0 else text[0].upper() + text[1:]}." for i, text in enumerate(clauses))
 
 
-def _told(members: Sequence[Comparison], cells: dict[str, CellSummary]) -> Iterator[str]:
+def _clauses(members: Sequence[Comparison], cells: dict[str, CellSummary]) -> Iterator[str]:
     """Who is faster and who slower than the reference, and what of the fastest one's time is not the stack's."""
     faster = sorted(_with(members, "faster"), key=_ratio)
     slower = sorted(_with(members, "slower"), key=_ratio)

@@ -88,8 +88,8 @@ def _verdict(row: Row) -> str:
         return f"invalid: {', '.join(row.failed_checks)} failed"
     if not row.verdict:
         return "-"
-    told = _standing(row)
-    return "; ".join((told, *(f"{other.reference}: {_standing(other)}" for other in row.others)))
+    standing = _standing(row)
+    return "; ".join((standing, *(f"{other.reference}: {_standing(other)}" for other in row.others)))
 
 
 def _standing(against: Row | Against) -> str:

@@ -274,7 +274,7 @@ class Run:
             facts = {host.name: host.facts() for host in context.fleet.hosts()}
         self._refuse_another_environment(facts)
         fleet = context.fleet.describe()
-        hosts = {name: asdict(told) for name, told in facts.items()}
+        hosts = {name: asdict(described) for name, described in facts.items()}
         self._folder.append({"event": "fleet", "fleet": fleet, "hosts": hosts})
         for warning in fleet.get("warnings", ()):
             context.warn(warning)

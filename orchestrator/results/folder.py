@@ -118,7 +118,7 @@ class RunFolder:
         if not is_below and _is_run(direct):
             return cls(direct, root=root)
         if root is None:
-            raise UsageError(f"{run} is no run folder", hint="name one by its path")
+            raise UsageError(f"{run} is not a run folder", hint="name one by its path")
         ids = [folder.path.name for folder in runs(root)]
         if not ids:
             raise UsageError(f"no run {str(run)!r}: there is none under {root}/", hint="`orch run FILE` makes one")

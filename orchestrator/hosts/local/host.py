@@ -217,5 +217,5 @@ def _environment() -> dict[str, str]:
 
 
 def _is_process(event: dict[str, Any]) -> bool:
-    """Whether an event names a process; one that ended before its start time was read cannot be told from another."""
+    """Whether an event names a process; one that ended before its start time was read has no identity."""
     return event.get("event") == "process" and event.get("started") is not None
