@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from orchestrator.analysis.audit.assessment import Assessment, AuditVerdict, Rule
 from orchestrator.analysis.audit.claim_forms import Statistic
-from orchestrator.analysis.audit.finding import AuditVerdict, Finding, Rule
 from orchestrator.analysis.audit.method import clients_of, method_of
 from orchestrator.analysis.audit.model import AuditFile, PlacementFact, Row
 from orchestrator.analysis.audit.precision import Bounds, blanks, bounds, half_digit
@@ -62,7 +62,7 @@ def slack(ping_ms: float) -> float:
     return 0.10 if ping_ms >= 5 else 0.75
 
 
-def below_the_ping(row: Row, file: AuditFile) -> Finding | None:
+def below_the_ping(row: Row, file: AuditFile) -> Assessment | None:
     """No reply is faster than the round trip that carries it; nor is the middle of many, or any higher percentile."""
     place = file.placement(row)
     if row.measures == "gap" or place is None or not place.ping_ms:
@@ -98,7 +98,7 @@ def _never_went_there(row: Row, file: AuditFile) -> str:
     return "failed calls are said to be counted, which may fail at once" if method.failures == "counted" else ""
 
 
-def distance(row: Row, file: AuditFile) -> Finding | None:
+def distance(row: Row, file: AuditFile) -> Assessment | None:
     """No round trip, be it a ping or a reply, is faster than light in fibre, there and back; not even the fastest."""
     place = file.placement(row)
     km = row.distance_km or (place.distance_km if place else None)
@@ -125,7 +125,7 @@ def distance(row: Row, file: AuditFile) -> Finding | None:
     return about(row, DISTANCE, "supported", f"{arithmetic}; {words[fastest]}")
 
 
-def round_trips(row: Row, file: AuditFile) -> Finding | None:
+def round_trips(row: Row, file: AuditFile) -> Assessment | None:
     """(centre - the same call's centre on one host) / ping, against what the connection policy implies.
 
     On one host both ends share its CPUs, so that up to half of that figure may be saved between two hosts. Where the
@@ -195,7 +195,7 @@ def implied_round_trips(row: Row) -> tuple[int, int, str]:
     return certain, trips, " + ".join(words)
 
 
-def goodput(row: Row, file: AuditFile) -> Finding | None:
+def goodput(row: Row, file: AuditFile) -> Assessment | None:
     """Bytes per second through one call, of the larger body, against what the link, or the machine, can carry."""
     place, size = file.placement(row), max(row.request_bytes or 0, row.reply_bytes or 0)
     caps = _caps(place, file)
@@ -223,7 +223,7 @@ def _fewer_bytes(row: Row, file: AuditFile) -> str:
     return "failed calls are said to be counted, which carry no body" if method.failures == "counted" else ""
 
 
-def link_load(row: Row, file: AuditFile) -> Finding | None:
+def link_load(row: Row, file: AuditFile) -> Assessment | None:
     """Bytes per second of all calls together, of the larger body, against what the link, or the machine, can carry."""
     size = max(row.request_bytes or 0, row.reply_bytes or 0)
     caps = _caps(file.placement(row), file)
