@@ -133,6 +133,7 @@ def _wall(trial: TrialEvidence, part: Part) -> Finding:
             verdict="cannot tell",
             evidence={"trial": trial.record.index},
             explanation="The requester reported no clock anchors: whether the wall clock was changed is unknown.",
+            action="Use a requester that prints `anchor` and `anchor_end` in its `done` line.",
         )
     elapsed_ns = end.monotonic_ns - begin.monotonic_ns
     step_ns = end.wall_ns - begin.wall_ns - elapsed_ns

@@ -82,6 +82,7 @@ def judge(cell: CellEvidence) -> Finding | None:
         return Finding(
             verdict="cannot tell",
             explanation="The client library does not report the size of its bodies.",
+            action="Use a client that reports body sizes.",
         )
     return worst(findings)
 

@@ -143,6 +143,7 @@ def _answered(trial: TrialEvidence) -> Finding:
             verdict="cannot tell",
             evidence={"trial": trial.record.index},
             explanation="The responder did not report how many requests it answered.",
+            action="Use a responder that prints `answered` in its `stats` line.",
         )
     seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
     rows, unanswered = sum(s.rows - s.never_sent for s in seen), sum(s.unanswered for s in seen)

@@ -121,6 +121,7 @@ def _counted(evidence: dict[str, object], measured: str, peers: int | None) -> F
             verdict="cannot tell",
             evidence=evidence,
             explanation=f"{measured}, by the requester's count alone: the responder did not report its peers.",
+            action="Use a responder that prints `peers` in its `stats` line.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the responder saw {peers:,} peers.")
 

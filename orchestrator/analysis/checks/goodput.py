@@ -14,7 +14,11 @@ def judge(cell: CellEvidence) -> Finding | None:
     """The busiest trial's body bytes, in the direction that carries more."""
     rates = [(t.totals.goodput_mbit_per_s, t.record.index) for t in cell.trials if t.totals.goodput_mbit_per_s]
     if not rates:
-        return Finding(verdict="cannot tell", explanation="The client library does not say how large its bodies are.")
+        return Finding(
+            verdict="cannot tell",
+            explanation="The client library does not report the size of its bodies.",
+            action="Use a client that reports body sizes.",
+        )
     top, trial = max(rates)
     declared = cell.placement.link.rate_mbit
     limit = declared or (LOOPBACK_MBIT if cell.placement.kind == "local" else None)

@@ -130,8 +130,9 @@ def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: 
     retransmits = None if part.done.wire is None else part.done.wire.retransmits
     listed = [f"{words.ns(mode.median_ns)} ({words.percent(mode.share)})" for mode in modes]
     causes = list(dict.fromkeys(c for mode in modes[1:] for c in _possible(mode, modes[0], retransmits, is_here)))
-    because = f" Possible cause: {'; or '.join(causes)}." if causes else ""
-    seen = f" TCP sent {retransmits:,} packets again." if retransmits else ""
+    clues = [f"Possible cause: {'; or '.join(causes)}"] if causes else []
+    clues += [f"TCP sent {words.count(retransmits, 'packet')} again"] if retransmits else []
+    because = f" {'; '.join(clues)}." if clues else ""
     return Finding(
         verdict="warn",
         evidence={
@@ -143,7 +144,7 @@ def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: 
             "retransmits": retransmits,
         },
         weight=sqrt(modes[-1].median_ns / modes[0].median_ns),
-        explanation=f"Latency has {len(modes)} modes: {', '.join(listed)}.{because}{seen}",
+        explanation=f"Latency has {len(modes)} modes: {', '.join(listed)}.{because}",
         action="Read the modes and their shares, not mean and SD; a percentile near such a share varies from run to run."
         + " Against Nagle's algorithm, set TCP_NODELAY or write each message at once." * _is_delayed(causes),
     )

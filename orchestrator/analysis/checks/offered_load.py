@@ -158,7 +158,10 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
     evidence = {"trial": trial.record.index, "cpu_share": share, "loop_lag_ms": lag_ms}
     if share is None:
         return Finding(
-            verdict="cannot tell", evidence=evidence, explanation="The requester did not report how busy its core was."
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation="The requester did not report how busy its core was.",
+            action="Use a requester that prints `cpu_share` in its `done` line.",
         )
     busy = f"The requester's core was {words.percent(share)} busy"
     if several and share > _SATURATED:

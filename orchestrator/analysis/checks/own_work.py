@@ -73,6 +73,7 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
                         verdict="cannot tell",
                         evidence={"trial": trial.record.index},
                         explanation="The requester did not report how long it verified and recorded.",
+                        action="Use a requester that prints `entering_s` in its `done` line.",
                     )
                 )
             else:

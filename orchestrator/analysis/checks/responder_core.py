@@ -27,6 +27,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                     verdict="cannot tell",
                     evidence=evidence,
                     explanation="The responder did not report how much CPU time it used.",
+                    action="Use a responder that prints `cpu_s` in its `stats` line.",
                 )
             )
             continue

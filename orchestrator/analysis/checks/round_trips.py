@@ -47,6 +47,7 @@ def judge(cell: CellEvidence) -> Finding | None:
             verdict="cannot tell",
             evidence={"rtt_ms": rtt},
             explanation=f"The round trip of {words.ms(rtt)} is below {LEAST_RTT_MS:g} ms: the hosts' own work outweighs it.",
+            action="Add a placement over a longer distance.",
         )
     return _count(cell, rtt)
 

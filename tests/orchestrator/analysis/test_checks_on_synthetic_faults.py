@@ -1,5 +1,7 @@
 """More errors in the data: connections that end, packets that are lost, clocks that stop early, requests of two kinds."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -217,7 +219,11 @@ FAULTS = [
     ("spoil", "check", "verdict", "planned"), FAULTS, ids=[f"{f[0].__name__}-{f[1]}-{i}" for i, f in enumerate(FAULTS)]
 )
 def test_the_check_says_what_it_should_of_the_error(spoil, check, verdict, planned):
-    assert verdicts(a_run(spoil=spoil, **planned))[check] == verdict
+    run = a_run(spoil=spoil, **planned)
+    assert verdicts(run)[check] == verdict
+    assert all(r.action != "Nothing to do." for r in of(run, check) if r.verdict in ("fail", "warn", "cannot tell"))
+    texts = [text for result in of(run, check) for text in (result.explanation, result.action)]
+    assert [text for text in texts if len(re.findall(r"\.(?= [A-Z]|$)", text)) > 2] == []
 
 
 def test_trials_that_drift_either_way_are_not_called_steady():
