@@ -48,7 +48,7 @@ class Baselines:
         return self._context.clock.monotonic_s() - self._last_s >= EVERY_S
 
     def take(self, moment: Moment) -> None:
-        """Ping, then exchange as many bytes as the cells do; what cannot be had becomes a warning of the run."""
+        """Ping, then exchange as many bytes as the cells do; what cannot be measured becomes a warning of the run."""
         pair = self._context.hosts.pair(self._placement)
         one = Pair((pair.requesters[0],), pair.responder, pair.requester_cpus, pair.responder_cpus)
         self._ping(one, moment)

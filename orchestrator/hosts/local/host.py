@@ -56,7 +56,7 @@ class LocalHost:
         return (sys.executable,)
 
     def start(self, argv: Sequence[str], *, cpus: str | None = None) -> LocalProcess:
-        """Start a process of the contract, on those CPUs only where taskset is to be had."""
+        """Start a process of the contract, on those CPUs only where taskset is available."""
         pinned = ["taskset", "-c", cpus, *argv] if cpus is not None and shutil.which("taskset") else list(argv)
         process = LocalProcess(pinned, env=self._environment, cwd=self._folder)
         self._started = [p for p in self._started if p.is_running()]
