@@ -75,7 +75,7 @@ class Answer:
     reference: str = ""  # what verdicts and ratios refer to: the label of a stack, or a value of the factor compared
     answer_at: int = 0  # which of the verdicts answers; before it stand invalid numbers and what failed
     answers: int = 1  # how many do: where several values of factors are compared, each has its sentence
-    is_resolved: bool = True  # False: the verdict that answers says why nothing is resolved, and what to do
+    is_resolved: bool = True  # False: the verdict that answers says why nothing can be told apart, and what to do
     differences: str = ""  # what differs between the stacks besides their names; also among the verdicts
     clients: str = (
         ""  # which client asked which stack, where they differ and labels leave it out; also among the verdicts
@@ -94,9 +94,9 @@ class Answer:
         """
         is_invalid = any(row.failed_checks for row in self.table)
         before = self.verdicts[: min(self.answer_at, 2 if is_invalid else 1)]
-        answering = self.verdicts[self.answer_at :][: self.answers if self.is_resolved else 1]
-        shown = (first_sentence(verdict)[0] for verdict in answering) if self.is_resolved else answering
-        return (*before, *shown, *(text for text in (self.differences, self.clients) if text and text not in answering))
+        told = self.verdicts[self.answer_at :][: self.answers if self.is_resolved else 1]
+        said = (first_sentence(verdict)[0] for verdict in told) if self.is_resolved else told
+        return (*before, *said, *(text for text in (self.differences, self.clients) if text and text not in told))
 
 
 def answer(summary: RunSummary) -> Answer:

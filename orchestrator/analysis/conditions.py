@@ -79,12 +79,12 @@ def settings(run: RunEvidence) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for stack in run.plan.stacks:
         trials = [t for cell in run.cells if cell.stack.id == stack.id for t in cell.trials]
-        facts: dict[str, Any] = dict(run.plan.resolved.get(stack.id, {}))
+        told: dict[str, Any] = dict(run.plan.resolved.get(stack.id, {}))
         if trials:
             record = trials[-1].record
-            facts["responder_versions"] = record.ready.versions if record.ready else {}
+            told["responder_versions"] = record.ready.versions if record.ready else {}
             if record.requesters:
-                facts["client_versions"] = record.requesters[0].done.versions
-                facts["client_settings"] = record.requesters[0].done.settings
-        found[stack.label] = facts
+                told["client_versions"] = record.requesters[0].done.versions
+                told["client_settings"] = record.requesters[0].done.settings
+        found[stack.label] = told
     return found

@@ -44,11 +44,11 @@ class Baselines:
 
     @property
     def are_due(self) -> bool:
-        """Whether the last reading is a minute old."""
+        """Whether the last look is a minute old."""
         return self._context.clock.monotonic_s() - self._last_s >= EVERY_S
 
     def take(self, moment: Moment) -> None:
-        """Ping, then exchange as many bytes as the cells do; what cannot be measured becomes a warning of the run."""
+        """Ping, then exchange as many bytes as the cells do; what cannot be had becomes a warning of the run."""
         pair = self._context.hosts.pair(self._placement)
         one = Pair((pair.requesters[0],), pair.responder, pair.requester_cpus, pair.responder_cpus)
         self._ping(one, moment)
@@ -165,9 +165,9 @@ class Baselines:
 
 
 def pings_for(first: PingDone) -> int:
-    """How many pings a reading takes: a second's worth, once a first few have shown the method and the distance.
+    """How many pings a look takes: a second's worth, after a first few told how and how far.
 
-    The system's `ping` waits 0.2 s between two, whatever is asked of it.
+    The system's `ping` waits 0.2 s between two, whatever it is told.
 
     >>> by = {"sent": 3, "received": 3, "avg_ms": 10.0}
     >>> pings_for(PingDone(method="icmp-raw", min_ms=0.01, **by)), pings_for(PingDone(method="icmp-raw", min_ms=10.0, **by))

@@ -201,4 +201,4 @@ def _reply(message: str) -> Coder:
 
 
 CODEC = Codec(media_type="application/protobuf", request=_request, reply=_reply, errors=(DecodeError, ValueError))
-"""The messages of gRPC by themselves, for other transports."""
+"""The messages of gRPC by themselves, for whoever carries them otherwise."""
