@@ -19,7 +19,8 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import count_before_answer, verdicts
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.experiment.plan import own_work
+from orchestrator.experiment.plan import documents, own_work
+from orchestrator.experiment.plan.plan import Plan
 
 
 def summarise(run: Run) -> RunSummary:
@@ -51,7 +52,7 @@ def summarise(run: Run) -> RunSummary:
         started_at=manifest.started_at,
         ended_at=manifest.ended_at,
         state=manifest.state,
-        verdicts=(*said, *own_work.sentences(plan.stacks, plan.resolved)) if said else (),
+        verdicts=(*said, *_besides(plan)) if said else (),
         conditions=conditions(evidence),
         cells=cells,
         floors=evidence.floors,
@@ -65,6 +66,12 @@ def summarise(run: Run) -> RunSummary:
         matters=plan.matters,
         manifest_sha256=_manifest_sha256(run),
     )
+
+
+def _besides(plan: Plan) -> tuple[str, ...]:
+    """What a reader must know of the stacks whatever was found."""
+    travelled = documents.sentence(plan.to_dict())
+    return (*([travelled] if travelled else []), *own_work.sentences(plan.stacks, plan.resolved))
 
 
 def _cause_first(said: tuple[str, ...], why: str, place: int) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.factors import Value
@@ -34,6 +34,7 @@ class _Resolved:
 
     own_work: tuple[_OwnWork, ...] = ()
     parts: dict[str, str] | None = None
+    documents: Literal["typed", "value"] | None = None
     round_trips_to_open: int = 1
     fields: str | None = None
     versions: dict[str, str] | None = None
