@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import socket
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -143,19 +142,6 @@ def test_what_there_is_not_is_refused(ends: Implementation, respond_protocol: st
     with ends.start("respond") as program:
         program.send(serve(respond_protocol) | changes)
         assert named in refused(program)
-
-
-def test_a_schema_is_taken_by_who_has_protocol_buffers_and_checked(
-    ends: Implementation, respond_protocol: str, tmp_path: Path
-):
-    """Who cannot be told how a document travels refuses a schema, and who can refuses one that is not the file's."""
-    file = tmp_path / "document.pb"
-    file.write_bytes(b"")
-    carries = "document" in ends.protocol(respond_protocol).get("knobs", {})
-    with ends.start("respond") as program:
-        program.send(serve(respond_protocol, schema={"path": str(file), "sha256": "0" * 64}))
-        words = refused(program)
-    assert ("SHA-256" if carries else "schema") in words
 
 
 def test_a_port_that_is_taken_is_refused(ends: Implementation, answering: tuple[str, str]):
