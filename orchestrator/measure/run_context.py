@@ -111,7 +111,7 @@ class RunContext:
         words = [self.stacks[cell.stack].label, self.operations[cell.operation].label]
         if len(self.plan.placements) > 1:
             words.append(self.placements[cell.placement].name)
-        words += [factor.tag(cell.factors[factor.name]) for factor in self.varied]
+        words += [factor.tag(cell.factors[factor.name]) for factor in self.varied if self._applies(factor, cell)]
         if len({c.load.concurrency for c in self.plan.cells}) > 1:
             words.append(f"{cell.load.concurrency} in flight")
         if len({c.load.rate_per_s for c in self.plan.cells}) > 1:
@@ -129,6 +129,12 @@ class RunContext:
         if text not in self.folder.journal_state().warnings:
             self.folder.append({"event": "warning", "text": text})
             self.listener.warning(text)
+
+    def _applies(self, factor: Factor, cell: Cell) -> bool:
+        """Whether the factor is anything to this cell: how a document travels is nothing to one without Protocol Buffers."""
+        return (
+            factor.name != FACTOR or plan_way(self.plan, cell.stack, cell.operation, cell.factors[FACTOR]) is not None
+        )
 
     def _path_of(self, operation: Operation) -> dict[str, str]:
         path = self.payload_paths.get(operation.id)
