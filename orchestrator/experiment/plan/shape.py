@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 MOST_KEYS = 250  # different keys of the objects at one place: beyond, they are data, and the object is a map
+LONGEST_KEY = 500  # characters of a key that is a name
 MOST_NESTED = 90  # objects and lists within each other: what lies deeper is not looked at
 
 _UNSIGNED_64 = 1 << 64
@@ -158,7 +159,9 @@ def _is_double(value: int) -> bool:
 
 
 def _can_be_a_name(key: str) -> bool:
-    """Whether protoc takes it as a `json_name`: of UTF-8, without a NUL, not in brackets as extensions are."""
+    """Whether it is a short `json_name` that protoc takes: of UTF-8, without a NUL, not in brackets as extensions are."""
+    if len(key) > LONGEST_KEY:
+        return False
     is_text = not any("\ud800" <= character <= "\udfff" for character in key)
     return is_text and "\0" not in key and not (key.startswith("[") and key.endswith("]"))
 

@@ -10,8 +10,9 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
+from services.python.codecs import protobuf
 from services.python.codecs.base import Codec, Coder
-from services.python.codecs.protobuf import CODEC, Message, Method, as_value, coder, from_value, method_for
+from services.python.codecs.protobuf import Message, Method, as_value, coder, from_value, method_for
 from services.python.load.client import CallFailed, Request
 
 SERVICE = "orch.document.v1.Documents"
@@ -70,14 +71,15 @@ def method_of(operation: str, example: Request, schema: bytes | None) -> Method:
 def codec(schema: bytes | None) -> Codec:
     """Protocol Buffers in bodies, documents as the message of the schema where there is one; ValueError as `typed_echo`."""
     if schema is None:
-        return CODEC
+        return protobuf.CODEC
     typed = typed_echo(schema)
     document = coder(typed.message, typed.pack_request, typed.unpack_request)
 
     def or_document(of: Callable[[str], Coder]) -> Callable[[str], Coder]:
         return lambda message: document if message == "echo/document" else of(message)
 
-    return replace(CODEC, request=or_document(CODEC.request), reply=or_document(CODEC.reply))
+    whole = protobuf.CODEC
+    return replace(whole, request=or_document(whole.request), reply=or_document(whole.reply))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.experiment.plan.documents import descriptor_set
-from orchestrator.experiment.plan.shape import MOST_KEYS, shape_of
+from orchestrator.experiment.plan.shape import LONGEST_KEY, MOST_KEYS, shape_of
 from orchestrator.experiment.plan.typed_message import MOST_FIELDS, typed_message
 
 ORDERS = {
@@ -73,6 +73,7 @@ def test_a_document_gives_a_message_that_a_person_could_have_written() -> None:
         ([{}, {"a": 1}], "object"),
         ([{"\0": 1}], "map"),
         ([{"[a]": 1}], "map"),
+        ([{"x" * 100_000: 1}], "map"),
         ([{"\ud800": 1}], "map"),
     ],
 )
@@ -144,7 +145,7 @@ def test_keys_of_all_kinds_have_names_of_their_own() -> None:
         "日本",
         "é",
         "1",
-        "x" * 10_000,
+        "x" * LONGEST_KEY,
     ]
     keys += ["a_or_null", "or_null", "a_b_2", "None", "class", 'quote"\\', "line\nend", "field", "field_1"]
     made = typed_message({key: None if key == "a_b" else 1 for key in keys}, "x.json")

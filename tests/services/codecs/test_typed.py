@@ -87,12 +87,8 @@ def same(one: Any, other: Any) -> bool:
         return isinstance(other, list) and len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, float) and one == 0:
         return repr(one) == repr(other)
-    return (
-        (type(one) in (int, float)
-        and type(other) in (int, float)
-        and one == other)
-        or (type(one) is type(other)
-        and one == other)
+    return (type(one) in (int, float) and type(other) in (int, float) and one == other) or (
+        type(one) is type(other) and one == other
     )
 
 
