@@ -7,6 +7,7 @@ import os
 import shlex
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from orchestrator.analysis import unresolved
 from orchestrator.analysis.cells import summarise_cells
@@ -52,7 +53,7 @@ def summarise(run: Run) -> RunSummary:
         started_at=manifest.started_at,
         ended_at=manifest.ended_at,
         state=manifest.state,
-        verdicts=(*said, *_besides(plan)) if said else (),
+        verdicts=(*said, *_besides(plan, manifest.plan)) if said else (),
         conditions=conditions(evidence),
         cells=cells,
         floors=evidence.floors,
@@ -68,9 +69,9 @@ def summarise(run: Run) -> RunSummary:
     )
 
 
-def _besides(plan: Plan) -> tuple[str, ...]:
-    """What a reader must know of the stacks whatever was found."""
-    travelled = documents.sentence(plan.to_dict())
+def _besides(plan: Plan, document: dict[str, Any]) -> tuple[str, ...]:
+    """What a reader must know of the stacks whatever was found; `document` is the plan as it is stored."""
+    travelled = documents.sentence(document)
     return (*([travelled] if travelled else []), *own_work.sentences(plan.stacks, plan.resolved))
 
 
