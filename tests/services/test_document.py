@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from services.python.contract.lines import Load, Payload, Schema, Target, Trial
-from services.python.contract.offers import protocols
+from services.python.contract.offers import AS_IT_IS, protocols
 from services.python.contract.responder_lines import Serve
 from services.python.programs.run_trial import CannotTry, check, load_parts
 from tests.support.documents import schema_file
@@ -59,7 +59,7 @@ def sizes(asked: Trial) -> tuple[int, int]:
 
 def test_those_with_protocol_buffers_carry_documents_in_both_ways() -> None:
     assert WITH == ["grpc", "protobuf"]
-    assert all(protocols()[name].without_knobs["document"] for name in WITHOUT)
+    assert protocols()["rest"].lacks("document", "typed") == AS_IT_IS["document"]
 
 
 @pytest.mark.parametrize(("protocol", "implementation"), ENDS)
@@ -118,11 +118,11 @@ def refusals(serve: Serve, asked: Trial) -> tuple[str, str]:
 @pytest.mark.parametrize("protocol", WITHOUT)
 def test_who_has_no_protocol_buffers_refuses_a_schema(tmp_path: Path, protocol: str) -> None:
     schema = schema_file([1], tmp_path)
-    asked = trial(protocol, protocols()[protocol].sequential, 1, payload([1], tmp_path), schema=schema)
-    if protocol == "tcp":
-        asked = replace(asked, operation="exchange", payload=Payload(kind="exchange"))
+    offered = protocols()[protocol]
+    asked = trial(protocol, offered.sequential, 1, Payload(), schema=schema)
+    asked = replace(asked, operation=min(offered.operations))
     for said in refusals(Serve(protocol=protocol, identity="nonce", schema=schema), asked):
-        assert f"{protocol} cannot take a schema: it carries no Protocol Buffers" in said
+        assert f"{protocol} cannot take a schema: {offered.lacks('document', 'typed')}" in said
 
 
 def test_a_schema_and_the_wish_for_a_value_are_refused_together(tmp_path: Path) -> None:
