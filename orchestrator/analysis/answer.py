@@ -15,6 +15,7 @@ from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Run
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
 from orchestrator.experiment.model.factors import STACK, phrases
+from orchestrator.experiment.plan import documents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +78,7 @@ class Answer:
     answers: int = 1  # how many do: where several values of factors are compared, each has its sentence
     is_resolved: bool = True  # False: the verdict that answers says why nothing can be told apart, and what to do
     differences: str = ""  # what differs between the stacks besides their names; also among the verdicts
+    documents: str = ""  # how its own JSON travelled over Protocol Buffers; also among the verdicts
     clients: str = (
         ""  # which client asked which stack, where they differ and labels leave it out; also among the verdicts
     )
@@ -88,15 +90,19 @@ class Answer:
     def headline(self) -> tuple[str, ...]:
         """The one sentence that answers, behind those that say which numbers are invalid and where most failed.
 
-        Where nothing is resolved, all of why; at the end, what differs between the stacks, and which client asked which
-        where that differs.
+        Where nothing is resolved, all of why; at the end, how its own JSON travelled, what differs between the stacks, and
+        which client asked which where that differs.
         Of what failed the worst is said; the table counts the errors of every cell.
         """
         is_invalid = any(row.failed_checks for row in self.table)
         before = self.verdicts[: min(self.answer_at, 2 if is_invalid else 1)]
         told = self.verdicts[self.answer_at :][: self.answers if self.is_resolved else 1]
         said = (first_sentence(verdict)[0] for verdict in told) if self.is_resolved else told
-        return (*before, *said, *(text for text in (self.differences, self.clients) if text and text not in told))
+        return (
+            *before,
+            *said,
+            *(text for text in (self.documents, self.differences, self.clients) if text and text not in told),
+        )
 
 
 def answer(summary: RunSummary) -> Answer:
@@ -125,6 +131,7 @@ def answer(summary: RunSummary) -> Answer:
         answers=len(by_factors) + are_stacks_asked if by_factors else 1,
         is_resolved=not unresolved.is_open(summary.comparisons),
         differences=differing.sentence(summary.comparisons),
+        documents=documents.sentence(summary.plan),
         clients=unlike_clients(summary.cells, summary.comparisons),
     )
 

@@ -19,6 +19,7 @@ from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Sta
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.differences import differs_in, in_use
+from orchestrator.experiment.plan.documents import FACTOR
 from orchestrator.experiment.plan.plan import Plan
 
 Statistic: TypeAlias = Literal["median", "p99", "throughput"]
@@ -65,7 +66,7 @@ def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
 
 
 def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
-    return in_use(plan, cell.stack, cell.connection, (cell.operation_id,))
+    return in_use(plan, cell.stack, cell.connection, (cell.operation_id,), cell.factors.get(FACTOR))
 
 
 def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSummary, statistic: Statistic) -> _Pair:

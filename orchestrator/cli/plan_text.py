@@ -12,6 +12,7 @@ from orchestrator.analysis.power import describe
 from orchestrator.analysis.words import count, margin
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
+from orchestrator.experiment.plan import documents
 from orchestrator.experiment.plan.contrasts import compared
 from orchestrator.experiment.plan.differences import against_reference
 from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
@@ -57,6 +58,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "reference": plan.reference,
         "compared": compared(plan),
         "differs_in": {label: list(parts) for label, parts in against_reference(plan)},
+        "documents": documents.sentence(plan.to_dict()),
         "matters": plan.matters,
         "power": describe(plan, history).to_dict(),
         "warnings": _warnings(plan, expected.duration_s),
@@ -99,6 +101,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     for what, phrases in (("adds", added(plan.stacks, plan.resolved)), ("unread", unread(plan.stacks, plan.resolved))):
         yield from (f"{what + ':':7} {phrase}" for phrase in phrases)
     yield from _differences(plan)
+    if document["documents"]:
+        yield document["documents"]
     yield f"versions here: {_versions(plan)}"
     yield ""
     yield from table(("placement", "requester", "responder", "distance"), [_placement_row(p) for p in plan.placements])

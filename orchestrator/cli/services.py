@@ -68,6 +68,7 @@ def _part(part: Any) -> dict[str, Any]:
         "language": part.language.name,
         "packages": list(part.packages),
         "refuses": dict(part.refuses),
+        "knobs": {name: list(values) for name, values in part.knobs.items()},
         "adds": part.adds,
         "omits": part.omits,
         "settings": dict(part.settings),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import MissingError, OrchError
+from orchestrator.experiment.plan.documents import INSTALL, is_compiler_there
 from orchestrator.experiment.plan.machines import MACHINES
 from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE
 from orchestrator.experiment.providers import PROVIDERS
@@ -132,6 +133,14 @@ def _tools() -> Iterator[ProbeResult]:
         detail="ansible-playbook is installed" if ansible else "no ansible-playbook",
         needed_for=_who_needs("ansible"),
         hint="make setup",
+    )
+    yield Finding(
+        name="protoc",
+        is_there=is_compiler_there(),
+        detail="grpcio-tools is installed"
+        if is_compiler_there()
+        else "no grpcio-tools, which make a typed message of your own JSON for gRPC and Protocol Buffers",
+        hint=f"{INSTALL}; without it say `document: value`",
     )
     for program, package in (("ssh", "openssh-client"), ("ssh-keygen", "openssh-client")):
         found = shutil.which(program)

@@ -36,6 +36,7 @@ from orchestrator.measure.smoke import smoke
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
 from services.python.contract.description import Description
+from services.python.contract.lines import Schema
 
 if TYPE_CHECKING:
     from orchestrator.analysis.answer import Answer
@@ -265,8 +266,9 @@ class Run:
             self._deployment.provision()
 
     def _deploy(self) -> None:
-        """Hand the hosts over, describe them, and bring the payloads to who asks."""
+        """Hand the hosts over, describe them, bring the payloads to who asks, and the schemas of documents to all."""
         from orchestrator.experiment import materialise
+        from orchestrator.experiment.plan.documents import write_schemas
 
         context, plan = self._context, self._context.plan
         with context.interrupts.waiting():
@@ -284,6 +286,12 @@ class Run:
             for host in requesters.values():
                 with context.interrupts.waiting():
                     context.payload_paths[file.operation] = str(host.put(path, path.name))
+        for operation, (path, sha256) in write_schemas(plan, files).items():
+            with context.interrupts.waiting():
+                context.schemas[operation] = {
+                    host.name: Schema(path=str(host.put(path, path.name)), sha256=sha256)
+                    for host in context.fleet.hosts()
+                }
 
     def _refuse_another_environment(self, facts: dict[str, Description]) -> None:
         before = self._folder.journal_state().hosts

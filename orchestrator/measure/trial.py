@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from orchestrator.measure.deadline import Deadline
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.results.lines import Failure
 from services.python.contract.limits import Policy
-from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.contract.lines import Load, Payload, Schema, Target, Trial, Warmup
 from services.python.contract.requester_lines import Checked, Done, Failed, Progress
 from services.python.contract.responder_lines import Ready, Serve, Stats
 from services.python.contract.strict import Line
@@ -46,6 +46,11 @@ class Ask:
     timeout_s: float = 30.0
     seed: int = 0
     knobs: dict[str, str] = field(default_factory=dict)
+    schemas: Mapping[str, Schema] | None = None  # of its typed document, by the host that it lies on
+
+    def schema_on(self, host: Host) -> Schema | None:
+        """What that host's end is told of the document's message; None where no document travels typed."""
+        return None if self.schemas is None else self.schemas[host.name]
 
 
 class TrialFailed(Exception):
@@ -180,6 +185,7 @@ class _Making:
             host=host.address,
             identity=self.identity,
             knobs=self.ask.knobs,
+            schema=self.ask.schema_on(host),
         )
         self.responder = host.start(answers.argv("respond", host), cpus=self.pair.responder_cpus)
         processes.callback(self.responder.end)
@@ -241,7 +247,7 @@ class _Making:
         for number, (host, requester) in enumerate(zip(self.pair.requesters, self.requesters, strict=True)):
             records.append(host.workspace / f"{self.name}-r{number}.timings")
             try:
-                requester.send(self._trial(records[-1], number, start_at).to_json())
+                requester.send(self._trial(host, records[-1], number, start_at).to_json())
             except BrokenPipeError:
                 raise TrialFailed("check", "requester-died", f"the requester on {host.name} died") from None
         answers = self._listen_to_all()
@@ -251,7 +257,7 @@ class _Making:
             for host, record, (checked, done, _) in zip(self.pair.requesters, records, answers, strict=True)
         )
 
-    def _trial(self, record: PurePosixPath, number: int, start_at: int | None) -> Trial:
+    def _trial(self, host: Host, record: PurePosixPath, number: int, start_at: int | None) -> Trial:
         ask = self.ask
         assert self.ready is not None  # noqa: S101 - narrows the type
         return Trial(
@@ -268,6 +274,7 @@ class _Making:
             seed=ask.seed + number,
             start_at_unix_ns=start_at,
             knobs=ask.knobs,
+            schema=ask.schema_on(host),
         )
 
     def _listen_to_all(self) -> list[tuple[Checked | None, Done, float]]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from services.python.contract.limits import Policy
-from services.python.contract.lines import Payload, Trial
+from services.python.contract.lines import Payload, Schema, Trial
 from services.python.contract.offers import Client, find_protocol, protocols
 from services.python.contract.responder_lines import Serve
 from services.python.load.client import CallSpec, Reply, Request
@@ -79,6 +79,7 @@ def start_responder(
     port: int = 0,
     module: str = "services.python.programs.respond",
     environment: Mapping[str, str] | None = None,
+    schema: Schema | None = None,
 ) -> subprocess.Popen[str]:
     """A responder that has been told what to answer."""
     pipe = subprocess.PIPE
@@ -86,7 +87,7 @@ def start_responder(
         [sys.executable, "-m", module], stdin=pipe, stdout=pipe, stderr=None, text=True, env=environment
     )
     assert process.stdin is not None
-    serve = Serve(protocol=protocol, implementation=implementation, host=HOST, port=port, identity=NONCE)
+    serve = Serve(protocol=protocol, implementation=implementation, host=HOST, port=port, identity=NONCE, schema=schema)
     process.stdin.write(serve.to_json() + "\n")
     process.stdin.flush()
     return process

@@ -212,6 +212,29 @@ FACTORS: tuple[Factor, ...] = (
         column="compression",
     ),
     Factor(
+        name="document",
+        title="document",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(
+                value="typed",
+                words="JSON documents as a typed message",
+                compared="a typed message",
+                shown="over Protocol Buffers a typed message (typed)",
+            ),
+            Level(
+                value="value",
+                words="JSON documents as google.protobuf.Value",
+                compared="google.protobuf.Value",
+                shown="over Protocol Buffers google.protobuf.Value (value)",
+            ),
+        ),
+        description="Carry the user's own JSON over Protocol Buffers as a message made from its shape (typed), or as "
+        "google.protobuf.Value (value)",
+    ),
+    Factor(
         name="concurrency",
         title="concurrency",
         kind="count",

@@ -13,6 +13,7 @@ from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factors import Value, Values
 from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.plan import documents
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
@@ -210,7 +211,14 @@ def _assemble(
     used_operations = {cell.operation for cell in every}
     used_placements = {cell.placement for cell in every}
     refuse_too_many_trials(located, len(every))
+    typed = {
+        cell.operation
+        for cell in every
+        if resolved[cell.stack]["documents"] == documents.TYPED == cell.factors[documents.FACTOR]
+    }
     needed = [with_digest(a) for a in asked if a.operation.id in used_operations]
+    needed = [_shaped(located, a) if a.operation.id in typed else a for a in needed]
+    located.raise_problems()
     return Matrix(
         stacks=tuple(stacks),
         operations=tuple(a.operation for a in needed),
@@ -221,6 +229,10 @@ def _assemble(
         contrasts=contrasts,
         resolved=resolved,
     )
+
+
+def _shaped(located: Located, asked: Asked) -> Asked:
+    return documents.with_shape(located, asked) if asked.operation.payload["kind"] == "json" else asked
 
 
 def _twins(reference: str, stacks: Sequence[Stack], uses: Mapping[str, _Use]) -> list[Stack]:

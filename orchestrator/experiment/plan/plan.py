@@ -38,6 +38,19 @@ class Stack:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Shape:
+    """The typed message of a JSON document: the SHA-256 of its .proto, and how many of its values have a type there.
+
+    `proto_sha256` is empty, and `note` says why, where all of it is one `google.protobuf.Value`.
+    """
+
+    proto_sha256: str
+    values: int
+    typed: int
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Operation:
     """An operation with its payload; `label` e.g. `image 1.58 MB`. Fields as in the process contract's Payload."""
 
@@ -47,6 +60,7 @@ class Operation:
     payload: dict[str, Any] = field(default_factory=lambda: {"kind": "none"})
     request_bytes: int = 0  # approximate bytes of content in a request and a reply, for estimates and floors
     reply_bytes: int = 0
+    shape: Shape | None = None  # of its document, where a cell carries it as a typed message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,7 +222,10 @@ class Plan:
             raise ValueError(f"schema version {version!r}, not {SCHEMA_VERSION}")
         parts = dict(raw)
         parts["stacks"] = tuple(Stack(**stack) for stack in raw["stacks"])
-        parts["operations"] = tuple(Operation(**operation) for operation in raw["operations"])
+        parts["operations"] = tuple(
+            Operation(**{**o, "shape": None if o.get("shape") is None else Shape(**o["shape"])})
+            for o in raw["operations"]
+        )
         parts["placements"] = tuple(Placement(**{**p, "link": Link(**p["link"])}) for p in raw["placements"])
         parts["cells"] = tuple(
             Cell(**{**cell, "load": Load(**cell["load"]), "warmup": Warmup(**cell["warmup"])}) for cell in raw["cells"]

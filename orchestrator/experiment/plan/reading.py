@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.factors import Value
-from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, Plan
+from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, Plan, Shape
 from orchestrator.shapes import decode
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
@@ -34,6 +34,7 @@ class _Resolved:
 
     own_work: tuple[_OwnWork, ...] = ()
     parts: dict[str, str] | None = None
+    documents: Literal["typed", "value"] | None = None
     round_trips_to_open: int = 1
     fields: str | None = None
     versions: dict[str, str] | None = None
@@ -54,6 +55,8 @@ def read_plan(raw: Any) -> Plan:
         require(stack.control_of is None or stack.control_of in stacks, f"stacks.{number}.control_of", stack.control_of)
     require(plan.reference is None or plan.reference in stacks, "reference", plan.reference)
     _require_contrasts(plan, stacks)
+    for number, operation in enumerate(plan.operations):
+        _require_shape(f"operations.{number}.shape", operation.shape)
     for number, cell in enumerate(plan.cells):
         parts: dict[str, Any] = {}
         for name, known in (("stack", stacks), ("operation", operations), ("placement", placements)):
@@ -79,6 +82,13 @@ def read_plan(raw: Any) -> Plan:
     for name, resolved in plan.resolved.items():
         _shaped(f"resolved.{name}", resolved)
     return plan
+
+
+def _require_shape(place: str, shape: Shape | None) -> None:
+    if shape is not None:
+        is_digest = not shape.proto_sha256 or _SHA256.fullmatch(shape.proto_sha256) is not None
+        require(is_digest, f"{place}.proto_sha256", shape.proto_sha256)
+        require(0 <= shape.typed <= shape.values, f"{place}.typed", shape.typed)
 
 
 def _require_factors(place: str, cell: Cell, parts: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.factors import OF_THE_CALL, Value, Values, choices, knobs
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.differences import parts_of
+from orchestrator.experiment.plan.documents import carried_by
 from orchestrator.experiment.plan.own_work import ALL_READ, SOME_UNREAD, declared
 from orchestrator.experiment.plan.plan import Stack
 from orchestrator.experiment.read.tree import Key
@@ -167,6 +168,7 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, flights
             "client": dict(client.settings),
         },
         "parts": parts_of(responder, client),
+        "documents": carried_by(responder, client),
         "own_work": declared(responder, client),
         "fields": ALL_READ if not any((responder.omits, client.omits)) else SOME_UNREAD,
         "client_style": client.style,

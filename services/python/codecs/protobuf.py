@@ -40,12 +40,12 @@ def _pack_echo(message: Callable[..., Message]) -> Callable[[Mapping[str, Any]],
             return message(data=content["data"])
         if "records" in content:
             return message(records={"items": content["records"]})
-        return message(document=_document(content["document"]))
+        return message(document=as_value(content["document"]))
 
     return pack
 
 
-def _document(value: Any) -> dict[str, Any]:
+def as_value(value: Any) -> dict[str, Any]:
     """The one field of a `google.protobuf.Value` that holds it; protobuf converts the values nested in it."""
     match value:
         case None:
@@ -76,17 +76,17 @@ def _unpack_echo(message: Message) -> dict[str, Any]:
             ]
         }
     if content == "document":
-        return {"document": _plain(message.document)}
+        return {"document": from_value(message.document)}
     return {}
 
 
-def _plain(value: Message) -> Any:
+def from_value(value: Message) -> Any:
     """A `google.protobuf.Value` as Python's own; its numbers are doubles. json_format.MessageToDict takes longer."""
     kind = value.WhichOneof("kind")
     if kind == "struct_value":
-        return {name: _plain(item) for name, item in value.struct_value.fields.items()}
+        return {name: from_value(item) for name, item in value.struct_value.fields.items()}
     if kind == "list_value":
-        return [_plain(item) for item in value.list_value.values]
+        return [from_value(item) for item in value.list_value.values]
     return None if kind is None or kind == "null_value" else getattr(value, kind)
 
 
@@ -144,19 +144,19 @@ FORWARDING: Mapping[str, Method] = {
 """METHODS for a responder that puts the message it got into its reply, its fields unread."""
 
 
-def method_for(operation: str, example: Request) -> Method:
+def method_for(operation: str, example: Request, methods: Mapping[str, Method] = METHODS) -> Method:
     """The operation's method, once it is sure that the example survives the wire.
 
     CallFailed when it does not: a document may hold what no double can carry, and an ordinary integer field has 32 bits.
     """
-    method = METHODS[operation]
+    method = methods[operation]
     try:
         if "document" in example:
             json_text(example["document"])  # a double can be NaN, a JSON value cannot
         message = method.pack_request(example)
         arrived = type(message).FromString(message.SerializeToString())
-        changed = "document" in example and _unpack_echo(arrived)["document"] != example["document"]
-    except (TypeError, ValueError, RecursionError) as error:
+        changed = "document" in example and method.unpack_request(arrived)["document"] != example["document"]
+    except (TypeError, ValueError, RecursionError, DecodeError) as error:
         raise CallFailed("protocol", f"Protocol Buffers cannot carry this {operation} request: {error}") from error
     if changed:
         raise CallFailed(
@@ -183,7 +183,8 @@ _REPLIES: Mapping[str, Callable[..., Message]] = {
 }
 
 
-def _coder(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message], dict[str, Any]]) -> Coder:
+def coder(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message], dict[str, Any]]) -> Coder:
+    """How messages of this class are written from plain values, and read."""
     parse = kind.FromString
     return Coder(write=lambda fields: bytes(pack(fields).SerializeToString()), read=lambda body: unpack(parse(body)))
 
@@ -191,13 +192,13 @@ def _coder(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message], 
 def _request(message: str) -> Coder:
     operation = message.partition("/")[0]
     method = METHODS[operation]
-    return _coder(_REQUESTS[operation], method.pack_request, method.unpack_request)
+    return coder(_REQUESTS[operation], method.pack_request, method.unpack_request)
 
 
 def _reply(message: str) -> Coder:
     operation = message.partition("/")[0]
     method = METHODS[operation]
-    return _coder(_REPLIES[operation], method.pack_reply, method.unpack_reply)
+    return coder(_REPLIES[operation], method.pack_reply, method.unpack_reply)
 
 
 CODEC = Codec(media_type="application/protobuf", request=_request, reply=_reply, errors=(DecodeError, ValueError))

@@ -55,6 +55,14 @@ class Payload(Part):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Schema(Part):
+    """A file on this end's host, whose SHA-256 is checked before use: how a JSON document travels (protos/documents.md)."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Load(Part):
     """How requests are offered: closed loop, or open loop when `rate_per_s` is given.
 
@@ -86,7 +94,8 @@ class Trial(Line):
 
     `record` is the file that its rows go to. `start_at_unix_ns` holds back the measured phase until that moment of the
     wall clock, so that several requesters begin together. `knobs`: what is set about the requests beside the
-    other keys (protos/process.md); only what is not at its default.
+    other keys (protos/process.md); only what is not at its default. `schema`: of the
+    message that the JSON document of its payload travels as.
     """
 
     target: Target
@@ -102,6 +111,7 @@ class Trial(Line):
     seed: Exact = 0
     start_at_unix_ns: WallNs | None = None
     knobs: dict[str, str] = field(default_factory=dict)
+    schema: Schema | None = None
     contract: Literal[2] = VERSION
     type: Literal["trial"] = "trial"
 

@@ -18,6 +18,16 @@ _PROTOCOLS = "services.python.protocols"
 NONE = "none"
 RAW = "raw"
 
+DOCUMENT = "document"
+"""The knob that says how a JSON document travels where it cannot as it is."""
+TYPED = "typed"
+AS_MESSAGES: Mapping[str, tuple[str, ...]] = {DOCUMENT: (TYPED, "value")}
+"""It, for a protocol with Protocol Buffers."""
+AS_IT_IS: Mapping[str, str] = {
+    DOCUMENT: "it carries no Protocol Buffers, and a JSON document needs no message of its own"
+}
+"""Why all others have no such knob."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
@@ -109,11 +119,15 @@ class Protocol:
             return None
         return self.without_knobs.get(knob) or "it has no such knob"
 
-    def refusal_of(self, knobs: Mapping[str, str]) -> str | None:
-        """Why an end of this protocol cannot be told all of these; None when it can."""
+    def refusal_of(self, knobs: Mapping[str, str], *, has_schema: bool = False) -> str | None:
+        """Why an end of this protocol cannot be told all of these, and be given a schema; None when it can."""
         for name, value in knobs.items():
             if reason := self.lacks(name, value):
                 return f"{self.name} cannot do {name}: {value}: {reason}"
+        if has_schema and (reason := self.lacks(DOCUMENT, TYPED)):
+            return f"{self.name} cannot take a schema: {reason}"
+        if has_schema and knobs.get(DOCUMENT, TYPED) != TYPED:
+            return f"a schema, and {DOCUMENT}: {knobs[DOCUMENT]}: a document travels in one way"
         return None
 
     def responder(self, name: str | None = None) -> Responder:

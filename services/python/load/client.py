@@ -30,6 +30,7 @@ class CallSpec:
     timeout_s: float
     example: Request
     knobs: Mapping[str, str] = field(default_factory=dict)  # what is not at its default (protos/process.md)
+    schema: bytes | None = None  # of the message that a JSON document travels as (protos/documents.md)
 
 
 class CallFailed(Exception):

@@ -18,6 +18,8 @@ from typing import NoReturn
 from services.python.contract.lines import read_stdin_line
 from services.python.contract.offers import Responder, find_protocol
 from services.python.contract.responder_lines import Ready, Serve, Stats
+from services.python.operations.base import PayloadError
+from services.python.operations.files import read_schema
 from services.python.programs.lines import Lines, complain, leave
 from services.python.serve import responder as serving
 from services.python.serve.dispatcher import Dispatcher
@@ -98,10 +100,14 @@ def main() -> NoReturn:
     except KeyError as error:
         _refuse(f"unknown protocol or implementation {error.args[0]!r}; `orch services` lists what there is")
     where = f"{serve.protocol}/{responder.name}"
-    if reason := protocol.refusal_of(serve.knobs):
+    if reason := protocol.refusal_of(serve.knobs, has_schema=serve.schema is not None):
         _refuse(reason)
     _refuse_unsupported(serve, where)
-    dispatcher = Dispatcher(identity=serve.identity, knobs=serve.knobs)
+    try:
+        schema = read_schema(serve.schema)
+    except PayloadError as error:
+        _refuse(f"{where}: {error}")
+    dispatcher = Dispatcher(identity=serve.identity, knobs=serve.knobs, schema=schema)
     control = Control(dispatcher, responder, lines)
     threading.Thread(target=control.await_signal, name="signals", daemon=True).start()
     threading.Thread(target=control.obey, name="control", daemon=True).start()

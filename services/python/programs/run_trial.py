@@ -25,6 +25,7 @@ from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
 from services.python.operations import OPERATIONS, Operation
 from services.python.operations.base import Make
+from services.python.operations.files import read_schema
 from services.python.probes.clock import Clock, resolution_ns
 from services.python.probes.counters import host_counters
 from services.python.probes.tcpinfo import WireMeter
@@ -102,11 +103,12 @@ def load_parts(trial: Trial) -> Parts:
         raise CannotTry("trial", f"no such protocol, client or operation: {error}; see `orch services`") from error
     if operation.name not in protocol.operations:
         raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
-    if reason := protocol.refusal_of(trial.knobs):
+    if reason := protocol.refusal_of(trial.knobs, has_schema=trial.schema is not None):
         raise CannotTry("trial", reason)
     try:
         _refuse_impossible(trial.load)
         make = operation.requests(trial.payload, trial.seed)
+        schema = read_schema(trial.schema)
         module = importlib.import_module(client.module)
         ask, loops = _style(client)
     except ValueError as error:
@@ -123,6 +125,7 @@ def load_parts(trial: Trial) -> Parts:
             timeout_s=trial.timeout_s,
             example=example,
             knobs=trial.knobs,
+            schema=schema,
         )
         return module.dialer(call, client)
 

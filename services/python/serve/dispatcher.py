@@ -22,6 +22,7 @@ class Dispatcher:
 
     identity: str
     knobs: Mapping[str, str] = field(default_factory=dict)  # what is not at its default (protos/process.md)
+    schema: bytes | None = None  # of the message that a JSON document travels as (protos/documents.md)
     wall_clock_ns: Callable[[], int] = time.time_ns
     answered: int = 0
     peers: set[Peer] = field(default_factory=set)

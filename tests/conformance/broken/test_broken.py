@@ -39,6 +39,7 @@ ENDS = "test_it_ends_with_status_0_while_connections_are_open"
 STDOUT = "test_stdout_carries_nothing_but_lines"
 NO_SERVE_LINE = "test_a_line_that_is_no_serve_line_is_refused"
 NOT_OFFERED = "test_what_there_is_not_is_refused"
+SCHEMA = "test_a_schema_that_cannot_be_used_is_refused"
 PORT = "test_it_listens_on_the_port_it_was_given"
 TAKEN = "test_a_port_that_is_taken_is_refused"
 MANY = "test_many_connections_are_answered_at_once"
@@ -63,6 +64,7 @@ RESPONDERS = {
     "WrongCounts": STATS,
     "NoLastWords": NO_SERVE_LINE,
     "PassesKnobsOver": NOT_OFFERED,
+    "PassesASchemaOver": SCHEMA,
 }
 REQUESTERS = {
     "AnyIdentityWillDo": "test_another_responder_is_refused",

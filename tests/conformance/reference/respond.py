@@ -50,7 +50,7 @@ class Responder:
             raise Refused(f"the protocol {serve['protocol']!r} is not known")
         if serve["implementation"] not in (None, IMPLEMENTATION):
             raise Refused(f"the implementation {serve['implementation']!r} is not known")
-        for key in ("knobs", "resources", "tls"):
+        for key in ("knobs", "schema", "resources", "tls"):
             if serve.get(key):
                 raise Refused(f"{key} are not supported")
         return self.open(WIRES[serve["protocol"]], serve).start()

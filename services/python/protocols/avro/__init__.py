@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import Protocol
+from services.python.contract.offers import AS_IT_IS, Protocol
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
@@ -15,6 +15,7 @@ PROTOCOL = Protocol(
     responders=responders("avro", bare("Avro"), "fastavro"),
     clients=clients("services.python.protocols.avro.requester", "fastavro"),
     knobs=gzipped.KNOBS,
+    without_knobs=AS_IT_IS,
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import Parts, Protocol, Responder
+from services.python.contract.offers import AS_IT_IS, Parts, Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
 
@@ -44,6 +44,7 @@ PROTOCOL = Protocol(
     ),
     clients=clients("services.python.protocols.graphql.requester"),
     knobs=gzipped.KNOBS,
+    without_knobs=AS_IT_IS,
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={

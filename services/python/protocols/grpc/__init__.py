@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from services.python.codecs import gzipped
 from services.python.contract.limits import MAX_MESSAGE_BYTES
-from services.python.contract.offers import Client, Parts, Protocol, Responder
+from services.python.contract.offers import AS_MESSAGES, Client, Parts, Protocol, Responder
 
 _PARTS = Parts(codec="Protocol Buffers", transport="gRPC", server="grpcio threads", framework="grpcio")
 _PACKAGES = ("grpcio", "protobuf")
@@ -75,7 +75,7 @@ PROTOCOL = Protocol(
             settings=_AIO_SETTINGS,
         ),
     ),
-    knobs=gzipped.KNOBS,
+    knobs={**gzipped.KNOBS, **AS_MESSAGES},
     sequential="grpcio",
     concurrent="grpc-aio",
     # The client waits for the server's SETTINGS frame before its first call. The server sends that frame as soon as it
@@ -91,6 +91,7 @@ PROTOCOL = Protocol(
         "subchannels": "of each channel's own, so that a new channel is a new TCP connection",
         "TCP_NODELAY": "on (gRPC always sets it)",
         "TLS": "off",
-        "document": "google.protobuf.Value, whose numbers are doubles",
+        "document": "a message made from its shape (protos/documents.md)",
+        "document: value": "google.protobuf.Value, whose numbers are doubles",
     },
 )

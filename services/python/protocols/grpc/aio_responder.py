@@ -11,9 +11,10 @@ import grpc.aio
 import uvloop
 
 from services.python.codecs.protobuf import METHODS, Method
+from services.python.codecs.typed import typed_echo
 from services.python.generated import orch_pb2_grpc
 from services.python.protocols.grpc import options
-from services.python.protocols.grpc.responder import bind
+from services.python.protocols.grpc.responder import add_typed, bind
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
 from services.python.transports.http.asgi import answer
@@ -30,6 +31,9 @@ async def _serve(dispatcher: Dispatcher, host: str, port: int, announce: Announc
         **{method.name: _handler(dispatcher, operation, method) for operation, method in METHODS.items()}
     )
     orch_pb2_grpc.add_OrchServicer_to_server(servicer, server)
+    if dispatcher.schema is not None:
+        echo = typed_echo(dispatcher.schema)
+        add_typed(server, echo, _handler(dispatcher, "echo", echo))
     actual_port = bind(server, host, port)
     await server.start()
     announce(actual_port)

@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from services.python.codecs import gzipped
-from services.python.codecs import protobuf as messages
+from services.python.codecs.protobuf import Method
+from services.python.codecs.typed import PATH, TypedMethod, method_of
 from services.python.contract.offers import Client
 from services.python.generated import orch_pb2_grpc
 from services.python.load.client import CallSpec, Reply, Request
@@ -29,7 +30,7 @@ class Calling:
     """
 
     channel: dict[str, Any]  # the keywords of `insecure_channel`
-    method: messages.Method
+    method: Method
     timeout_s: float
     read: Callable[[Any], Any]
     value: Callable[[Any], Reply]
@@ -39,7 +40,7 @@ class Calling:
 
 def calling(call: CallSpec, client: Client) -> Calling:
     """How this client makes the call; CallFailed when Protocol Buffers cannot carry the example request."""
-    method = messages.method_for(call.operation, call.example)
+    method = method_of(call.operation, call.example, call.schema)
     is_compressed = gzipped.is_asked_for(call.knobs)
     read, value = (_nothing, method.unpack_reply) if client.omits else (method.unpack_reply, _nothing)
     return Calling(
@@ -97,6 +98,14 @@ class MeasuredChannel:
         return self._channel.unary_unary(path, request_serializer=serialise, response_deserializer=parse, **keywords)
 
 
+def _stub(channel: MeasuredChannel, method: Method) -> Any:
+    """What asks for the method, as generated code does."""
+    if not isinstance(method, TypedMethod):
+        return getattr(orch_pb2_grpc.OrchStub(channel), method.name)
+    kind = method.message
+    return channel.unary_unary(PATH, request_serializer=kind.SerializeToString, response_deserializer=kind.FromString)
+
+
 class GrpcConnectionBase:
     """One channel, which is one HTTP/2 connection, with one call in flight."""
 
@@ -109,7 +118,7 @@ class GrpcConnectionBase:
         self._size = calling.size
         self._channel = channel
         self._lengths = MeasuredChannel(channel, calling.note)
-        self._ask = getattr(orch_pb2_grpc.OrchStub(self._lengths), calling.method.name)
+        self._ask = _stub(self._lengths, calling.method)
 
     @property
     def body(self) -> bytes | None:

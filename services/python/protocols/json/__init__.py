@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import Protocol, Responder
+from services.python.contract.offers import AS_IT_IS, Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
@@ -40,6 +40,7 @@ PROTOCOL = Protocol(
     ),
     clients=clients("services.python.protocols.json.requester"),
     knobs=gzipped.KNOBS,
+    without_knobs=AS_IT_IS,
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={"JSON": "the standard library's, compact, UTF-8", "bytes": "base64 in a string: JSON has no binary type"},

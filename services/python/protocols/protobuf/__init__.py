@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import Protocol
+from services.python.contract.offers import AS_MESSAGES, Protocol
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
@@ -14,11 +14,12 @@ PROTOCOL = Protocol(
     operations=frozenset({"timestamp", "add", "echo", "image"}),
     responders=responders("protobuf", bare("Protocol Buffers"), "protobuf"),
     clients=clients("services.python.protocols.protobuf.requester", "protobuf"),
-    knobs=gzipped.KNOBS,
+    knobs={**gzipped.KNOBS, **AS_MESSAGES},
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={
         "Protocol Buffers": "protobuf's own runtime, compiled (upb); the messages of gRPC",
-        "document": "google.protobuf.Value, whose numbers are doubles",
+        "document": "a message made from its shape (protos/documents.md)",
+        "document: value": "google.protobuf.Value, whose numbers are doubles",
     },
 )
