@@ -100,6 +100,8 @@ class RunContext:
             timeout_s=cell.timeout_s,
             seed=seed,
             knobs=knobs(cell.factors),
+            kind=cell.kind,
+            external=stack.external,
         )
 
     def label(self, cell: Cell) -> str:

@@ -23,6 +23,20 @@ Pin = Literal["apart", "together", "off"]
 
 
 @dataclass(frozen=True, kw_only=True)
+class External:
+    """A responder that runs already, and that orch only asks.
+
+    `given` is the host as the experiment names it, `host` the IPv4 address that it stood for when it was planned: nothing
+    else is contacted. An anonymous one does not answer `identity`.
+    """
+
+    given: str
+    host: str
+    port: int
+    is_anonymous: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Stack:
     """Protocol + responder + client, all named; `label` is how tables call it. Control stacks (A/A) carry a suffix.
 
@@ -35,6 +49,7 @@ class Stack:
     client: str
     label: str
     control_of: str | None = None
+    external: External | None = None  # where orch starts the responder, None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +222,7 @@ class Plan:
         if version != SCHEMA_VERSION:
             raise ValueError(f"schema version {version!r}, not {SCHEMA_VERSION}")
         parts = dict(raw)
-        parts["stacks"] = tuple(Stack(**stack) for stack in raw["stacks"])
+        parts["stacks"] = tuple(_stack(stack) for stack in raw["stacks"])
         parts["operations"] = tuple(Operation(**operation) for operation in raw["operations"])
         parts["placements"] = tuple(Placement(**{**p, "link": Link(**p["link"])}) for p in raw["placements"])
         parts["cells"] = tuple(
@@ -231,6 +246,11 @@ class Plan:
     def id(self) -> str:
         """The plan's short name."""
         return self.digest()[:12]
+
+
+def _stack(raw: dict[str, Any]) -> Stack:
+    external = raw.get("external")
+    return Stack(**{**raw, "external": None if external is None else External(**external)})
 
 
 def _plain(value: Any) -> Any:
