@@ -15,6 +15,8 @@ from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Run
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
 from orchestrator.experiment.model.factors import STACK, phrases
+from orchestrator.experiment.plan import external
+from orchestrator.experiment.plan.plan import stack_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +83,8 @@ class Answer:
         ""  # which client asked which stack, where they differ and labels leave it out; also among the verdicts
     )
 
+    given: str = ""  # who answered that orch did not start; also among the verdicts
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         return asdict(self)
@@ -96,7 +100,11 @@ class Answer:
         before = self.verdicts[: min(self.answer_at, 2 if is_invalid else 1)]
         told = self.verdicts[self.answer_at :][: self.answers if self.is_resolved else 1]
         said = (first_sentence(verdict)[0] for verdict in told) if self.is_resolved else told
-        return (*before, *said, *(text for text in (self.differences, self.clients) if text and text not in told))
+        return (
+            *before,
+            *said,
+            *(text for text in (self.differences, self.clients, self.given) if text and text not in told),
+        )
 
 
 def answer(summary: RunSummary) -> Answer:
@@ -126,6 +134,7 @@ def answer(summary: RunSummary) -> Answer:
         is_resolved=not unresolved.is_open(summary.comparisons),
         differences=differing.sentence(summary.comparisons),
         clients=unlike_clients(summary.cells, summary.comparisons),
+        given=external.sentence(stack_of(raw) for raw in summary.plan.get("stacks", ()) if raw.get("external")),
     )
 
 

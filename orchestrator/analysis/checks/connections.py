@@ -55,7 +55,7 @@ def _peers(trial: TrialEvidence) -> int | None:
     return None if before is None or after is None else after.peers - before.peers
 
 
-def _per_request(_cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
+def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
     requests, carried = seen.ok, seen.connections
     opened, peers = part.done.connections_opened, _peers(trial)
     evidence = {
@@ -78,7 +78,7 @@ def _per_request(_cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Ca
             ),
             action="The client keeps connections open by itself: turn its pool off, or declare `connection: reuse`.",
         )
-    return _counted(evidence, f"{words.count(requests, 'request')}, a connection for each", peers)
+    return _counted(cell, evidence, f"{words.count(requests, 'request')}, a connection for each", peers)
 
 
 def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
@@ -111,16 +111,17 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             "them, or whether the client opens its own.",
         )
     return _counted(
-        evidence, f"{words.count(requests, 'request')} over {words.count(carried, 'kept connection')}", peers
+        cell, evidence, f"{words.count(requests, 'request')} over {words.count(carried, 'kept connection')}", peers
     )
 
 
-def _counted(evidence: dict[str, object], told: str, peers: int | None) -> Finding:
+def _counted(cell: CellEvidence, evidence: dict[str, object], told: str, peers: int | None) -> Finding:
     if peers is None:
+        why = words.NOT_OURS if cell.is_external else "the responder did not count its peers"
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation=f"{told}, by the requester alone: the responder did not count its peers.",
+            explanation=f"{told}, by the requester alone: {why}.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"{told}; the responder saw {peers:,} peers.")
 

@@ -26,7 +26,9 @@ def judge(cell: CellEvidence) -> Finding | None:
                 Finding(
                     verdict="cannot tell",
                     evidence=evidence,
-                    explanation="The responder did not say how much CPU time it used.",
+                    explanation=f"How much CPU time it used is not known: {words.NOT_OURS}."
+                    if cell.is_external
+                    else "The responder did not say how much CPU time it used.",
                 )
             )
             continue

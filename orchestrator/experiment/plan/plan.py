@@ -18,7 +18,7 @@ from services.python.contract.lines import Load, Warmup
 
 SCHEMA_VERSION = 1
 
-PlacementKind = Literal["local", "same-zone", "cross-region"]
+PlacementKind = Literal["local", "same-zone", "cross-region", "external"]
 Pin = Literal["apart", "together", "off"]
 
 
@@ -77,7 +77,10 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Where the two ends stand. `from_zone` is the requester's, `to_zone` the responder's; None for provider `local`."""
+    """Where the two ends stand. `from_zone` is the requester's, `to_zone` the responder's; None for provider `local`.
+
+    `external`: who answers runs already, and not on the requester's machine.
+    """
 
     id: str
     name: str
@@ -222,7 +225,7 @@ class Plan:
         if version != SCHEMA_VERSION:
             raise ValueError(f"schema version {version!r}, not {SCHEMA_VERSION}")
         parts = dict(raw)
-        parts["stacks"] = tuple(_stack(stack) for stack in raw["stacks"])
+        parts["stacks"] = tuple(stack_of(stack) for stack in raw["stacks"])
         parts["operations"] = tuple(Operation(**operation) for operation in raw["operations"])
         parts["placements"] = tuple(Placement(**{**p, "link": Link(**p["link"])}) for p in raw["placements"])
         parts["cells"] = tuple(
@@ -248,7 +251,8 @@ class Plan:
         return self.digest()[:12]
 
 
-def _stack(raw: dict[str, Any]) -> Stack:
+def stack_of(raw: dict[str, Any]) -> Stack:
+    """A stack out of a plan's `to_dict`; TypeError names a key that is unknown or missing."""
     external = raw.get("external")
     return Stack(**{**raw, "external": None if external is None else External(**external)})
 
