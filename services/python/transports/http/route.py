@@ -72,7 +72,7 @@ class Route:
             raise CallFailed("protocol", f"HTTP {status}: {shown(body)}")
         try:
             return self.decode(body)
-        except self.decode_errors as error:
+        except (*self.decode_errors, RecursionError) as error:  # nested more deeply than anything here is
             raise CallFailed("undecodable", f"{error} in {shown(body)}") from error
 
 
