@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.analysis.answer import answer
+from orchestrator.analysis.environments import are_alike, changes
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan.plan import External, Link, Load, Placement, Plan
 from tests.support.judged import of, verdicts
@@ -161,6 +162,18 @@ def test_conditions_and_answer_say_who_answered_and_that_no_floor_stands_there()
     )
     assert sentence in summary.verdicts
     assert sentence in answer(summary).headline()
+
+
+def test_two_runs_are_never_taken_for_equal_and_a_comparison_says_why():
+    new, old = summarise(run_of(planned())), summarise(run_of(planned(), seed=2))
+    ours = summarise(a_run())
+    assert are_alike(ours.to_dict(), ours.to_dict())
+    assert not are_alike(new.to_dict(), old.to_dict())
+    assert changes(ours, ours) == []
+    assert changes(new, old) == [
+        "what answered was not started by orch, and may have changed (localhost:8001 (127.0.0.1), called itself 'nonce';"
+        " version, CPU and settings are not known)"
+    ]
 
 
 def test_of_a_run_of_our_own_responders_nothing_of_that_is_said():
