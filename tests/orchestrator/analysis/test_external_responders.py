@@ -158,10 +158,15 @@ def test_conditions_and_answer_say_who_answered_and_that_no_floor_stands_there()
     assert told["CPU pinning"].endswith("where orch starts both")
     sentence = (
         f"Answered by a service that orch did not start: {label} at localhost:8001 (127.0.0.1). Its version, CPU,"
-        " settings and own work are not known."
+        " settings and own work are not known. Unlike the others it does not start afresh for every trial, and is not"
+        " pinned by orch: their difference may be that."
     )
     assert sentence in summary.verdicts
     assert sentence in answer(summary).headline()
+
+
+def test_without_a_responder_of_ours_there_is_nothing_that_it_is_unlike():
+    assert answer(summarise(alone())).given.endswith("own work are not known.")
 
 
 def test_two_runs_are_never_taken_for_equal_and_a_comparison_says_why():
