@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import resource
+import socket
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from services.python.contract.lines import Load, Target, Trial, Warmup
+from services.python.contract.offers import find_protocol
 from services.python.load.memory import LEAST_IN_ALL_BYTES, MOST_IN_ALL_BYTES
 from tests.support.ends import PATIENCE_S, make_trial, program, responder
 from tests.support.wire import misbehaving
@@ -110,3 +112,20 @@ def is_bounded(process: subprocess.Popen[str]) -> bool:
                 return LEAST_IN_ALL_BYTES <= most <= MOST_IN_ALL_BYTES
         time.sleep(0.02)
     raise AssertionError("it has not connected")
+
+
+WAYS = [(name, client.name) for name in ("rest", "websocket", "socketio") for client in find_protocol(name).clients]
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+@pytest.mark.parametrize(("protocol", "client"), WAYS, ids=["-".join(way) for way in WAYS])
+def test_nobody_else_is_asked_because_a_reply_names_him(tmp_path: Path, protocol: str, client: str, scheme: str):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        there = f"{scheme}://127.0.0.1:{other.getsockname()[1]}/elsewhere"
+        answer = f"HTTP/1.1 307 There\r\nLocation: {there}\r\nContent-Length: 0\r\n\r\n".encode()
+        with misbehaving(answer, then_close=True) as port:
+            (line,) = make_trial(a_trial(port, tmp_path / "record", protocol=protocol, client=client))
+        assert line["type"] == "failed"
+        other.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            other.accept()
