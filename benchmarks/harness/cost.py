@@ -4,9 +4,9 @@ For each client of the protocols named, with 1, 16 and 50 requests in flight, se
 own loop (recording and keeping; with one in flight also verifying) and a bare loop of as many threads or tasks
 around the same connections' `call`. Each pair of segments gives one ratio of the median round trips, one of the means,
 one of the durations, and one of this process's CPU time. The medians over all pairs are shown, with their 95 %
-intervals: many short segments, since what else a machine does comes and goes within seconds. With one in flight the duration holds what
-stands between two requests, where no clock runs; with several, both must be near 1, since what stands between the
-requests of one worker stands in the latencies of the others.
+intervals: many short segments, since what else a machine does comes and goes within seconds. With one in flight the
+duration holds what stands between two requests, where no clock runs; with several, mean and duration must be near 1, since
+what stands between the requests of one worker stands in the latencies of the others.
 
 The whole of it (all protocols, all clients, three payloads) takes more than an hour:
 `python -m benchmarks.harness.cost --records 0 20 200`.

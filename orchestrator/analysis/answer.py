@@ -15,7 +15,8 @@ from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Run
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
 from orchestrator.experiment.model.factors import STACK, phrases
-from orchestrator.experiment.plan import documents
+from orchestrator.experiment.plan import documents, external
+from orchestrator.experiment.plan.plan import stack_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +84,8 @@ class Answer:
         ""  # which client asked which stack, where they differ and labels leave it out; also among the verdicts
     )
 
+    given: str = ""  # who answered that orch did not start; also among the verdicts
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         return asdict(self)
@@ -101,7 +104,11 @@ class Answer:
         return (
             *before,
             *said,
-            *(text for text in (self.documents, self.differences, self.clients) if text and text not in told),
+            *(
+                text
+                for text in (self.documents, self.differences, self.clients, self.given)
+                if text and text not in told
+            ),
         )
 
 
@@ -133,6 +140,7 @@ def answer(summary: RunSummary) -> Answer:
         differences=differing.sentence(summary.comparisons),
         documents=documents.sentence(summary.plan),
         clients=unlike_clients(summary.cells, summary.comparisons),
+        given=_given(summary),
     )
 
 
@@ -194,6 +202,12 @@ def first_sentence(text: str) -> tuple[str, str]:
     """
     first, *rest = re.split(r"(?<=\.) (?=[A-Z])", text, maxsplit=1)
     return first, " ".join(rest)
+
+
+def _given(summary: RunSummary) -> str:
+    """Which services answered that orch did not start; empty without one."""
+    stacks = summary.plan.get("stacks", ())
+    return external.sentence([*map(stack_of, stacks)]) if any(stack.get("external") for stack in stacks) else ""
 
 
 def _setting(cell: CellSummary) -> str:

@@ -71,7 +71,7 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
             replace(
                 c,
                 is_one_machine=c.placement.kind == "local" or PROVIDERS[plan.provider].hosts_are_this_machine,
-                is_pinned=is_pinned or c.placement.kind != "local",
+                is_pinned=(is_pinned and not c.is_external) or c.placement.kind != "local",
                 one_host=_one_host(c, cells),
             )
             for c in cells

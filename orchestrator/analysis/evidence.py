@@ -294,6 +294,11 @@ class CellEvidence:
         """Whether requests were sent by a schedule and not by replies."""
         return self.cell.load.rate_per_s is not None
 
+    @property
+    def is_external(self) -> bool:
+        """Whether who answers ran already: it tells orch nothing of itself, so that no check may pass by its account."""
+        return self.stack.external is not None
+
     def parts(self, check: str) -> Iterator[tuple[TrialEvidence, Part, Any]]:
         """Each requester's part of each trial, with what a check saw in it; parts without samples are left out."""
         for trial in self.trials:

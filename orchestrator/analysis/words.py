@@ -24,6 +24,9 @@ OF_KIND: Mapping[Kind, tuple[str, str]] = {
 }
 """A kind of work, as one and as several."""
 
+NOT_OURS = "orch did not start the responder, which tells it nothing"
+"""Why a check cannot tell what the responder's own account would say."""
+
 _MOST_DECIMALS = 12  # of a bound beside 1, or beside the other bound
 
 

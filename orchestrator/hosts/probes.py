@@ -134,7 +134,7 @@ def _tools() -> Iterator[ProbeResult]:
         needed_for=_who_needs("ansible"),
         hint="make setup",
     )
-    yield Finding(
+    yield ProbeResult(
         name="protoc",
         is_there=is_compiler_there(),
         detail="grpcio-tools is installed"

@@ -20,6 +20,7 @@ from orchestrator.errors import (
     TrialsFailed,
     UsageError,
 )
+from orchestrator.experiment.plan.external import announcements
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.base import HostLost
 from orchestrator.hosts.lifecycle import Deployment, Receipt
@@ -208,6 +209,8 @@ class Run:
         self._context.listener.progress(f"run {self._folder.path}")
         self._context.interrupts.allow(self._context.plan.limits.wall_s)
         self._warn_of_others()
+        for told in announcements(self._context.plan):
+            self._context.listener.progress(told)
         try:
             stages.walk(steps, self._begin)
         except HostLost as error:

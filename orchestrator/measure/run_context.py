@@ -104,6 +104,8 @@ class RunContext:
             seed=seed,
             knobs=knobs(cell.factors),
             schemas=self.schemas[operation.id] if is_typed else None,
+            kind=cell.kind,
+            external=stack.external,
         )
 
     def label(self, cell: Cell) -> str:

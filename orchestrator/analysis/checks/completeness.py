@@ -91,7 +91,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                 f"the record holds {rows.rows} and {rows.measured}"
             )
         findings.append(_finding(troubles, evidence, f"{words.count(rows.rows, 'request')}, each recorded once."))
-    findings += [_answered(trial) for trial in cell.trials]
+    findings += [_answered(cell, trial) for trial in cell.trials]
     findings += _repeated(cell.trials, "trials of this cell")
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
@@ -135,15 +135,17 @@ def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Fin
     return Finding(verdict="pass", evidence=evidence, explanation=good)
 
 
-def _answered(trial: TrialEvidence) -> Finding:
+def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     """The responder's own count against the record's."""
     before, after = trial.record.stats_before, trial.record.stats
     if before is None or after is None:
         return Finding(
             verdict="cannot tell",
             evidence={"trial": trial.record.index},
-            explanation="The responder did not report how many requests it answered.",
-            action="Use a responder that prints `answered` in its `stats` line.",
+            explanation=f"How many requests it answered is unknown: {words.NOT_OURS}."
+            if cell.is_external
+            else "The responder did not report how many requests it answered.",
+            action="Use a responder that orch starts, and that prints `answered` in its `stats` line.",
         )
     seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
     rows, unanswered = sum(s.rows - s.never_sent for s in seen), sum(s.unanswered for s in seen)

@@ -55,7 +55,7 @@ def _peers(trial: TrialEvidence) -> int | None:
     return None if before is None or after is None else after.peers - before.peers
 
 
-def _per_request(_cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
+def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
     requests, carried = seen.ok, seen.connections
     opened, peers = part.done.connections_opened, _peers(trial)
     evidence = {
@@ -78,7 +78,7 @@ def _per_request(_cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Ca
             ),
             action="Turn off the client's connection pool, or declare `connection: reuse`.",
         )
-    return _counted(evidence, f"{words.count(requests, 'request')}, a connection for each", peers)
+    return _counted(cell, evidence, f"{words.count(requests, 'request')}, a connection for each", peers)
 
 
 def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
@@ -111,17 +111,18 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             "its own: these are not latencies of kept connections.",
         )
     return _counted(
-        evidence, f"{words.count(requests, 'request')} over {words.count(carried, 'kept connection')}", peers
+        cell, evidence, f"{words.count(requests, 'request')} over {words.count(carried, 'kept connection')}", peers
     )
 
 
-def _counted(evidence: dict[str, object], measured: str, peers: int | None) -> Finding:
+def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, peers: int | None) -> Finding:
     if peers is None:
+        why = words.NOT_OURS if cell.is_external else "the responder did not count its peers"
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation=f"{measured}, by the requester's count alone: the responder did not report its peers.",
-            action="Use a responder that prints `peers` in its `stats` line.",
+            explanation=f"{measured}, by the requester's count alone: {why}.",
+            action="Use a responder that orch starts, and that prints `peers` in its `stats` line.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the responder saw {peers:,} peers.")
 

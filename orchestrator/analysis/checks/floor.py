@@ -29,6 +29,7 @@ from orchestrator.analysis.evidence import BaselineReading, CellEvidence, Part, 
 
 INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
 _EXCHANGE = "tcp exchange"
+_PINGED_ANOTHER = "who answers a ping to the address of a service that is not ours may be another, or in no hurry"
 
 _ACTION = (
     "Do not publish this cell. Find out where the timer stops and who answers (raw timings are in samples/), then "
@@ -76,7 +77,12 @@ def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_B
     if pings:
         minima = [reading.minimum_ns or 0 for reading in pings]
         least = min(minima)
-        yield _Bound(name="ping", least_ns=least, uncertain_ns=min(max(0.1 * least, _disagreement(pings)), least / 2))
+        yield _Bound(
+            name="ping",
+            least_ns=least,
+            uncertain_ns=min(max(0.1 * least, _disagreement(pings)), least / 2),
+            why_not=_PINGED_ANOTHER if cell.is_external and cell.placement.kind != "local" else None,
+        )
     echoes = list(trial.readings_of("tcp", cell.cell.id))
     if echoes:
         least = min(reading.minimum_ns or 0 for reading in echoes)
@@ -127,7 +133,7 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
             verdict="cannot tell" if is_far and shortfall_ns > bound.uncertain_ns else "pass",
             evidence={**evidence, "why_no_bound": bound.why_not},
             explanation=f"Below the {bound.name}, which is not a lower bound here: {numbers}; {bound.why_not}.",
-            action="Compare this cell with the ping, not with the tcp floor." if is_far else "Nothing to do.",
+            action=_instead(bound) if is_far else "Nothing to do.",
         )
     if shortfall_ns > bound.uncertain_ns:
         return Finding(
@@ -152,6 +158,12 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
             action="Measure on Linux, where the socket's own round trip is a better bound.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"Above the floor: {numbers}.")
+
+
+def _instead(bound: _Bound) -> str:
+    if bound.name == _EXCHANGE:
+        return "Compare this cell with the ping, not with the tcp floor."
+    return "Compare this cell with TCP's own round trip, not with the ping."
 
 
 NAME = "floor"

@@ -77,6 +77,8 @@ def judge(cell: CellEvidence) -> Finding | None:
         )
     loudest = worst(findings)
     assert loudest is not None  # noqa: S101 - narrows the type
+    if cell.is_external and loudest.verdict == "pass":
+        loudest = _of_one_end(loudest)
     return replace(loudest, evidence={**loudest.evidence, "in_a_third": _in_a_third(seen)})
 
 
@@ -100,6 +102,8 @@ def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
         if cell.is_one_machine:
             own_s = both_s
         noise = between(part.host, part.done.host_before, part.done.host_after, own_s)
+        if noise and cell.is_external and cell.is_one_machine:  # the responder is one of the others
+            noise = replace(noise, foreign=None)
         if noise:
             yield noise
     noise = between("responder", stats_before.host, stats.host, responder_s) if stats and stats_before else None
@@ -107,6 +111,16 @@ def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
         noise = replace(noise, steal=None, pressure=None, foreign=None)
     if noise:
         yield noise
+
+
+def _of_one_end(quiet: Finding) -> Finding:
+    """What a quiet requester's host says where the responder's is not known."""
+    return replace(
+        quiet,
+        verdict="cannot tell",
+        explanation=f"The requester's host was quiet; what disturbed the responder is not known: {words.NOT_OURS}.",
+        action="See for yourself that nothing else runs where it answers.",
+    )
 
 
 def _finding(trial: TrialEvidence, noise: Noise) -> Finding:

@@ -64,7 +64,14 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
             f" ({words.count(waited, 'request')} of this trial did).",
         )
     measured = f"{again:,} of {sent:,} packets ({words.percent(again / sent if sent else 0.0, 2)}) were sent again"
-    if again > max(_SHARE * requests, _ALWAYS_ALLOWED):
+    if cell.is_external and answered is None and cell.placement.kind != "local" and not _are_many(again, requests):
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{measured} by the requester; of the way back nothing is known: {words.NOT_OURS}.",
+            action="Use a responder that orch starts to count both ways.",
+        )
+    if _are_many(again, requests):
         return Finding(
             verdict="warn",
             evidence=evidence,
@@ -73,6 +80,10 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
             action=_cost(waited, again),
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}.")
+
+
+def _are_many(again: int, requests: int) -> bool:
+    return again > max(_SHARE * requests, _ALWAYS_ALLOWED)
 
 
 def _cost(waited: int, again: int) -> str:

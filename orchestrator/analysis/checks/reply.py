@@ -11,8 +11,10 @@ from collections import Counter
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
-from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.analysis.evidence import CellEvidence, Part, RunEvidence, Samples, TrialEvidence
 from orchestrator.analysis.statistics import fails_that_move, is_supported
+from orchestrator.experiment.plan.external import address
+from orchestrator.experiment.plan.plan import External
 
 _PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 
@@ -24,7 +26,7 @@ def observe(samples: Samples) -> int:
 
 def judge(cell: CellEvidence) -> Finding | None:
     """The worst requester."""
-    findings = [_finding(trial, part, ok) for trial, part, ok in cell.parts(NAME)]
+    findings = [_finding(cell, trial, part, ok) for trial, part, ok in cell.parts(NAME)]
     missing = _missing(cell)
     return worst([*findings, missing] if missing else findings)
 
@@ -68,7 +70,7 @@ def _missing(cell: CellEvidence) -> Finding | None:
     )
 
 
-def _finding(trial: TrialEvidence, part: Part, ok: int) -> Finding:
+def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> Finding:
     expected, met = trial.record.ready.identity if trial.record.ready else None, part.done.identity
     verified = part.done.verified
     wrong = trial.errors.get("wrong-reply", 0)
@@ -101,6 +103,14 @@ def _finding(trial: TrialEvidence, part: Part, ok: int) -> Finding:
             explanation=f"{words.count(wrong, 'wrong reply', 'wrong replies')}, counted as errors: the responder is faulty.",
             action="See `error_examples` in the manifest for one, fix the responder, and measure again.",
         )
+    if cell.stack.external is not None and cell.stack.external.is_anonymous:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{words.count(ok, 'reply', 'replies')} verified; who answered is not known, as the service does not"
+            " answer `identity`.",
+            action="Have it answer `identity` (protos/), and a restart or a load balancer shows.",
+        )
     if met is None or verified is None:
         return Finding(
             verdict="cannot tell",
@@ -111,9 +121,36 @@ def _finding(trial: TrialEvidence, part: Part, ok: int) -> Finding:
     return Finding(
         verdict="pass",
         evidence=evidence,
-        explanation=f"{words.count(ok, 'reply', 'replies')} verified, from the responder of this run.",
+        explanation=f"{words.count(ok, 'reply', 'replies')} verified, from "
+        + (f"the one that called itself {met!r}." if cell.is_external else "the responder of this run."),
+    )
+
+
+def judge_run(run: RunEvidence) -> Finding | None:
+    """Whether one and the same responder answered all trials at each address that orch was given."""
+    met: dict[External, dict[str, TrialEvidence]] = {}
+    for cell in run.cells:
+        for trial in cell.trials:
+            for part in trial.parts:
+                if cell.stack.external is not None and part.done.identity is not None:
+                    met.setdefault(cell.stack.external, {}).setdefault(part.done.identity, trial)
+    return worst([_several(external, trials) for external, trials in met.items() if len(trials) > 1])
+
+
+def _several(external: External, trials: dict[str, TrialEvidence]) -> Finding:
+    """More than one identity at one address."""
+    names = list(trials)
+    first = ", ".join(f"{name!r} in {trials[name].called}" for name in names[:_NAMES_SHOWN])
+    return Finding(
+        verdict="warn",
+        evidence={"address": address(external), "identities": names[:_NAMES_KEPT], "count": len(names)},
+        weight=len(names),
+        explanation=f"At {address(external)} answered {len(names)} that call themselves differently: {first}"
+        f"{' and others' if len(names) > _NAMES_SHOWN else ''}. It was started anew, or something shares out the requests.",
+        action="Name the address of one responder, and leave it running: these trials may be of different programs.",
     )
 
 
 NAME = "reply"
-CHECK = Check(name=NAME, severity="fatal", kinds=CALLS, observe=observe, judge=judge)
+_NAMES_SHOWN, _NAMES_KEPT = 2, 10
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS, observe=observe, judge=judge, judge_run=judge_run)

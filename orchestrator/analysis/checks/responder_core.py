@@ -26,8 +26,10 @@ def judge(cell: CellEvidence) -> Finding | None:
                 Finding(
                     verdict="cannot tell",
                     evidence=evidence,
-                    explanation="The responder did not report how much CPU time it used.",
-                    action="Use a responder that prints `cpu_s` in its `stats` line.",
+                    explanation=f"How much CPU time it used is unknown: {words.NOT_OURS}."
+                    if cell.is_external
+                    else "The responder did not report how much CPU time it used.",
+                    action="Use a responder that orch starts, and that prints `cpu_s` in its `stats` line.",
                 )
             )
             continue

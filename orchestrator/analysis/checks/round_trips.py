@@ -80,6 +80,13 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
     measured = f"The distance accounts for {trips:.2f} round trips of {words.ms(rtt_ms)}"
     implied = f"{low}" if low == high else f"{low} to {high}"
     most_trips = (cell.replies.median - least - wire_ms) / rtt_ms
+    if cell.is_external:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{measured}, its own work included; orch did not start the responder and cannot measure it on one"
+            " host, and who answers a ping to its address may be another.",
+        )
     if most_trips < low - 0.3 - 0.5 * least / rtt_ms:
         return Finding(
             verdict="fail",

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, field_validator, model_validator
 
+from orchestrator.experiment.model.address import PATTERN, parse_address
 from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, STACK, Factor
 from orchestrator.experiment.model.host_rules import MOST_RTT_S, MOST_TTL_S, ZONE_PATTERN
 from orchestrator.experiment.providers import EMULATING, MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
@@ -84,6 +85,32 @@ def _left_out(factor: Factor) -> tuple[Any, Any] | None:
     return (_one_or_many(factor) | None, None) if factor.is_excludable else None
 
 
+class ExternalSpec(Strict):
+    """A responder that runs already: orch asks it, and starts and ends nothing there."""
+
+    address: Annotated[
+        Short,
+        Field(
+            json_schema_extra={"pattern": PATTERN},
+            description="HOST:PORT, a name or an IPv4 address; orch contacts this address alone.",
+        ),
+    ]
+    identity: Annotated[
+        Literal["asked", "none"],
+        Field(description="Whether it answers `identity` (protos/); with none, nobody can tell who answered."),
+    ] = "asked"
+
+    @field_validator("address")
+    @classmethod
+    def _host_and_port(cls, value: str) -> str:
+        parse_address(value)
+        return value
+
+
+def _external(value: Any) -> Any:
+    return {"address": value} if isinstance(value, str) else value
+
+
 @_with_factors(_chosen_for_a_stack)
 class StackSpec(Strict):
     """Who answers and who asks. A protocol's name alone means its default implementation and client."""
@@ -92,6 +119,10 @@ class StackSpec(Strict):
     responder: Annotated[
         OneOrMany[Short] | None,
         Field(description="The implementation that answers; the protocol's first one unless given."),
+    ] = None
+    external: Annotated[
+        Annotated[ExternalSpec, Shorthand(_external, "HOST:PORT of a responder that runs already.")] | None,
+        Field(description="Ask a responder that runs already, instead of starting one."),
     ] = None
     client: Annotated[
         OneOrMany[Short] | None,

@@ -9,7 +9,7 @@ that share by its busiest end, and waits for the network meanwhile, so the large
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,7 @@ _PARQUET_FILE_BYTES = 12_000
 _LOOPBACK_RTT_S = 0.00005
 _OPENING = 8  # measure.floors: the exchange that opens the window of a large floor is as many times as large
 _FASTER = 2.0  # a closed loop without a count may make so many times the requests that are expected
-_UNKNOWN_RTT_S = {"same-zone": 0.0015, "cross-region": 0.1}
+_UNKNOWN_RTT_S = {"same-zone": 0.0015, "cross-region": 0.1, "external": 0.02}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,6 +159,7 @@ class _Part:
 
     def __init__(self, plan: Plan, placement: Placement, costs: Costs) -> None:
         self._plan, self._placement, self._costs = plan, placement, costs
+        self._externals = {stack.id for stack in plan.stacks if stack.external is not None}  # no floor stands there
         self._floors: dict[tuple[str, int, int], Operation] = {}
         self._trial_bytes = self._trial_at_most_bytes = 0.0
         self.trials_s = 0.0
@@ -173,7 +174,8 @@ class _Part:
         self.rows_at_most += trial.rows_at_most
         self._trial_bytes += trial.rows * wire_bytes(operation)
         self._trial_at_most_bytes += trial.rows_at_most * wire_bytes(operation)
-        self._floors[cell.connection, *_size_class(operation)] = operation
+        if cell.stack not in self._externals:
+            self._floors[cell.connection, *_size_class(operation)] = operation
 
     @property
     def _looks(self) -> int:
@@ -208,6 +210,8 @@ def _rtt_s(placement: Placement) -> float:
     """The round trip that is wanted, else the published one between these zones, else a guess by kind."""
     if placement.kind == "local":
         return _LOOPBACK_RTT_S
+    if placement.kind == "external":  # no zone is known of it
+        return _UNKNOWN_RTT_S[placement.kind]
     published = profile(placement.from_zone or HOME_ZONE, placement.to_zone or HOME_ZONE)
     rtt_ms = placement.link.rtt_ms or (published.rtt_ms if published else None)
     return rtt_ms / 1000 if rtt_ms else _UNKNOWN_RTT_S[placement.kind]
@@ -275,6 +279,18 @@ class _Trial:
             8 * (self._operation.request_bytes + self._operation.reply_bytes) / (rate_mbit * 1e6) if rate_mbit else 0.0
         )
         return round_trips * _rtt_s(self._placement) + wire_s
+
+
+def requests_of(plan: Plan, stacks: Container[str]) -> int:
+    """About how many requests the plan sends to these stacks (ids), warm-up included."""
+    operations = {operation.id: operation for operation in plan.operations}
+    placements = {placement.id: placement for placement in plan.placements}
+    rows = sum(
+        _Trial(plan, cell, operations[cell.operation], placements[cell.placement], Costs()).rows
+        for cell in plan.cells
+        if cell.stack in stacks
+    )
+    return rows * plan.repeats * plan.requesters
 
 
 def _look_s(plan: Plan, placement: Placement, floors: int, costs: Costs) -> float:

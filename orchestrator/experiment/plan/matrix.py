@@ -15,6 +15,7 @@ from orchestrator.experiment.model.factors import Value, Values
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan import documents
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
+from orchestrator.experiment.plan.external import is_elsewhere
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import resolve_placements
@@ -65,7 +66,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be."""
     entries = resolve_entries(located, known)
     asked = resolve_operations(located)
-    placements = resolve_placements(located)
+    placements = resolve_placements(located, is_elsewhere=is_elsewhere(e.external for e in entries if e.external))
     located.raise_problems()
     questions = [_question(located, question) for question in asked]
     _refuse_too_many_cells(located, entries, questions, placements)

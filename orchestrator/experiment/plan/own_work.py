@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orchestrator.catalogue.offers import Client, Responder
+from orchestrator.experiment.plan import external
 from orchestrator.experiment.plan.plan import Stack
 
 # How a plan says by which rule a stack is timed (`protos/fields.md`); a plan that says neither was made before the rule.
 ALL_READ = "every one read once, on both ends, within the call"
 SOME_UNREAD = "not all read within the call"
+NOT_KNOWN = "not known of a responder that orch did not start"
 
 
 def declared(responder: Responder, client: Client) -> list[dict[str, str]]:
@@ -37,7 +39,7 @@ def unread(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -
 
 def sentences(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
     """What a reader of a comparison must know besides: one sentence each, where there is something to say."""
-    found = []
+    found = [external.sentence(stacks)] if any(stack.external for stack in stacks) else []
     if omitted := unread(stacks, resolved):
         found.append(
             "Some stacks leave fields unread: theirs is the cost of passing a message on, not of using it. "

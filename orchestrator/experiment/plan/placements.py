@@ -13,12 +13,18 @@ from orchestrator.experiment.providers import EMULATING, PROVIDERS, any_of
 
 _BUILT_IN = ("local", "same-zone", "cross-region")
 _LINK_KEYS = ("rtt", "jitter", "rate", "loss")
+_EXTERNAL = "external"
 _EMULATED_RATE_MBIT = 1000.0  # a link without a rate lets its queue overflow at full speed
 
 
-def resolve_placements(located: Located) -> tuple[Placement, ...]:
-    """Every placement with its zones and link; what cannot be is noted in `located`."""
+def resolve_placements(located: Located, *, is_elsewhere: bool = False) -> tuple[Placement, ...]:
+    """Every placement with its zones and link; what cannot be is noted in `located`.
+
+    `is_elsewhere`: who answers runs already, on another machine.
+    """
     experiment = located.experiment
+    if is_elsewhere:
+        return _elsewhere(located)
     home = next((p.from_zone for p in experiment.placements if p.from_zone), HOME_ZONE)
     found: list[Placement] = []
     names: set[str] = set()
@@ -36,6 +42,21 @@ def resolve_placements(located: Located) -> tuple[Placement, ...]:
             found.append(placement)
     _refuse_two_distances(located, found)
     return tuple(found)
+
+
+def _elsewhere(located: Located) -> tuple[Placement, ...]:
+    """The one placement of responders that run already on another machine: called `external` unless it has a name."""
+    experiment = located.experiment
+    spec = experiment.placements[0]
+    name = spec.name if "placements" in experiment.model_fields_set else _EXTERNAL
+    given = [key for key in (*_LINK_KEYS, "from_zone", "to_zone") if getattr(spec, key) is not None]
+    if len(experiment.placements) > 1 or name in _BUILT_IN or given:
+        located.add(
+            ("placements",),
+            "the responders run already, on another machine: there is one placement, as far away as that machine is."
+            f" Leave `placements` out (it is then called {_EXTERNAL}), or give one name of your own.",
+        )
+    return (Placement(id=name, name=name, kind="external"),)
 
 
 def _on_this_machine(located: Located, index: int, spec: PlacementSpec) -> Placement | None:

@@ -18,8 +18,22 @@ from services.python.contract.lines import Load, Warmup
 
 SCHEMA_VERSION = 1
 
-PlacementKind = Literal["local", "same-zone", "cross-region"]
+PlacementKind = Literal["local", "same-zone", "cross-region", "external"]
 Pin = Literal["apart", "together", "off"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class External:
+    """A responder that runs already, and that orch only asks.
+
+    `given` is the host as the experiment names it, `host` the IPv4 address that it stood for when it was planned: nothing
+    else is contacted. An anonymous one does not answer `identity`.
+    """
+
+    given: str
+    host: str
+    port: int
+    is_anonymous: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +49,7 @@ class Stack:
     client: str
     label: str
     control_of: str | None = None
+    external: External | None = None  # where orch starts the responder, None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +91,10 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Where the two ends stand. `from_zone` is the requester's, `to_zone` the responder's; None for provider `local`."""
+    """Where the two ends stand. `from_zone` is the requester's, `to_zone` the responder's; None for provider `local`.
+
+    `external`: who answers runs already, and not on the requester's machine.
+    """
 
     id: str
     name: str
@@ -221,7 +239,7 @@ class Plan:
         if version != SCHEMA_VERSION:
             raise ValueError(f"schema version {version!r}, not {SCHEMA_VERSION}")
         parts = dict(raw)
-        parts["stacks"] = tuple(Stack(**stack) for stack in raw["stacks"])
+        parts["stacks"] = tuple(stack_of(stack) for stack in raw["stacks"])
         parts["operations"] = tuple(
             Operation(**{**o, "shape": None if o.get("shape") is None else Shape(**o["shape"])})
             for o in raw["operations"]
@@ -248,6 +266,12 @@ class Plan:
     def id(self) -> str:
         """The plan's short name."""
         return self.digest()[:12]
+
+
+def stack_of(raw: dict[str, Any]) -> Stack:
+    """A stack out of a plan's `to_dict`; TypeError names a key that is unknown or missing."""
+    external = raw.get("external")
+    return Stack(**{**raw, "external": None if external is None else External(**external)})
 
 
 def _plain(value: Any) -> Any:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from orchestrator.experiment.model import factors
+from orchestrator.experiment.model.address import is_askable, parse_address
 from orchestrator.experiment.model.factors import Value
-from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, Plan, Shape
+from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, External, Plan, Shape
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.shapes import decode
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
@@ -53,6 +55,8 @@ def read_plan(raw: Any) -> Plan:
     )
     for number, stack in enumerate(plan.stacks):
         require(stack.control_of is None or stack.control_of in stacks, f"stacks.{number}.control_of", stack.control_of)
+        if stack.external is not None:
+            _require_external(f"stacks.{number}.external", plan, stack.external)
     require(plan.reference is None or plan.reference in stacks, "reference", plan.reference)
     _require_contrasts(plan, stacks)
     for number, operation in enumerate(plan.operations):
@@ -89,6 +93,17 @@ def _require_shape(place: str, shape: Shape | None) -> None:
         is_digest = not shape.proto_sha256 or _SHA256.fullmatch(shape.proto_sha256) is not None
         require(is_digest, f"{place}.proto_sha256", shape.proto_sha256)
         require(0 <= shape.typed <= shape.values, f"{place}.typed", shape.typed)
+
+
+def _require_external(place: str, plan: Plan, external: External) -> None:
+    """ValueError unless it is one address, of a run on this machine."""
+    require(not PROVIDERS[plan.provider].makes_hosts, "provider", plan.provider)
+    require(is_askable(external.host), f"{place}.host", external.host)
+    given = f"{external.given}:{external.port}"
+    try:
+        parse_address(given)
+    except ValueError:
+        require(False, place, given)
 
 
 def _require_factors(place: str, cell: Cell, parts: dict[str, Any]) -> None:

@@ -13,10 +13,11 @@ from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.factors import OF_THE_CALL, Value, Values, choices, knobs
 from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.plan import external
 from orchestrator.experiment.plan.differences import parts_of
 from orchestrator.experiment.plan.documents import carried_by
-from orchestrator.experiment.plan.own_work import ALL_READ, SOME_UNREAD, declared
-from orchestrator.experiment.plan.plan import Stack
+from orchestrator.experiment.plan.own_work import ALL_READ, NOT_KNOWN, SOME_UNREAD, declared
+from orchestrator.experiment.plan.plan import External, Stack
 from orchestrator.experiment.read.tree import Key
 from services.python.contract.lines import Load
 
@@ -34,6 +35,7 @@ class Entry:
     responder: Responder
     client: Client | None
     chosen: Mapping[str, tuple[Value, ...]]  # of each factor of the call, the values asked for
+    external: External | None = None  # who answers, where that runs already
 
     @property
     def calls(self) -> tuple[Values, ...]:
@@ -51,20 +53,39 @@ class Entry:
         client = self.client_for(load)
         identity = "-".join((self.protocol.name, self.responder.name, client.name))
         return Stack(
-            id=identity, protocol=self.protocol.name, responder=self.responder.name, client=client.name, label=identity
+            id=identity,
+            protocol=self.protocol.name,
+            responder=self.responder.name,
+            client=client.name,
+            label=identity,
+            external=self.external,
         )
 
 
 def resolve_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
     """Every stack of the file against the protocols there are; unknown names are noted in `located`."""
+    externals = external.resolve_externals(located)
+    names = external.names(externals.values())
     return tuple(
-        entry
+        entry if given is None else _answered_by(entry, given, names[given])
         for index, spec in enumerate(located.experiment.stacks)
+        for given in [externals.get(index)]
         for entry in _expand(located, ("stacks", index), spec, known)
     )
 
 
+def _answered_by(entry: Entry, given: External, name: str) -> Entry:
+    return replace(entry, responder=external.responder(entry.protocol, name), external=given)
+
+
 def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Mapping[str, Protocol]) -> Iterator[Entry]:
+    if spec.external and (spec.protocol == ALL or spec.responder):
+        located.add(
+            path,
+            "a responder that runs already answers one protocol, by an implementation that orch does not know: name the"
+            " protocol, and no `responder`.",
+        )
+        return
     chosen = {f.name: getattr(spec, f.name) or getattr(located.experiment, f.name) for f in OF_THE_CALL}
     if spec.protocol == ALL:
         if spec.responder or spec.client:
@@ -127,14 +148,21 @@ def way_out(entry: Entry, client: Client, operation: str, call: Values) -> str:
 
 def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
     """Names of the stack's ends that leave out what others do: no label hides them."""
-    ends = (protocol.responder(stack.responder), protocol.client(stack.client))
+    ends = (_responder(stack, protocol), protocol.client(stack.client))
     return (end.name for end in ends if end.omits)
+
+
+def _responder(stack: Stack, protocol: Protocol) -> Responder:
+    """Who answers; a stand-in where that runs already and nobody knows it."""
+    return (
+        protocol.responder(stack.responder) if stack.external is None else external.responder(protocol, stack.responder)
+    )
 
 
 def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> tuple[Stack, ...]:
     """Stacks with the shortest labels that tell them apart: the protocol, and what differs among its stacks.
 
-    Responders and clients in `always_named` stand in every label of theirs.
+    Responders and clients in `always_named` stand in every label of theirs, and so does a responder that runs already.
     """
     every = list(stacks)
     labelled = []
@@ -143,7 +171,9 @@ def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> 
         parts = [
             getattr(stack, part)
             for part in ("responder", "client")
-            if len({getattr(other, part) for other in siblings}) > 1 or getattr(stack, part) in always_named
+            if len({getattr(other, part) for other in siblings}) > 1
+            or getattr(stack, part) in always_named
+            or (part == "responder" and stack.external is not None)
         ]
         label = f"{stack.protocol} ({', '.join(parts)})" if parts else stack.protocol
         labelled.append(replace(stack, label=label))
@@ -155,7 +185,9 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, flights
 
     `flights`: whether it is used with one request in flight, and with several.
     """
-    responder, client = protocol.responder(stack.responder), protocol.client(stack.client)
+    responder, client = _responder(stack, protocol), protocol.client(stack.client)
+    parts = parts_of(responder, client)
+    fields = ALL_READ if not any((responder.omits, client.omits)) else SOME_UNREAD
     at = [text for text, is_used in zip(("1", "more than 1"), flights, strict=True) if is_used]
     chosen = (
         "named in the experiment" if is_chosen else f"thin and comparable: the default at {' and '.join(at)} in flight"
@@ -167,10 +199,10 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, flights
             "responder": dict(responder.settings),
             "client": dict(client.settings),
         },
-        "parts": parts_of(responder, client),
+        "parts": parts if stack.external is None else external.parts(parts, stack.responder, client),
         "documents": carried_by(responder, client),
         "own_work": declared(responder, client),
-        "fields": ALL_READ if not any((responder.omits, client.omits)) else SOME_UNREAD,
+        "fields": fields if stack.external is None else NOT_KNOWN,
         "client_style": client.style,
         "round_trips_to_open": protocol.round_trips(client.name),
         "client_reason": chosen,

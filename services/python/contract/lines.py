@@ -26,11 +26,16 @@ WallNs = Annotated[int, Between(0, 1 << 62)]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Target(Part):
-    """Where to ask, and the nonce that the right responder answers with."""
+    """Where to ask, and the nonce that the right responder answers with.
+
+    Without an `identity` nobody knows it beforehand: the requester asks, and says in `done` whom it met. One that is
+    `anonymous` cannot say who it is, and is not asked.
+    """
 
     host: str
     port: Port
-    identity: str
+    identity: str | None = None
+    anonymous: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -92,17 +97,17 @@ class Warmup(Part):
 class Trial(Line):
     """One trial, the only line on a requester's stdin.
 
-    `record` is the file that its rows go to. `start_at_unix_ns` holds back the measured phase until that moment of the
-    wall clock, so that several requesters begin together. `knobs`: what is set about the requests beside the
-    other keys (protos/process.md); only what is not at its default. `schema`: of the
+    `target` is left out where nobody is asked. `record` is the file that its rows go to. `start_at_unix_ns` holds back
+    the measured phase until that moment of the wall clock, so that several requesters begin together. `knobs`: what is
+    set about the requests beside the other keys (protos/process.md); only what is not at its default. `schema`: of the
     message that the JSON document of its payload travels as.
     """
 
-    target: Target
     protocol: str
     client: str
     operation: str
     record: str
+    target: Target | None = None
     payload: Payload = field(default_factory=Payload)
     connection: Policy = "reuse"
     load: Load = field(default_factory=Load)

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from services.python.contract.lines import Load, Trial
+from services.python.contract.lines import Load, Target, Trial
 from services.python.contract.offers import Client, Protocol, find_protocol
 from services.python.contract.requester_lines import Checked, Done, Progress, Start, Wire
 from services.python.contract.strict import Line
 from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.loop import Loops, Work, close_after
-from services.python.load.memory import room_for_replies
+from services.python.load.memory import bound_memory, room_for_replies
 from services.python.load.phases import MEASURED, NS, SLOWEST_RATE, WARM_UP, Extent, Phase, arrivals, measured, warm_up
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
@@ -36,6 +36,7 @@ Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
 
 _ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
 _SATURATED = 0.85  # of its core, from which on a requester is itself what limits the load
+_LONGEST_NAME = 200  # characters of an identity
 _ROWS_PER_S = 20_000  # more than a Python client asks; the record grows should it not suffice
 
 
@@ -51,6 +52,7 @@ class CannotTry(Exception):
 class Parts:
     """What a trial's names stand for, loaded."""
 
+    target: Target
     protocol: Protocol
     client: Client
     operation: Operation
@@ -75,6 +77,8 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
     CannotTry when it cannot begin, GaveUp when nothing succeeds any more, OSError when the record finds no space.
     """
     parts = load_parts(trial)
+    if parts.target.identity is None:  # nobody knows who answers, and with how much
+        bound_memory()
     example = parts.make(1, clock.wall_ns)
     met, body_bytes = check(trial, parts, example)
     print_line(Checked(body_bytes_sent=body_bytes[0], body_bytes_received=body_bytes[1]))
@@ -95,6 +99,9 @@ def _record(trial: Trial) -> Record:
 
 def load_parts(trial: Trial) -> Parts:
     """Import what the trial needs and nothing else; CannotTry for what there is not."""
+    target = trial.target
+    if target is None:
+        raise CannotTry("trial", "it names no target, and there is nobody to ask without one")
     try:
         protocol = find_protocol(trial.protocol)
         client = protocol.client(trial.client)
@@ -117,7 +124,6 @@ def load_parts(trial: Trial) -> Parts:
         raise CannotTry("trial", f"{client.name}: {error}; install the project's `services` extra here") from error
 
     def dialer(operation_name: str, example: Request) -> Any:
-        target = trial.target
         call = CallSpec(
             host=target.host,
             port=target.port,
@@ -129,7 +135,16 @@ def load_parts(trial: Trial) -> Parts:
         )
         return module.dialer(call, client)
 
-    return Parts(protocol=protocol, client=client, operation=operation, make=make, dialer=dialer, ask=ask, loops=loops)
+    return Parts(
+        target=target,
+        protocol=protocol,
+        client=client,
+        operation=operation,
+        make=make,
+        dialer=dialer,
+        ask=ask,
+        loops=loops,
+    )
 
 
 def _refuse_impossible(load: Load) -> None:
@@ -157,29 +172,50 @@ def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops]]:
     return partial(awaiting.ask, loop), partial(awaiting.AwaitingLoops, loop)
 
 
-def check(trial: Trial, parts: Parts, example: Request) -> tuple[str, tuple[int, int]]:
-    """Ask who answers, then the operation once: who it was, both bodies' sizes. CannotTry unless both replies are right."""
+def check(trial: Trial, parts: Parts, example: Request) -> tuple[str | None, tuple[int, int]]:
+    """Ask who answers, then the operation once: who it was (None for an anonymous target), both bodies' sizes.
+
+    CannotTry unless both replies are right.
+    """
     try:
-        who, _ = parts.ask(parts.dialer("identity", {}), {})
-        if who.get("identity") != trial.target.identity:
-            raise CannotTry(
-                "wrong-reply",
-                f"another responder answers at {trial.target.host}:{trial.target.port}: "
-                f"it says {who.get('identity')!r}, not {trial.target.identity!r}",
-            )
+        met = None if parts.target.anonymous else _who_answers(parts)
         reply, sizes = parts.ask(parts.dialer(trial.operation, example), example)
     except CallFailed as failure:
         raise CannotTry(failure.status, f"before measuring: {failure}") from failure
     reason = parts.operation.verify(example, reply)
     if reason is not None:
         raise CannotTry("wrong-reply", f"{trial.operation}: {reason}")
-    return str(who["identity"]), sizes
+    return met, sizes
+
+
+def _who_answers(parts: Parts) -> str:
+    """What the responder calls itself; CannotTry when that is another than it should be, or no name."""
+    target = parts.target
+    who, _ = parts.ask(parts.dialer("identity", {}), {})
+    met = who.get("identity")
+    where = f"{target.host}:{target.port}"
+    if target.identity is not None and met != target.identity:
+        told = f"it says {repr(met)[:_LONGEST_NAME]}, not {target.identity!r}"
+        raise CannotTry("wrong-reply", f"another responder answers at {where}: {told}")
+    if not isinstance(met, str) or not 0 < len(met) <= _LONGEST_NAME:
+        raise CannotTry(
+            "wrong-reply",
+            f"what answers at {where} does not say who it is: its identity is {repr(met)[:_LONGEST_NAME]}, "
+            f"not a text of 1 to {_LONGEST_NAME} characters",
+        )
+    return met
 
 
 def _measure(
-    trial: Trial, parts: Parts, example: Request, record: Record, print_line: Print, clock: Clock, met: str
+    trial: Trial,
+    parts: Parts,
+    example: Request,
+    record: Record,
+    print_line: Print,
+    clock: Clock,
+    met: str | None,
 ) -> Done:
-    """Both phases on the same connections, with the responder that said it is `met`."""
+    """Both phases on the same connections, with the responder that said it is `met`; None for one that cannot say."""
     overlap = trial.connection == "per-request" and trial.load.concurrency > 1
     recorder = Recorder(
         record,
@@ -189,7 +225,7 @@ def _measure(
         in_flight=trial.load.concurrency,
         most_kept_bytes=room_for_replies(),
     )
-    wire = WireMeter(trial.target.host, trial.target.port, overlap=overlap, opened=lambda: recorder.connections)
+    wire = WireMeter(parts.target.host, parts.target.port, overlap=overlap, opened=lambda: recorder.connections)
     work = Work(
         make=parts.make,
         recorder=recorder,

@@ -11,6 +11,7 @@ from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.protocols.websocket import frames
 from services.python.protocols.websocket.connection import ConnectionBase, socket_failure
+from services.python.transports.http.one_address import OneAddress
 
 _CLOSE_TIMEOUT_S = 1
 
@@ -25,7 +26,11 @@ class AiohttpDialer:
 
     async def dial(self) -> AiohttpConnection:
         """Connect and upgrade; CallFailed when either is refused."""
-        session = aiohttp.ClientSession(trust_env=False, timeout=aiohttp.ClientTimeout(total=self._call.timeout_s))
+        session = aiohttp.ClientSession(
+            connector=OneAddress(self._call.host, self._call.port),
+            trust_env=False,
+            timeout=aiohttp.ClientTimeout(total=self._call.timeout_s),
+        )
         try:
             opened = await session.ws_connect(
                 self._url,

@@ -17,6 +17,14 @@ from services.python.protocols.websocket.connection import ConnectionBase, socke
 _CLOSE_TIMEOUT_S = 1
 
 
+class _Connect(connect):
+    """Follows no redirect, which may lead to another host: it is an error like any other status."""
+
+    def process_redirect(self, exc: Exception) -> Exception:
+        """The error itself, and no other address."""
+        return exc
+
+
 class WebSocketsDialer:
     """Opens upgraded connections on the running event loop."""
 
@@ -28,7 +36,7 @@ class WebSocketsDialer:
     async def dial(self) -> WebSocketsConnection:
         """Connect and upgrade; CallFailed when either is refused."""
         try:
-            opened = await connect(
+            opened = await _Connect(
                 self._url,
                 compression=None,
                 proxy=None,
