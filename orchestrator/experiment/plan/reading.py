@@ -11,7 +11,7 @@ from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.factors import Value
 from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, Plan
 from orchestrator.shapes import decode
-from services.python.contract.limits import MAX_PAYLOAD_BYTES
+from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
 
 _SHA256 = re.compile("[0-9a-f]{64}")
 _FILE_NAME = re.compile("[a-z0-9][a-z0-9.-]{0,250}")  # as `payloads` makes them: no folder, nothing hidden
@@ -53,6 +53,8 @@ def read_plan(raw: Any) -> Plan:
     for number, stack in enumerate(plan.stacks):
         require(stack.control_of is None or stack.control_of in stacks, f"stacks.{number}.control_of", stack.control_of)
     require(plan.reference is None or plan.reference in stacks, "reference", plan.reference)
+    for number, operation in enumerate(plan.operations):
+        require(1 <= operation.calls <= MOST_CALLS, f"operations.{number}.calls", operation.calls)
     _require_contrasts(plan, stacks)
     for number, cell in enumerate(plan.cells):
         parts: dict[str, Any] = {}
@@ -60,6 +62,8 @@ def read_plan(raw: Any) -> Plan:
             require(getattr(cell, name) in known, f"cells.{number}.{name}", getattr(cell, name))
             parts[name] = known[getattr(cell, name)]
         _require_factors(f"cells.{number}.factors", cell, parts)
+        is_task = cell.factors["calls"] != 1
+        require(cell.kind == ("task" if is_task else "call"), f"cells.{number}.kind", cell.kind)
         require(cell.timeout_s > 0, f"cells.{number}.timeout_s", cell.timeout_s)
         require(cell.load.concurrency >= 1, f"cells.{number}.load.concurrency", cell.load.concurrency)
         for name in ("requests", "duration_s", "rate_per_s"):
