@@ -25,6 +25,10 @@ OF_KIND: Mapping[Kind, tuple[str, str]] = {
 """A kind of work, as one and as several."""
 
 
+PARTS_SHOWN = 8
+"""Of a sample's parts, in a table; all of them are in summary.json."""
+
+
 def of_part(kind: Kind, place: int) -> str:
     """What a part of a sample is called, by its place in it, from 1: `call 1`."""
     return f"{'call' if kind == 'task' else 'part'} {place}"
