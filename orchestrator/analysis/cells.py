@@ -17,7 +17,7 @@ RAW_CLIENT = "raw"
 
 
 def summarise_cells(run: RunEvidence, checks: Sequence[CheckResult]) -> tuple[CellSummary, ...]:
-    """Every planned cell, those without a sample too; what is told beside another cell leaves out invalid ones."""
+    """Every planned cell, those without a sample too; what relates it to another cell leaves out invalid ones."""
     sound = [cell for cell in run.cells if not failed_in(cell.cell.id, checks)]
     return tuple(_summarise(cell, run, sound) for cell in run.cells)
 

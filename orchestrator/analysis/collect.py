@@ -50,7 +50,7 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
     manifest = run.manifest()
     if manifest.state == "running":
         raise UsageError(
-            f"run {manifest.run_id} is going on in another orch: it can be judged when that has ended",
+            f"run {manifest.run_id} is still in progress in another process",
             hint="wait until it has ended, or name another run",
         )
     plan = read_plan(manifest.plan)
@@ -59,7 +59,7 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
         raise InvalidMeasurement(
             f"run {manifest.run_id} ({run.path}) has no finished trial: there is nothing to summarise",
             hint="why trials failed is in manifest.json and under logs/"
-            + ("" if manifest.state == "complete" else "; `orch run --resume` goes on with it"),
+            + ("" if manifest.state == "complete" else "; `orch run --resume` continues it"),
         )
     readings, floors = _baselines(run, manifest, plan)
     by_cell: dict[str, list[TrialRecord]] = defaultdict(list)

@@ -52,7 +52,7 @@ class Run(Protocol):
         """The run in one document."""
 
     def manifest_bytes(self) -> bytes:
-        """manifest.json as it is stored; InvalidMeasurement when it is not stored, or the journal goes on after it."""
+        """manifest.json as it is stored; InvalidMeasurement when it is not stored, or the journal continues after it."""
 
     def remarks(self) -> tuple[str, ...]:
         """What a reader must know of the manifest and of its signature, a sentence each."""
@@ -239,7 +239,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineReading:
-    """One look at the floor: a baseline record and its numbers, in nanoseconds; no reply, no numbers."""
+    """One reading of the floor: a baseline record and its numbers, in nanoseconds; no reply, no numbers."""
 
     record: BaselineRecord
     n: int
@@ -281,7 +281,7 @@ class TrialEvidence:
         return words.of_trial(self.record.block, self.record.index)
 
     def readings_of(self, kind: str, cell: str | None = None) -> Iterator[BaselineReading]:
-        """The looks with replies, of a kind; of `tcp` those that stand beside the cell."""
+        """The readings of a kind that have replies; of `tcp`, those that belong to the cell."""
         for reading in self.readings:
             if reading.record.kind == kind and reading.n and (cell is None or cell in reading.record.cells):
                 yield reading

@@ -81,8 +81,8 @@ def _repeat_command(command: tuple[str, ...], experiment: str, overrides: tuple[
         return shlex.join(command)
     here, file = Path.cwd(), Path(experiment)
     absolute = Path(os.path.normpath(here / file))
-    told = absolute.relative_to(here) if absolute.is_relative_to(here) else Path(file.name)
-    return shlex.join(["orch", "run", str(told), *(part for override in overrides for part in ("--set", override))])
+    shown = absolute.relative_to(here) if absolute.is_relative_to(here) else Path(file.name)
+    return shlex.join(["orch", "run", str(shown), *(part for override in overrides for part in ("--set", override))])
 
 
 def _manifest_sha256(run: Run) -> str:

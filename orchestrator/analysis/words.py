@@ -1,7 +1,7 @@
-"""Quantities and loads as people read them: the one module for terminal, report, comparisons and checks.
+"""Quantities and loads as people read them, for terminal, report, comparisons and checks alike.
 
-A point is the decimal sign, and commas group digits from a thousand on. A number in running text brings its unit (`ms`,
-`size`); a column of a table has one for all of its rows (`Unit`).
+The decimal sign is a point, and commas group digits from a thousand on. A number in running text carries its unit (`ms`,
+`size`); a column of a table has one unit for all of its rows (`Unit`).
 """
 
 from __future__ import annotations

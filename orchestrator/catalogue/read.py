@@ -61,7 +61,7 @@ def _read(path: Path) -> Manifest:
     try:
         raw = read_json(path)
         if not isinstance(raw, dict):
-            raise ValueError("it is no JSON object")
+            raise ValueError("it is not a JSON object")
         found = decoded(raw)
         if reason := _fault(found, path.parent.name):
             raise ValueError(reason)

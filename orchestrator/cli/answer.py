@@ -85,7 +85,7 @@ def _has_dash(row: Row) -> bool:
 
 
 def _in(unit: words.Unit, milliseconds: float | None, text: str) -> str:
-    """The number in the column's unit; what stands for it (`> 2 s`) where it is known only to be beyond something."""
+    """The number in the column's unit, or a bound (`> 2 s`) where only that is known."""
     return text or "-" if milliseconds is None else unit.text(milliseconds)
 
 
@@ -100,8 +100,8 @@ def _verdict(row: Row) -> str:
         return f"invalid: {', '.join(row.failed_checks)} failed"
     if not row.verdict:
         return "-"
-    told = _standing(row)
-    return "; ".join((told, *(f"{other.reference}: {_standing(other)}" for other in row.others)))
+    standing = _standing(row)
+    return "; ".join((standing, *(f"{other.reference}: {_standing(other)}" for other in row.others)))
 
 
 def _standing(against: Row | Against) -> str:

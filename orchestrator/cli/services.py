@@ -110,8 +110,8 @@ def _made_of(protocol: dict[str, Any]) -> str:
     ends = []
     for responder in protocol["responders"]:
         parts = responder["parts"]
-        told = [parts[name] for name in ("framework", "server", "validation") if parts[name] != "none"]
-        ends.append(f"{responder['name']}: {', '.join(told)}")
+        named = [parts[name] for name in ("framework", "server", "validation") if parts[name] != "none"]
+        ends.append(f"{responder['name']}: {', '.join(named)}")
     first = protocol["responders"][0]["parts"]
     codec = first["codec"] if first["bytes_as"] == "raw" else f"{first['codec']}, bytes as {first['bytes_as']},"
     return f"{protocol['name']}: {codec} over {first['transport']}; {'; '.join(ends)}"

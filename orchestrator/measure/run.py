@@ -164,7 +164,7 @@ def _run(
     part.note(folder.id)
     try:
         with Interrupts() as interrupts:
-            # Whoever ends this run from outside (`orch teardown RUN`) must find the process that holds it.
+            # A command that ends this run from outside (`orch teardown RUN`) must find the process that holds it.
             folder.append({"event": SESSION, "pid": os.getpid(), "started": started_at(os.getpid())})
             context = RunContext(plan=plan, folder=folder, clock=clock, interrupts=interrupts, listener=listener)
             deployment = open_deployment(plan, folder, workspace)
@@ -212,7 +212,7 @@ class Run:
         except HostLost as error:
             lost = ProvisionError(
                 f"lost: {error}; {KEPT}",
-                hint=f"`orch run --resume {self._folder.id}` goes on, where the hosts are the same or can be made the same",
+                hint=f"`orch run --resume {self._folder.id}` continues, if the hosts are the same or can be made the same",
             )
             raise self._explained(lost) from error
         except OutOfTime as error:
@@ -274,7 +274,7 @@ class Run:
             facts = {host.name: host.facts() for host in context.fleet.hosts()}
         self._refuse_another_environment(facts)
         fleet = context.fleet.describe()
-        hosts = {name: asdict(told) for name, told in facts.items()}
+        hosts = {name: asdict(described) for name, described in facts.items()}
         self._folder.append({"event": "fleet", "fleet": fleet, "hosts": hosts})
         for warning in fleet.get("warnings", ()):
             context.warn(warning)

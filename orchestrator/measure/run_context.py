@@ -46,7 +46,7 @@ class RunContext:
     payload_paths: dict[str, str] = field(default_factory=dict)  # on the requesters' hosts, by operation id
     sizes: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # body bytes by `Cell.exchange`
     broken: dict[tuple[str, ...], Failure] = field(default_factory=dict)  # smoke failures by `Cell.exchange`
-    pings: dict[str, int] = field(default_factory=dict)  # how many a look takes, by placement
+    pings: dict[str, int] = field(default_factory=dict)  # how many a reading takes, by placement
     without_ping: set[str] = field(default_factory=set)  # placements whose ends cannot ping each other
     checked_after_s: float = 0.0  # the slowest requester's way from trial to checked
 

@@ -1,4 +1,4 @@
-"""codec size: what travelled is large enough to hold the payload, and the wire carried what the bodies say.
+"""codec size: bodies are large enough to hold the payload, and the wire carried as many bytes as the bodies have.
 
 Random bytes and pictures cannot be made smaller by a codec, so that a body below the payload's size did not carry it.
 Structured records can (that is what codecs are for): of those only the wire is checked. Where bodies are compressed, and a
@@ -40,7 +40,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                     verdict="fail",
                     evidence=evidence,
                     explanation=f"{body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of payload.",
-                    action="The payload did not travel, or was compressed: see the stack's settings.",
+                    action="Check whether the payload was sent at all, or was compressed: see the stack's settings.",
                 )
             )
         elif wires is not None and wires < 0.95 * bodies:
@@ -49,7 +49,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                     verdict="fail" if wires < 0.5 * bodies and cell.cell.connection == "reuse" else "warn",
                     evidence=evidence,
                     explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, bodies {body:,.0f}.",
-                    action="Bodies are compressed or counted wrongly, or connections were closed before they were counted.",
+                    action="Check whether bodies are compressed or miscounted, or connections closed before being counted.",
                 )
             )
         elif (
@@ -61,9 +61,9 @@ def judge(cell: CellEvidence) -> Finding | None:
                 Finding(
                     verdict="fail",
                     evidence=evidence,
-                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, which compressed bodies "
-                    f"of {body:,.0f} do not account for.",
-                    action="They travelled uncompressed, or were sent again (`lost packets`): see both ends' settings.",
+                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, more than "
+                    f"compressed bodies of {body:,.0f} account for.",
+                    action="Check both ends' settings for uncompressed bodies, and `lost packets` for retransmissions.",
                 )
             )
         elif not incompressible and wires is None:
@@ -71,17 +71,20 @@ def judge(cell: CellEvidence) -> Finding | None:
                 Finding(
                     verdict="cannot tell",
                     evidence=evidence,
-                    explanation=f"{body:,.0f} bytes of body {way} per request; what the wire carried is not known.",
-                    action="TCP_INFO counts it on Linux, unless connections overlap or end before they can be read.",
+                    explanation=f"{body:,.0f} bytes of body {way} per request; the bytes on the wire are unknown.",
+                    action="Measure on Linux with `connection: reuse`, where TCP_INFO counts them.",
                 )
             )
         else:
-            told = f"{body:,.0f} bytes of body {way} per request"
-            findings.append(Finding(verdict="pass", evidence=evidence, explanation=f"{told}, as the payload needs."))
+            measured = f"{body:,.0f} bytes of body {way} per request"
+            findings.append(
+                Finding(verdict="pass", evidence=evidence, explanation=f"{measured}, enough for the payload.")
+            )
     if not findings:
         return Finding(
             verdict="cannot tell",
-            explanation="The client library does not say how large its bodies are.",
+            explanation="The client library does not report the size of its bodies.",
+            action="Use a client that reports body sizes.",
         )
     return worst(findings)
 

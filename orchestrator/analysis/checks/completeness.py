@@ -22,8 +22,10 @@ _TELLING = 50  # so many different latencies do not come twice
 _CHECK_REQUESTS = 2  # identity, and one of the operation, per requester, before the record begins
 # May have failed before the responder saw them; an error in the protocol's words may be that of something in between.
 _UNANSWERED = [STATUSES.index(name) for name in STATUSES if name not in ("ok", "wrong-reply", "not-sent", "unverified")]
-_COPIED = "Measure again: a trial that is a copy of another makes intervals narrower than they are."
-_ACTION = "Do not publish this cell: what is missing may be the slowest. The requester's last words are under logs/."
+_COPIED = "Measure again: a copied trial makes intervals too narrow."
+_ACTION = (
+    "Do not publish this cell, as the missing requests may be the slowest. See the requester's output under logs/."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,18 +82,16 @@ def judge(cell: CellEvidence) -> Finding | None:
         evidence = {"trial": trial.record.index, **rows.__dict__, "said": done.rows}
         troubles = []
         if rows.absent or rows.repeated:
-            troubles.append(
-                f"{words.count(rows.absent, 'sequence number')} without a row and {rows.repeated} with several"
-            )
+            troubles.append(f"{words.count(rows.absent, 'sequence number')} missing and {rows.repeated} repeated")
         if rows.out_of_place:
-            troubles.append(f"{words.count(rows.out_of_place, 'request')} of the warm-up lie within the measured phase")
+            troubles.append(f"{words.count(rows.out_of_place, 'warm-up request')} fell within the measured phase")
         if rows.never_sent and not cell.is_open_loop:
             troubles.append(
-                f"{words.count(rows.never_sent, 'request')} entered as not sent, and in a closed loop none is due by itself"
+                f"{words.count(rows.never_sent, 'request')} recorded as not sent, which is impossible in a closed loop"
             )
         if done.rows != rows.recorded or done.requests != rows.measured:
             troubles.append(
-                f"the requester said {done.rows} rows and {done.requests} measured ones, "
+                f"the requester reported {done.rows} rows and {done.requests} measured ones, "
                 f"the record holds {rows.recorded} and {rows.measured}"
             )
         work = "request" if cell.cell.kind == "call" else cell.cell.kind
@@ -109,7 +109,7 @@ def judge_run(run: RunEvidence) -> Finding | None:
 
 
 def _repeated(trials: Iterable[TrialEvidence], where: str, *, across: bool = False) -> list[Finding]:
-    """Samples that were entered more than once: they are one measurement, and tell nothing of the spread between trials."""
+    """Samples that occur more than once: they are one measurement, and say nothing about the spread between trials."""
     found: dict[str, list[TrialEvidence]] = defaultdict(list)
     for trial in trials:
         keys = [requester.samples for requester in trial.record.requesters]
@@ -122,7 +122,7 @@ def _repeated(trials: Iterable[TrialEvidence], where: str, *, across: bool = Fal
             verdict="fail",
             evidence={"trial": same[0].record.index, "trials": [trial.record.index for trial in same]},
             weight=len(same),
-            explanation=f"One measurement is entered {len(same)} times, in {where}: {_named(same)} hold the same samples.",
+            explanation=f"One measurement appears {len(same)} times, in {where}: {_named(same)} hold the same samples.",
             action=_COPIED,
         )
         for same in copies
@@ -147,7 +147,8 @@ def _answered(trial: TrialEvidence, *, is_in_parts: bool) -> Finding:
         return Finding(
             verdict="cannot tell",
             evidence={"trial": trial.record.index},
-            explanation="The responder did not say how many requests it answered.",
+            explanation="The responder did not report how many requests it answered.",
+            action="Use a responder that prints `answered` in its `stats` line.",
         )
     seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
     rows = sum(s.parts if is_in_parts else s.rows - s.never_sent for s in seen)
@@ -170,12 +171,12 @@ def _missing_trials(cell: CellEvidence) -> Finding:
     empty = len(cell.trials) - len(usable)
     some = f"{len(usable)} of {words.count(cell.planned, 'planned trial')} gave samples"
     none = f"No trial of this cell gave a sample: {words.count(cell.planned, 'trial')} planned"
-    without = f", {empty} ended without a measured request or a window that has a length" if empty else ""
+    without = f", {empty} ended without a measured request or with an empty window" if empty else ""
     return Finding(
         verdict="fail" if (cell.failed or empty) and not usable else "warn",
         evidence={"planned": cell.planned, "finished": len(usable), "failed": len(cell.failed), "empty": empty},
         explanation=f"{some if usable else none}, {len(cell.failed)} failed{without}.",
-        action="`orch run --resume` makes what is missing; why trials failed is in the manifest and under logs/.",
+        action="See the manifest and logs/ for why trials failed; `orch run --resume` measures the missing ones.",
     )
 
 

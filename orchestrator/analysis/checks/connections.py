@@ -74,9 +74,9 @@ def _per_request(_cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Ca
             verdict="fail",
             evidence=evidence,
             explanation=(
-                f"{words.count(requests, 'request')} went over {words.count(fewest, 'connection')}{met}: not one for each."
+                f"{words.count(requests, 'request')} used {words.count(fewest, 'connection')}{met}: not one for each."
             ),
-            action="The client keeps connections open by itself: turn its pool off, or declare `connection: reuse`.",
+            action="Turn off the client's connection pool, or declare `connection: reuse`.",
         )
     return _counted(evidence, f"{words.count(requests, 'request')}, a connection for each", peers)
 
@@ -103,26 +103,27 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             verdict="fail" if many else "warn",
             evidence=evidence,
             explanation=(
-                f"{words.count(extra, 'connection')} in {words.count(requests, 'request')} "
-                f"({words.percent(extra / max(requests, 1))}) besides the declared "
+                f"{words.count(extra, 'extra connection')} in {words.count(requests, 'request')} "
+                f"({words.percent(extra / max(requests, 1))}), beyond the declared "
                 f"{words.count(declared, 'connection')} kept open."
             ),
-            action="These are not latencies of kept connections: see whether the responder, or something between, closes "
-            "them, or whether the client opens its own.",
+            action="Find out whether the responder or a device on the path closes connections, or the client opens "
+            "its own: these are not latencies of kept connections.",
         )
     return _counted(
         evidence, f"{words.count(requests, 'request')} over {words.count(carried, 'kept connection')}", peers
     )
 
 
-def _counted(evidence: dict[str, object], told: str, peers: int | None) -> Finding:
+def _counted(evidence: dict[str, object], measured: str, peers: int | None) -> Finding:
     if peers is None:
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation=f"{told}, by the requester alone: the responder did not count its peers.",
+            explanation=f"{measured}, by the requester's count alone: the responder did not report its peers.",
+            action="Use a responder that prints `peers` in its `stats` line.",
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{told}; the responder saw {peers:,} peers.")
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the responder saw {peers:,} peers.")
 
 
 NAME = "connections"

@@ -1,4 +1,4 @@
-"""noise: what else the hosts did while a trial ran. A noisy machine is a warning: the numbers are right, and loud."""
+"""noise: what else the hosts did while a trial ran. A noisy machine is a warning: its numbers are valid, but spread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
 from services.python.contract.counters import HostCounters
 
 _STEAL, _THROTTLED, _PRESSURE, _FOREIGN = 0.01, 0.01, 0.20, 0.25
-_FEWEST_TICKS = 3  # steal is counted in ticks of 10 ms: one or two are within the rounding of a short trial
+_FEWEST_TICKS = 3  # steal is counted in ticks of 10 ms: one or two are rounding in a short trial
 
 
 Counters: TypeAlias = Mapping[str, int | None] | None
@@ -72,8 +72,8 @@ def judge(cell: CellEvidence) -> Finding | None:
     if not findings:
         return Finding(
             verdict="cannot tell",
-            explanation="The hosts have no counters of steal, throttling and pressure.",
-            action="Linux has them; elsewhere, see to it that nothing else runs.",
+            explanation="The hosts have no counters for steal, throttling or pressure.",
+            action="Measure on Linux, which has them, or make sure that nothing else runs.",
         )
     loudest = worst(findings)
     assert loudest is not None  # noqa: S101 - narrows the type
@@ -127,14 +127,14 @@ def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
             evidence=evidence,
             explanation=f"On {noise.where}, during {trial.called}: {'; '.join(text for _, text in loud)}.",
             weight=max(excess for excess, _ in loud),
-            action="Trust differences between stacks of one block, not absolute numbers; or repeat on a quiet machine.",
+            action="Trust differences within a block, not absolute numbers, or repeat on a quiet machine.",
         )
     if all(share is None for share in (noise.steal, noise.throttled, noise.pressure, noise.foreign)):
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
             explanation=f"{noise.where[:1].upper()}{noise.where[1:]} counts neither steal, throttling nor pressure.",
-            action="Linux does; elsewhere, see to it that nothing else runs.",
+            action="Measure on Linux, which does, or make sure that nothing else runs.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation="The hosts were quiet.")
 

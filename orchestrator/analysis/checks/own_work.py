@@ -1,15 +1,15 @@
-"""requester's own work: how much of the time the requester did what is no request's, in the way of requests.
+"""requester's own work: how much of the time the requester spent on work that delays requests but belongs to none.
 
 With several in flight, what it verifies and records stands in the latencies of the others: a requester that is its own limit
 answers slower, and less, by up to that share.
 
 With one in flight it stands between a reply and the next request, where no clock runs: in no latency, and Req/s takes off
-what the requester says of it (`paused_s`). So a client that decodes late, after its clock has stopped, looks quicker than
-one that decodes in time. The rows show how long those pauses are, whoever made them; what is the harness's own is the
-same for every stack of a setting. So each stack is held against the one beside it that pauses least, and what it pauses
+what the requester says of it (`paused_s`). So a client that decodes late, after its clock has stopped, looks faster than
+one that decodes in time. The rows show how long those pauses are, whatever caused them; the harness's own work is
+the same for every stack of a setting. So each stack is compared with the one that pauses least, and what it pauses
 longer, as a share of the time of a request and its pause, is out of line from 5 % on (and 10 µs: the harness's own
 instructions differ by less) and wrong from 30 % on. By itself, where nothing stands beside it or all postpone alike, more
-than a fifth is told (and 20 µs: `tcp` on one host answers in 17 µs), and half is wrong.
+than a fifth is a warning (and 20 µs: `tcp` on one host answers in 17 µs), and more than half a failure.
 
 Limits: honest clients that keep their connections came to 12 µs and less than 1 % beyond the least, with seven stacks on a
 busy machine. Closing a connection per request is in these pauses as well, and clients differ in it honestly (a WebSocket's
@@ -72,7 +72,8 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
                     Finding(
                         verdict="cannot tell",
                         evidence={"trial": trial.record.index},
-                        explanation="The requester did not say how long it verified and recorded.",
+                        explanation="The requester did not report how long it verified and recorded.",
+                        action="Use a requester that prints `entering_s` in its `done` line.",
                     )
                 )
             else:
@@ -81,15 +82,17 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
 
 
 def _judged(trial: int, share: float) -> Finding:
-    told = f"{words.percent(share)} of the time went into verifying and recording"
+    measured = f"{words.percent(share)} of the time went into verifying and recording"
     if share <= _MOST_UNNOTICED:
-        return Finding(verdict="pass", evidence={"trial": trial, "share": share}, weight=share, explanation=f"{told}.")
+        return Finding(
+            verdict="pass", evidence={"trial": trial, "share": share}, weight=share, explanation=f"{measured}."
+        )
     return Finding(
         verdict="fail" if share > _MOST else "warn",
         evidence={"trial": trial, "share": share},
         weight=share,
-        explanation=f"{told}: up to so much of these latencies, and of the throughput, is the requester's own.",
-        action="Compare with stacks that have as much in flight, or read it with fewer; or offer a rate that leaves room.",
+        explanation=f"{measured}: up to that share of latency and throughput is the requester's own.",
+        action="Compare only with stacks that have as many in flight, lower the concurrency, or offer a lower rate.",
     )
 
 
@@ -98,7 +101,7 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
     if mine is None:
         return Finding(
             verdict="cannot tell",
-            explanation=f"Fewer than {_FEWEST} requests one after the other: too few to see what lies between them.",
+            explanation=f"Fewer than {_FEWEST} requests one after the other: too few to judge the pauses between them.",
             action="Ask for more requests per trial.",
         )
     beside = [(other.stack.label, of) for other in _beside(cell, run) if (of := _typical(other)) is not None]
@@ -112,22 +115,22 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
         "share_beyond_least": excess,
         "compared_with": len(beside),
     }
-    told = (
+    measured = (
         f"Between a reply and the next request lie {words.ns(mine.pause_s * 1e9)}, {words.percent(share)} of the time"
     )
     out_of_line, wrong = _LIMITS[cell.cell.connection]
     is_out = excess > out_of_line and excess_s > _LEAST_EXCESS_S
     is_much = share > max(_MUCH_ALONE, out_of_line) and mine.pause_s > _LEAST_ALONE_S
     if not is_out and not is_much:
-        return Finding(verdict="pass", evidence=evidence, weight=excess, explanation=f"{told}.")
+        return Finding(verdict="pass", evidence=evidence, weight=excess, explanation=f"{measured}.")
     is_wrong = (is_out and excess > wrong) or (is_much and share > _MOST_ALONE)
     more = f", {words.ns(excess_s * 1e9)} more than with {label}" if is_out else ""
     return Finding(
         verdict="fail" if is_wrong else "warn",
         evidence=evidence,
         weight=max(excess, share),
-        explanation=f"{told}{more}: work that is in no latency, and that Req/s leaves out where the requester says it.",
-        action="See what the client does once its clock has stopped: decoding belongs before it; verifying costs all alike.",
+        explanation=f"{measured}{more}: work that is in no latency, and not in Req/s where the requester reports it.",
+        action="Check what the client does after its clock stops: decoding belongs before; verifying costs all alike.",
     )
 
 

@@ -63,8 +63,8 @@ def _missing(cell: CellEvidence) -> Finding | None:
         verdict="warn",
         evidence=evidence,
         weight=failed / n,
-        explanation=f"{text}: too few to move a percentile shown, though each counts as slower than every reply.",
-        action="Read the errors by kind in the table.",
+        explanation=f"{text}: too few to move a percentile shown; each counts as slower than every reply.",
+        action="See the errors by kind in the table.",
     )
 
 
@@ -84,28 +84,28 @@ def _finding(trial: TrialEvidence, part: Part, ok: int) -> Finding:
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"Another responder answered: it called itself {met!r}, not {expected!r}.",
-            action="Something else listens at that address: see what runs on the responder's host and between the hosts.",
+            explanation=f"Another responder answered: it identified itself as {met!r}, not {expected!r}.",
+            action="Find out what else listens at that address, on the responder's host or between the hosts.",
         )
     if verified is not None and verified < ok:
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"{ok - verified:,} of {ok:,} counted replies were never compared with what they should be.",
-            action="A latency of an unread reply is no latency: verify every reply in the requester.",
+            explanation=f"{ok - verified:,} of {ok:,} counted replies were never verified.",
+            action="Verify every reply in the requester: the latency of an unread reply means nothing.",
         )
     if wrong:
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"{words.count(wrong, 'wrong reply', 'wrong replies')}, counted as errors: the responder errs.",
-            action="`error_examples` in the manifest shows one; mend the responder and measure again.",
+            explanation=f"{words.count(wrong, 'wrong reply', 'wrong replies')}, counted as errors: the responder is faulty.",
+            action="See `error_examples` in the manifest for one, fix the responder, and measure again.",
         )
     if met is None or verified is None:
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation="The requester did not say whom it met and how many replies it verified.",
+            explanation="The requester did not report which responder answered or how many replies it verified.",
             action="Use a requester that prints `identity` and `verified` in its `done` line.",
         )
     return Finding(

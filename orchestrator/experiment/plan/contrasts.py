@@ -91,12 +91,12 @@ def compared(plan: Plan) -> str:
     """What is compared with what: `compression: gzip against no compression (4 pairs of cells)`."""
     labels = {stack.id: stack.label for stack in plan.stacks}
     asked = [pair for pair in pairs(plan) if not pair.is_control]
-    told = []
+    texts = []
     for contrast in plan.contrasts:
         mine = [pair for pair in asked if pair.factor == contrast.factor]
         if contrast.factor == STACK:
             names = [labels[str(value)] for value in contrast.references or (plan.reference or plan.stacks[0].id,)]
-            told.append(f"stacks with {' and '.join(names)}")
+            texts.append(f"stacks with {' and '.join(names)}")
             continue
         factor = BY_NAME[contrast.factor]
         for reference in contrast.references:
@@ -106,8 +106,8 @@ def compared(plan: Plan) -> str:
                 if value_of(pair.reference, factor.name) == reference
             )
             if values:
-                told.append(f"{factor.title}: {', '.join(values)} against {factor.briefly(reference)}")
-    return f"{'; '.join(told)} ({len(asked):,} {'pair' if len(asked) == 1 else 'pairs'} of cells)"
+                texts.append(f"{factor.title}: {', '.join(values)} against {factor.briefly(reference)}")
+    return f"{'; '.join(texts)} ({len(asked):,} {'pair' if len(asked) == 1 else 'pairs'} of cells)"
 
 
 # ---- what an experiment file asks
@@ -169,7 +169,7 @@ def _find(
             return None
     if not found:
         known = [names[0] for of in values.values() for names in of.values()]
-        located.add(path, f"'{wanted}' is no value of {_or(list(values))} here. {did_you_mean(text, known)}")
+        located.add(path, f"'{wanted}' is not a value of {_or(list(values))} here. {did_you_mean(text, known)}")
         return None
     factors = list(dict.fromkeys(name for name, _ in found))
     if len(factors) > 1:

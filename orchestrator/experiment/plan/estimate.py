@@ -156,7 +156,7 @@ def _traffic(plan: Plan, block_bytes: Mapping[str, float], block_rows: float) ->
 
 
 class _Part:
-    """What one block of one placement takes: its trials, and the looks at its floor."""
+    """What one block of one placement takes: its trials, and the readings of its floor."""
 
     def __init__(self, plan: Plan, placement: Placement, costs: Costs) -> None:
         self._plan, self._placement, self._costs = plan, placement, costs
@@ -282,7 +282,7 @@ class _Trial:
 
 
 def _look_s(plan: Plan, placement: Placement, floors: int, costs: Costs) -> float:
-    """One look at the floor: pings, and a short tcp exchange per size class and connection policy."""
+    """One reading of the floor: pings, and a short tcp exchange per size class and connection policy."""
     rtt_s = _rtt_s(placement)
     exchange_s = min(costs.floor_at_most_s, costs.floor_requests * (rtt_s + costs.default_request_s / _cores(plan)))
     start_s = costs.start_s / 2 / _cores(plan) + costs.between_s

@@ -73,7 +73,7 @@ def _end(
     if requests is not None and duration is not None:
         located.add(
             (*where, "duration"),
-            "`requests` and `duration` both end a trial; for whichever comes first write `requests` and `at_most`.",
+            "`requests` and `duration` both end a trial; to stop at whichever comes first, write `requests` and `at_most`.",
         )
     if duration is not None and ends.at_most is not None:
         located.add((*where, "at_most"), "`duration` is exact; `at_most` goes with `requests`. Leave one out.")
@@ -95,7 +95,7 @@ def _check(located: Located, load: Load, path: tuple[Key, ...]) -> None:
     if load.rate_per_s is not None and load.duration_s is not None and load.rate_per_s * load.duration_s < 1:
         located.add(
             (*path, "rate"),
-            f"at {format_rate(load.rate_per_s)} not one request is sent in {format_duration(load.duration_s)}.",
+            f"at {format_rate(load.rate_per_s)} no request is sent in {format_duration(load.duration_s)}.",
         )
 
 

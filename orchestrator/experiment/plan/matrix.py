@@ -257,4 +257,4 @@ class _Excluder:
     def report_idle(self) -> None:
         for index, is_used in enumerate(self._used):
             if not is_used:
-                self._located.add(("exclude", index), "this leaves nothing out: no cell of the matrix matches it.")
+                self._located.add(("exclude", index), "this excludes nothing: no cell of the matrix matches it.")

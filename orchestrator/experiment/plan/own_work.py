@@ -44,7 +44,7 @@ def sentences(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]
             f"{'; '.join(omitted)}."
         )
     if work := added(stacks, resolved):
-        found.append(f"These latencies hold work that is not the protocol's. {'; '.join(work)}.")
+        found.append(f"These latencies include work that is not the protocol's. {'; '.join(work)}.")
     return tuple(found)
 
 

@@ -155,7 +155,7 @@ def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOp
         if size < SMALLEST_PICTURE:
             located.add(
                 (*path, "bytes", index),
-                f"a picture has at least {SMALLEST_PICTURE} B; {format_size(size)} is too small.",
+                f"a picture takes at least {SMALLEST_PICTURE} B; {format_size(size)} is too small.",
             )
             continue
         full = options.decode == "full"
@@ -177,12 +177,10 @@ def _read_json(located: Located, path: Sequence[Key], name: str) -> bytes | None
     file = located.folder / name
     try:
         if not file.resolve().is_relative_to(located.folder.resolve()):
-            raise UnreadableFile(
-                "lies outside the experiment's folder; copy it there, since a run's folder holds it too"
-            )
+            raise UnreadableFile("is outside the experiment's folder; copy it there, since the run folder includes it")
         content = read_file(file, MOST_JSON_BYTES)
         if sum(content.count(mark) for mark in (b",", b"[", b"{")) > MOST_JSON_VALUES:
-            raise UnreadableFile(f"may hold more than {MOST_JSON_VALUES:,} values: it has so many commas and brackets")
+            raise UnreadableFile(f"may hold more than {MOST_JSON_VALUES:,} values, going by its commas and brackets")
         json.loads(content, parse_constant=_refuse_constant, parse_int=_whole_number)
     except FileNotFoundError:
         located.add(path, f"there is no file {file}; paths are relative to the experiment file.")
@@ -202,12 +200,12 @@ def _read_json(located: Located, path: Sequence[Key], name: str) -> bytes | None
 
 
 def _refuse_constant(name: str) -> None:
-    raise _NotANumber(f"it holds {name}, which JSON has no word for (RFC 8259)")
+    raise _NotANumber(f"it holds {name}, which JSON cannot express (RFC 8259)")
 
 
 def _whole_number(digits: str) -> int:
     if len(digits) > _MOST_DIGITS:
-        raise _NotANumber(f"it holds a number of {len(digits):,} digits, which few readers take")
+        raise _NotANumber(f"it holds a number of {len(digits):,} digits, which few readers accept")
     return 0
 
 
@@ -256,7 +254,7 @@ def _write(plan: Plan, file: PayloadFile, target: Path) -> None:
                 opened.write(piece)
         if digest.hexdigest() != file.sha256:
             raise UsageError(
-                f"{file.source} is not what it was when the plan was made",
+                f"{file.source} has changed since the plan was made",
                 hint=f"plan again: orch plan {plan.experiment_path}",
             )
 

@@ -45,7 +45,7 @@ def _on_this_machine(located: Located, index: int, spec: PlacementSpec) -> Place
         others_in_words = ", ".join(f"`provider: {p.name}` {p.about_distance}" for p in others)
         located.add(
             path,
-            f"provider local has one machine, so '{spec.name}' cannot be had there: its only placement is local."
+            f"provider local has one machine, so '{spec.name}' is not available there: its only placement is local."
             f" {others_in_words}.",
         )
         return None
@@ -144,6 +144,6 @@ def _refuse_two_distances(located: Located, placements: list[Placement]) -> None
             index = [spec.name for spec in located.experiment.placements].index(placement.name)
             located.add(
                 ("placements", index),
-                f"'{placement.name}' and '{first.name}' want different distances between the same two zones"
+                f"'{placement.name}' and '{first.name}' need different distances between the same two zones"
                 f" ({placement.from_zone} and {placement.to_zone}); give one of them zones of its own.",
             )

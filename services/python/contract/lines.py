@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal
 from services.python.contract.limits import MOST_CALLS, Policy
 from services.python.contract.strict import Between, Line, Part, parse, read_line
 
-VERSION: Final = 2  # of the contract; who reads a line of another one refuses it by name
+VERSION: Final = 2  # of the contract; a reader refuses a line of another version, and names both
 
 Port = Annotated[int, Between(0, 65535)]
 Count = Annotated[int, Between(0)]

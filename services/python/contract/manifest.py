@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from services.python.contract.lines import VERSION as CONTRACT
 from services.python.contract.strict import Part, decode
 
-VERSION: Final = 1  # of the manifest; who reads one of another version refuses it by name
+VERSION: Final = 1  # of the manifest; a reader refuses another version, and names both
 FILE: Final = "manifest.json"
 
 

@@ -69,6 +69,10 @@ class InParts(Protocol):
 class Connection(Protocol):
     """One connection of a blocking client."""
 
+    @property
+    def body(self) -> Any:
+        """The body of the last reply, as it came; None where the library keeps it to itself."""
+
     def call(self, request: Request) -> Any:
         """Encode, send, await one request, and read every field of the reply (`protos/fields.md`). Timed. CallFailed."""
 
@@ -91,6 +95,10 @@ class Dialer(Protocol):
 
 class AsyncConnection(Protocol):
     """One connection of an awaiting client; see `Connection`."""
+
+    @property
+    def body(self) -> Any:
+        """See `Connection.body`."""
 
     async def call(self, request: Request) -> Any:
         """See `Connection.call`."""

@@ -78,6 +78,7 @@ class MeasuredChannel:
         self._note = note
         self.sent: Any = 0
         self.received: Any = 0
+        self.body: bytes | None = None
 
     def unary_unary(self, path: str, request_serializer: Any, response_deserializer: Any, **keywords: Any) -> Any:
         """See `grpc.Channel.unary_unary`."""
@@ -90,6 +91,7 @@ class MeasuredChannel:
 
         def parse(data: bytes) -> Any:
             self.received = note(data)
+            self.body = data
             return response_deserializer(data)
 
         return self._channel.unary_unary(path, request_serializer=serialise, response_deserializer=parse, **keywords)
@@ -108,6 +110,11 @@ class GrpcConnectionBase:
         self._channel = channel
         self._lengths = MeasuredChannel(channel, calling.note)
         self._ask = getattr(orch_pb2_grpc.OrchStub(self._lengths), calling.method.name)
+
+    @property
+    def body(self) -> bytes | None:
+        """See `load.client.Connection.body`."""
+        return self._lengths.body
 
     def value(self, reply: GrpcReply) -> Reply:
         """The reply in plain values; a parse-only client's is read only now."""

@@ -63,6 +63,9 @@ def exchange(arguments: tuple[Any, ...], traffic: Traffic) -> Exchange:
 class ConnectionBase:
     """Reads exchanges; never timed."""
 
+    body = None
+    """See `load.client.Connection.body`: the library does not give it."""
+
     def value(self, reply: Exchange) -> Reply:
         """The reply, plain as it is."""
         return reply[0]

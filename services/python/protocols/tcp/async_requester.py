@@ -42,6 +42,8 @@ class LoopDialer:
 class LoopConnection:
     """One connection; see `load.client.AsyncConnection`."""
 
+    body: bytes | None = None
+
     def __init__(self, frames: _Frames, code: int, timeout_s: float) -> None:
         self._frames = frames
         self._code = code
@@ -51,6 +53,7 @@ class LoopConnection:
         """One frame out, one frame in."""
         body = encode_request(self._code, request)
         code, reply = await self._frames.exchange(self._code, body, self._timeout_s)
+        self.body = reply
         return len(body), len(reply), decoded(self._code, code, reply)
 
     def value(self, reply: _Answer) -> Reply:

@@ -47,6 +47,8 @@ class SocketDialer:
 class SocketConnection:
     """One connection; see `load.client.Connection`."""
 
+    body: bytes | None = None
+
     def __init__(self, sock: socket.socket, code: int) -> None:
         self._sock = sock
         self._code = code
@@ -66,6 +68,7 @@ class SocketConnection:
             raise CallFailed("undecodable", str(error)) from error
         if frame is None:
             raise CallFailed("closed", "the responder ended the connection")
+        self.body = frame[1]
         return len(body), len(frame[1]), decoded(self._code, *frame)
 
     def value(self, reply: _Answer) -> Reply:

@@ -68,6 +68,7 @@ class AiohttpConnection(ConnectionBase):
             await self._session.close()
             raise _ended(message)
         received: frames.Frame = message.data
+        self.body = received
         return frames.exchange(sent, received)
 
     async def close(self) -> None:

@@ -64,7 +64,7 @@ class WebSocketConnection(ConnectionBase):
         if opcode == websocket.ABNF.OPCODE_CLOSE:
             self._socket.shutdown()
             raise CallFailed("closed", f"the responder closed the connection: {content[2:].decode(errors='replace')}")
-        received = content if opcode == websocket.ABNF.OPCODE_BINARY else _text(content)
+        self.body = received = content if opcode == websocket.ABNF.OPCODE_BINARY else _text(content)
         return frames.exchange(sent, received)
 
     def close(self) -> None:

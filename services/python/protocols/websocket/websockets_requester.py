@@ -62,7 +62,7 @@ class WebSocketsConnection(ConnectionBase):
         try:
             async with asyncio.timeout(self._timeout_s):
                 await self._socket.send(sent)
-                received = await self._socket.recv()
+                self.body = received = await self._socket.recv()
         except ConnectionClosed as error:
             raise CallFailed("closed", str(error)) from error
         except TimeoutError as error:

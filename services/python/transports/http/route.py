@@ -79,6 +79,9 @@ class Route:
 class HttpConnection:
     """The part of a connection that is the same for every client, and is never timed."""
 
+    body: bytes | None = None
+    """See `load.client.Connection.body`."""
+
     def __init__(self, route: Route) -> None:
         self._route = route
 
