@@ -102,6 +102,7 @@ class RunContext:
             warmup=cell.warmup,
             timeout_s=cell.timeout_s,
             seed=seed,
+            calls=cell.calls,
             knobs=knobs(cell.factors),
             schemas=self.schemas[operation.id] if is_typed else None,
             kind=cell.kind,

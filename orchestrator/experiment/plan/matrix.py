@@ -174,6 +174,7 @@ def _cell(
         load=load,
         warmup=warmup,
         timeout_s=located.experiment.timeout,
+        kind="call" if operation.calls == 1 else "task",
     )
 
 

@@ -67,15 +67,30 @@ class Shape:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """An operation with its payload; `label` e.g. `image 1.58 MB`. Fields as in the process contract's Payload."""
+    """An operation with its payload; `label` e.g. `image 1.58 MB`. Fields as in the process contract's Payload.
+
+    With `calls` above 1 it is a task of so many calls, one after the other: `label` says so, `asked` is one call's.
+    """
 
     id: str
     name: str
     label: str
     payload: dict[str, Any] = field(default_factory=lambda: {"kind": "none"})
-    request_bytes: int = 0  # approximate bytes of content in a request and a reply, for estimates and floors
+    request_bytes: int = 0  # approximate bytes of content in one call's request and reply, for estimates and floors
     reply_bytes: int = 0
     shape: Shape | None = None  # of its document, where a cell carries it as a typed message
+    calls: int = 1
+
+    @property
+    def asked(self) -> str:
+        """What one call asks: the label of the operation that makes it alone."""
+        return self.label.removesuffix(f", {self.calls} calls") if self.calls > 1 else self.label
+
+    def in_task(self, calls: int) -> Operation:
+        """The same as a task of so many calls; itself for one."""
+        if calls == 1:
+            return self
+        return replace(self, id=f"{self.id}-{calls}-calls", label=f"{self.label}, {calls} calls", calls=calls)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +141,18 @@ class Cell:
         """What is done with connections."""
         policy: Any = self.factors["connection"]
         found: Policy = policy
+        return found
+
+    @property
+    def parts(self) -> int | None:
+        """How many parts a right sample has; None where that is not known beforehand."""
+        return self.calls if self.kind == "task" else None
+
+    @property
+    def calls(self) -> int:
+        """How many calls make one sample."""
+        calls: Any = self.factors["calls"]
+        found: int = calls
         return found
 
     @property

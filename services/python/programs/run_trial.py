@@ -23,6 +23,7 @@ from services.python.load.memory import bound_memory, room_for_replies
 from services.python.load.phases import MEASURED, NS, SLOWEST_RATE, WARM_UP, Extent, Phase, arrivals, measured, warm_up
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
+from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
 from services.python.operations import OPERATIONS, Operation
 from services.python.operations.base import Make
 from services.python.operations.files import read_schema
@@ -217,24 +218,30 @@ def _measure(
 ) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`; None for one that cannot say."""
     overlap = trial.connection == "per-request" and trial.load.concurrency > 1
+    is_task = trial.calls > 1
     recorder = Recorder(
         record,
         parts.operation.verify,
-        timeout_s=trial.timeout_s,
+        timeout_s=trial.timeout_s * trial.calls,
         progress=lambda told: print_line(Progress(**told)),
         in_flight=trial.load.concurrency,
         most_kept_bytes=room_for_replies(),
+        kind="task" if is_task else "request",
     )
     wire = WireMeter(parts.target.host, parts.target.port, overlap=overlap, opened=lambda: recorder.connections)
     work = Work(
-        make=parts.make,
+        make=make_task(parts.make, trial.calls) if is_task else parts.make,
         recorder=recorder,
         clock=clock,
         policy=trial.connection,
         concurrency=trial.load.concurrency,
         before_close=wire.before_close,
     )
-    loops = parts.loops(parts.dialer(trial.operation, example), work)
+    dialer = parts.dialer(trial.operation, example)
+    if is_task:
+        tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
+        dialer = tasks(dialer, parts.operation.verify, clock.monotonic_ns)
+    loops = parts.loops(dialer, work)
     due = None if trial.load.rate_per_s is None else arrivals(trial.load, trial.seed)  # before connections wait for it
     # The collector must not run into a sample; what stands now will stand to the end.
     gc.collect()
@@ -359,8 +366,9 @@ def _tallied(tally: Tally) -> dict[str, Any]:
 def _expected_rows(trial: Trial) -> int:
     """How many rows to make room for beforehand."""
     load: Load = trial.load
+    each = 1 if trial.calls == 1 else 1 + trial.calls  # a task and its parts
     warm = max(trial.warmup.requests, int(trial.warmup.at_least_s * _ROWS_PER_S))
     if load.duration_s is None:
-        return warm + (load.requests or 0)
+        return each * (warm + (load.requests or 0))
     by_time = int(load.duration_s * (load.rate_per_s or _ROWS_PER_S) * 1.1)
-    return warm + (by_time if load.requests is None else min(by_time, load.requests))
+    return each * (warm + (by_time if load.requests is None else min(by_time, load.requests)))
