@@ -16,7 +16,6 @@ import strawberry
 from strawberry.scalars import JSON, Base64
 
 from services.python.serve.dispatcher import Dispatcher, Peer
-from services.python.transports.http.asgi import answer
 
 
 class Context(TypedDict):
@@ -108,7 +107,8 @@ class Query:
     async def image(self, info: Info, data: Base64, full_decode: bool) -> Size:
         """See `operations.image`."""
         request = {"data": data, "full_decode": full_decode}
-        return Size(**await answer(info.context["dispatcher"], "image", request, info.context["peer"]))
+        reply = info.context["dispatcher"].answer_async("image", request, info.context["peer"])
+        return Size(**(reply if isinstance(reply, dict) else await reply))
 
 
 schema = strawberry.Schema(query=Query)

@@ -16,7 +16,6 @@ from services.python.protocols.grpc import options
 from services.python.protocols.grpc.responder import bind
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import answer
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
@@ -41,9 +40,8 @@ def _handler(
 ) -> Callable[[Any, grpc.aio.ServicerContext[Any, Any]], Awaitable[Any]]:
     async def handle(message: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
         try:
-            return method.pack_reply(
-                await answer(dispatcher, operation, method.unpack_request(message), context.peer())
-            )
+            reply = dispatcher.answer_async(operation, method.unpack_request(message), context.peer())
+            return method.pack_reply(reply if isinstance(reply, dict) else await reply)
         except ValueError as error:
             return await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
 

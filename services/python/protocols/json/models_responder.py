@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import answer, peer_of, serve_asgi
+from services.python.transports.http.asgi import peer_of, serve_asgi
 from services.python.transports.http.models import (
     AddReply,
     AddRequest,
@@ -87,7 +87,8 @@ def application(dispatcher: Dispatcher) -> FastAPI:
     async def image(picture: ImageRequest, request: Request) -> ImageReply:
         asked = {"data": _bytes(picture.data), "full_decode": picture.full_decode}
         try:
-            return ImageReply(**await answer(dispatcher, "image", asked, peer_of(request.scope)))
+            reply = dispatcher.answer_async("image", asked, peer_of(request.scope))
+            return ImageReply(**(reply if isinstance(reply, dict) else await reply))
         except ValueError as error:
             raise HTTPException(400, str(error)) from error
 

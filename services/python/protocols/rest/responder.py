@@ -8,7 +8,7 @@ from fastapi import Body, FastAPI, HTTPException, Request, Response
 
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import answer, peer_of, serve_asgi
+from services.python.transports.http.asgi import peer_of, serve_asgi
 from services.python.transports.http.models import (
     AddReply,
     AddRequest,
@@ -59,7 +59,8 @@ def application(dispatcher: Dispatcher) -> FastAPI:
     async def image(request: Request, full_decode: bool = False) -> ImageReply:
         picture = {"data": await request.body(), "full_decode": full_decode}
         try:
-            return ImageReply(**await answer(dispatcher, "image", picture, peer_of(request.scope)))
+            reply = dispatcher.answer_async("image", picture, peer_of(request.scope))
+            return ImageReply(**(reply if isinstance(reply, dict) else await reply))
         except ValueError as error:
             raise HTTPException(400, str(error)) from error
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from services.python.codecs.base import expect_mapping
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import answer, peer_of, serve_asgi
+from services.python.transports.http.asgi import peer_of, serve_asgi
 from services.python.transports.http.route import OCTETS
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -36,7 +36,8 @@ def application(dispatcher: Dispatcher) -> Starlette:
     async def image(request: Request) -> Response:
         full_decode = request.query_params.get("full_decode") == "true"
         picture = {"data": await request.body(), "full_decode": full_decode}
-        return JSONResponse(await answer(dispatcher, "image", picture, peer_of(request.scope)))
+        reply = dispatcher.answer_async("image", picture, peer_of(request.scope))
+        return JSONResponse(reply if isinstance(reply, dict) else await reply)
 
     def fields_of(operation: str) -> Endpoint:
         async def endpoint(request: Request) -> Response:

@@ -11,7 +11,7 @@ from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.operations import OPERATIONS
 from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import WebSocketOptions, answer, serve_asgi
+from services.python.transports.http.asgi import WebSocketOptions, serve_asgi
 
 _SELDOM_S = 3600
 
@@ -47,7 +47,8 @@ def _handler(
 ) -> Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]:
     async def handle(session: str, request: dict[str, Any]) -> dict[str, Any]:
         try:
-            return await answer(dispatcher, operation, request, peers[session])
+            reply = dispatcher.answer_async(operation, request, peers[session])
+            return reply if isinstance(reply, dict) else await reply
         except KeyError as error:
             return {"error": f"{operation}: the request lacks {error}"}
         except ValueError as error:

@@ -9,7 +9,7 @@ from services.python.operations import OPERATIONS
 from services.python.protocols.websocket import frames
 from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import WebSocketOptions, answer, serve_asgi
+from services.python.transports.http.asgi import WebSocketOptions, serve_asgi
 
 _PATHS = {f"/{operation}" for operation in (*OPERATIONS, "identity")}
 
@@ -41,7 +41,8 @@ async def _converse(dispatcher: Dispatcher, scope: dict[str, Any], receive: Any,
         frame: frames.Frame = event["bytes"] if text is None else text
         try:
             request = frames.decode_request(frame, full_decode=full_decode)
-            reply = frames.encode_reply(await answer(dispatcher, operation, request, peer))
+            answered = dispatcher.answer_async(operation, request, peer)
+            reply = frames.encode_reply(answered if isinstance(answered, dict) else await answered)
         except KeyError as error:
             reply = frames.encode_reply({"error": f"{operation}: the request lacks {error}"})
         except ValueError as error:

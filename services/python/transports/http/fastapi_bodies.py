@@ -9,7 +9,7 @@ from fastapi import FastAPI, HTTPException, Request, Response
 from services.python.codecs.base import MESSAGES, Codec
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, Serve
-from services.python.transports.http.asgi import answer, peer_of, serve_asgi
+from services.python.transports.http.asgi import peer_of, serve_asgi
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -42,7 +42,9 @@ def _handler(dispatcher: Dispatcher, codec: Codec, message: str) -> Handler:
         except codec.errors as error:
             raise HTTPException(400, f"not a request of {message}: {error}") from error
         try:
-            reply = await answer(dispatcher, operation, asked, peer_of(request.scope))
+            reply = dispatcher.answer_async(operation, asked, peer_of(request.scope))
+            if not isinstance(reply, dict):
+                reply = await reply
         except (KeyError, ValueError) as error:
             raise HTTPException(400, f"{type(error).__name__}: {error}") from error
         return Response(write(reply), media_type=codec.media_type)

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from services.python.codecs.base import MESSAGES, Codec
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, Serve
-from services.python.transports.http.asgi import answer, peer_of, serve_asgi
+from services.python.transports.http.asgi import peer_of, serve_asgi
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -44,7 +44,9 @@ def _endpoint(dispatcher: Dispatcher, codec: Codec, message: str) -> Endpoint:
         except codec.errors as error:
             return PlainTextResponse(f"not a request of {message}: {error}", 400)
         try:
-            reply = await answer(dispatcher, operation, asked, peer_of(request.scope))
+            reply = dispatcher.answer_async(operation, asked, peer_of(request.scope))
+            if not isinstance(reply, dict):
+                reply = await reply
         except (KeyError, ValueError) as error:
             return PlainTextResponse(f"{type(error).__name__}: {error}", 400)
         return Response(write(reply), media_type=codec.media_type)
