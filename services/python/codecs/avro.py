@@ -66,6 +66,7 @@ _ECHOES = {
     "echo/records": _coder("EchoRecords"),
     "echo/document": _document_coder(),
 }
+_NAMED = frozenset(name.removesuffix("Request").lower() for name in _SCHEMAS if name.endswith("Request"))
 
 
 def _request(message: str) -> Coder:
@@ -76,4 +77,6 @@ def _reply(message: str) -> Coder:
     return _ECHOES[message] if message in _ECHOES else _coder(f"{message.title()}Reply")
 
 
-CODEC = Codec(media_type="application/avro", request=_request, reply=_reply, errors=_ERRORS)
+CODEC = Codec(
+    media_type="application/avro", request=_request, reply=_reply, errors=_ERRORS, schemas=_NAMED | frozenset(_ECHOES)
+)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from types import SimpleNamespace
+from functools import partial
 from typing import Any
 
 import grpc
 import grpc.aio
 import uvloop
 
-from services.python.codecs.protobuf import METHODS, Method
-from services.python.generated import orch_pb2_grpc
+from services.python.codecs.protobuf import Method
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.responder import bind
+from services.python.protocols.grpc.service import add_methods
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
 
@@ -25,10 +25,7 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
 
 async def _serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     server = grpc.aio.server(options=options.SERVER, compression=options.compression(dispatcher.knobs))
-    servicer = SimpleNamespace(
-        **{method.name: _handler(dispatcher, operation, method) for operation, method in METHODS.items()}
-    )
-    orch_pb2_grpc.add_OrchServicer_to_server(servicer, server)
+    add_methods(server, partial(_handler, dispatcher))
     actual_port = bind(server, host, port)
     await server.start()
     announce(actual_port)

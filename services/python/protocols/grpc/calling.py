@@ -10,9 +10,8 @@ from typing import Any
 from services.python.codecs import gzipped
 from services.python.codecs import protobuf as messages
 from services.python.contract.offers import Client
-from services.python.generated import orch_pb2_grpc
 from services.python.load.client import CallSpec, Reply, Request
-from services.python.protocols.grpc import options
+from services.python.protocols.grpc import options, service
 
 GrpcReply = tuple[Any, Any, Any]
 """What a client's `call` returns: the reply in plain values (of a parse-only client: its message), and what was noted of
@@ -107,7 +106,7 @@ class GrpcConnectionBase:
         self._size = calling.size
         self._channel = channel
         self._lengths = MeasuredChannel(channel, calling.note)
-        self._ask = getattr(orch_pb2_grpc.OrchStub(self._lengths), calling.method.name)
+        self._ask = service.stub(self._lengths, calling.method)
 
     def value(self, reply: GrpcReply) -> Reply:
         """The reply in plain values; a parse-only client's is read only now."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
+from functools import partial
 from typing import Any
 
 import grpc
 
 from services.python.codecs.protobuf import METHODS, Method
-from services.python.generated import orch_pb2_grpc
 from services.python.protocols.grpc import options
+from services.python.protocols.grpc.service import add_methods
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, CannotServe
 
@@ -24,18 +24,15 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
 
 
 def serve_methods(
-    methods: Mapping[str, Method], dispatcher: Dispatcher, host: str, port: int, announce: Announce
+    every: Mapping[str, Method], dispatcher: Dispatcher, host: str, port: int, announce: Announce
 ) -> None:
-    """See `serve`; `methods`, by operation, say how messages are read and made."""
+    """See `serve`; `every`, by the message's name, says how messages are read and made."""
     server = grpc.server(
         ThreadPoolExecutor(max_workers=_THREADS),
         options=options.SERVER,
         compression=options.compression(dispatcher.knobs),
     )
-    servicer = SimpleNamespace(
-        **{method.name: _handler(dispatcher, operation, method) for operation, method in methods.items()}
-    )
-    orch_pb2_grpc.add_OrchServicer_to_server(servicer, server)
+    add_methods(server, partial(_handler, dispatcher), every)
     actual_port = bind(server, host, port)
     server.start()
     announce(actual_port)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from services.python.codecs.base import MESSAGES, Codec
+from services.python.codecs.base import Codec
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, Serve
 from services.python.transports.http.asgi import peer_of, serve_asgi
@@ -24,8 +24,8 @@ def serving(codec: Codec) -> Serve:
 def application(dispatcher: Dispatcher, codec: Codec) -> Any:
     """The ASGI application: one path for each message."""
     messages = {
-        f"/{message}": (message.partition("/")[0], codec.request(message).read, codec.reply(message).write)
-        for message in MESSAGES
+        f"/{path}": (operation, codec.request(message).read, codec.reply(message).write)
+        for path, (operation, message) in codec.carried().items()
     }
 
     async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, HTTPException, Request, Response
 
-from services.python.codecs.base import MESSAGES, Codec
+from services.python.codecs.base import Codec
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, Serve
 from services.python.transports.http.asgi import peer_of, serve_asgi
@@ -26,13 +26,12 @@ def serving(codec: Codec) -> Serve:
 def application(dispatcher: Dispatcher, codec: Codec) -> FastAPI:
     """The FastAPI application: one path for each message."""
     app = FastAPI()
-    for message in MESSAGES:
-        app.post(f"/{message}")(_handler(dispatcher, codec, message))
+    for path, (operation, message) in codec.carried().items():
+        app.post(f"/{path}")(_handler(dispatcher, codec, operation, message))
     return app
 
 
-def _handler(dispatcher: Dispatcher, codec: Codec, message: str) -> Handler:
-    operation = message.partition("/")[0]
+def _handler(dispatcher: Dispatcher, codec: Codec, operation: str, message: str) -> Handler:
     read, write = codec.request(message).read, codec.reply(message).write
 
     async def handle(request: Request) -> Response:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from services.python.codecs.base import MESSAGES, Codec
+from services.python.codecs.base import Codec
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, Serve
 from services.python.transports.http.asgi import peer_of, serve_asgi
@@ -29,12 +29,14 @@ def serving(codec: Codec) -> Serve:
 def application(dispatcher: Dispatcher, codec: Codec) -> Starlette:
     """The Starlette application: one path for each message."""
     return Starlette(
-        routes=[Route(f"/{message}", _endpoint(dispatcher, codec, message), methods=["POST"]) for message in MESSAGES]
+        routes=[
+            Route(f"/{path}", _endpoint(dispatcher, codec, operation, message), methods=["POST"])
+            for path, (operation, message) in codec.carried().items()
+        ]
     )
 
 
-def _endpoint(dispatcher: Dispatcher, codec: Codec, message: str) -> Endpoint:
-    operation = message.partition("/")[0]
+def _endpoint(dispatcher: Dispatcher, codec: Codec, operation: str, message: str) -> Endpoint:
     read, write = codec.request(message).read, codec.reply(message).write
 
     async def endpoint(request: Request) -> Response:
