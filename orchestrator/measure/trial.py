@@ -180,6 +180,7 @@ class _Making:
             host=host.address,
             identity=self.identity,
             knobs=self.ask.knobs,
+            operations=[self.ask.operation],
         )
         self.responder = host.start(answers.argv("respond", host), cpus=self.pair.responder_cpus)
         processes.callback(self.responder.end)
