@@ -147,7 +147,7 @@ def test_what_there_is_not_is_refused(ends: Implementation, respond_protocol: st
 
 def test_it_may_be_told_what_it_will_be_asked(ends: Implementation, answering: tuple[str, str]):
     with ends.respond(*answering, operations=["add", "echo"]) as responder, responder.connect() as connection:
-        assert connection.ask("add", NUMBERS) == {"sum": NUMBERS["a"] + NUMBERS["b"]}
+        assert connection.ask("echo/data", {"data": b"told"}) == {"data": b"told"}
 
 
 def test_a_port_that_is_taken_is_refused(ends: Implementation, answering: tuple[str, str]):
