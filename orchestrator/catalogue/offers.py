@@ -9,6 +9,7 @@ from typing import Literal
 from typing import Protocol as Interface
 
 from orchestrator.errors import UsageError
+from services.python.contract.limits import Kind
 
 NONE = "none"
 _PYTHON, _FOLDER = "{python}", "{folder}"
@@ -149,12 +150,29 @@ class Protocol:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Operation:
+    """What can be asked: its kind of work, its message with the type of each field, and what it can be asked with.
+
+    `resources` are the settings that it takes from a serve line.
+    """
+
+    name: str
+    message: str
+    request: Mapping[str, str]
+    reply: Mapping[str, str]
+    kind: Kind = "call"
+    payloads: tuple[str, ...] = ("none",)
+    resources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Catalogue:
-    """All languages of a folder, the defaults' own first, and all protocols by name, in alphabetical order."""
+    """All languages of a folder, the defaults' own first, all protocols, in alphabetical order, and all operations."""
 
     folder: Path
     languages: Mapping[str, Language]
     protocols: Mapping[str, Protocol]
+    operations: Mapping[str, Operation] = field(default_factory=dict)
 
     def of_role(self, role: str) -> Language:
         """The first language with a program for that role; UsageError when there is none."""

@@ -94,9 +94,11 @@ def start_responder(
 
 
 @contextmanager
-def responding(protocol: str, implementation: str) -> Iterator[Running]:
+def responding(
+    protocol: str, implementation: str, module: str = "services.python.programs.respond"
+) -> Iterator[Running]:
     """A responder process for as long as the block lasts."""
-    with start_responder(protocol, implementation) as process:
+    with start_responder(protocol, implementation, module=module) as process:
         assert process.stdout is not None
         try:
             yield Running(process=process, port=json.loads(process.stdout.readline())["port"])

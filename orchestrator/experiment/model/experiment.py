@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, field_validator, model_validator
 
+from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.address import PATTERN, parse_address
 from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, STACK, Factor
 from orchestrator.experiment.model.host_rules import MOST_RTT_S, MOST_TTL_S, ZONE_PATTERN
@@ -218,6 +219,20 @@ class ImageOptions(PlainOptions):
     )
 
 
+def _with_operations_without_options(model: type[Model]) -> type[Model]:
+    """Adds a key for every call of the catalogue that needs no payload: it is asked as it is."""
+    keys: dict[str, Any] = {
+        operation.name: (
+            Annotated[PlainOptions | None, Field(description=f"Asked with the message of {operation.message}.")],
+            None,
+        )
+        for operation in catalogue().operations.values()
+        if operation.kind == "call" and "none" in operation.payloads and operation.name not in model.model_fields
+    }
+    return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **keys)
+
+
+@_with_operations_without_options
 class OperationSpec(Strict):
     """What is asked: one operation, with its options where it has any."""
 

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.experiment import EchoOptions, ImageOptions, OperationSpec
@@ -32,11 +33,18 @@ MOST_JSON_VALUES = 500_000
 MOST_FILES_BYTES = 128 * 2**20
 
 _MOST_DIGITS = 1000  # of a number in a JSON payload
-_STAMP_BYTES = 32  # ISO 8601 with microseconds and its offset
 _INTEGER_BYTES = 8
 _RECORD_BYTES = 90  # a record of `services.python.operations.echo.records` as JSON, on average
 _IMAGE_BYTES = 1_580_000
 _ECHO_BYTES = 100
+# Of a field whose content nobody chose; a text is a stamp: ISO 8601 with microseconds and its offset.
+_FIELD_BYTES = {
+    "text": 32,
+    "integer": _INTEGER_BYTES,
+    "number": 8,
+    "flag": 1,
+    **dict.fromkeys(("bytes", "records", "document"), _ECHO_BYTES),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,8 +113,9 @@ def _payloads(located: Located, item: int, spec: OperationSpec) -> Iterator[Aske
     elif isinstance(options, ImageOptions):
         yield from _images(located, item, path, options)
     else:
+        asked = catalogue().operations[spec.name]
         sent, returned = (
-            (_STAMP_BYTES, 2 * _STAMP_BYTES) if spec.name == "timestamp" else (2 * _INTEGER_BYTES, _INTEGER_BYTES)
+            sum(_FIELD_BYTES[kind] for kind in fields.values()) for fields in (asked.request, asked.reply)
         )
         operation = Operation(id=spec.name, name=spec.name, label=spec.name, request_bytes=sent, reply_bytes=returned)
         yield Asked(operation=operation, file=None, item=item)

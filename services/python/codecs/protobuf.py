@@ -1,4 +1,4 @@
-"""From plain values to Protocol Buffers messages and back, one `Method` for each operation.
+"""From plain values to Protocol Buffers messages and back, one `Method` for each message.
 
 Parsing a message decodes none of its fields into Python's values: that happens as each is read. Both ends therefore read
 every field once (`protos/fields.md`); `FORWARDING` is for those who pass a message on unread.
@@ -15,21 +15,31 @@ from google.protobuf.message import DecodeError
 
 from services.python.codecs.base import Codec, Coder
 from services.python.codecs.json import json_text
+from services.python.contract.messages import ECHO, capitals
 from services.python.generated import orch_pb2 as pb
 from services.python.load.client import CallFailed, Request
+from services.python.operations import OPERATIONS, message_named
+
+SERVICE = "orch.v1.Orch"
 
 Message = Any  # what protoc generated has no types that mypy can follow
 
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """How one operation travels: `pack_*` makes messages from plain values, `unpack_*` the reverse, field by field."""
+    """How an operation travels: `pack_*` makes messages from plain values, `unpack_*` the reverse, field by field.
+
+    `name` is that of gRPC's method, `service` of its service; `request` and `reply` are the types of the messages.
+    """
 
     name: str
+    request: Any
+    reply: Any
     pack_request: Callable[[Request], Message]
     unpack_request: Callable[[Message], dict[str, Any]]
     pack_reply: Callable[[Mapping[str, Any]], Message]
     unpack_reply: Callable[[Message], dict[str, Any]]
+    service: str = SERVICE
 
 
 def _pack_echo(message: Callable[..., Message]) -> Callable[[Mapping[str, Any]], Message]:
@@ -98,6 +108,8 @@ def _echoed_unread(request: Message) -> dict[str, Any]:
 METHODS: Mapping[str, Method] = {
     "timestamp": Method(
         name="Timestamp",
+        request=pb.TimestampRequest,
+        reply=pb.TimestampReply,
         pack_request=lambda request: pb.TimestampRequest(request_timestamp=request["request_timestamp"]),
         unpack_request=lambda message: {"request_timestamp": message.request_timestamp},
         pack_reply=lambda reply: pb.TimestampReply(**reply),
@@ -108,6 +120,8 @@ METHODS: Mapping[str, Method] = {
     ),
     "add": Method(
         name="Add",
+        request=pb.AddRequest,
+        reply=pb.AddReply,
         pack_request=lambda request: pb.AddRequest(a=request["a"], b=request["b"]),
         unpack_request=lambda message: {"a": message.a, "b": message.b},
         pack_reply=lambda reply: pb.AddReply(**reply),
@@ -115,6 +129,8 @@ METHODS: Mapping[str, Method] = {
     ),
     "echo": Method(
         name="Echo",
+        request=pb.EchoRequest,
+        reply=pb.EchoReply,
         pack_request=_pack_echo(pb.EchoRequest),
         unpack_request=_unpack_echo,
         pack_reply=_pack_echo(pb.EchoReply),
@@ -122,6 +138,8 @@ METHODS: Mapping[str, Method] = {
     ),
     "image": Method(
         name="Image",
+        request=pb.ImageRequest,
+        reply=pb.ImageReply,
         pack_request=lambda request: pb.ImageRequest(data=request["data"], full_decode=request["full_decode"]),
         unpack_request=lambda message: {"data": message.data, "full_decode": message.full_decode},
         pack_reply=lambda reply: pb.ImageReply(**reply),
@@ -129,6 +147,8 @@ METHODS: Mapping[str, Method] = {
     ),
     "identity": Method(
         name="Identity",
+        request=pb.IdentityRequest,
+        reply=pb.IdentityReply,
         pack_request=lambda _request: pb.IdentityRequest(),
         unpack_request=lambda _message: {},
         pack_reply=lambda reply: pb.IdentityReply(**reply),
@@ -144,12 +164,23 @@ FORWARDING: Mapping[str, Method] = {
 """METHODS for a responder that puts the message it got into its reply, its fields unread."""
 
 
-def method_for(operation: str, example: Request, methods: Mapping[str, Method] = METHODS) -> Method:
+def methods(every: Mapping[str, Method] = METHODS) -> Mapping[str, Method]:
+    """How each operation whose message there is travels, by the operation's name."""
+    found = {operation: message_named(operation).name for operation in ("identity", *OPERATIONS)}
+    return {operation: _named(every[message], operation) for operation, message in found.items() if message in every}
+
+
+def _named(method: Method, operation: str) -> Method:
+    name = capitals(operation)
+    return method if method.name == name else replace(method, name=name)
+
+
+def method_for(operation: str, example: Request, method: Method | None = None) -> Method:
     """The operation's method, once it is sure that the example survives the wire.
 
     CallFailed when it does not: a document may hold what no double can carry, and an ordinary integer field has 32 bits.
     """
-    method = methods[operation]
+    method = method or _named(METHODS[message_named(operation).name], operation)
     try:
         if "document" in example:
             json_text(example["document"])  # a double can be NaN, a JSON value cannot
@@ -167,22 +198,6 @@ def method_for(operation: str, example: Request, methods: Mapping[str, Method] =
     return method
 
 
-_REQUESTS: Mapping[str, Callable[..., Message]] = {
-    "identity": pb.IdentityRequest,
-    "timestamp": pb.TimestampRequest,
-    "add": pb.AddRequest,
-    "echo": pb.EchoRequest,
-    "image": pb.ImageRequest,
-}
-_REPLIES: Mapping[str, Callable[..., Message]] = {
-    "identity": pb.IdentityReply,
-    "timestamp": pb.TimestampReply,
-    "add": pb.AddReply,
-    "echo": pb.EchoReply,
-    "image": pb.ImageReply,
-}
-
-
 def coder(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message], dict[str, Any]]) -> Coder:
     """How messages of this class are written from plain values, and read."""
     parse = kind.FromString
@@ -190,16 +205,20 @@ def coder(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message], d
 
 
 def _request(message: str) -> Coder:
-    operation = message.partition("/")[0]
-    method = METHODS[operation]
-    return coder(_REQUESTS[operation], method.pack_request, method.unpack_request)
+    method = METHODS[message.partition("/")[0]]
+    return coder(method.request, method.pack_request, method.unpack_request)
 
 
 def _reply(message: str) -> Coder:
-    operation = message.partition("/")[0]
-    method = METHODS[operation]
-    return coder(_REPLIES[operation], method.pack_reply, method.unpack_reply)
+    method = METHODS[message.partition("/")[0]]
+    return coder(method.reply, method.pack_reply, method.unpack_reply)
 
 
-CODEC = Codec(media_type="application/protobuf", request=_request, reply=_reply, errors=(DecodeError, ValueError))
+CODEC = Codec(
+    media_type="application/protobuf",
+    request=_request,
+    reply=_reply,
+    errors=(DecodeError, ValueError),
+    schemas=frozenset(METHODS.keys() - {ECHO.name} | ECHO.forms().keys()),
+)
 """The messages of gRPC by themselves, for whoever carries them otherwise."""

@@ -16,7 +16,6 @@ from services.python.codecs.protobuf import Message, Method, as_value, coder, fr
 from services.python.load.client import CallFailed, Request
 
 SERVICE = "orch.document.v1.Documents"
-PATH = f"/{SERVICE}/Echo"
 
 _OR_NULL = "_or_null"
 _FIELD = descriptor_pb2.FieldDescriptorProto
@@ -24,14 +23,7 @@ _FIELD = descriptor_pb2.FieldDescriptorProto
 Convert = Callable[[Any], Any] | None  # None: as it is
 
 
-@dataclass(frozen=True, kw_only=True)
-class TypedMethod(Method):
-    """The echo of a document as its own message, `message`, both ways."""
-
-    message: Any
-
-
-def typed_echo(schema: bytes) -> TypedMethod:
+def typed_echo(schema: bytes) -> Method:
     """How the document of this descriptor set travels. ValueError when the set is not as `protos/documents.md` says."""
     try:
         kinds = _Kinds(descriptor_pb2.FileDescriptorSet.FromString(schema))
@@ -45,12 +37,24 @@ def typed_echo(schema: bytes) -> TypedMethod:
     def unpack(message: Message) -> dict[str, Any]:
         return {"document": read(message)}
 
-    return TypedMethod(
-        name="Echo", pack_request=pack, unpack_request=unpack, pack_reply=pack, unpack_reply=unpack, message=make
+    return Method(
+        name="Echo",
+        service=SERVICE,
+        request=make,
+        reply=make,
+        pack_request=pack,
+        unpack_request=unpack,
+        pack_reply=pack,
+        unpack_reply=unpack,
     )
 
 
-def forwarding(method: TypedMethod) -> TypedMethod:
+def echo_of(schema: bytes | None, make: Callable[[bytes], Method] = typed_echo) -> Method | None:
+    """How a responder echoes the document of its schema, by `make`; None without a schema."""
+    return None if schema is None else make(schema)
+
+
+def forwarding(method: Method) -> Method:
     """The same for a responder that puts the message it got into its reply, its fields unread."""
     return replace(
         method, unpack_request=lambda message: {"document": message}, pack_reply=lambda content: content["document"]
@@ -65,7 +69,7 @@ def method_of(operation: str, example: Request, schema: bytes | None) -> Method:
         typed = typed_echo(schema)
     except ValueError as error:
         raise CallFailed("protocol", str(error)) from error
-    return method_for(operation, example, {operation: typed})
+    return method_for(operation, example, typed)
 
 
 def codec(schema: bytes | None) -> Codec:
@@ -73,7 +77,7 @@ def codec(schema: bytes | None) -> Codec:
     if schema is None:
         return protobuf.CODEC
     typed = typed_echo(schema)
-    document = coder(typed.message, typed.pack_request, typed.unpack_request)
+    document = coder(typed.request, typed.pack_request, typed.unpack_request)
 
     def or_document(of: Callable[[str], Coder]) -> Callable[[str], Coder]:
         return lambda message: document if message == "echo/document" else of(message)

@@ -11,10 +11,14 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
+from typing import Any, Final, Literal
+
+from services.python.contract.messages import Message
 
 _PROTOCOLS = "services.python.protocols"
+_OPERATIONS = "services.python.operations"
 
+ANY: Final = "any"
 NONE = "none"
 RAW = "raw"
 
@@ -93,16 +97,18 @@ class Client:
 class Protocol:
     """A named combination of a codec and a transport, and who can speak it here.
 
-    The first responder is the default one. `sequential` and `concurrent` name the default client at one request in
-    flight and beyond. `round_trips_to_open` counts the round trips that opening a connection costs before the first
-    request can be sent, TCP's own handshake included. `knobs`: the values that all of its responders and clients can be
-    told of a knob (protos/process.md), by its name, the default first; `without_knobs` gives the reason why it has none.
+    `messages` are the names of those that it has a schema for; `ANY` of a protocol that needs none. It carries every
+    operation with such a message. The first responder is the default one. `sequential` and `concurrent` name the default
+    client at one request in flight and beyond. `round_trips_to_open` counts the round trips that opening a connection
+    costs before the first request can be sent, TCP's own handshake included. `knobs`: the values that all of its
+    responders and clients can be told of a knob (protos/process.md), by its name, the default first; `without_knobs` gives
+    the reason why it has none.
     """
 
     name: str
     title: str
     summary: str
-    operations: frozenset[str]
+    messages: frozenset[str] | Literal["any"]
     responders: tuple[Responder, ...]
     clients: tuple[Client, ...]
     sequential: str
@@ -112,6 +118,15 @@ class Protocol:
     knobs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     without_knobs: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def carries(self, message: Message) -> bool:
+        """Whether requests and replies of this message can travel by it."""
+        return not message.is_bare if self.messages == ANY else message.name in self.messages
+
+    @property
+    def operations(self) -> frozenset[str]:
+        """The names of the operations whose message it carries."""
+        return frozenset(name for name, operation in operations().items() if self.carries(operation.message))
 
     def lacks(self, knob: str, value: str) -> str | None:
         """Why neither end can be told so; None when both can."""
@@ -160,6 +175,12 @@ def find_protocol(name: str) -> Protocol:
         if isinstance(protocol, Protocol) and protocol.name == name:
             return protocol
     raise KeyError(name)
+
+
+def operations() -> Mapping[str, Any]:
+    """Every operation by name: the `OPERATIONS` of `services/python/operations/`, which stands on this folder."""
+    every: Mapping[str, Any] = importlib.import_module(_OPERATIONS).OPERATIONS
+    return every
 
 
 @cache

@@ -136,6 +136,11 @@ class PassesASchemaOver(Responder):
         return super().listen({**serve, "schema": None})
 
 
+class PassesOperationsOver(Responder):
+    def listen(self, serve: dict[str, Any]) -> Server:
+        return super().listen({**serve, "operations": []})
+
+
 BROKEN = {one.__name__: one for one in Responder.__subclasses__()}
 
 if __name__ == "__main__":

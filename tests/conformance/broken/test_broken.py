@@ -48,6 +48,7 @@ NOT_OFFERED = "test_what_there_is_not_is_refused"
 SCHEMA = "test_a_schema_that_cannot_be_used_is_refused"
 PORT = "test_it_listens_on_the_port_it_was_given"
 TAKEN = "test_a_port_that_is_taken_is_refused"
+TOLD = "test_it_may_be_told_what_it_will_be_asked"
 MANY = "test_many_connections_are_answered_at_once"
 REPLIES = "test_every_message_is_answered_rightly"
 ERRORS = "test_what_is_no_message_gets_an_error_and_others_an_answer"
@@ -71,6 +72,7 @@ RESPONDERS = {
     "NoLastWords": NO_SERVE_LINE,
     "PassesKnobsOver": NOT_OFFERED,
     "PassesASchemaOver": SCHEMA,
+    "PassesOperationsOver": NOT_OFFERED,
 }
 REQUESTERS = {
     "AnyIdentityWillDo": "test_another_responder_is_refused",
@@ -115,7 +117,7 @@ LIGHT = {("respond", "WrongSum"), ("request", "AnotherSchedule")}
 OTHERS: dict[tuple[str, str], set[str]] = {
     ("respond", "WrongIdentity"): set(),
     ("respond", "AnotherIdentityOnTheWire"): set(),
-    ("respond", "ReadyBeforeListening"): {ENDS, ERRORS, IDENTITY, MANY, REPLIES, STATS, STDOUT, UNKNOWN_LINE},
+    ("respond", "ReadyBeforeListening"): {ENDS, ERRORS, IDENTITY, MANY, REPLIES, STATS, STDOUT, TOLD, UNKNOWN_LINE},
     ("respond", "AnotherPort"): {TAKEN},
     ("respond", "WrongSum"): {MANY},
     ("respond", "ErrorsAsReplies"): set(),

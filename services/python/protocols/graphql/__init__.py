@@ -23,7 +23,7 @@ PROTOCOL = Protocol(
     name="graphql",
     title="GraphQL",
     summary="GraphQL queries with variables over HTTP/1.1, the query's text sent every time; bytes as base64",
-    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=frozenset({"timestamp", "add", "echo", "image"}),
     responders=(
         Responder(
             name="strawberry",

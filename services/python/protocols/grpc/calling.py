@@ -9,11 +9,10 @@ from typing import Any
 
 from services.python.codecs import gzipped
 from services.python.codecs.protobuf import Method
-from services.python.codecs.typed import PATH, TypedMethod, method_of
+from services.python.codecs.typed import method_of
 from services.python.contract.offers import Client
-from services.python.generated import orch_pb2_grpc
 from services.python.load.client import CallSpec, Reply, Request
-from services.python.protocols.grpc import options
+from services.python.protocols.grpc import options, service
 
 GrpcReply = tuple[Any, Any, Any]
 """What a client's `call` returns: the reply in plain values (of a parse-only client: its message), and what was noted of
@@ -98,14 +97,6 @@ class MeasuredChannel:
         return self._channel.unary_unary(path, request_serializer=serialise, response_deserializer=parse, **keywords)
 
 
-def _stub(channel: MeasuredChannel, method: Method) -> Any:
-    """What asks for the method, as generated code does."""
-    if not isinstance(method, TypedMethod):
-        return getattr(orch_pb2_grpc.OrchStub(channel), method.name)
-    kind = method.message
-    return channel.unary_unary(PATH, request_serializer=kind.SerializeToString, response_deserializer=kind.FromString)
-
-
 class GrpcConnectionBase:
     """One channel, which is one HTTP/2 connection, with one call in flight."""
 
@@ -118,7 +109,7 @@ class GrpcConnectionBase:
         self._size = calling.size
         self._channel = channel
         self._lengths = MeasuredChannel(channel, calling.note)
-        self._ask = _stub(self._lengths, calling.method)
+        self._ask = service.stub(self._lengths, calling.method)
 
     @property
     def body(self) -> bytes | None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
+from functools import partial
 from typing import Any
 
 import grpc
 
 from services.python.codecs.protobuf import METHODS, Method
-from services.python.codecs.typed import SERVICE, TypedMethod, typed_echo
-from services.python.generated import orch_pb2_grpc
+from services.python.codecs.typed import echo_of, typed_echo
 from services.python.protocols.grpc import options
+from services.python.protocols.grpc.service import add_methods
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, CannotServe
 
@@ -25,41 +25,24 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
 
 
 def serve_methods(
-    methods: Mapping[str, Method],
+    every: Mapping[str, Method],
     dispatcher: Dispatcher,
     host: str,
     port: int,
     announce: Announce,
-    typed: Callable[[bytes], TypedMethod] = typed_echo,
+    typed: Callable[[bytes], Method] = typed_echo,
 ) -> None:
-    """See `serve`; `methods`, by operation, say how messages are read and made, and `typed` those of a schema."""
+    """See `serve`; `every`, by the message's name, says how messages are read and made, and `typed` those of a schema."""
     server = grpc.server(
         ThreadPoolExecutor(max_workers=_THREADS),
         options=options.SERVER,
         compression=options.compression(dispatcher.knobs),
     )
-    servicer = SimpleNamespace(
-        **{method.name: _handler(dispatcher, operation, method) for operation, method in methods.items()}
-    )
-    orch_pb2_grpc.add_OrchServicer_to_server(servicer, server)
-    if dispatcher.schema is not None:
-        echo = typed(dispatcher.schema)
-        add_typed(server, echo, _handler(dispatcher, "echo", echo))
+    add_methods(server, partial(_handler, dispatcher), every, echo_of(dispatcher.schema, typed))
     actual_port = bind(server, host, port)
     server.start()
     announce(actual_port)
     server.wait_for_termination()
-
-
-def add_typed(server: Any, method: TypedMethod, handler: Callable[..., Any]) -> None:
-    """Let a blocking or awaiting server answer the service of a schema's file."""
-    kind = method.message
-    handlers = {
-        method.name: grpc.unary_unary_rpc_method_handler(
-            handler, request_deserializer=kind.FromString, response_serializer=kind.SerializeToString
-        )
-    }
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
 
 
 def bind(server: Any, host: str, port: int) -> int:

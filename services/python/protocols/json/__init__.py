@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import AS_IT_IS, Protocol, Responder
+from services.python.contract.offers import ANY, AS_IT_IS, Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
@@ -17,7 +17,7 @@ PROTOCOL = Protocol(
     name="json",
     title="JSON",
     summary="JSON objects as HTTP/1.1 bodies, as CBOR, Avro, MessagePack and Protocol Buffers are; bytes as base64",
-    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=ANY,
     responders=(
         *responders("json", _PARTS),
         Responder(

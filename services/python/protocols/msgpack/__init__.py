@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import AS_IT_IS, Protocol
+from services.python.contract.offers import ANY, AS_IT_IS, Protocol
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
@@ -11,7 +11,7 @@ PROTOCOL = Protocol(
     name="msgpack",
     title="MessagePack",
     summary="MessagePack maps (msgpack) as HTTP/1.1 bodies; bytes and pictures as binary values",
-    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=ANY,
     responders=responders("msgpack", bare("MessagePack"), "msgpack"),
     clients=clients("services.python.protocols.msgpack.requester", "msgpack"),
     knobs=gzipped.KNOBS,

@@ -8,7 +8,7 @@ PROTOCOL = Protocol(
     name="tcp",
     title="TCP",
     summary="length-prefixed binary frames on a bare TCP connection: the floor",
-    operations=frozenset({"timestamp", "add", "echo", "image", "exchange"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "exchange"}),
     responders=(
         Responder(
             name="threads",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
-from services.python.contract.offers import AS_IT_IS, Client, Parts, Protocol, Responder
+from services.python.contract.offers import ANY, AS_IT_IS, Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
 
 _CLIENT_SETTINGS: Mapping[str, str] = {"permessage-deflate": "off", "pings": "off", "proxies": "not used"}
@@ -14,7 +14,7 @@ PROTOCOL = Protocol(
     name="websocket",
     title="WebSocket",
     summary="JSON text frames, or binary frames for bytes and pictures, over one upgraded connection",
-    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=ANY,
     responders=(
         Responder(
             name="uvicorn",

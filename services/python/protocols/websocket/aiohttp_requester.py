@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import aiohttp
 
@@ -23,6 +24,7 @@ class AiohttpDialer:
         self._call = call
         self._url = frames.url(call)
         self._encode = frames.encoder(call)
+        self._decode = frames.decoder(call)
 
     async def dial(self) -> AiohttpConnection:
         """Connect and upgrade; CallFailed when either is refused."""
@@ -41,7 +43,7 @@ class AiohttpDialer:
         except (aiohttp.ClientError, OSError) as error:
             await session.close()
             raise _failure(error) from error
-        return AiohttpConnection(session, opened, self._encode)
+        return AiohttpConnection(session, opened, self._encode, self._decode)
 
 
 class AiohttpConnection(ConnectionBase):
@@ -52,10 +54,12 @@ class AiohttpConnection(ConnectionBase):
         session: aiohttp.ClientSession,
         opened: aiohttp.ClientWebSocketResponse,
         encode: Callable[[Request], frames.Frame],
+        decode: Callable[[frames.Frame], Any],
     ) -> None:
         self._session = session
         self._socket = opened
         self._encode = encode
+        self._decode = decode
 
     async def call(self, request: Request) -> frames.Exchange:
         """Send a frame, await a frame."""
@@ -74,7 +78,7 @@ class AiohttpConnection(ConnectionBase):
             raise _ended(message)
         received: frames.Frame = message.data
         self.body = received
-        return frames.exchange(sent, received)
+        return frames.exchange(sent, received, self._decode)
 
     async def close(self) -> None:
         """Close the connection as RFC 6455 says, and the session that held it."""

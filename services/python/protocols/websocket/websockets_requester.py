@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, WebSocketException
@@ -32,6 +33,7 @@ class WebSocketsDialer:
         self._call = call
         self._url = frames.url(call)
         self._encode = frames.encoder(call)
+        self._decode = frames.decoder(call)
 
     async def dial(self) -> WebSocketsConnection:
         """Connect and upgrade; CallFailed when either is refused."""
@@ -53,15 +55,22 @@ class WebSocketsDialer:
             raise CallFailed("undecodable", str(error)) from error
         except OSError as error:
             raise socket_failure(error) from error
-        return WebSocketsConnection(opened, self._encode, self._call.timeout_s)
+        return WebSocketsConnection(opened, self._encode, self._decode, self._call.timeout_s)
 
 
 class WebSocketsConnection(ConnectionBase):
     """One upgraded connection. It ends with its first failure: a late reply would be taken for the next one's."""
 
-    def __init__(self, opened: ClientConnection, encode: Callable[[Request], frames.Frame], timeout_s: float) -> None:
+    def __init__(
+        self,
+        opened: ClientConnection,
+        encode: Callable[[Request], frames.Frame],
+        decode: Callable[[frames.Frame], Any],
+        timeout_s: float,
+    ) -> None:
         self._socket = opened
         self._encode = encode
+        self._decode = decode
         self._timeout_s = timeout_s
 
     async def call(self, request: Request) -> frames.Exchange:
@@ -76,7 +85,7 @@ class WebSocketsConnection(ConnectionBase):
         except TimeoutError as error:
             self._socket.transport.abort()
             raise CallFailed("timeout", f"no reply within {self._timeout_s} s") from error
-        return frames.exchange(sent, received)
+        return frames.exchange(sent, received, self._decode)
 
     async def close(self) -> None:
         """Close the connection as RFC 6455 says."""

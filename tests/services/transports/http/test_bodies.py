@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from services.python import codecs
-from services.python.codecs.base import MESSAGES, Codec, message_of
+from services.python.codecs.base import Codec, message_of
 from services.python.codecs.protobuf import METHODS
 
 # A codec that is added is tested with its like, without being entered anywhere.
@@ -62,7 +62,7 @@ def test_every_codec_is_found() -> None:
     assert {"cbor", "msgpack", "avro", "json", "protobuf"} <= CODECS.keys()
 
 
-@pytest.mark.parametrize("message", MESSAGES)
+@pytest.mark.parametrize("message", REQUESTS)
 @pytest.mark.parametrize("name", CODECS)
 @settings(deadline=None)
 @given(data=st.data())
@@ -76,7 +76,7 @@ def test_every_message_comes_back_as_it_went(name: str, message: str, data: Any)
         assert coder.read(coder.write(fields)) == fields
 
 
-@pytest.mark.parametrize("message", MESSAGES)
+@pytest.mark.parametrize("message", REQUESTS)
 @pytest.mark.parametrize("name", CODECS)
 @settings(deadline=None)
 @given(junk=st.binary(max_size=100))
