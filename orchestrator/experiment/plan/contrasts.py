@@ -62,11 +62,12 @@ def value_of(cell: Cell, factor: str) -> Value:
 def _apart_from(name: str, cell: Cell) -> tuple[object, ...]:
     """What two cells have in common that differ in the stack, or in this factor and those that vary with it."""
     if name == STACK:
-        return (cell.operation, cell.placement, cell.load)
+        return (cell.operation, cell.placement, cell.load, cell.kind == "codec")
     factor = BY_NAME[name]
     free = [factor, *(BY_NAME[other] for other in factor.varies_with)]
     load = {key: value for key, value in vars(cell.load).items() if key not in [f.attribute for f in free]}
     return (
+        cell.kind == "codec",  # it is compared with its like alone
         "" if factor.belongs_to == "operation" else cell.operation,
         "" if factor.belongs_to == "placement" else cell.placement,
         tuple(load.values()),

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 
-from orchestrator.catalogue.offers import NONE, Client, Responder
+from orchestrator.catalogue.offers import NONE, Client, Protocol, Responder
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.experiment.plan.plan import Plan
 
 PROTOCOL = ("codec", "transport")
 """The parts that make a protocol."""
 
-PARTS = (*PROTOCOL, "framework", "validation", "client", "connection", "language", "reading")
-"""All parts, in the order in which they are named; `framework` is with its server, `reading` is which fields are read."""
+PARTS = (*PROTOCOL, "library", "framework", "validation", "client", "connection", "language", "reading")
+"""All parts, in the order in which they are named; `framework` is with its server, `reading` is which fields are read.
+
+A codec alone has a `library` in place of a client, and nothing that carries messages.
+"""
 
 BYTES = "bytes"
 _KINDS_OF_BYTES = ("bytes", "image")  # of payloads
@@ -34,6 +37,18 @@ def parts_of(responder: Responder, client: Client) -> dict[str, str]:
         "client": client.name,
         "language": ", asked in ".join(languages),
         "reading": "; ".join(filter(None, (responder.omits, client.omits))) or "every field",
+    }
+
+
+def parts_alone(protocol: Protocol, client: Client) -> dict[str, str]:
+    """The parts of a codec alone: that of the protocol's messages, and the library that a client codes them with."""
+    of = protocol.responder().parts
+    return {
+        "codec": of.codec,
+        BYTES: of.bytes_as,
+        "library": client.name,
+        "language": client.language.title,
+        "reading": client.omits or "every field",
     }
 
 
@@ -59,7 +74,7 @@ def in_use(plan: Plan, stack: str, connection: str, operations: Container[str]) 
         return {}
     if not any(o.id in operations and o.payload.get("kind") in _KINDS_OF_BYTES for o in plan.operations):
         parts.pop(BYTES, None)
-    return {**parts, "connection": connection}
+    return {**parts, "connection": connection} if "client" in parts else parts
 
 
 def against_reference(plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:

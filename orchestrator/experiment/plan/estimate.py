@@ -27,6 +27,7 @@ _SEGMENT_BYTES = 1400  # bodies up to it share one tcp floor
 _ROW_BYTES = record_layout.ROW.size
 _PARQUET_ROW_BYTES = 12  # zstd, delta encoding; the constant columns cost next to nothing
 _PARQUET_FILE_BYTES = 12_000
+_ROWS_OF_A_CODEC = 3  # the sample, encoding and decoding
 _LOOPBACK_RTT_S = 0.00005
 _OPENING = 8  # measure.floors: the exchange that opens the window of a large floor is as many times as large
 _FASTER = 2.0  # a closed loop without a count may make so many times the requests that are expected
@@ -45,6 +46,8 @@ class Costs:
     default_request_s: float = 0.0006
     open_s: float = 0.0002  # a connection, both ends
     byte_s: float = 1.5e-9  # a byte of a body, both ends
+    codec_s: float = 1.5e-5  # a codec alone: a small message encoded, decoded, compared and entered
+    codec_byte_s: float = 2.0e-8  # likewise, a byte of content
     start_s: float = 0.3  # starting a responder and a requester
     between_s: float = 0.3  # elapsed: readiness, record, conversion
     remote_s: float = 0.3  # elapsed: starting and fetching over SSH
@@ -170,8 +173,10 @@ class _Part:
         """Count a cell of the placement."""
         trial = _Trial(self._plan, cell, operation, self._placement, self._costs)
         self.trials_s += trial.elapsed_s
-        self.rows += trial.rows
-        self.rows_at_most += trial.rows_at_most
+        self.rows += trial.rows * (_ROWS_OF_A_CODEC if cell.kind == "codec" else 1)
+        self.rows_at_most += trial.rows_at_most * (_ROWS_OF_A_CODEC if cell.kind == "codec" else 1)
+        if cell.kind == "codec":
+            return
         self._trial_bytes += trial.rows * wire_bytes(operation)
         self._trial_at_most_bytes += trial.rows_at_most * wire_bytes(operation)
         if cell.stack not in self._externals:
@@ -183,6 +188,8 @@ class _Part:
 
     @property
     def looks_s(self) -> float:
+        if not self._floors:
+            return 0.0
         return _look_s(self._plan, self._placement, len(self._floors), self._costs) * self._looks
 
     @property
@@ -262,12 +269,16 @@ class _Trial:
     def _cpu_s(self) -> float:
         """CPU of one request, both ends together."""
         body_bytes = self._operation.request_bytes + self._operation.reply_bytes
+        if self._cell.kind == "codec":
+            return self._costs.codec_s + self._costs.codec_byte_s * body_bytes
         opening_s = self._costs.open_s if self._cell.connection == "per-request" else 0.0
         small_s = self._costs.request_s.get(self._cell.stack, self._costs.default_request_s)
         return small_s + opening_s + self._costs.byte_s * body_bytes
 
     def _distance_s(self) -> float:
-        """What the network takes of one request: round trips, and the time on the wire."""
+        """What the network takes of one request: round trips, and the time on the wire; nothing of a codec alone."""
+        if self._cell.kind == "codec":
+            return 0.0
         largest = max(self._operation.request_bytes, self._operation.reply_bytes)
         round_trips = 1
         if self._cell.connection == "per-request":

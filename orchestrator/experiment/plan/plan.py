@@ -109,15 +109,15 @@ class Cell:
 
     @property
     def connection(self) -> Policy:
-        """What is done with connections."""
-        policy: Any = self.factors["connection"]
+        """What is done with connections; a codec alone has none, and what encodes and decodes is kept."""
+        policy: Any = self.factors["connection"] or "reuse"
         found: Policy = policy
         return found
 
     @property
     def parts(self) -> int | None:
         """How many parts a right sample has; None where that is not known beforehand."""
-        return None
+        return 2 if self.kind == "codec" else None  # encoding and decoding
 
     @property
     def setting(self) -> tuple[object, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 from google.protobuf import struct_pb2
 from google.protobuf.message import DecodeError
 
+from services.python.codecs.alone import Message as Alone
 from services.python.codecs.base import Codec, Coder
 from services.python.codecs.json import json_text
 from services.python.generated import orch_pb2 as pb
@@ -202,3 +203,17 @@ def _reply(message: str) -> Coder:
 
 CODEC = Codec(media_type="application/protobuf", request=_request, reply=_reply, errors=(DecodeError, ValueError))
 """The messages of gRPC by themselves, for whoever carries them otherwise."""
+
+
+def _parsed(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message], dict[str, Any]]) -> Alone:
+    return Alone(write=_coder(kind, pack, unpack).write, read=kind.FromString, value=unpack)
+
+
+PARSING: Mapping[str, tuple[Alone, Alone]] = {
+    operation: (
+        _parsed(_REQUESTS[operation], method.pack_request, method.unpack_request),
+        _parsed(_REPLIES[operation], method.pack_reply, method.unpack_reply),
+    )
+    for operation, method in METHODS.items()
+}
+"""Each operation's request and reply for whoever passes them on: parsed, and read when nobody times it."""
