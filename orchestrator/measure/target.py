@@ -12,7 +12,7 @@ from orchestrator import lines
 from orchestrator.catalogue.read import protocols
 from orchestrator.hosts.base import ContractBroken, Pair, Process
 from orchestrator.measure.interrupts import Interrupts
-from services.python.contract import lines as told
+from services.python.contract.lines import Target as Told
 from services.python.contract.responder_lines import Ready, Serve, Stats
 from services.python.contract.strict import Line
 
@@ -43,7 +43,7 @@ class Target(Protocol):
     def start(self) -> None:
         """Begin to get ready, without waiting; TrialFailed when that cannot be."""
 
-    def await_ready(self) -> told.Target | None:
+    def await_ready(self) -> Told | None:
         """Wait until it can be asked; what requesters are told of it, None where nobody is asked. TrialFailed."""
 
     def stats(self, stage: str) -> Stats | None:
@@ -85,13 +85,13 @@ class Launched:
         self._process = host.start(language.argv("respond", host), cpus=self.pair.responder_cpus)
         self._send(serve.to_json(), "start")
 
-    def await_ready(self) -> told.Target:
+    def await_ready(self) -> Told:
         """Wait for the ready line."""
         ready = of_contract(lines.ready, self._line("start", READY_S, "the responder was not ready"), "start")
         if ready.identity != self.identity:
             raise TrialFailed("start", "identity", "the responder answers with another identity than it was given")
         self.ready = ready
-        return told.Target(host=self.pair.responder.address, port=ready.port, identity=self.identity)
+        return Told(host=self.pair.responder.address, port=ready.port, identity=self.identity)
 
     def stats(self, stage: str) -> Stats:
         """Ask on stdin, and wait for the line."""
@@ -171,9 +171,9 @@ class Given(_Unlaunched):
     port: int
     is_anonymous: bool = False
 
-    def await_ready(self) -> told.Target:
+    def await_ready(self) -> Told:
         """Where it is; who it is, the requester finds out."""
-        return told.Target(host=self.host, port=self.port, anonymous=self.is_anonymous)
+        return Told(host=self.host, port=self.port, anonymous=self.is_anonymous)
 
 
 class NoTarget(_Unlaunched):

@@ -26,9 +26,9 @@ from orchestrator.measure.target import (
     of_contract,
 )
 from orchestrator.results.lines import Failure
-from services.python.contract import lines as contract
 from services.python.contract.limits import Kind, Policy
 from services.python.contract.lines import Load, Payload, Trial, Warmup
+from services.python.contract.lines import Target as Told
 from services.python.contract.requester_lines import Checked, Done, Failed, Progress
 from services.python.contract.responder_lines import Ready, Stats
 
@@ -121,7 +121,7 @@ class _Making:
     pair: Pair
     name: str
     target: Target
-    told: contract.Target | None = None
+    told: Told | None = None
     stats_before: Stats | None = None
     stats: Stats | None = None
     parts: tuple[Part, ...] = ()

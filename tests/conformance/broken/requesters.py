@@ -18,6 +18,18 @@ class AnyIdentityWillDo(Requester):
         return True
 
 
+class KeepsWhomItMetToItself(Requester):
+    def done_line(self, more: dict[str, Any] | None = None) -> dict[str, Any]:
+        return {**super().done_line(more), "identity": self.trial["target"]["identity"]}
+
+
+class AsksTheAnonymous(Requester):
+    def read(self, text: str) -> dict[str, Any]:
+        trial = super().read(text)
+        trial["target"]["anonymous"] = False
+        return trial
+
+
 class AnyReplyIsRight(Requester):
     def is_right(self, name: str, fields: dict[str, Any], reply: dict[str, Any]) -> bool:
         return True

@@ -66,6 +66,8 @@ RESPONDERS = {
 }
 REQUESTERS = {
     "AnyIdentityWillDo": "test_another_responder_is_refused",
+    "KeepsWhomItMetToItself": "test_without_an_identity_it_says_whom_it_met",
+    "AsksTheAnonymous": "test_one_that_is_anonymous_is_not_asked_who_it_is",
     "AnyReplyIsRight": KINDS,
     "NoHeader": RECORD,
     "AnotherVersionOfTheRecord": RECORD,

@@ -117,4 +117,7 @@ def _filled(fields: dict[str, Any], rule: dict[str, Any], definitions: dict[str,
             filled[key] = _filled(fields.get(key, {}), definitions[inner["$ref"].rpartition("/")[2]], definitions)
         elif "default" in inner:
             filled.setdefault(key, inner["default"])
+            part = next((way["$ref"] for way in inner.get("anyOf", ()) if "$ref" in way), None)
+            if part is not None and filled[key] is not None:
+                filled[key] = _filled(filled[key], definitions[part.rpartition("/")[2]], definitions)
     return filled

@@ -21,6 +21,7 @@ CLIENT = "reference"
 NS = 10**9
 WARM_UP, MEASURED = 0, 1
 MOST_IN_A_ROW = 50
+LONGEST_NAME = 200
 MESSAGES = {"timestamp", "add", "echo", "image", "exchange"}
 
 
@@ -69,6 +70,8 @@ class Phase:
 class Requester:
     """One process. What a broken one does otherwise is a method of its own."""
 
+    met: str | None = None  # what the responder called itself
+
     def run(self) -> NoReturn:
         text = sys.stdin.readline()
         threading.Thread(target=self.await_end_of_stdin, daemon=True).start()
@@ -104,6 +107,8 @@ class Requester:
             raise NoSuchTrial("load: neither requests nor duration_s would end this trial")
         if load["concurrency"] < 1 or (load["rate_per_s"] is not None and load["rate_per_s"] <= 0):
             raise NoSuchTrial("load: a concurrency of at least 1, a rate above 0")
+        if trial["target"] is None:
+            raise NoSuchTrial("it names no target, and every client here asks somebody")
         self.wire = WIRES[trial["protocol"]]
         self.asks = self.requests()
         self.check()
@@ -119,10 +124,11 @@ class Requester:
         target = self.trial["target"]
         name, fields = self.asks(1)
         try:
-            with self.dial() as connection:
-                who = connection.ask("identity", {}).get("identity")
-            if not self.is_identity(who):
-                raise Failed("wrong-reply", f"another responder answers: {who!r}, not {target['identity']!r}")
+            if not target["anonymous"]:
+                with self.dial() as connection:
+                    self.met = connection.ask("identity", {}).get("identity")
+                if not self.is_identity(self.met):
+                    raise Failed("wrong-reply", f"another responder answers: {self.met!r}, not {target['identity']!r}")
             with self.dial() as connection:
                 reply, sent, received = connection.ask_and_count(name, fields)
         except (OSError, Ended, Undecodable, ProtocolError) as error:
@@ -132,7 +138,8 @@ class Requester:
         print_line({"type": "checked", "contract": VERSION, "body_bytes_sent": sent, "body_bytes_received": received})
 
     def is_identity(self, who: Any) -> bool:
-        return who == self.trial["target"]["identity"]
+        expected = self.trial["target"]["identity"]
+        return who == expected or (expected is None and isinstance(who, str) and 0 < len(who) <= LONGEST_NAME)
 
     def is_right(self, name: str, fields: dict[str, Any], reply: dict[str, Any]) -> bool:
         return is_right(name, fields, reply)
@@ -305,8 +312,7 @@ class Requester:
             self.store(row)
 
     def done_line(self, more: dict[str, Any] | None = None) -> dict[str, Any]:
-        identity = self.trial["target"]["identity"]
-        return {"type": "done", "contract": VERSION, "identity": identity, "client": CLIENT, **(more or {})}
+        return {"type": "done", "contract": VERSION, "identity": self.met, "client": CLIENT, **(more or {})}
 
     def summary(self) -> dict[str, Any]:
         measured = [row for row in self.rows if row.phase == MEASURED and row.status != STATUS["not-sent"]]
