@@ -68,7 +68,7 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
                 yield (protocol["name"], responder["name"]), f"{protocol['name']}/{responder['name']}"
     elif wanted == "asking":
         for protocol in spoken if everything else spoken[:2]:
-            clients = [client["name"] for client in protocol["clients"]]
+            clients = [client["name"] for client in protocol["clients"] if client.get("kind", "call") == "call"]
             for client in clients if everything else ends.default_clients(protocol["name"]):
                 yield (protocol["name"], client), f"{protocol['name']}/{client}"
     elif wanted == "pair":
@@ -83,7 +83,7 @@ def _pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str
     """Protocol, responder, client, operation: each responder with the default client, and the reverse."""
     for protocol in ends.protocols:
         responders = [responder["name"] for responder in protocol["responders"]]
-        clients = [client["name"] for client in protocol["clients"]]
+        clients = [client["name"] for client in protocol["clients"] if client.get("kind", "call") == "call"]
         default = ends.default_clients(protocol["name"])[0]
         both = [(responder, default) for responder in responders]
         both += [(responders[0], client) for client in clients if client != default]

@@ -22,6 +22,10 @@ Severity = Literal["fatal", "serious", "note"]
 CALLS: frozenset[Kind] = frozenset({"call"})
 
 
+CODECS: frozenset[Kind] = frozenset({"codec"})
+"""Work without a network: one message after the other, encoded and decoded."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """What a check says of one cell, or of the run; `weight` orders findings of one verdict, the gravest first."""

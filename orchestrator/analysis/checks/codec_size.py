@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import inf
 
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence
 
 _INCOMPRESSIBLE = ("bytes", "image", "exchange")
@@ -98,4 +98,4 @@ def _bodies(cell: CellEvidence, way: str) -> tuple[int | None, int | None, int]:
     return body, carried, requests
 
 
-CHECK = Check(name="codec size", severity="serious", kinds=CALLS, judge=judge)
+CHECK = Check(name="codec size", severity="serious", kinds=CALLS | CODECS, judge=judge)

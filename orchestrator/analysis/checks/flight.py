@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import Nanoseconds
 
@@ -422,14 +422,14 @@ CHECKS = (
     Check(
         name=IN_FLIGHT,
         severity="fatal",
-        kinds=CALLS,
+        kinds=CALLS | CODECS,
         observe=peak,
         judge=judge_peak,
     ),
     Check(
         name=LITTLE,
         severity="fatal",
-        kinds=CALLS,
+        kinds=CALLS | CODECS,
         observe=busy,
         judge=judge_little,
     ),

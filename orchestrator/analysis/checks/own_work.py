@@ -27,7 +27,7 @@ from statistics import median
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples
 
 NAME = "requester's own work"
@@ -145,4 +145,4 @@ def _beside(cell: CellEvidence, run: RunEvidence) -> Iterable[CellEvidence]:
             yield other
 
 
-CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge_beside=judge)
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS | CODECS, observe=observe, judge_beside=judge)

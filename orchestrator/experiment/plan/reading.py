@@ -10,6 +10,7 @@ from typing import Any
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.address import is_askable, parse_address
 from orchestrator.experiment.model.factors import Value
+from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, External, Plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.shapes import decode
@@ -65,7 +66,10 @@ def read_plan(raw: Any) -> Plan:
             parts[name] = known[getattr(cell, name)]
         _require_factors(f"cells.{number}.factors", cell, parts)
         require(cell.timeout_s > 0, f"cells.{number}.timeout_s", cell.timeout_s)
+        require((cell.kind == "codec") is (parts["stack"].responder == NOBODY), f"cells.{number}.kind", cell.kind)
         require(cell.load.concurrency >= 1, f"cells.{number}.load.concurrency", cell.load.concurrency)
+        if cell.kind == "codec":
+            require(refusal_of_load(cell.load) is None, f"cells.{number}.load", describe_load(cell.load))
         for name in ("requests", "duration_s", "rate_per_s"):
             value = getattr(cell.load, name)
             require(value is None or value > 0, f"cells.{number}.load.{name}", value)
@@ -103,7 +107,7 @@ def _require_factors(place: str, cell: Cell, parts: dict[str, Any]) -> None:
     for name, value in expected.items():
         require(cell.factors[name] == value, f"{place}.{name}", cell.factors[name])
     for factor in factors.OF_THE_CALL:
-        known = {level.value for level in factor.levels}
+        known = {level.value for level in factor.levels} if cell.kind != "codec" else {None}
         require(cell.factors[factor.name] in known, f"{place}.{factor.name}", cell.factors[factor.name])
 
 
