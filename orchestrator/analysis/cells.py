@@ -40,7 +40,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         operation_id=cell.operation.id,
         placement=cell.placement.name,
         placement_id=cell.placement.id,
-        load=words.of_load(cell.cell.load),
+        load=words.of_load(cell.cell.load, cell.cell.calls),
         distribution=cell.distribution,
         errors=dict(errors),
         requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
@@ -61,8 +61,10 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         not_sent=sum(t.not_sent for t in cell.trials),
         not_sent_reasons=tuple(sorted({words.not_sent(p.done) for t in cell.trials for p in t.parts} - {""})),
         replies=replace(cell.replies, curve=()) if cell.replies and errors else None,
-        timeout=cell.cell.timeout_s * 1e3,
+        timeout=cell.cell.timeout_s * cell.cell.calls * 1e3,
         planned_trials=cell.planned,
+        kind=cell.cell.kind,
+        parts=cell.parts_ms,
     )
 
 

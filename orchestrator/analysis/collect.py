@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from orchestrator.analysis import statistics as st
+from orchestrator.analysis import words
 from orchestrator.analysis.evidence import (
     COLUMNS,
     OK,
@@ -23,14 +24,16 @@ from orchestrator.analysis.evidence import (
     Samples,
     Totals,
     TrialEvidence,
+    parts_of,
 )
 from orchestrator.analysis.statistics import Nanoseconds
-from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, TrialSummary
+from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, Strip, TrialSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
+from services.python.contract.limits import Kind
 from services.python.contract.lines import STATUSES
 
 Observe = Callable[[Samples], Any]
@@ -101,22 +104,20 @@ def _cell(
     made = [t for t in trials if t.outcome == "ok"]
     pool: list[Nanoseconds] = []
     failures: list[int] = []
-    limit_ns = cell.timeout_s * 1e9
+    pieces: dict[int, list[Nanoseconds]] = defaultdict(list)
+    limit_ns = cell.timeout_s * cell.calls * 1e9
     strips = _StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
     evidence = []
     for record in made:
-        parts = [
-            (
-                part,
-                Samples(
-                    run.samples(part.samples, COLUMNS),
-                    is_open_loop=cell.load.rate_per_s is not None,
-                    in_flight=cell.load.concurrency,
-                ),
-            )
-            for part in record.requesters
-            if part.samples
-        ]
+        parts = []
+        for part in record.requesters:
+            if part.samples:
+                columns = run.samples(part.samples, COLUMNS)
+                is_open_loop, in_flight = cell.load.rate_per_s is not None, cell.load.concurrency
+                parts.append((part, Samples(columns, is_open_loop=is_open_loop, in_flight=in_flight)))
+                if cell.kind != "call":
+                    for place, took in parts_of(columns).items():
+                        pieces[place].append(took)
         ordered = _merge([samples.ordered_ns for _, samples in parts])
         totals, errors = _totals(cell, parts), _errors([s for _, s in parts])
         not_sent = sum(s.never_sent_ns.size for _, s in parts)
@@ -160,6 +161,17 @@ def _cell(
         distribution=of_all,
         replies=replies,
         strip=strips.strip(),
+        parts_ms=tuple(_part(cell.kind, place, _merge(took)) for place, took in sorted(pieces.items())),
+    )
+
+
+def _part(kind: Kind, place: int, took: Nanoseconds) -> PartSummary:
+    ordered = np.sort(took)
+    return PartSummary(
+        name=words.of_part(kind, place),
+        n=int(ordered.size),
+        median=st.quantile(ordered, 0.5) / st.NS_PER_MS,
+        p99=st.finite(st.supported_quantile(ordered, 0.99)),
     )
 
 

@@ -15,9 +15,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from orchestrator import record_layout
 from orchestrator.analysis import words
 from orchestrator.analysis.statistics import Nanoseconds
-from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, TrialSummary
+from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, Strip, TrialSummary
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
 from services.python.contract.lines import STATUSES
@@ -34,8 +35,11 @@ COLUMNS = (
     "bytes_sent",
     "bytes_received",
     "status",
+    "kind",
 )
 OK = 0
+_SAMPLES = [record_layout.KINDS.index(name) for name in ("request", "task", "codec")]
+_PART = record_layout.KINDS.index("part")
 NOT_SENT = STATUSES.index("not-sent")
 
 
@@ -60,7 +64,8 @@ class Run(Protocol):
 class Samples:
     """One requester's record of one trial. Arrays of the measured phase are in the order of sending.
 
-    What an open loop had due and never sent is in none of them: `never_sent_ns` holds when it was due.
+    What an open loop had due and never sent is in none of them: `never_sent_ns` holds when it was due. A sample's parts and
+    a stream's events are rows of the record and no samples: only `recorded` counts them.
 
     `latency_ns` counts from the *intended* send time (equal to the real one in a closed loop) to the decoded reply, of
     successful requests; `call_ns` counts from the real send time, of the same requests.
@@ -69,6 +74,11 @@ class Samples:
     def __init__(
         self, columns: Mapping[str, npt.NDArray[Any]], *, is_open_loop: bool = False, in_flight: int = 1
     ) -> None:
+        self.recorded = int(columns["sequence"].size)
+        kinds = columns.get("kind")
+        if kinds is not None and kinds.any():
+            is_sample = np.isin(kinds, _SAMPLES)
+            columns = {name: values[is_sample] for name, values in columns.items()}
         self._columns = columns
         self.is_open_loop = is_open_loop
         self.in_flight = in_flight  # as declared
@@ -87,7 +97,7 @@ class Samples:
 
     @property
     def rows(self) -> int:
-        """Rows of the record, warm-up included."""
+        """Samples of the record, warm-up included."""
         return int(self._columns["sequence"].size)
 
     @property
@@ -210,6 +220,13 @@ class Samples:
         return latency
 
 
+def parts_of(columns: Mapping[str, npt.NDArray[Any]]) -> dict[int, Nanoseconds]:
+    """How long each right part of the measured samples took, by its place in them, from 1; empty without parts."""
+    kept = (columns["kind"] == _PART) & (columns["phase"] == 1) & (columns["status"] == OK)
+    places, took = columns["sequence"][kept], (columns["received_ns"] - columns["sent_ns"])[kept]
+    return {int(place): took[places == place] for place in np.unique(places)}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Part:
     """One requester's part in a trial: what it said at the end, and what each check saw in its samples."""
@@ -287,6 +304,7 @@ class CellEvidence:
     strip: Strip | None
     is_one_machine: bool = True  # both ends share its CPUs and their counters, as hosts of a lab do
     is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile
+    parts_ms: tuple[PartSummary, ...] = ()  # of its samples, where they have parts
     one_host: Distribution | None = None  # right replies of the same stack, operation, policy and load on `local`
 
     @property

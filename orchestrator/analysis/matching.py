@@ -18,7 +18,7 @@ from orchestrator.experiment.model.factors import BY_NAME
 Factors = Mapping[str, str]
 
 # What `_factors` and `effort` read of a plan's cell.
-_KNOWN = frozenset({"id", "stack", "operation", "placement", "factors", "load", "warmup", "timeout_s"})
+_KNOWN = frozenset({"id", "stack", "operation", "placement", "factors", "load", "warmup", "timeout_s", "kind"})
 
 
 @dataclass(frozen=True, kw_only=True)

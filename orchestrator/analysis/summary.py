@@ -16,6 +16,7 @@ from orchestrator.experiment.model.factors import STACK, Value, of_the_call, sho
 from orchestrator.results.documents import sealed
 from orchestrator.shapes import decode_json
 from orchestrator.strict_json import parse_json
+from services.python.contract.limits import Kind
 
 SCHEMA_VERSION = 1
 
@@ -101,6 +102,16 @@ class Strip:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PartSummary:
+    """One part of a cell's samples: a task's first call, say. Right parts of all trials; milliseconds."""
+
+    name: str
+    n: int
+    median: float
+    p99: float | None  # None with too few of them
+
+
+@dataclass(frozen=True, kw_only=True)
 class CellSummary:
     """Everything the report says of a cell. Labels are the plan's."""
 
@@ -137,6 +148,8 @@ class CellSummary:
     replies: Distribution | None = None  # the right replies alone; None where every request got one, or none did
     timeout: float | None = None  # ms
     planned_trials: int = 0
+    kind: Kind = "call"
+    parts: tuple[PartSummary, ...] = ()  # in their order; empty where samples have none
 
     @property
     def protocol(self) -> str:

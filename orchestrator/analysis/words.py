@@ -24,8 +24,21 @@ OF_KIND: Mapping[Kind, tuple[str, str]] = {
 }
 """A kind of work, as one and as several."""
 
+OF_SAMPLE: Mapping[Kind, str] = {"call": "request", "task": "task", "stream": "event", "codec": "message"}
+"""What one sample of a kind of work is."""
+
 NOT_OURS = "orch did not start the responder, which tells it nothing"
 """Why a check cannot tell what the responder's own account would say."""
+
+_OF_CODEC = ("encode", "decode")
+
+
+def of_part(kind: Kind, place: int) -> str:
+    """What a part of a sample is called, by its place in it, from 1: `call 1`, `encode`."""
+    if kind == "codec" and place <= len(_OF_CODEC):
+        return _OF_CODEC[place - 1]
+    return f"{'call' if kind == 'task' else 'part'} {place}"
+
 
 _MOST_DECIMALS = 12  # of a bound beside 1, or beside the other bound
 
@@ -122,8 +135,13 @@ def interval_of(interval: Sequence[float]) -> str:
     return VAGUE if is_vague(interval) else f"95 % interval {ms(interval[0])} to {ms(interval[1])}"
 
 
-def of_load(load: Load) -> str:
-    """A load in words, e.g. `1,000 requests, 1 in flight` or `500/s (poisson) for 10 s, at most 250 in flight`."""
+def of_load(load: Load, calls: int = 1) -> str:
+    """A load in words, e.g. `1,000 requests, 1 in flight` or `500/s (poisson) for 10 s, at most 250 in flight`.
+
+    With `calls` above 1 it is one of tasks: `1,000 tasks, 1 in flight, each of 3 calls, one after the other`.
+    """
+    if calls > 1:
+        return f"{of_load(load).replace(' request', ' task', 1)}, each of {calls} calls, one after the other"
     ends = []
     if load.requests is not None:
         ends.append(count(load.requests, "request"))

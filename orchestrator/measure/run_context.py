@@ -99,6 +99,7 @@ class RunContext:
             warmup=cell.warmup,
             timeout_s=cell.timeout_s,
             seed=seed,
+            calls=cell.calls,
             knobs=knobs(cell.factors),
             kind=cell.kind,
             external=stack.external,

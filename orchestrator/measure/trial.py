@@ -49,6 +49,7 @@ class Ask:
     warmup: Warmup = field(default_factory=Warmup)
     timeout_s: float = 30.0
     seed: int = 0
+    calls: int = 1
     knobs: dict[str, str] = field(default_factory=dict)
     kind: Kind = "call"
     external: External | None = None  # who answers; a responder is started where it is None
@@ -200,6 +201,7 @@ class _Making:
             warmup=ask.warmup,
             timeout_s=ask.timeout_s,
             seed=ask.seed + number,
+            calls=ask.calls,
             start_at_unix_ns=start_at,
             knobs=ask.knobs,
         )

@@ -19,7 +19,8 @@ from services.python.contract.limits import Kind
 
 Severity = Literal["fatal", "serious", "note"]
 
-CALLS: frozenset[Kind] = frozenset({"call"})
+CALLS: frozenset[Kind] = frozenset({"call", "task"})
+"""Work made of calls: one, or several that are timed as one."""
 
 
 CODECS: frozenset[Kind] = frozenset({"codec"})

@@ -18,20 +18,22 @@ _FRAMED_BYTES = 256  # below, a codec's own few bytes outweigh the content
 
 def _most_on_the_wire(cell: CellEvidence, bodies: int, requests: int) -> float:
     """Compressed bodies, a tenth more, and two thousand bytes of headers a request: no protocol here needs as many."""
-    return inf if cell.cell.factors["compression"] == "none" else 1.1 * bodies + 2_000 * requests
+    return inf if cell.cell.factors["compression"] == "none" else 1.1 * bodies + 2_000 * requests * cell.cell.calls
 
 
 def judge(cell: CellEvidence) -> Finding | None:
     """Both directions: body against content, wire against body."""
     findings = []
-    contents = (cell.operation.request_bytes, cell.operation.reply_bytes)
+    contents = [size * cell.cell.calls for size in (cell.operation.request_bytes, cell.operation.reply_bytes)]
     for way, content in zip(("sent", "received"), contents, strict=True):
         bodies, wires, requests = _bodies(cell, way)
         if not requests or bodies is None:
             continue
         body = bodies / requests
         evidence = {"way": way, "content_bytes": content, "body_bytes": body, "wire_bytes": wires and wires / requests}
-        incompressible = cell.operation.payload.get("kind") in _INCOMPRESSIBLE and content >= _FRAMED_BYTES
+        incompressible = (
+            cell.operation.payload.get("kind") in _INCOMPRESSIBLE and content >= _FRAMED_BYTES * cell.cell.calls
+        )
         if incompressible and body < 0.99 * content:
             findings.append(
                 Finding(

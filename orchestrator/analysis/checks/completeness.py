@@ -30,7 +30,9 @@ _ACTION = "Do not publish this cell: what is missing may be the slowest. The req
 class Rows:
     """What the record holds, warm-up included where not said otherwise: the responder's count does not know of phases."""
 
-    rows: int
+    recorded: int  # rows of the record, those of parts too
+    rows: int  # samples
+    parts: int
     measured: int
     never_sent: int
     absent: int  # sequence numbers between 1 and the last that have no row
@@ -45,7 +47,9 @@ def observe(samples: Samples) -> Rows:
     numbers = samples.sequences
     repeated = int((np.diff(numbers) == 0).sum())
     return Rows(
+        recorded=samples.recorded,
         rows=samples.rows,
+        parts=samples.recorded - samples.rows,
         measured=samples.measured,
         never_sent=int(samples.never_sent_ns.size),
         absent=int(numbers[-1]) - (samples.rows - repeated) if samples.rows else 0,
@@ -85,12 +89,12 @@ def judge(cell: CellEvidence) -> Finding | None:
             troubles.append(
                 f"{words.count(rows.never_sent, 'request')} entered as not sent, and in a closed loop none is due by itself"
             )
-        if done.rows != rows.rows or done.requests != rows.measured:
+        if done.rows != rows.recorded or done.requests != rows.measured:
             troubles.append(
                 f"the requester said {done.rows} rows and {done.requests} measured ones, "
-                f"the record holds {rows.rows} and {rows.measured}"
+                f"the record holds {rows.recorded} and {rows.measured}"
             )
-        findings.append(_finding(troubles, evidence, f"{words.count(rows.rows, 'request')}, each recorded once."))
+        findings.append(_finding(troubles, evidence, f"{words.count(rows.rows, words.OF_SAMPLE[cell.cell.kind])}, each recorded once."))
     if cell.cell.kind != "codec":  # it has nobody who answers
         findings += [_answered(cell, trial) for trial in cell.trials]
     findings += _repeated(cell.trials, "trials of this cell")
@@ -137,7 +141,7 @@ def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Fin
 
 
 def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
-    """The responder's own count against the record's."""
+    """The responder's own count against the record's: it knows of a task's calls, and not of tasks."""
     before, after = trial.record.stats_before, trial.record.stats
     if before is None or after is None:
         return Finding(
@@ -148,7 +152,8 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
             else "The responder did not say how many requests it answered.",
         )
     seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
-    rows, unanswered = sum(s.rows - s.never_sent for s in seen), sum(s.unanswered for s in seen)
+    rows = sum(s.parts if cell.cell.kind == "task" else s.rows - s.never_sent for s in seen)
+    unanswered = sum(s.unanswered for s in seen)
     answered = after.answered - before.answered
     # A library may ask again by itself after a lost connection, and an awaited reply may come after the count.
     slack = len(trial.parts) * _CHECK_REQUESTS + unanswered

@@ -16,12 +16,15 @@ Three bounds, from the strictest to the loosest, and what each is worth:
   Beyond TCP's initial window it bounds only where TCP itself does not limit it, which takes a kept connection whose window
   a larger exchange has opened. How fast another one is depends on its own past (see `measure.floors`); so a call that is
   quicker than an exchange which is no bound is shown as that, and never as "above the floor".
+
+A task of n calls takes n of each at least: n times the bound, and n times what that is uncertain by. An exchange on a new
+connection bounds it once, as the task opens one for all its calls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
@@ -45,6 +48,20 @@ class _Bound:
     least_ns: float
     uncertain_ns: float
     why_not: str | None = None
+    is_of_each_call: bool = True
+    work: str = "call"
+
+    def of_task(self, calls: int) -> _Bound:
+        """The bound of so many calls, one after the other; itself for one."""
+        if calls == 1 or not self.is_of_each_call:
+            return self
+        return replace(
+            self,
+            name=f"{self.name} of {calls} calls",
+            least_ns=self.least_ns * calls,
+            uncertain_ns=self.uncertain_ns * calls,
+            work="task",
+        )
 
 
 def observe(samples: Samples) -> int | None:
@@ -56,7 +73,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     """Each trial's quickest call against every bound that was measured beside it."""
     findings = []
     for trial, part, quickest in cell.parts(NAME):
-        bounds = list(_bounds(trial, part, cell))
+        bounds = [bound.of_task(cell.cell.calls) for bound in _bounds(trial, part, cell)]
         if quickest is not None and bounds:
             is_far = cell.placement.kind != "local"
             findings += [_finding(trial, quickest, bound, is_far=is_far) for bound in bounds]
@@ -92,6 +109,7 @@ def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_B
             least_ns=least,
             uncertain_ns=max(0.1 * least, _disagreement(echoes)) if far else 0.75 * least,
             why_not=_why_no_bound(cell, echoes),
+            is_of_each_call=cell.cell.connection == "reuse",
         )
 
 
@@ -126,7 +144,9 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
         "uncertain_ms": bound.uncertain_ns / 1e6,
         "shortfall": shortfall_ns / bound.least_ns,
     }
-    numbers = f"the quickest call took {words.ns(quickest_ns)}, the {bound.name} beside it {words.ns(bound.least_ns)}"
+    numbers = (
+        f"the quickest {bound.work} took {words.ns(quickest_ns)}, the {bound.name} beside it {words.ns(bound.least_ns)}"
+    )
     if bound.why_not is not None and shortfall_ns > 0:
         # On one machine this happens every day; over a distance it makes the share above the floor meaningless.
         return Finding(
@@ -143,7 +163,7 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
             explanation=f"Impossible: {numbers}, uncertain by no more than {words.ns(bound.uncertain_ns)}.",
             action=_ACTION,
         )
-    if shortfall_ns > 0 and bound.name == _EXCHANGE:
+    if shortfall_ns > 0 and bound.name.startswith(_EXCHANGE):
         why = "is uncertain by more than that" if is_far else "may be mostly the waking of a CPU"
         return Finding(
             verdict="pass",

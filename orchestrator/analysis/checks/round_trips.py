@@ -1,8 +1,9 @@
 """round-trips: what the distance adds must be as many round trips as the connection policy implies.
 
-(median - the same stack's median on one host) / RTT. A reused connection needs one round trip, a new one those that
-open it first; a body beyond the initial congestion window of ten segments (RFC 6928) may need more, unless the window
-has grown already, so that is a range. Time on the wire is taken off where the link's rate is known.
+(median - the same stack's median on one host) / RTT. A reused connection needs one round trip for each call, of which a
+task makes several, a new one those that open it first; a body beyond the initial congestion window of ten segments (RFC
+6928) may need more, unless the window has grown already, so that is a range. Time on the wire is taken off where the
+link's rate is known.
 
 Too few round trips are impossible only where they are too few even after the quickest reply on one host: the median of
 a few requests there may hold a stall.
@@ -63,8 +64,10 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
     least = cell.one_host.minimum if cell.one_host else 0.0
     wire_ms = _wire_ms(cell)
     trips = (cell.replies.median - (here or 0.0) - wire_ms) / rtt_ms
-    low = 1 + (_round_trips_to_open(cell.stack) if cell.cell.connection == "per-request" else 0)
-    high = low + slow_start_rounds(cell.operation.request_bytes) + slow_start_rounds(cell.operation.reply_bytes)
+    calls = cell.cell.calls
+    low = calls + (_round_trips_to_open(cell.stack) if cell.cell.connection == "per-request" else 0)
+    rounds = slow_start_rounds(cell.operation.request_bytes) + slow_start_rounds(cell.operation.reply_bytes)
+    high = low + calls * rounds
     slack = 0.3 + 0.5 * (here or 0.0) / rtt_ms
     evidence = {
         "median_ms": cell.replies.median,
@@ -121,9 +124,10 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
 
 
 def _wire_ms(cell: CellEvidence) -> float:
-    """How long both bodies take at the link's rate; 0 where the rate is not known."""
+    """How long both bodies take at the link's rate, those of all calls; 0 where the rate is not known."""
     rate = cell.placement.link.rate_mbit
-    return (cell.operation.request_bytes + cell.operation.reply_bytes) * 8 / (rate * 1000) if rate else 0.0
+    bodies = (cell.operation.request_bytes + cell.operation.reply_bytes) * cell.cell.calls
+    return bodies * 8 / (rate * 1000) if rate else 0.0
 
 
 def _round_trips_to_open(stack: Stack) -> int:

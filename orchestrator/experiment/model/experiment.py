@@ -22,7 +22,7 @@ from orchestrator.experiment.read.fields import (
     Shorthand,
     Size,
 )
-from services.python.contract.limits import MAX_PAYLOAD_BYTES
+from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
 MAX_REQUESTS = 100_000_000
@@ -168,7 +168,7 @@ class WarmupSpec(Strict):
 
 
 class PlainOptions(Strict):
-    """Options that every operation takes."""
+    """Options that every operation takes that is a call."""
 
     load: Annotated[
         LoadSpec | None, Field(description="This operation's own load; what it leaves out is the experiment's.")
@@ -176,6 +176,13 @@ class PlainOptions(Strict):
     warmup: Annotated[
         WarmupSpec | None, Field(description="This operation's own warm-up; what it leaves out is the experiment's.")
     ] = None
+    calls: Annotated[
+        OneOrMany[Annotated[int, Field(ge=1, le=MOST_CALLS)]],
+        Field(
+            description="So many calls, one after the other on one connection, make one task: what is timed, counted and"
+            " compared is the task. 1, a plain call, unless given."
+        ),
+    ] = (1,)
 
 
 class EchoOptions(PlainOptions):

@@ -117,7 +117,8 @@ class Factor:
         if value is None:
             return "closed loop" if self.kind == "rate" else "none"
         number = f"{value:g}" if self.kind == "rate" else str(value)
-        return f"{number}{self.unit}"
+        is_one = self.kind == "count" and value == 1
+        return f"{number}{self.unit.removesuffix('s') if is_one else self.unit}"
 
 
 FACTORS: tuple[Factor, ...] = (
@@ -141,7 +142,7 @@ FACTORS: tuple[Factor, ...] = (
         title="payload",
         kind="text",
         belongs_to="operation",
-        attribute="label",
+        attribute="asked",
         reaches="payload",
         compared_as="at {}",
         varies_with=("bytes", "records"),
@@ -167,6 +168,16 @@ FACTORS: tuple[Factor, ...] = (
         belongs_to="operation",
         attribute="payload.count",
         reaches="payload",
+    ),
+    Factor(
+        name="calls",
+        title="calls",
+        kind="count",
+        unit=" calls",
+        compared_as="in {}",
+        belongs_to="operation",
+        attribute="calls",
+        reaches="program",
     ),
     Factor(
         name="placement",

@@ -39,12 +39,14 @@ def refuse_what_does_not_apply(
         located.add(items[0], "a codec alone is at no distance from anybody: its only placement is local.")
 
 
-def refusal_of_load(load: Load) -> str | None:
-    """Why a codec alone cannot be put under this load; None when it can."""
+def refusal_of_load(load: Load, calls: int = 1) -> str | None:
+    """Why a codec alone cannot be put under this load, with so many calls in a sample; None when it can."""
     if load.rate_per_s is not None:
         offered = f"a rate of {format_rate(load.rate_per_s)}"
     elif load.concurrency > 1:
         offered = f"a concurrency of {load.concurrency:,}"
+    elif calls > 1:
+        offered = f"`calls: {calls}`"
     else:
         return None
     return f"a codec alone encodes and decodes one message after the other, so {offered} does not apply to it"

@@ -61,16 +61,18 @@ def value_of(cell: Cell, factor: str) -> Value:
 
 def _apart_from(name: str, cell: Cell) -> tuple[object, ...]:
     """What two cells have in common that differ in the stack, or in this factor and those that vary with it."""
+    # A task and a call differ in their `calls` alone; cells of any other two kinds are never compared.
+    work = "call" if cell.kind == "task" else cell.kind
     if name == STACK:
-        return (cell.operation, cell.placement, cell.load, cell.kind == "codec")
+        return (cell.operation, cell.placement, cell.load, work)
     factor = BY_NAME[name]
     free = [factor, *(BY_NAME[other] for other in factor.varies_with)]
     load = {key: value for key, value in vars(cell.load).items() if key not in [f.attribute for f in free]}
     return (
-        cell.kind == "codec",  # it is compared with its like alone
         "" if factor.belongs_to == "operation" else cell.operation,
         "" if factor.belongs_to == "placement" else cell.placement,
         tuple(load.values()),
+        work,
         tuple(cell.factors[other.name] for other in FACTORS if other not in free),
     )
 

@@ -27,7 +27,6 @@ _SEGMENT_BYTES = 1400  # bodies up to it share one tcp floor
 _ROW_BYTES = record_layout.ROW.size
 _PARQUET_ROW_BYTES = 12  # zstd, delta encoding; the constant columns cost next to nothing
 _PARQUET_FILE_BYTES = 12_000
-_ROWS_OF_A_CODEC = 3  # the sample, encoding and decoding
 _LOOPBACK_RTT_S = 0.00005
 _OPENING = 8  # measure.floors: the exchange that opens the window of a large floor is as many times as large
 _FASTER = 2.0  # a closed loop without a count may make so many times the requests that are expected
@@ -77,7 +76,8 @@ def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
             per_s, sizes = cell.get("throughput_per_s"), cell.get("body_bytes")
             is_small = sizes is not None and max(sizes) <= _SEGMENT_BYTES
             made = cell.get("factors") or {}
-            is_plain = made.get("concurrency") == 1 and all(made.get(f.name) == f.default for f in OF_THE_CALL)
+            is_alone = made.get("concurrency") == 1 and made.get("calls", 1) == 1
+            is_plain = is_alone and all(made.get(f.name) == f.default for f in OF_THE_CALL)
             if per_s and is_small and is_plain and cell["id"] not in rates:
                 found.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
     return Costs(request_s=found)
@@ -126,7 +126,7 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
         baselines_s=looks_s * plan.repeats,
         block_s=block_s,
         disk_bytes=stored * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * plan.requesters * _ROW_BYTES,
-        requests=stored,
+        requests=sum(part.samples for part in parts.values()) * plan.repeats * plan.requesters,
         hosts=hosts_needed(plan),
         traffic=_traffic(plan, {name: part.sent_bytes for name, part in parts.items()}, rows),
         traffic_at_most=_traffic(
@@ -166,6 +166,7 @@ class _Part:
         self._floors: dict[tuple[str, int, int], Operation] = {}
         self._trial_bytes = self._trial_at_most_bytes = 0.0
         self.trials_s = 0.0
+        self.samples = 0
         self.rows = 0
         self.rows_at_most = 0
 
@@ -173,12 +174,14 @@ class _Part:
         """Count a cell of the placement."""
         trial = _Trial(self._plan, cell, operation, self._placement, self._costs)
         self.trials_s += trial.elapsed_s
-        self.rows += trial.rows * (_ROWS_OF_A_CODEC if cell.kind == "codec" else 1)
-        self.rows_at_most += trial.rows_at_most * (_ROWS_OF_A_CODEC if cell.kind == "codec" else 1)
+        rows_each = 1 + (cell.parts or 0)
+        self.samples += trial.samples
+        self.rows += trial.samples * rows_each
+        self.rows_at_most += trial.samples_at_most * rows_each
         if cell.kind == "codec":
             return
-        self._trial_bytes += trial.rows * wire_bytes(operation)
-        self._trial_at_most_bytes += trial.rows_at_most * wire_bytes(operation)
+        self._trial_bytes += trial.samples * operation.calls * wire_bytes(operation)
+        self._trial_at_most_bytes += trial.samples_at_most * operation.calls * wire_bytes(operation)
         if cell.stack not in self._externals:
             self._floors[cell.connection, *_size_class(operation)] = operation
 
@@ -243,13 +246,13 @@ class _Trial:
         ends = [] if load.requests is None else [load.requests * each_s]
         measured_s = min([*ends, *([] if load.duration_s is None else [load.duration_s])])
         warmup_s = min(max(warmup.requests * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
-        self.rows = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
+        self.samples = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
         self.latency_s = self._distance_s() + self._cpu_s()
         # A count is the most that is asked; `duration` or `at_most` may only end it earlier than we think.
         counted = load.requests if load.requests is not None else measured_s / each_s
         is_counted = load.requests is not None or load.rate_per_s is not None
         warmed = max(warmup.requests, warmup.at_least_s / warmup_each_s * _FASTER)
-        self.rows_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed)
+        self.samples_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed)
         self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s
 
     def _overhead_s(self, plan: Plan) -> float:
@@ -267,20 +270,23 @@ class _Trial:
         return max((self._distance_s() + cpu_s) / self._cell.load.concurrency, busiest_s)
 
     def _cpu_s(self) -> float:
-        """CPU of one request, both ends together."""
+        """CPU of one request, or of all calls of a task, both ends together."""
         body_bytes = self._operation.request_bytes + self._operation.reply_bytes
         if self._cell.kind == "codec":
             return self._costs.codec_s + self._costs.codec_byte_s * body_bytes
         opening_s = self._costs.open_s if self._cell.connection == "per-request" else 0.0
         small_s = self._costs.request_s.get(self._cell.stack, self._costs.default_request_s)
-        return small_s + opening_s + self._costs.byte_s * body_bytes
+        return opening_s + self._operation.calls * (small_s + self._costs.byte_s * body_bytes)
 
     def _distance_s(self) -> float:
-        """What the network takes of one request: round trips, and the time on the wire; nothing of a codec alone."""
+        """What the network takes of one request, or of all calls of a task: round trips, and the time on the wire.
+
+        Nothing of a codec alone.
+        """
         if self._cell.kind == "codec":
             return 0.0
         largest = max(self._operation.request_bytes, self._operation.reply_bytes)
-        round_trips = 1
+        round_trips = self._operation.calls
         if self._cell.connection == "per-request":
             round_trips += self._round_trips_to_open
             if largest > _INITIAL_WINDOW_BYTES:
@@ -289,7 +295,7 @@ class _Trial:
         wire_s = (
             8 * (self._operation.request_bytes + self._operation.reply_bytes) / (rate_mbit * 1e6) if rate_mbit else 0.0
         )
-        return round_trips * _rtt_s(self._placement) + wire_s
+        return round_trips * _rtt_s(self._placement) + self._operation.calls * wire_s
 
 
 def requests_of(plan: Plan, stacks: Container[str]) -> int:
@@ -297,7 +303,8 @@ def requests_of(plan: Plan, stacks: Container[str]) -> int:
     operations = {operation.id: operation for operation in plan.operations}
     placements = {placement.id: placement for placement in plan.placements}
     rows = sum(
-        _Trial(plan, cell, operations[cell.operation], placements[cell.placement], Costs()).rows
+        _Trial(plan, cell, operations[cell.operation], placements[cell.placement], Costs()).samples
+        * operations[cell.operation].calls
         for cell in plan.cells
         if cell.stack in stacks
     )

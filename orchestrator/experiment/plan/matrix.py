@@ -86,7 +86,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                 client = entry.client_for(load)
                 reason = refusal(entry, client, operation.name, call)
                 cell = _cell(located, stack, operation, placement, values, load, warmup, entry.kind)
-                if entry.kind == "codec" and (unfit := refusal_of_load(load)):
+                if entry.kind == "codec" and (unfit := refusal_of_load(load, operation.calls)):
                     located.add(entry.path, f"{unfit}. Leave this part out with `exclude`, or ask it of other stacks.")
                 elif reason:
                     located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call)}")
@@ -179,7 +179,7 @@ def _cell(
         load=load,
         warmup=warmup,
         timeout_s=located.experiment.timeout,
-        kind=kind,
+        kind=kind if kind == "codec" or operation.calls == 1 else "task",
     )
 
 

@@ -89,6 +89,15 @@ def _picture_digest(size: int) -> str:
 
 
 def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]:
+    """Everything that an item asks: each payload, with each number of calls."""
+    for asked in _payloads(located, item, spec):
+        for calls in spec.options.calls:
+            operation = asked.operation.in_task(calls)
+            file = None if asked.file is None else replace(asked.file, operation=operation.id)
+            yield replace(asked, operation=operation, file=file)
+
+
+def _payloads(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]:
     options = spec.options
     path: tuple[Key, ...] = ("operations", item, spec.name)
     if isinstance(options, EchoOptions):

@@ -54,14 +54,29 @@ class Stack:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """An operation with its payload; `label` e.g. `image 1.58 MB`. Fields as in the process contract's Payload."""
+    """An operation with its payload; `label` e.g. `image 1.58 MB`. Fields as in the process contract's Payload.
+
+    With `calls` above 1 it is a task of so many calls, one after the other: `label` says so, `asked` is one call's.
+    """
 
     id: str
     name: str
     label: str
     payload: dict[str, Any] = field(default_factory=lambda: {"kind": "none"})
-    request_bytes: int = 0  # approximate bytes of content in a request and a reply, for estimates and floors
+    request_bytes: int = 0  # approximate bytes of content in one call's request and reply, for estimates and floors
     reply_bytes: int = 0
+    calls: int = 1
+
+    @property
+    def asked(self) -> str:
+        """What one call asks: the label of the operation that makes it alone."""
+        return self.label.removesuffix(f", {self.calls} calls") if self.calls > 1 else self.label
+
+    def in_task(self, calls: int) -> Operation:
+        """The same as a task of so many calls; itself for one."""
+        if calls == 1:
+            return self
+        return replace(self, id=f"{self.id}-{calls}-calls", label=f"{self.label}, {calls} calls", calls=calls)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +132,16 @@ class Cell:
     @property
     def parts(self) -> int | None:
         """How many parts a right sample has; None where that is not known beforehand."""
-        return 2 if self.kind == "codec" else None  # encoding and decoding
+        if self.kind == "codec":
+            return 2  # encoding and decoding
+        return self.calls if self.kind == "task" else None
+
+    @property
+    def calls(self) -> int:
+        """How many calls make one sample."""
+        calls: Any = self.factors["calls"]
+        found: int = calls
+        return found
 
     @property
     def setting(self) -> tuple[object, ...]:

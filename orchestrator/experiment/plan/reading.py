@@ -14,7 +14,7 @@ from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, External, Plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.shapes import decode
-from services.python.contract.limits import MAX_PAYLOAD_BYTES
+from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
 
 _SHA256 = re.compile("[0-9a-f]{64}")
 _FILE_NAME = re.compile("[a-z0-9][a-z0-9.-]{0,250}")  # as `payloads` makes them: no folder, nothing hidden
@@ -58,6 +58,8 @@ def read_plan(raw: Any) -> Plan:
         if stack.external is not None:
             _require_external(f"stacks.{number}.external", plan, stack.external)
     require(plan.reference is None or plan.reference in stacks, "reference", plan.reference)
+    for number, operation in enumerate(plan.operations):
+        require(1 <= operation.calls <= MOST_CALLS, f"operations.{number}.calls", operation.calls)
     _require_contrasts(plan, stacks)
     for number, cell in enumerate(plan.cells):
         parts: dict[str, Any] = {}
@@ -65,11 +67,14 @@ def read_plan(raw: Any) -> Plan:
             require(getattr(cell, name) in known, f"cells.{number}.{name}", getattr(cell, name))
             parts[name] = known[getattr(cell, name)]
         _require_factors(f"cells.{number}.factors", cell, parts)
+        is_task = cell.factors["calls"] != 1
+        is_codec = parts["stack"].responder == NOBODY
+        expected = "codec" if is_codec else "task" if is_task else "call"
+        require(cell.kind == expected, f"cells.{number}.kind", cell.kind)
         require(cell.timeout_s > 0, f"cells.{number}.timeout_s", cell.timeout_s)
-        require((cell.kind == "codec") is (parts["stack"].responder == NOBODY), f"cells.{number}.kind", cell.kind)
         require(cell.load.concurrency >= 1, f"cells.{number}.load.concurrency", cell.load.concurrency)
-        if cell.kind == "codec":
-            require(refusal_of_load(cell.load) is None, f"cells.{number}.load", describe_load(cell.load))
+        if is_codec:
+            require(refusal_of_load(cell.load, cell.calls) is None, f"cells.{number}.load", cell.load)
         for name in ("requests", "duration_s", "rate_per_s"):
             value = getattr(cell.load, name)
             require(value is None or value > 0, f"cells.{number}.load.{name}", value)

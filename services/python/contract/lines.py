@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
 
-from services.python.contract.limits import Policy
+from services.python.contract.limits import MOST_CALLS, Policy
 from services.python.contract.strict import Between, Line, Part, parse, read_line
 
 VERSION: Final = 2  # of the contract; who reads a line of another one refuses it by name
@@ -90,8 +90,10 @@ class Trial(Line):
     """One trial, the only line on a requester's stdin.
 
     `target` is left out where nobody is asked. `record` is the file that its rows go to. `start_at_unix_ns` holds back
-    the measured phase until that moment of the wall clock, so that several requesters begin together. `knobs`: what is
-    set about the requests beside the other keys (protos/process.md); only what is not at its default.
+    the measured phase until that moment of the wall clock, so that several requesters begin together. With `calls` above 1
+    what is timed is a task of so many calls, one after the other on one connection: the load counts tasks, and `timeout_s`
+    is each call's. `knobs`: what is set about the requests beside the other keys (protos/process.md); only what is not at
+    its default.
     """
 
     protocol: str
@@ -105,6 +107,7 @@ class Trial(Line):
     warmup: Warmup = field(default_factory=Warmup)
     timeout_s: Duration = 30.0
     seed: Exact = 0
+    calls: Annotated[int, Between(1, MOST_CALLS)] = 1
     start_at_unix_ns: WallNs | None = None
     knobs: dict[str, str] = field(default_factory=dict)
     contract: Literal[2] = VERSION

@@ -23,6 +23,7 @@ from services.python.load.memory import room_for_replies
 from services.python.load.phases import MEASURED, NS, SLOWEST_RATE, WARM_UP, Extent, Phase, arrivals, measured, warm_up
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
+from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
 from services.python.operations import OPERATIONS, Operation
 from services.python.operations.base import Make
 from services.python.probes.clock import Clock, resolution_ns
@@ -35,6 +36,7 @@ Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
 
 _ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
 _SATURATED = 0.85  # of its core, from which on a requester is itself what limits the load
+_PARTS_OF_A_CODEC = 2  # encoding and decoding
 _ROW_KINDS = {"call": "request", "codec": "codec"}  # of samples, by their client's kind
 _LONGEST_NAME = 200  # characters of an identity
 _ROWS_PER_S = 20_000  # more than a Python client asks; the record grows should it not suffice
@@ -160,6 +162,7 @@ def _refusal_of_target(trial: Trial, client: Client) -> str | None:
         (bool(trial.knobs), ", ".join(trial.knobs)),
         (load.concurrency != 1, f"a concurrency of {load.concurrency}"),
         (load.rate_per_s is not None, "a rate"),
+        (trial.calls != 1, f"calls: {trial.calls}"),
     ):
         if is_given:
             return (
@@ -237,27 +240,32 @@ def _measure(
 ) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`; None for one that cannot say."""
     overlap = trial.connection == "per-request" and trial.load.concurrency > 1
+    is_task = trial.calls > 1
     recorder = Recorder(
         record,
         parts.verify,
-        timeout_s=trial.timeout_s,
+        timeout_s=trial.timeout_s * trial.calls,
         progress=lambda told: print_line(Progress(**told)),
         in_flight=trial.load.concurrency,
         most_kept_bytes=room_for_replies(),
-        kind=_ROW_KINDS[parts.client.kind],
+        kind="task" if is_task else _ROW_KINDS[parts.client.kind],
     )
     wire: Meter = NoWire()
     if parts.target is not None:
         wire = WireMeter(parts.target.host, parts.target.port, overlap=overlap, opened=lambda: recorder.connections)
     work = Work(
-        make=parts.make,
+        make=make_task(parts.make, trial.calls) if is_task else parts.make,
         recorder=recorder,
         clock=clock,
         policy=trial.connection,
         concurrency=trial.load.concurrency,
         before_close=wire.before_close,
     )
-    loops = parts.loops(parts.dialer(trial.operation, example), work)
+    dialer = parts.dialer(trial.operation, example)
+    if is_task:
+        tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
+        dialer = tasks(dialer, parts.operation.verify, clock.monotonic_ns)
+    loops = parts.loops(dialer, work)
     due = None if trial.load.rate_per_s is None else arrivals(trial.load, trial.seed)  # before connections wait for it
     # The collector must not run into a sample; what stands now will stand to the end.
     gc.collect()
@@ -382,8 +390,10 @@ def _tallied(tally: Tally) -> dict[str, Any]:
 def _expected_rows(trial: Trial) -> int:
     """How many rows to make room for beforehand."""
     load: Load = trial.load
+    each = 1 if trial.calls == 1 else 1 + trial.calls  # a task and its parts
+    each = 1 + _PARTS_OF_A_CODEC if trial.target is None else each
     warm = max(trial.warmup.requests, int(trial.warmup.at_least_s * _ROWS_PER_S))
     if load.duration_s is None:
-        return warm + (load.requests or 0)
+        return each * (warm + (load.requests or 0))
     by_time = int(load.duration_s * (load.rate_per_s or _ROWS_PER_S) * 1.1)
-    return warm + (by_time if load.requests is None else min(by_time, load.requests))
+    return each * (warm + (by_time if load.requests is None else min(by_time, load.requests)))
