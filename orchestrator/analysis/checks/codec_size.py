@@ -1,7 +1,7 @@
 """codec size: what travelled is large enough to hold the payload, and the wire carried what the bodies say.
 
 Random bytes and pictures cannot be made smaller by a codec, so that a body below the payload's size did not carry it.
-Structured records can (that is what codecs are for): of those only the wire is checked. Where bodies are compressed, and a
+Structured records can (that is what codecs are for): of those only the wire is checked, which a codec alone has none of. Where bodies are compressed, and a
 client says what they would come to, the wire must not have carried much more.
 """
 
@@ -66,7 +66,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                     action="They travelled uncompressed, or were sent again (`lost packets`): see both ends' settings.",
                 )
             )
-        elif not incompressible and wires is None:
+        elif not incompressible and wires is None and cell.cell.kind != "codec":
             findings.append(
                 Finding(
                     verdict="cannot tell",
@@ -76,14 +76,19 @@ def judge(cell: CellEvidence) -> Finding | None:
                 )
             )
         else:
-            told = f"{body:,.0f} bytes of body {way} per request"
-            findings.append(Finding(verdict="pass", evidence=evidence, explanation=f"{told}, as the payload needs."))
+            findings.append(Finding(verdict="pass", evidence=evidence, explanation=_enough(cell, body, way)))
     if not findings:
         return Finding(
             verdict="cannot tell",
             explanation="The client library does not say how large its bodies are.",
         )
     return worst(findings)
+
+
+def _enough(cell: CellEvidence, body: float, way: str) -> str:
+    if cell.cell.kind == "codec":
+        return f"{body:,.0f} bytes of an encoded {'request' if way == 'sent' else 'reply'}, as the content needs."
+    return f"{body:,.0f} bytes of body {way} per request, as the payload needs."
 
 
 def _bodies(cell: CellEvidence, way: str) -> tuple[int | None, int | None, int]:

@@ -94,7 +94,8 @@ def judge(cell: CellEvidence) -> Finding | None:
                 f"the requester said {done.rows} rows and {done.requests} measured ones, "
                 f"the record holds {rows.recorded} and {rows.measured}"
             )
-        findings.append(_finding(troubles, evidence, f"{words.count(rows.rows, words.OF_SAMPLE[cell.cell.kind])}, each recorded once."))
+        counted = words.count(rows.rows, words.OF_SAMPLE[cell.cell.kind])
+        findings.append(_finding(troubles, evidence, f"{counted}, each recorded once."))
     if cell.cell.kind != "codec":  # it has nobody who answers
         findings += [_answered(cell, trial) for trial in cell.trials]
     findings += _repeated(cell.trials, "trials of this cell")
@@ -183,5 +184,11 @@ def _missing_trials(cell: CellEvidence) -> Finding:
 
 NAME = "completeness"
 CHECK = Check(
-    name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge, judge_run=judge_run, judges_empty=True
+    name=NAME,
+    severity="fatal",
+    kinds=CALLS | CODECS,
+    observe=observe,
+    judge=judge,
+    judge_run=judge_run,
+    judges_empty=True,
 )

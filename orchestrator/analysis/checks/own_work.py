@@ -11,6 +11,12 @@ longer, as a share of the time of a request and its pause, is out of line from 5
 instructions differ by less) and wrong from 30 % on. By itself, where nothing stands beside it or all postpone alike, more
 than a fifth is told (and 20 µs: `tcp` on one host answers in 17 µs), and half is wrong.
 
+A codec alone is held against the others of its setting in the same way, by what it puts off until its clock has stopped; one
+that says that it leaves fields unread is told, and not failed for it. How long the pauses are beside so little work says
+nothing. But the stamps count: what lies between those of a message and those of its two parts (clock readings, the call, and
+freeing what the message before was decoded to) is in the sum, of every codec alike, and makes ratios of sums look smaller; it
+is told, from a fifth of the sum on as a warning. Each part holds about one reading of the clock.
+
 Limits: honest clients that keep their connections came to 12 µs and less than 1 % beyond the least, with seven stacks on a
 busy machine. Closing a connection per request is in these pauses as well, and clients differ in it honestly (a WebSocket's
 closing handshake: 20 %): there the limits are a quarter and half. What is postponed by less passes, and what another thread
@@ -20,7 +26,7 @@ may stand still there, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import median
 
@@ -37,6 +43,7 @@ _LIMITS = {"reuse": (0.05, 0.3), "per-request": (0.25, 0.5)}  # out of line, and
 _LEAST_EXCESS_S = 10e-6
 _MUCH_ALONE, _MOST_ALONE, _LEAST_ALONE_S = 0.2, 0.5, 20e-6
 _FEWEST, _STALLS = 20, 3
+_MUCH_AROUND = 0.2  # of a codec's sum
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +68,8 @@ def observe(samples: Samples) -> Pauses | None:
 
 def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     """The trial with the largest share; with one in flight the cell beside the others of its setting."""
+    if cell.cell.kind == "codec":
+        return worst([_alone_in_flight(cell, run), *_around_the_parts(cell)])
     if cell.cell.load.concurrency == 1:
         return None if cell.is_open_loop else _alone_in_flight(cell, run)
     findings = []
@@ -117,17 +126,49 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
     )
     out_of_line, wrong = _LIMITS[cell.cell.connection]
     is_out = excess > out_of_line and excess_s > _LEAST_EXCESS_S
-    is_much = share > max(_MUCH_ALONE, out_of_line) and mine.pause_s > _LEAST_ALONE_S
+    is_much = share > max(_MUCH_ALONE, out_of_line) and mine.pause_s > _LEAST_ALONE_S and cell.cell.kind != "codec"
     if not is_out and not is_much:
         return Finding(verdict="pass", evidence=evidence, weight=excess, explanation=f"{told}.")
-    is_wrong = (is_out and excess > wrong) or (is_much and share > _MOST_ALONE)
+    omitted = _omitted(cell, run) if is_out else ""
+    is_wrong = not omitted and ((is_out and excess > wrong) or (is_much and share > _MOST_ALONE))
     more = f", {words.ns(excess_s * 1e9)} more than with {label}" if is_out else ""
     return Finding(
         verdict="fail" if is_wrong else "warn",
         evidence=evidence,
         weight=max(excess, share),
         explanation=f"{told}{more}: work that is in no latency, and that Req/s leaves out where the requester says it.",
-        action="See what the client does once its clock has stopped: decoding belongs before it; verifying costs all alike.",
+        action=f"It says so itself: {omitted}. Compare it with what forwards messages, not with what reads them."
+        if omitted
+        else "See what the client does once its clock has stopped: decoding belongs before it; verifying costs all alike.",
+    )
+
+
+def _omitted(cell: CellEvidence, run: RunEvidence) -> str:
+    """Which reading a codec alone says that it leaves out; nothing of what calls, where a network hides most of it."""
+    if cell.cell.kind != "codec":
+        return ""
+    declared = run.plan.resolved.get(cell.stack.id, {}).get("own_work", ())
+    return "; ".join(f"{end['name']} {end['omits']}" for end in declared if "omits" in end)
+
+
+def _around_the_parts(cell: CellEvidence) -> Iterator[Finding]:
+    """What of a message's time is neither encoding nor decoding."""
+    median_ms = cell.replies.median if cell.replies else None
+    parts_ms = [part.median for part in cell.parts_ms]
+    if not median_ms or len(parts_ms) != cell.cell.parts:
+        return
+    around_ms = max(0.0, median_ms - sum(parts_ms))
+    share = around_ms / median_ms
+    yield Finding(
+        verdict="warn" if share > _MUCH_AROUND else "pass",
+        evidence={"around_us": around_ms * 1e3, "share_of_sum": share},
+        weight=share,
+        explanation=f"Of the {words.ms(median_ms)} of a message {words.ms(around_ms)} ({words.percent(share)}) are neither "
+        "encoding nor decoding: the stamps themselves, the call, and freeing the message before.",
+        action="Compare encoding and decoding, which hold one clock reading each; ratios of the sums look smaller than they "
+        "are."
+        if share > _MUCH_AROUND
+        else "Nothing to do.",
     )
 
 

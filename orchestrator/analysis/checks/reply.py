@@ -113,6 +113,12 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> F
             " answer `identity`.",
             action="Have it answer `identity` (protos/), and a restart or a load balancer shows.",
         )
+    if cell.cell.kind == "codec" and verified is not None:
+        return Finding(
+            verdict="pass",
+            evidence=evidence,
+            explanation=f"{words.count(ok, 'message')}, each decoded to what had been encoded.",
+        )
     if met is None or verified is None:
         return Finding(
             verdict="cannot tell",
