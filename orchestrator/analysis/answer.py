@@ -11,12 +11,13 @@ from orchestrator.analysis import contrasted, differing, unresolved, validity, w
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Statistic
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary
+from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
 from orchestrator.experiment.model.factors import STACK, phrases
 from orchestrator.experiment.plan import external
 from orchestrator.experiment.plan.plan import stack_of
+from services.python.contract.limits import Kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +66,11 @@ class Row:
     others: tuple[Against, ...] = ()  # what else the cell is compared with; `verdict` and `ratio` are of the first
     differs_in: tuple[str, ...] = ()  # the parts in which the stack differs from the reference's
     pooled: tuple[str, ...] = ()  # which of median and p99 are of all requests, as not every trial has one
+    kind: Kind = "call"
+    parts: tuple[PartSummary, ...] = ()  # of its samples, where they have any
+    encoded_bytes: tuple[float, float] | None = (
+        None  # of a codec alone: its request's message and its reply's, on average
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,6 +191,9 @@ def _row(
         is_of_those_sent=cell.is_of_those_sent,
         is_interval_vague=words.is_vague(cell.median_interval),
         pooled=tuple(name for name in ("median", "p99") if of and name in of.pooled),
+        kind=cell.kind,
+        parts=cell.parts,
+        encoded_bytes=cell.body_bytes if cell.kind == "codec" else None,
     )
 
 

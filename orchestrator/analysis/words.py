@@ -33,6 +33,10 @@ NOT_OURS = "orch did not start the responder, which tells it nothing"
 _OF_CODEC = ("encode", "decode")
 
 
+PARTS_SHOWN = 8
+"""Of a sample's parts, in a table; all of them are in summary.json."""
+
+
 def of_part(kind: Kind, place: int) -> str:
     """What a part of a sample is called, by its place in it, from 1: `call 1`, `encode`."""
     if kind == "codec" and place <= len(_OF_CODEC):

@@ -303,6 +303,6 @@ def knobs(cell: Values) -> dict[str, str]:
 
 
 def in_columns(cell: Values) -> dict[str, Value]:
-    """The values that stand in samples files, by column; what is not given has its default, and `n/a` what does not apply."""
+    """The values that stand in samples files, by column: the default of what is not given, `n/a` for what does not apply."""
     of_cell = ((factor, cell.get(factor.name, factor.default)) for factor in FACTORS if factor.column)
     return {factor.column: "n/a" if factor.levels and value is None else value for factor, value in of_cell}
