@@ -1,8 +1,8 @@
 """codec size: what travelled is large enough to hold the payload, and the wire carried what the bodies say.
 
 Random bytes and pictures cannot be made smaller by a codec, so that a body below the payload's size did not carry it.
-Structured records can (that is what codecs are for): of those only the wire is checked, which a codec alone has none of. Where bodies are compressed, and a
-client says what they would come to, the wire must not have carried much more.
+Structured records can (that is what codecs are for): of those only the wire is checked, which a codec alone does not have.
+Where bodies are compressed, and a client says what they would come to, the wire must not have carried much more.
 """
 
 from __future__ import annotations

@@ -11,11 +11,11 @@ longer, as a share of the time of a request and its pause, is out of line from 5
 instructions differ by less) and wrong from 30 % on. By itself, where nothing stands beside it or all postpone alike, more
 than a fifth is told (and 20 µs: `tcp` on one host answers in 17 µs), and half is wrong.
 
-A codec alone is held against the others of its setting in the same way, by what it puts off until its clock has stopped; one
-that says that it leaves fields unread is told, and not failed for it. How long the pauses are beside so little work says
-nothing. But the stamps count: what lies between those of a message and those of its two parts (clock readings, the call, and
-freeing what the message before was decoded to) is in the sum, of every codec alike, and makes ratios of sums look smaller; it
-is told, from a fifth of the sum on as a warning. Each part holds about one reading of the clock.
+A codec alone is held against the others of its setting in the same way, by what it puts off until its clock has stopped;
+one that says that it leaves fields unread is told, and not failed for it. How long the pauses are beside so little work
+says nothing. But the stamps count: what lies between those of a message and those of its two parts (clock readings, the
+call, and freeing what the message before was decoded to) is in the sum, of every codec alike, and makes ratios of sums look
+smaller; it is told, from a fifth of the sum on as a warning. Each part holds about one reading of the clock.
 
 Limits: honest clients that keep their connections came to 12 µs and less than 1 % beyond the least, with seven stacks on a
 busy machine. Closing a connection per request is in these pauses as well, and clients differ in it honestly (a WebSocket's
