@@ -13,6 +13,7 @@ from tests.conformance.reference.wire import WIRES
 PARTS = {
     "answering": "respond",
     "asking": "request",
+    "coding": "request",
     "pair": "both",
     "respond_protocol": "respond",
     "request_protocol": "request",
@@ -71,6 +72,10 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
             clients = [client["name"] for client in protocol["clients"] if client.get("kind", "call") == "call"]
             for client in clients if everything else ends.default_clients(protocol["name"]):
                 yield (protocol["name"], client), f"{protocol['name']}/{client}"
+    elif wanted == "coding":
+        codecs = [(p["name"], c["name"]) for p in ends.protocols for c in p["clients"] if c.get("kind") == "codec"]
+        for protocol, client in codecs if everything else codecs[:2]:
+            yield (protocol, client), f"{protocol}/{client}"
     elif wanted == "pair":
         yield from _pairs(ends, everything)
     elif wanted.endswith("_protocol"):

@@ -138,7 +138,9 @@ def test_a_codec_alone_reads_every_field_of_both_messages_within_its_call(protoc
         there = {id(part) for part in parts(coded)}
         made_by_value = [part for message in value.values() for part in parts(message) if id(part) not in there]
         named = name == "stdlib" and protocol == "graphql"  # GraphQL's fields are named as the operation names them
-        assert bool([part for part in made_by_value if not named or not isinstance(part, dict)]) is bool(client.omits), case
+        assert bool([part for part in made_by_value if not named or not isinstance(part, dict)]) is bool(
+            client.omits
+        ), case
 
 
 def test_only_those_that_say_so_leave_fields_unread() -> None:
