@@ -182,6 +182,23 @@ def test_what_the_stamps_cost_beside_a_codec_is_said():
     assert much.evidence["share_of_sum"] > 0.2
 
 
+def test_a_machine_that_holds_up_some_messages_is_no_work_put_off():
+    def held_up(draft):
+        if draft.cell.stack.startswith("cbor"):
+            rows = draft.columns
+            held = np.where(np.arange(rows["sent_ns"].size) % 50 == 0, 10_000 * US, 0)
+            for name in ("intended_ns", "sent_ns", "received_ns"):
+                rows[name] += np.cumsum(held)
+            for clock in draft.done["anchor_end"]:
+                draft.done["anchor_end"][clock] += int(held.sum())
+
+    assert own_work_of(a_codec_run(held_up), "cbor").verdict == "pass"
+
+
+def test_no_client_is_said_to_ask_anybody():
+    assert answer(summarise(a_codec_run())).clients == ""
+
+
 def test_who_says_that_fields_stay_unread_is_told_and_not_failed():
     run = a_codec_run(decoded_late)
     plan = {**run.stored.plan}

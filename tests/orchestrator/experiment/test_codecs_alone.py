@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
+
 import pytest
 
 from orchestrator.catalogue.read import protocols
@@ -9,7 +13,10 @@ from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.differences import against_reference
 from orchestrator.experiment.plan.estimate import estimate
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
 from tests.support.experiments import Write, problems
+
+EXPERIMENTS = Path(__file__).parents[3] / "experiments"
 
 CODECS = """\
 name: example
@@ -63,6 +70,36 @@ def test_its_plan_survives_being_written_and_read(write: Write) -> None:
     assert type(plan).from_dict(plan.to_dict()).digest() == plan.digest()
 
 
+def test_in_a_block_all_code_the_same_messages(write: Write) -> None:
+    plan = of(write)
+    operation = {cell.id: cell.operation for cell in plan.cells}
+    seeds: dict[tuple[int, str], set[int]] = {}
+    for trial in plan.trials:
+        seeds.setdefault((trial.block, operation[trial.cell]), set()).add(trial.seed)
+    assert {len(of_block) for of_block in seeds.values()} == {1}
+    assert len(set.union(*seeds.values())) == len(seeds)
+
+
+def test_a_stored_plan_in_which_one_asks_somebody_is_refused(write: Write) -> None:
+    raw = json.loads(json.dumps(of(write).to_dict()))
+    assert read_plan(raw).cells
+    raw["cells"][0]["factors"]["connection"] = "reuse"
+    with pytest.raises(ValueError, match=re.escape("cells.0.factors.connection")):
+        read_plan(raw)
+
+
+def test_codec_only_compares_codecs_and_libraries() -> None:
+    plan = make_plan(EXPERIMENTS / "codec_only.yaml")
+    assert {cell.kind for cell in plan.cells} == {"codec"}
+    assert len(plan.cells) == 8 * 6
+    assert {parts for _, parts in against_reference(plan)} == {
+        ("library",),
+        ("codec",),
+        ("codec", "library"),
+        ("codec", "library", "reading"),
+    }
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -70,6 +107,7 @@ def test_its_plan_survives_being_written_and_read(write: Write) -> None:
         ("client: cbor2}", "client: cbor2, compression: gzip}", "`compression` does not apply to a codec alone"),
         ("operations:", "connection: reuse\noperations:", "`connection` does not apply to a codec alone"),
         ("operations:", "load: {concurrency: 8}\noperations:", "a concurrency of 8 does not apply to it"),
+        ("{records: 20}}", "{records: 20, calls: 3}}", "`calls: 3` does not apply to it"),
         ("operations:", "load: {rate: 100/s}\noperations:", "a rate of 100/s does not apply to it"),
         ("operations:", "provider: lab\nmachine: f1-micro\noperations:", "a codec alone needs no other host"),
         ("operations:", "placements: same-zone\noperations:", "its only placement is local"),
