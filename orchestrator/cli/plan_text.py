@@ -160,7 +160,7 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
             operations[cell.operation],
             cell.placement,
             *(factor.level(cell.factors[factor.name]).shown for factor in shown_factors),
-            describe_load(cell.load),
+            describe_load(cell.load, of_tasks=cell.kind == "task"),
             _warmup(cell),
         )
         rows.setdefault(key, []).append(labels[cell.stack])

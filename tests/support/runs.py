@@ -20,37 +20,22 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.factors import values
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
-from orchestrator.record_layout import KINDS
 from orchestrator.results import ownership
 from orchestrator.results.documents import sha256_of, write_json
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from services.python.contract.description import Description
-from services.python.contract.lines import STATUSES, VERSION
+from services.python.contract.lines import VERSION
 from services.python.contract.offers import find_protocol
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready, Stats
+from tests.support.drafts import TASK, Draft, with_parts
 from tests.support.lines import BOOT_NS, as_line, host_counters
 from tests.support.shapes import Shape, narrow, paused_s, stamps
 
 START_NS = 1_700_000_000_000_000_000
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
-TASK = KINDS.index("task")
-
-
-@dataclass
-class Draft:
-    """One trial before it is sealed: a test may change anything in it."""
-
-    cell: p.Cell
-    block: int
-    columns: dict[str, np.ndarray]
-    done: dict[str, Any]
-    ready: dict[str, Any]
-    stats: dict[str, Any]
-    stats_before: dict[str, Any]
-    requester: int = 0
 
 
 Spoil = Callable[[Draft], None]
@@ -278,24 +263,6 @@ def _draft(
         },
         stats_before={"type": "stats", "answered": 0, "peers": 0, "cpu_s": 0.2, "host": host_counters(0)},
     )
-
-
-def with_parts(columns: dict[str, np.ndarray], calls: int) -> dict[str, np.ndarray]:
-    """The same with equally long parts of every task; of one that failed the last has failed, unless it was never sent."""
-    if calls == 1:
-        return columns
-    asked = np.flatnonzero(columns["status"] != STATUSES.index("not-sent"))
-    of, place = np.repeat(asked, calls), np.tile(np.arange(1, calls + 1), asked.size)
-    parts = {name: values[of] for name, values in columns.items()}
-    begun, took = parts["sent_ns"], parts["received_ns"] - parts["sent_ns"]
-    parts["sent_ns"] = parts["intended_ns"] = begun + took * (place - 1) // calls
-    parts["received_ns"] = begun + took * place // calls
-    parts |= {name: parts[name] // calls for name in ("bytes_sent", "bytes_received")}
-    parts["status"] = np.where(place == calls, parts["status"], 0)
-    parts |= {"parent": parts["sequence"], "sequence": place, "kind": np.full(of.size, KINDS.index("part"))}
-    both = {name: np.concatenate([values, parts[name]]) for name, values in columns.items()}
-    order = np.argsort(both["received_ns"], kind="stable")
-    return {name: values[order] for name, values in both.items()}
 
 
 def _peers(cell: p.Cell, rows: int) -> int:

@@ -68,7 +68,7 @@ def observe(samples: Samples) -> Pauses | None:
     calls_s = float(calls.mean()) / 1e9
     typical_s = float(np.median(pauses)) / 1e9
     typical = Pauses(pause_s=typical_s, cycle_s=typical_s + float(np.median(calls)) / 1e9)
-    return Pauses(pause_s=pause_s, cycle_s=pause_s + calls_s, typical=typical)
+    return Pauses(pause_s=pause_s, cycle_s=pause_s + calls_s, typical=typical if typical.cycle_s > 0 else None)
 
 
 def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:

@@ -125,12 +125,12 @@ def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]
     return warmup
 
 
-def describe_load(load: Load) -> str:
-    """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`."""
+def describe_load(load: Load, *, of_tasks: bool = False) -> str:
+    """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`; `1,000 tasks`."""
     how = f"{load.concurrency:,} in flight"
     if load.rate_per_s is not None:
         how = f"{format_rate(load.rate_per_s)} {load.arrivals}, at most {how}"
-    ends = [f"{load.requests:,} requests"] if load.requests is not None else []
+    ends = [f"{load.requests:,} {'tasks' if of_tasks else 'requests'}"] if load.requests is not None else []
     if load.duration_s is not None:
         ends.append(f"{'at most ' if ends else ''}{format_duration(load.duration_s)}")
     return ", ".join([*ends, how])

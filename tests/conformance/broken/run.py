@@ -14,7 +14,7 @@ PROMISES = ROOT / "tests" / "conformance" / "promises"
 PATIENCE_S = 20  # what hangs is found after so long, and a busy machine is no hang
 FILES = {
     "respond": ("test_responder.py", "test_replies.py"),
-    "request": ("test_requester_process.py", "test_trials.py", "test_open_loop.py"),
+    "request": ("test_requester_process.py", "test_trials.py", "test_open_loop.py", "test_tasks.py"),
 }
 
 

@@ -30,6 +30,12 @@ GARBAGE = "test_a_line_that_is_no_trial_is_refused"
 VERSION = "test_another_version_is_refused_by_name"
 SMOKE = "test_the_smoke_test_stops_after_the_check"
 
+PARTS = "test_a_task_is_a_row_and_its_calls_directly_follow_it"
+OWN_REQUESTS = "test_each_call_of_a_task_has_a_request_of_its_own"
+ONE_CONNECTION = "test_per_request_means_one_connection_for_a_whole_task"
+FAILED_TASK = "test_a_task_ends_with_the_call_that_fails_and_keeps_the_parts_it_had"
+DUE_TASKS = "test_in_an_open_loop_a_task_is_due_and_not_its_calls"
+
 READY = "test_ready_says_who_it_is"
 ACCEPTS = "test_it_accepts_connections_once_it_says_ready"
 IDENTITY = "test_it_answers_with_the_identity_it_was_given"
@@ -92,6 +98,12 @@ REQUESTERS = {
     "DoesNotWait": HELD,
     "WarmUpIsMeasured": COUNTS,
     "ProgressOfEveryRequest": PROGRESS,
+    "ForgetsParts": PARTS,
+    "PartsBeforeTheirTask": PARTS,
+    "CallsOnConnectionsOfTheirOwn": ONE_CONNECTION,
+    "TheSameRequestInEveryCall": OWN_REQUESTS,
+    "GoesOnAfterACallThatFailed": FAILED_TASK,
+    "CallsAreDue": DUE_TASKS,
 }
 BROKEN = [("respond", name, named) for name, named in RESPONDERS.items()]
 BROKEN += [("request", name, named) for name, named in REQUESTERS.items()]

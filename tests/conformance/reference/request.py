@@ -22,6 +22,8 @@ NS = 10**9
 WARM_UP, MEASURED = 0, 1
 MOST_IN_A_ROW = 50
 LONGEST_NAME = 200
+REQUEST, TASK, PART = 0, 1, 2
+FAILURES = (OSError, Ended, Undecodable, ProtocolError)
 MESSAGES = {"timestamp", "add", "echo", "image", "exchange"}
 
 
@@ -164,7 +166,9 @@ class Requester:
         load, warmup = self.trial["load"], self.trial["warmup"]
         self.record = Path(self.trial["record"]).open("wb", buffering=0)  # noqa: SIM115 - to the end of the process
         self.record.write(self.header())
-        self.rows: list[Row] = []
+        self.rows: list[Row] = []  # of samples
+        self.parts: dict[int, list[Row]] = {}
+        self.stored = 0
         self.errors: dict[str, str] = {}
         self.in_a_row = 0
         self.connections = itertools.count()
@@ -251,29 +255,67 @@ class Requester:
         lane.connection, lane.number = None, -1
 
     def one(self, phase: Phase, lane: Lane, sequence: int, intended_ns: int) -> Row:
-        name, fields = self.asks(sequence)
+        asked = [self.asks(number) for number in self.numbers(sequence)]
         sent = received = -1
+        parts: list[Row] = []
+        replies: list[dict[str, Any]] = []
         sent_ns = time.monotonic_ns()
         try:
             if lane.connection is None:
                 self.open(lane, phase)
             sent_ns = sent_ns if not self.reuses() else time.monotonic_ns()
-            reply, sent, received = self.call(lane, name, fields)
+            self.calls(phase, lane, sequence, asked, replies, parts)
             received_ns = time.monotonic_ns()
-            status = "ok" if self.is_right(name, fields, reply) else "wrong-reply"
-            number = lane.number
-        except (OSError, Ended, Undecodable, ProtocolError) as error:
+            status, number = "ok", lane.number
+            sent, received = sum(part.bytes_sent for part in parts), sum(part.bytes_received for part in parts)
+        except FAILURES as error:
             received_ns = time.monotonic_ns()
             status, number = self.status_of(error), lane.number
             self.errors.setdefault(status, (str(error) or status)[:300])
             if status not in ("undecodable", "protocol"):
                 self.drop(lane)
-        if status == "wrong-reply":
-            self.errors.setdefault(status, "not the right value")
+        for place, (one, reply) in enumerate(zip(asked, replies, strict=False)):
+            if not self.is_right(*one, reply):
+                parts[place] = parts[place]._replace(status=STATUS["wrong-reply"])
+                status = "wrong-reply" if status == "ok" else status
+                self.errors.setdefault("wrong-reply", "not the right value")
         if not self.reuses():
             self.drop(lane)
         row = Row(sequence, phase.number, number, intended_ns or sent_ns, sent_ns, received_ns, -1, sent, received, 0)
-        return row._replace(status=STATUS[status])
+        if self.trial["calls"] > 1:
+            self.parts[sequence] = parts
+        return row._replace(status=STATUS[status], kind=self.kind())
+
+    def kind(self) -> int:
+        return REQUEST if self.trial["calls"] == 1 else TASK
+
+    def numbers(self, sequence: int) -> range:
+        """Of the requests that a sample makes: one, or those of a task."""
+        calls = self.trial["calls"]
+        return range((sequence - 1) * calls + 1, sequence * calls + 1)
+
+    def calls(
+        self,
+        phase: Phase,
+        lane: Lane,
+        sequence: int,
+        asked: list[tuple[str, dict[str, Any]]],
+        replies: list[dict[str, Any]],
+        parts: list[Row],
+    ) -> None:
+        """One call after the other; `replies` gets what comes, `parts` a row for each, that of one that fails too."""
+        for place, (name, fields) in enumerate(asked, start=1):
+            begun_ns, status, sizes = time.monotonic_ns(), "ok", (-1, -1)
+            try:
+                reply, *sizes = self.call(lane, name, fields)
+                replies.append(reply)
+            except FAILURES as error:
+                status = self.status_of(error)
+                raise
+            finally:
+                stamps = (begun_ns, begun_ns, time.monotonic_ns())
+                row = Row(place, phase.number, lane.number, *stamps, -1, *sizes, STATUS[status], PART, sequence)
+                parts.append(row)
 
     def call(self, lane: Lane, name: str, fields: dict[str, Any]) -> tuple[dict[str, Any], int, int]:
         assert lane.connection is not None
@@ -302,14 +344,20 @@ class Requester:
 
     def store(self, row: Row) -> None:
         self.rows.append(row)
-        self.record.write(packed(row))
+        for one in self.in_order(row, self.parts.get(row.sequence, [])):
+            self.stored += 1
+            self.record.write(packed(one))
+
+    def in_order(self, row: Row, parts: list[Row]) -> list[Row]:
+        """How a sample and its parts stand in the record."""
+        return [row, *parts]
 
     def enter_not_sent(self, phase: Phase) -> None:
         now_ns = time.monotonic_ns()
         for at in (phase.due or [])[phase.taken :]:
             intended_ns = phase.begin_ns + at
             row = Row(next(self.sequences), MEASURED, -1, intended_ns, now_ns, now_ns, -1, -1, -1, STATUS["not-sent"])
-            self.store(row)
+            self.store(row._replace(kind=self.kind()))
 
     def done_line(self, more: dict[str, Any] | None = None) -> dict[str, Any]:
         return {"type": "done", "contract": VERSION, "identity": self.met, "client": CLIENT, **(more or {})}
@@ -321,7 +369,7 @@ class Requester:
         ends_ns = max(row.received_ns for row in measured) - min(row.sent_ns for row in measured)
         answered = [row for row in measured if row.bytes_received >= 0]
         return {
-            "rows": len(self.rows),
+            "rows": self.stored,
             "warmup_requests": sum(row.phase == WARM_UP for row in self.rows),
             "requests": len(measured),
             "not_sent": not_sent,

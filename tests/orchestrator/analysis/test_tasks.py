@@ -88,6 +88,7 @@ def test_the_summary_with_its_parts_is_what_it_was_after_its_way_through_json():
 def test_the_report_says_what_a_task_is_and_shows_its_parts():
     page = " ".join(render(summarise(a_run(task=CALLS))).split())
     assert EACH in page
+    assert "Where several calls make a task, the task is what is timed" in page
     assert "The parts of each task, one after the other: the median of each" in page
     for head in ("Call 1", "Call 2", "Call 3", "The task"):
         assert f'<th scope="col">{head}</th>' in page

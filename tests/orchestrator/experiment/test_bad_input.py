@@ -72,7 +72,7 @@ def test_what_cannot_be_is_refused_with_its_place_and_a_way_out(
         ("{echo: {bytes: 0 B}}", "4:28: 'bytes': must be at least 1; it is '0 B'."),
         ("{echo: {bytes: 3}}", "4:28: 'bytes': '3' is not a size: write it with its unit, like 1.58 MB, 117 B or 64 KiB."),
         ("{echo: {bytes: 1 B, records: 2}}", "4:20: 'echo': an echo carries one of bytes, records, json; list echo once per kind."),
-        ("{echo: {size: 1 B}}", "4:21: unknown key 'size' in echo. Known: bytes, json, load, records, warmup."),
+        ("{echo: {size: 1 B}}", "4:21: unknown key 'size' in echo. Known: bytes, calls, json, load, records, warmup."),
         ("{echo: {}, add: {}}", "4:13: 'operations': name one operation per list item; its load and warm-up belong below its name."),
         ("{image: {decode: all}}", "4:30: 'decode': 'all' is not one of header, full. Known: full, header."),
         ("{timestamp: {load: {requests: 5, concurrency: 9}}}", "4:59: 9 requests in flight, but a trial has only 5 requests."),
