@@ -140,7 +140,7 @@ def answer(summary: RunSummary) -> Answer:
         is_resolved=not unresolved.is_open(summary.comparisons),
         differences=differing.sentence(summary.comparisons),
         clients=unlike_clients(summary.cells, summary.comparisons),
-        given=external.sentence(stack_of(raw) for raw in summary.plan.get("stacks", ()) if raw.get("external")),
+        given=_given(summary),
     )
 
 
@@ -205,6 +205,12 @@ def first_sentence(text: str) -> tuple[str, str]:
     """
     first, *rest = re.split(r"(?<=\.) (?=[A-Z])", text, maxsplit=1)
     return first, " ".join(rest)
+
+
+def _given(summary: RunSummary) -> str:
+    """Which services answered that orch did not start; empty without one."""
+    stacks = summary.plan.get("stacks", ())
+    return external.sentence([*map(stack_of, stacks)]) if any(stack.get("external") for stack in stacks) else ""
 
 
 def _setting(cell: CellSummary) -> str:

@@ -115,6 +115,8 @@ def settings(run: RunEvidence) -> dict[str, dict[str, Any]]:
         if trials:
             record = trials[-1].record
             told["responder_versions"] = record.ready.versions if record.ready else {}
+            if stack.external is not None:
+                told["answered_by"] = _known_of(run, stack.label, stack.external)
             if record.requesters:
                 told["client_versions"] = record.requesters[0].done.versions
                 told["client_settings"] = record.requesters[0].done.settings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from orchestrator.catalogue.offers import Client, Protocol, Responder
@@ -109,15 +109,21 @@ def given(stacks: Iterable[Stack]) -> dict[str, External]:
     return {s.label: s.external for s in stacks if s.external is not None and s.control_of is None}
 
 
-def sentence(stacks: Iterable[Stack]) -> str:
+def sentence(stacks: Collection[Stack]) -> str:
     """What a reader of the numbers must know of responders that run already; empty without one."""
     told = [f"{label} at {address(external)}" for label, external in given(stacks).items()]
     if not told:
         return ""
     one = len(told) == 1
+    unlike = (
+        f" Unlike the others {'it does' if one else 'they do'} not start afresh for every trial, and"
+        f" {'is' if one else 'are'} not pinned by orch: their difference may be that."
+        if any(stack.external is None for stack in stacks)
+        else ""
+    )
     return (
         f"Answered by {'a service' if one else 'services'} that orch did not start: {'; '.join(told)}."
-        f" {'Its' if one else 'Their'} version, CPU, settings and own work are not known."
+        f" {'Its' if one else 'Their'} version, CPU, settings and own work are not known.{unlike}"
     )
 
 

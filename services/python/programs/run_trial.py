@@ -19,7 +19,7 @@ from services.python.contract.strict import Line
 from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.loop import Loops, Work, close_after
-from services.python.load.memory import room_for_replies
+from services.python.load.memory import bound_memory, room_for_replies
 from services.python.load.phases import MEASURED, NS, SLOWEST_RATE, WARM_UP, Extent, Phase, arrivals, measured, warm_up
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
@@ -80,6 +80,8 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
     CannotTry when it cannot begin, GaveUp when nothing succeeds any more, OSError when the record finds no space.
     """
     parts = load_parts(trial)
+    if parts.target.identity is None:  # nobody knows who answers, and with how much
+        bound_memory()
     example = parts.make(1, clock.wall_ns)
     met, body_bytes = check(trial, parts, example)
     print_line(Checked(body_bytes_sent=body_bytes[0], body_bytes_received=body_bytes[1]))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.analysis.answer import answer
+from orchestrator.analysis.environments import are_alike, changes
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan.plan import External, Link, Load, Placement, Plan
 from tests.support.judged import of, verdicts
@@ -157,10 +158,27 @@ def test_conditions_and_answer_say_who_answered_and_that_no_floor_stands_there()
     assert told["CPU pinning"].endswith("where orch starts both")
     sentence = (
         f"Answered by a service that orch did not start: {label} at localhost:8001 (127.0.0.1). Its version, CPU,"
-        " settings and own work are not known."
+        " settings and own work are not known. Unlike the others it does not start afresh for every trial, and is not"
+        " pinned by orch: their difference may be that."
     )
     assert sentence in summary.verdicts
     assert sentence in answer(summary).headline()
+
+
+def test_without_a_responder_of_ours_there_is_nothing_that_it_is_unlike():
+    assert answer(summarise(alone())).given.endswith("own work are not known.")
+
+
+def test_two_runs_are_never_taken_for_equal_and_a_comparison_says_why():
+    new, old = summarise(run_of(planned())), summarise(run_of(planned(), seed=2))
+    ours = summarise(a_run())
+    assert are_alike(ours.to_dict(), ours.to_dict())
+    assert not are_alike(new.to_dict(), old.to_dict())
+    assert changes(ours, ours) == []
+    assert changes(new, old) == [
+        "what answered was not started by orch, and may have changed (localhost:8001 (127.0.0.1), called itself 'nonce';"
+        " version, CPU and settings are not known)"
+    ]
 
 
 def test_of_a_run_of_our_own_responders_nothing_of_that_is_said():
