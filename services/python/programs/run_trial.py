@@ -80,7 +80,7 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
     CannotTry when it cannot begin, GaveUp when nothing succeeds any more, OSError when the record finds no space.
     """
     parts = load_parts(trial)
-    if parts.target.identity is None:  # nobody knows who answers, and with how much
+    if parts.target is not None and parts.target.identity is None:  # nobody knows who answers, and with how much
         bound_memory()
     example = parts.make(1, clock.wall_ns)
     met, body_bytes = check(trial, parts, example)
