@@ -14,7 +14,7 @@ from orchestrator.experiment.plan.plan import Plan
 PROTOCOL = ("codec", "transport")
 """The parts that make a protocol."""
 
-PARTS = (*PROTOCOL, "library", "framework", "validation", "client", "connection", "language", "reading")
+PARTS = (*PROTOCOL, "framework", "validation", "client", "connection", "language", "reading", "library")
 """All parts, in the order in which they are named; `framework` is with its server, `reading` is which fields are read.
 
 A codec alone has a `library` in place of a client, and nothing that carries messages.

@@ -96,7 +96,7 @@ def test_codec_only_compares_codecs_and_libraries() -> None:
         ("library",),
         ("codec",),
         ("codec", "library"),
-        ("codec", "library", "reading"),
+        ("codec", "reading", "library"),
     }
 
 
