@@ -126,7 +126,9 @@ class Requester:
     def asks_for_a_call(self) -> bool:
         """Whether the trial has what a codec alone cannot have."""
         trial, load = self.trial, self.trial["load"]
-        is_other = trial["connection"] != "reuse" or trial.get("knobs") or trial["calls"] != 1 or load["concurrency"] != 1
+        is_other = (
+            trial["connection"] != "reuse" or trial.get("knobs") or trial["calls"] != 1 or load["concurrency"] != 1
+        )
         return bool(is_other or trial["target"] is not None or load["rate_per_s"] is not None)
 
     def requests(self) -> Any:
