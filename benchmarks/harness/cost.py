@@ -39,7 +39,8 @@ def costs_of(name: str, options: argparse.Namespace, folder: Path) -> Iterator[d
     name, _, chosen = name.partition("/")
     protocol = find_protocol(name)
     answering = protocol.responder()
-    names = [protocol.client(c).name for c in chosen.split(",")] if chosen else [c.name for c in protocol.clients]
+    names = [protocol.client(c).name for c in chosen.split(",")] if chosen else []
+    names = names or [c.name for c in protocol.clients if c.kind == "call"]
     with responder(name, answering.name) as (_, ready):
         for client in names:
             for records in options.records:

@@ -239,7 +239,7 @@ def _rows(
             Row(
                 cell=one.new.id,
                 reference=one.old.id,
-                group=", ".join((one.new.operation, one.new.placement, one.new.connection, one.new.load)),
+                group=", ".join(filter(None, (one.new.operation, one.new.placement, one.new.connection, one.new.load))),
                 label=one.new.stack_label,
                 statistic=statistic,
                 value=_value(one.means[0], statistic),

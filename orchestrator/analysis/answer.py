@@ -68,6 +68,9 @@ class Row:
     pooled: tuple[str, ...] = ()  # which of median and p99 are of all requests, as not every trial has one
     kind: Kind = "call"
     parts: tuple[PartSummary, ...] = ()  # of its samples, where they have any
+    encoded_bytes: tuple[float, float] | None = (
+        None  # of a codec alone: its request's message and its reply's, on average
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,6 +199,7 @@ def _row(
         pooled=tuple(name for name in ("median", "p99") if of and name in of.pooled),
         kind=cell.kind,
         parts=cell.parts,
+        encoded_bytes=cell.body_bytes if cell.kind == "codec" else None,
     )
 
 

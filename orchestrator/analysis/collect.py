@@ -161,18 +161,15 @@ def _cell(
         distribution=of_all,
         replies=replies,
         strip=strips.strip(),
-        parts_ms=tuple(_part(cell.kind, place, _merge(took)) for place, took in sorted(pieces.items())),
+        parts_ms=tuple(_part(cell.kind, place, took) for place, took in sorted(pieces.items())),
     )
 
 
-def _part(kind: Kind, place: int, took: Nanoseconds) -> PartSummary:
-    ordered = np.sort(took)
-    return PartSummary(
-        name=words.of_part(kind, place),
-        n=int(ordered.size),
-        median=st.quantile(ordered, 0.5) / st.NS_PER_MS,
-        p99=st.finite(st.supported_quantile(ordered, 0.99)),
-    )
+def _part(kind: Kind, place: int, took: list[Nanoseconds]) -> PartSummary:
+    """Over trials as a cell's own percentiles are, of which each has its rows of this part in `took`."""
+    trials = [np.sort(each) for each in took if each.size]
+    of = st.over_trials(st.distribution(_merge(trials)), [st.percentiles(ordered) for ordered in trials])
+    return PartSummary(name=words.of_part(kind, place), n=of.n, median=of.median or 0.0, p99=of.p99)
 
 
 def _distributions(

@@ -168,8 +168,8 @@ class CellSummary:
 
     @property
     def connection(self) -> str:
-        """What is done with connections."""
-        return str(self.factors["connection"])
+        """What is done with connections; empty where there are none."""
+        return str(self.factors["connection"] or "")
 
     @property
     def call(self) -> tuple[Value, ...]:

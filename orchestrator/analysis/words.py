@@ -24,15 +24,23 @@ OF_KIND: Mapping[Kind, tuple[str, str]] = {
 }
 """A kind of work, as one and as several."""
 
+OF_SAMPLE: Mapping[Kind, str] = {"call": "request", "task": "task", "stream": "event", "codec": "message"}
+"""What one sample of a kind of work is."""
+
 NOT_OURS = "orch did not start the responder, which tells it nothing"
 """Why a check cannot tell what the responder's own account would say."""
+
+_OF_CODEC = ("encode", "decode")
+
 
 PARTS_SHOWN = 8
 """Of a sample's parts, in a table; all of them are in summary.json."""
 
 
 def of_part(kind: Kind, place: int) -> str:
-    """What a part of a sample is called, by its place in it, from 1: `call 1`."""
+    """What a part of a sample is called, by its place in it, from 1: `call 1`, `encode`."""
+    if kind == "codec" and place <= len(_OF_CODEC):
+        return _OF_CODEC[place - 1]
     return f"{'call' if kind == 'task' else 'part'} {place}"
 
 

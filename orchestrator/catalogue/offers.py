@@ -92,12 +92,14 @@ class Responder(End):
 class Client(End):
     """One client library that asks; `style` says whether its calls block a thread or are awaited.
 
-    `round_trips_to_open` and `transport` where they differ from the protocol's and the responder's.
+    `round_trips_to_open` and `transport` where they differ from the protocol's and the responder's. One of kind `codec` asks
+    nobody: it encodes and decodes the protocol's messages.
     """
 
     style: Literal["sync", "async"]
     round_trips_to_open: int | None = None
     transport: str | None = None
+    kind: Literal["call", "codec"] = "call"
 
 
 @dataclass(frozen=True, kw_only=True)

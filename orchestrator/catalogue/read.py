@@ -116,9 +116,9 @@ def _fault(found: Manifest, folder: str) -> str | None:
             for name in (protocol.name, *names):
                 if not _NAME.fullmatch(name):
                     return f"'{name:.40}' is no name: lower case letters, digits, dots, hyphens and underscores are"
-        clients: set[str | None] = {c.name for c in protocol.clients} or {None}
+        clients: set[str | None] = {c.name for c in protocol.clients if c.kind == "call"} or {None}
         if {protocol.sequential, protocol.concurrent} - clients:
-            return f"protocol {protocol.name}'s `sequential` and `concurrent` must each name a client of it"
+            return f"protocol {protocol.name}'s `sequential` and `concurrent` must each name a client of it that asks"
     for what, names in (
         ("protocols", [p.name for p in found.protocols]),
         ("operations", [o.name for o in found.operations]),
@@ -151,7 +151,7 @@ def _merged(spoken: list[tuple[Language, ProtocolOffered]]) -> Protocol:
     clients = [c for of, p in spoken for c in _clients(of, p, first, operations)]
     _refuse_twice(name, "responder", responders)
     _refuse_twice(name, "client", clients)
-    asked = next((p for _, p in spoken if p.clients), None)
+    asked = next((p for _, p in spoken if p.sequential is not None), None)
     if not responders or asked is None:
         missing = "nobody answers" if not responders else "nobody asks"
         raise UsageError(
@@ -192,6 +192,7 @@ def _clients(
             style=end.style,
             round_trips_to_open=protocol.round_trips_to_open if own is None and differs else own,
             transport=end.transport,
+            kind=end.kind,
             **_shared(end, language, protocol, first, operations),
         )
 

@@ -32,8 +32,12 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
             tuple(head.format(reference=answer.reference or "reference", unit=unit.name) for head in _HEADS),
             [_cells(row, unit) for row in rows],
         )
+        codecs = [row for row in rows if row.kind == "codec" and row.parts]
+        if codecs:
+            yield ""
+            yield from _codecs(codecs, unit)
         for row in rows:
-            if row.parts:
+            if row.parts and row.kind != "codec":
                 yield from (f"  {line}" for line in _wrapped(_parts(row, unit), width - 2))
         for why in dict.fromkeys(row.uncompared for row in rows if row.uncompared):
             of = [row.stack for row in rows if row.uncompared == why]
@@ -48,6 +52,23 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     yield from _wrapped(" ".join(notes), width)
     if len(answer.table) > len(shown):
         yield f"... and {len(answer.table) - len(shown):,} more rows in the report"
+
+
+def _codecs(rows: Sequence[Row], unit: words.Unit) -> Iterator[str]:
+    """What codecs alone took to encode and to decode, and how large messages became."""
+    parts = [f"{part.name}, {unit.name}" for part in rows[0].parts]
+    yield from _table(
+        ("stack", *parts, "request, bytes", "reply, bytes", ""),
+        [
+            (
+                row.stack,
+                *(unit.text(part.median) for part in row.parts),
+                *(("-", "-") if row.encoded_bytes is None else (words.number(size, 1) for size in row.encoded_bytes)),
+                "",
+            )
+            for row in rows
+        ],
+    )
 
 
 def _parts(row: Row, unit: words.Unit) -> str:

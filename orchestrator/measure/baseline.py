@@ -42,6 +42,7 @@ class Baselines:
         self._floors = floors.floors(launched, context.sizes)
         # One machine answers all stacks of a placement; where orch starts none of them, it is the one that was given.
         self._given = None if launched else next((given.host for given in external if given is not None), None)
+        self._is_wanted = any(cell.kind != "codec" for cell in cells)  # under a codec alone there is no network
         self._taken = 0
         self._rtt_s = 0.0
         self._last_s = float("-inf")
@@ -49,10 +50,15 @@ class Baselines:
     @property
     def are_due(self) -> bool:
         """Whether the last look is a minute old."""
-        return self._context.clock.monotonic_s() - self._last_s >= EVERY_S
+        return self._is_wanted and self._context.clock.monotonic_s() - self._last_s >= EVERY_S
 
     def take(self, moment: Moment) -> None:
-        """Ping, then exchange as many bytes as the cells do; what cannot be had becomes a warning of the run."""
+        """Ping, then exchange as many bytes as the cells do; what cannot be had becomes a warning of the run.
+
+        Nothing where none of the cells has a network under it.
+        """
+        if not self._is_wanted:
+            return
         pair = self._context.hosts.pair(self._placement)
         one = Pair((pair.requesters[0],), pair.responder, pair.requester_cpus, pair.responder_cpus)
         self._ping(one, moment)

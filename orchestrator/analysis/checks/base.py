@@ -23,6 +23,10 @@ CALLS: frozenset[Kind] = frozenset({"call", "task"})
 """Work made of calls: one, or several that are timed as one."""
 
 
+CODECS: frozenset[Kind] = frozenset({"codec"})
+"""Work without a network: one message after the other, encoded and decoded."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """What a check says of one cell, or of the run; `weight` orders findings of one verdict, the most serious first."""

@@ -12,7 +12,7 @@ from statistics import median
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import quantile
 
@@ -149,4 +149,4 @@ def _wall(trial: TrialEvidence, part: Part) -> Finding:
 
 
 NAME = "clocks"
-CHECK = Check(name=NAME, severity="fatal", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge)

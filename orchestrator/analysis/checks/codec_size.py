@@ -1,15 +1,15 @@
 """codec size: bodies are large enough to hold the payload, and the wire carried as many bytes as the bodies have.
 
 Random bytes and pictures cannot be made smaller by a codec, so that a body below the payload's size did not carry it.
-Structured records can (that is what codecs are for): of those only the wire is checked. Where bodies are compressed, and a
-client says what they would come to, the wire must not have carried much more.
+Structured records can (that is what codecs are for): of those only the wire is checked, which a codec alone does not have.
+Where bodies are compressed, and a client says what they would come to, the wire must not have carried much more.
 """
 
 from __future__ import annotations
 
 from math import inf
 
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence
 
 _INCOMPRESSIBLE = ("bytes", "image", "exchange")
@@ -66,7 +66,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                     action="Check both ends' settings for uncompressed bodies, and `lost packets` for retransmissions.",
                 )
             )
-        elif not incompressible and wires is None:
+        elif not incompressible and wires is None and cell.cell.kind != "codec":
             findings.append(
                 Finding(
                     verdict="cannot tell",
@@ -76,10 +76,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                 )
             )
         else:
-            measured = f"{body:,.0f} bytes of body {way} per request"
-            findings.append(
-                Finding(verdict="pass", evidence=evidence, explanation=f"{measured}, enough for the payload.")
-            )
+            findings.append(Finding(verdict="pass", evidence=evidence, explanation=_enough(cell, body, way)))
     if not findings:
         return Finding(
             verdict="cannot tell",
@@ -87,6 +84,12 @@ def judge(cell: CellEvidence) -> Finding | None:
             action="Use a client that reports body sizes.",
         )
     return worst(findings)
+
+
+def _enough(cell: CellEvidence, body: float, way: str) -> str:
+    if cell.cell.kind == "codec":
+        return f"{body:,.0f} bytes of an encoded {'request' if way == 'sent' else 'reply'}, as the content needs."
+    return f"{body:,.0f} bytes of body {way} per request, as the payload needs."
 
 
 def _bodies(cell: CellEvidence, way: str) -> tuple[int | None, int | None, int]:
@@ -103,4 +106,4 @@ def _bodies(cell: CellEvidence, way: str) -> tuple[int | None, int | None, int]:
     return body, carried, requests
 
 
-CHECK = Check(name="codec size", severity="serious", kinds=CALLS, judge=judge)
+CHECK = Check(name="codec size", severity="serious", kinds=CALLS | CODECS, judge=judge)

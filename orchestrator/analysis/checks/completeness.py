@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
 from services.python.contract.lines import STATUSES
 
@@ -94,9 +94,10 @@ def judge(cell: CellEvidence) -> Finding | None:
                 f"the requester reported {done.rows} rows and {done.requests} measured ones, "
                 f"the record holds {rows.recorded} and {rows.measured}"
             )
-        work = "request" if cell.cell.kind == "call" else cell.cell.kind
-        findings.append(_finding(troubles, evidence, f"{words.count(rows.rows, work)}, each recorded once."))
-    findings += [_answered(cell, trial) for trial in cell.trials]
+        counted = words.count(rows.rows, words.OF_SAMPLE[cell.cell.kind])
+        findings.append(_finding(troubles, evidence, f"{counted}, each recorded once."))
+    if cell.cell.kind != "codec":  # it has nobody who answers
+        findings += [_answered(cell, trial) for trial in cell.trials]
     findings += _repeated(cell.trials, "trials of this cell")
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
@@ -142,7 +143,6 @@ def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Fin
 
 def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     """The responder's own count against the record's: it knows of a task's calls, and not of tasks."""
-    is_in_parts = cell.cell.kind == "task"
     before, after = trial.record.stats_before, trial.record.stats
     if before is None or after is None:
         return Finding(
@@ -154,7 +154,7 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
             action="Use a responder that orch starts, and that prints `answered` in its `stats` line.",
         )
     seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
-    rows = sum(s.parts if is_in_parts else s.rows - s.never_sent for s in seen)
+    rows = sum(s.parts if cell.cell.kind == "task" else s.rows - s.never_sent for s in seen)
     unanswered = sum(s.unanswered for s in seen)
     answered = after.answered - before.answered
     # A library may ask again by itself after a lost connection, and an awaited reply may come after the count.
@@ -185,5 +185,11 @@ def _missing_trials(cell: CellEvidence) -> Finding:
 
 NAME = "completeness"
 CHECK = Check(
-    name=NAME, severity="fatal", kinds=CALLS, observe=observe, judge=judge, judge_run=judge_run, judges_empty=True
+    name=NAME,
+    severity="fatal",
+    kinds=CALLS | CODECS,
+    observe=observe,
+    judge=judge,
+    judge_run=judge_run,
+    judges_empty=True,
 )

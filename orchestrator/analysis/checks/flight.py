@@ -16,6 +16,9 @@ A clock that stops early for the slowest requests alone lowers p99 and hardly le
 flight the slowest are found by the time from one send to the next, which such a clock does not change; what is typical of
 the pauses after them must be typical of all, or be pauses that the requester says it made.
 
+A codec alone waits for nobody, so that Little's law has nothing to say of it: what it puts off until its clock has stopped
+shows in `requester's own work`.
+
 Whose a request was is not known where several are in flight and each has a connection of its own. Then each reply is taken
 to free a worker for the next send that needs one: for n in flight the k-th reply for the send n places after the k-th. The
 sum of these pauses is that of the workers', and more only by what a worker began late or ended early. So no requester can
@@ -31,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import Nanoseconds
 
@@ -420,7 +423,7 @@ CHECKS = (
     Check(
         name=IN_FLIGHT,
         severity="fatal",
-        kinds=CALLS,
+        kinds=CALLS | CODECS,
         observe=peak,
         judge=judge_peak,
     ),

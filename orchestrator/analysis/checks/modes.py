@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import NS_PER_MS, Nanoseconds, quantile
 
@@ -175,4 +175,4 @@ def causes_of(slow_ns: float, quick_ns: float) -> tuple[str, ...]:
 
 
 NAME = "latency modes"
-CHECK = Check(name=NAME, severity="note", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="note", kinds=CALLS | CODECS, observe=observe, judge=judge)

@@ -11,6 +11,13 @@ longer, as a share of the time of a request and its pause, is out of line from 5
 instructions differ by less) and wrong from 30 % on. By itself, where nothing stands beside it or all postpone alike, more
 than a fifth is a warning (and 20 µs: `tcp` on one host answers in 17 µs), and more than half a failure.
 
+A codec alone is held against the others of its setting in the same way, by what it puts off until its clock has stopped;
+one that says that it leaves fields unread is told, and not failed for it. How long the pauses are beside so little work
+says nothing; nor does their mean, which a machine that is held up makes many times as long: medians are compared. But the
+stamps count: what lies between those of a message and those of its two parts (clock readings, the call, and freeing what
+the message before was decoded to) is in the sum, of every codec alike, and makes ratios of sums look smaller; it is told,
+from a fifth of the sum on as a warning. Each part holds about one reading of the clock.
+
 Limits: honest clients that keep their connections came to 12 µs and less than 1 % beyond the least, with seven stacks on a
 busy machine. Closing a connection per request is in these pauses as well, and clients differ in it honestly (a WebSocket's
 closing handshake: 20 %): there the limits are a quarter and half. What is postponed by less passes, and what another thread
@@ -20,14 +27,14 @@ may stand still there, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples
 
 NAME = "requester's own work"
@@ -37,14 +44,16 @@ _LIMITS = {"reuse": (0.05, 0.3), "per-request": (0.25, 0.5)}  # out of line, and
 _LEAST_EXCESS_S = 10e-6
 _MUCH_ALONE, _MOST_ALONE, _LEAST_ALONE_S = 0.2, 0.5, 20e-6
 _FEWEST, _STALLS = 20, 3
+_MUCH_AROUND = 0.2  # of a codec's sum
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pauses:
-    """Of one request on average, in seconds: the pause until the next, and both together."""
+    """Of one request on average, in seconds: the pause until the next, and both together. `typical`: their medians."""
 
     pause_s: float
     cycle_s: float
+    typical: Pauses | None = None
 
 
 def observe(samples: Samples) -> Pauses | None:
@@ -55,12 +64,17 @@ def observe(samples: Samples) -> Pauses | None:
     if pauses[0] < 0:
         return None  # several were in flight: the check of that name fails
     pause_s = float(pauses[:-_STALLS].mean()) / 1e9
-    calls_s = float((samples.received_ns - samples.sent_ns).mean()) / 1e9
-    return Pauses(pause_s=pause_s, cycle_s=pause_s + calls_s)
+    calls = samples.received_ns - samples.sent_ns
+    calls_s = float(calls.mean()) / 1e9
+    typical_s = float(np.median(pauses)) / 1e9
+    typical = Pauses(pause_s=typical_s, cycle_s=typical_s + float(np.median(calls)) / 1e9)
+    return Pauses(pause_s=pause_s, cycle_s=pause_s + calls_s, typical=typical if typical.cycle_s > 0 else None)
 
 
 def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     """The trial with the largest share; with one in flight the cell beside the others of its setting."""
+    if cell.cell.kind == "codec":
+        return worst([_alone_in_flight(cell, run), *_around_the_parts(cell)])
     if cell.cell.load.concurrency == 1:
         return None if cell.is_open_loop else _alone_in_flight(cell, run)
     findings = []
@@ -120,22 +134,56 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
     )
     out_of_line, wrong = _LIMITS[cell.cell.connection]
     is_out = excess > out_of_line and excess_s > _LEAST_EXCESS_S
-    is_much = share > max(_MUCH_ALONE, out_of_line) and mine.pause_s > _LEAST_ALONE_S
+    is_much = share > max(_MUCH_ALONE, out_of_line) and mine.pause_s > _LEAST_ALONE_S and cell.cell.kind != "codec"
     if not is_out and not is_much:
         return Finding(verdict="pass", evidence=evidence, weight=excess, explanation=f"{measured}.")
-    is_wrong = (is_out and excess > wrong) or (is_much and share > _MOST_ALONE)
+    omitted = _omitted(cell, run) if is_out else ""
+    is_wrong = not omitted and ((is_out and excess > wrong) or (is_much and share > _MOST_ALONE))
     more = f", {words.ns(excess_s * 1e9)} more than with {label}" if is_out else ""
     return Finding(
         verdict="fail" if is_wrong else "warn",
         evidence=evidence,
         weight=max(excess, share),
         explanation=f"{measured}{more}: work that is in no latency, and not in Req/s where the requester reports it.",
-        action="Check what the client does after its clock stops: decoding belongs before; verifying costs all alike.",
+        action=f"Compare it with what forwards messages, not with what reads them: {omitted}."
+        if omitted
+        else "Check what the client does after its clock stops: decoding belongs before; verifying costs all alike.",
+    )
+
+
+def _omitted(cell: CellEvidence, run: RunEvidence) -> str:
+    """Which reading a codec alone says that it leaves out; nothing of what calls, where a network hides most of it."""
+    if cell.cell.kind != "codec":
+        return ""
+    declared = run.plan.resolved.get(cell.stack.id, {}).get("own_work", ())
+    return "; ".join(f"{end['name']} {end['omits']}" for end in declared if "omits" in end)
+
+
+def _around_the_parts(cell: CellEvidence) -> Iterator[Finding]:
+    """What of a message's time is neither encoding nor decoding."""
+    median_ms = cell.replies.median if cell.replies else None
+    parts_ms = [part.median for part in cell.parts_ms]
+    if not median_ms or len(parts_ms) != cell.cell.parts:
+        return
+    around_ms = max(0.0, median_ms - sum(parts_ms))
+    share = around_ms / median_ms
+    yield Finding(
+        verdict="warn" if share > _MUCH_AROUND else "pass",
+        evidence={"around_us": around_ms * 1e3, "share_of_sum": share},
+        weight=share,
+        explanation=f"Of the {words.ms(median_ms)} of a message {words.ms(around_ms)} ({words.percent(share)}) are neither "
+        "encoding nor decoding: the stamps themselves, the call, and freeing the message before.",
+        action="Compare encoding and decoding, which hold one clock reading each; ratios of the sums look smaller than they "
+        "are."
+        if share > _MUCH_AROUND
+        else "Nothing to do.",
     )
 
 
 def _typical(cell: CellEvidence) -> Pauses | None:
     seen = [pauses for *_, pauses in cell.parts(NAME) if pauses is not None]
+    if cell.cell.kind == "codec":
+        seen = [pauses.typical or pauses for pauses in seen]
     if not seen:
         return None
     return Pauses(pause_s=median(p.pause_s for p in seen), cycle_s=median(p.cycle_s for p in seen))
@@ -148,4 +196,4 @@ def _beside(cell: CellEvidence, run: RunEvidence) -> Iterable[CellEvidence]:
             yield other
 
 
-CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge_beside=judge)
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS | CODECS, observe=observe, judge_beside=judge)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Samples
 
 _FEWEST = 100
@@ -102,4 +102,4 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 NAME = "queueing ramp"
-CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS | CODECS, observe=observe, judge=judge)

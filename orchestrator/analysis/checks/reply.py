@@ -1,5 +1,7 @@
 """reply: only verified replies count, they came from the responder that this run started, and few enough are missing.
 
+A codec alone asks nobody: its replies are what it decoded, each of which was compared with what had been encoded.
+
 Requests without a right reply are in every percentile as slower than every reply, so none of them hides. But from a
 share on that moves a percentile which is shown further than chance does, what is compared is no longer how quickly the
 stacks answer but how often: that cell fails.
@@ -10,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, RunEvidence, Samples, TrialEvidence
 from orchestrator.analysis.statistics import fails_that_move, is_supported
 from orchestrator.experiment.plan.external import address
@@ -111,6 +113,12 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> F
             " answer `identity`.",
             action="Have it answer `identity` (protos/), and a restart or a load balancer shows.",
         )
+    if cell.cell.kind == "codec" and verified is not None:
+        return Finding(
+            verdict="pass",
+            evidence=evidence,
+            explanation=f"{words.count(ok, 'message')}, each decoded to what had been encoded.",
+        )
     if met is None or verified is None:
         return Finding(
             verdict="cannot tell",
@@ -153,4 +161,4 @@ def _several(external: External, trials: dict[str, TrialEvidence]) -> Finding:
 
 NAME = "reply"
 _NAMES_SHOWN, _NAMES_KEPT = 2, 10
-CHECK = Check(name=NAME, severity="fatal", kinds=CALLS, observe=observe, judge=judge, judge_run=judge_run)
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge, judge_run=judge_run)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Samples
 
 _COARSE_CLOCK_NS = 1_000
@@ -57,4 +57,4 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 NAME = "one stamp per sample"
-CHECK = Check(name=NAME, severity="fatal", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge)

@@ -13,7 +13,7 @@ from math import exp, log
 import numpy as np
 
 from orchestrator.analysis import intervals, words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
 
 _SEGMENTS = 20
@@ -139,4 +139,4 @@ def _short_warmups(cell: CellEvidence) -> list[Finding]:
 
 
 NAME = "steady state"
-CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS | CODECS, observe=observe, judge=judge)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.checks.modes import find_modes, has_slow_mode
 from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
 from orchestrator.analysis.statistics import is_supported, quantile
@@ -113,4 +113,4 @@ def _cut_off(trial: TrialEvidence, seen: Tail) -> Finding:
 
 
 NAME = "tail shape"
-CHECK = Check(name=NAME, severity="note", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="note", kinds=CALLS | CODECS, observe=observe, judge=judge)

@@ -292,6 +292,11 @@ def choices(chosen: Mapping[str, tuple[Value, ...]]) -> Iterator[dict[str, Value
         yield {factor.name: value for factor, value in zip(OF_THE_CALL, combination, strict=True)}
 
 
+def without_call() -> dict[str, Value]:
+    """What stands for the factors of a call in a cell that calls nobody: no value, as none applies."""
+    return dict.fromkeys(DEFAULTS)
+
+
 def of_the_call(cell: Values) -> tuple[Value, ...]:
     """How a cell's requests are made: what cells that differ in the stack alone have in common, beside their parts."""
     return tuple(cell.get(factor.name, factor.default) for factor in OF_THE_CALL)
@@ -300,7 +305,8 @@ def of_the_call(cell: Values) -> tuple[Value, ...]:
 def said(cell: Values) -> list[tuple[Factor, Value]]:
     """The factors of a call that ids, titles and sentences name: those that differ from the default, and some always."""
     told = zip(OF_THE_CALL, of_the_call(cell), strict=True)
-    return [(factor, value) for factor, value in told if factor.is_always_said or value != factor.default]
+    applying = ((factor, value) for factor, value in told if value is not None)
+    return [(factor, value) for factor, value in applying if factor.is_always_said or value != factor.default]
 
 
 def short(cell: Values) -> tuple[str, ...]:
@@ -316,9 +322,10 @@ def phrases(cell: Values) -> tuple[str, ...]:
 def knobs(cell: Values) -> dict[str, str]:
     """What both end programs are told beside the trial's own keys; empty where everything has its default."""
     told = ((factor, cell.get(factor.name, factor.default)) for factor in KNOBS)
-    return {factor.name: str(value) for factor, value in told if value != factor.default}
+    return {factor.name: str(value) for factor, value in told if value is not None and value != factor.default}
 
 
 def in_columns(cell: Values) -> dict[str, Value]:
-    """The values that stand in samples files, by column; what is not given has its default."""
-    return {factor.column: cell.get(factor.name, factor.default) for factor in FACTORS if factor.column}
+    """The values that stand in samples files, by column: the default of what is not given, `n/a` for what does not apply."""
+    of_cell = ((factor, cell.get(factor.name, factor.default)) for factor in FACTORS if factor.column)
+    return {factor.column: "n/a" if factor.levels and value is None else value for factor, value in of_cell}

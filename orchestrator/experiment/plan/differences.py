@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 
-from orchestrator.catalogue.offers import NONE, Client, Responder
+from orchestrator.catalogue.offers import NONE, Client, Protocol, Responder
 from orchestrator.experiment.model.factors import STACK
 from orchestrator.experiment.plan.documents import AS_VALUE, FACTOR, TYPED, WORDS, plan_way
 from orchestrator.experiment.plan.plan import Plan
@@ -15,8 +15,11 @@ from orchestrator.experiment.plan.plan import Plan
 PROTOCOL = ("codec", "transport")
 """The parts that make a protocol."""
 
-PARTS = (*PROTOCOL, "framework", "validation", "client", "connection", "language", "reading")
-"""All parts, in the order in which they are named; `framework` is with its server, `reading` is which fields are read."""
+PARTS = (*PROTOCOL, "framework", "validation", "client", "connection", "language", "reading", "library")
+"""All parts, in the order in which they are named; `framework` is with its server, `reading` is which fields are read.
+
+A codec alone has a `library` in place of a client, and nothing that carries messages.
+"""
 
 BYTES = "bytes"
 DOCUMENT = "document"
@@ -36,6 +39,18 @@ def parts_of(responder: Responder, client: Client) -> dict[str, str]:
         "client": client.name,
         "language": ", asked in ".join(languages),
         "reading": "; ".join(filter(None, (responder.omits, client.omits))) or "every field",
+    }
+
+
+def parts_alone(protocol: Protocol, client: Client) -> dict[str, str]:
+    """The parts of a codec alone: that of the protocol's messages, and the library that a client codes them with."""
+    of = protocol.responder().parts
+    return {
+        "codec": of.codec,
+        BYTES: of.bytes_as,
+        "library": client.name,
+        "language": client.language.title,
+        "reading": client.omits or "every field",
     }
 
 
@@ -67,7 +82,8 @@ def in_use(
         parts.pop(BYTES, None)
     ways = {plan_way(plan, stack, o.id, document) for o in plan.operations if o.id in operations}
     told = " and ".join(WORDS[way] for way in WORDS if way in ways)
-    return {**parts, "connection": connection, **({DOCUMENT: told} if told else {})}
+    kept = {"connection": connection} if "client" in parts else {}
+    return {**parts, **kept, **({DOCUMENT: told} if told else {})}
 
 
 def against_reference(plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:

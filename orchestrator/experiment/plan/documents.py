@@ -44,6 +44,11 @@ def carried_by(responder: Responder, client: End) -> How | None:
     return AS_VALUE if responder.parts.codec == _CODEC else None
 
 
+def carried_alone(parts: Mapping[str, str]) -> How | None:
+    """What a codec alone does with a document: no schema is made for it."""
+    return AS_VALUE if parts["codec"] == _CODEC else None
+
+
 def way(carried: object, payload: Mapping[str, Any], chosen: object, shape: Shape | None) -> How | None:
     """How a cell's document travels, by what its stack can do (`carried_by`) and what is chosen; None if it has none."""
     if carried is None or payload.get("kind") != "json":

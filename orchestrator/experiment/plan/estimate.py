@@ -45,6 +45,8 @@ class Costs:
     default_request_s: float = 0.0006
     open_s: float = 0.0002  # a connection, both ends
     byte_s: float = 1.5e-9  # a byte of a body, both ends
+    codec_s: float = 1.5e-5  # a codec alone: a small message encoded, decoded, compared and entered
+    codec_byte_s: float = 2.0e-8  # likewise, a byte of content
     start_s: float = 0.3  # starting a responder and a requester
     between_s: float = 0.3  # elapsed: readiness, record, conversion
     remote_s: float = 0.3  # elapsed: starting and fetching over SSH
@@ -176,6 +178,8 @@ class _Part:
         self.samples += trial.samples
         self.rows += trial.samples * rows_each
         self.rows_at_most += trial.samples_at_most * rows_each
+        if cell.kind == "codec":
+            return
         self._trial_bytes += trial.samples * operation.calls * wire_bytes(operation)
         self._trial_at_most_bytes += trial.samples_at_most * operation.calls * wire_bytes(operation)
         if cell.stack not in self._externals:
@@ -187,6 +191,8 @@ class _Part:
 
     @property
     def looks_s(self) -> float:
+        if not self._floors:
+            return 0.0
         return _look_s(self._plan, self._placement, len(self._floors), self._costs) * self._looks
 
     @property
@@ -266,12 +272,19 @@ class _Trial:
     def _cpu_s(self) -> float:
         """CPU of one request, or of all calls of a task, both ends together."""
         body_bytes = self._operation.request_bytes + self._operation.reply_bytes
+        if self._cell.kind == "codec":
+            return self._costs.codec_s + self._costs.codec_byte_s * body_bytes
         opening_s = self._costs.open_s if self._cell.connection == "per-request" else 0.0
         small_s = self._costs.request_s.get(self._cell.stack, self._costs.default_request_s)
         return opening_s + self._operation.calls * (small_s + self._costs.byte_s * body_bytes)
 
     def _distance_s(self) -> float:
-        """What the network takes of one request, or of all calls of a task: round trips, and the time on the wire."""
+        """What the network takes of one request, or of all calls of a task: round trips, and the time on the wire.
+
+        Nothing of a codec alone.
+        """
+        if self._cell.kind == "codec":
+            return 0.0
         largest = max(self._operation.request_bytes, self._operation.reply_bytes)
         round_trips = self._operation.calls
         if self._cell.connection == "per-request":

@@ -14,6 +14,7 @@ from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factors import Value, Values
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan import documents
+from orchestrator.experiment.plan.alone import refusal_of_load, refuse_what_does_not_apply
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
 from orchestrator.experiment.plan.external import is_elsewhere
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
@@ -31,6 +32,7 @@ from orchestrator.experiment.plan.stacks import (
 )
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_rate
+from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 
 CONTROLS = 2  # A/A copies of the reference stack: with itself, three entries of one thing
@@ -70,6 +72,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     located.raise_problems()
     questions = [_question(located, question) for question in asked]
     _refuse_too_many_cells(located, entries, questions, placements)
+    refuse_what_does_not_apply(located, (entry.path for entry in entries if entry.kind == "codec"), placements)
     uses: dict[str, _Use] = {}
     cells: dict[str, Cell] = {}
     excluder = _Excluder(located)
@@ -83,8 +86,10 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                     continue
                 client = entry.client_for(load)
                 reason = refusal(entry, client, operation.name, call)
-                cell = _cell(located, stack, operation, placement, values, load, warmup)
-                if reason:
+                cell = _cell(located, stack, operation, placement, values, load, warmup, entry.kind)
+                if entry.kind == "codec" and (unfit := refusal_of_load(load, operation.calls)):
+                    located.add(entry.path, f"{unfit}. Leave this part out with `exclude`, or ask it of other stacks.")
+                elif reason:
                     located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call)}")
                 elif cell.id in cells:
                     located.add(
@@ -161,6 +166,7 @@ def _cell(
     values: dict[str, Value],
     load: Load,
     warmup: Warmup,
+    kind: Kind,
 ) -> Cell:
     offered = f"c{load.concurrency}"
     if load.rate_per_s is not None:
@@ -174,7 +180,7 @@ def _cell(
         load=load,
         warmup=warmup,
         timeout_s=located.experiment.timeout,
-        kind="call" if operation.calls == 1 else "task",
+        kind=kind if kind == "codec" or operation.calls == 1 else "task",
     )
 
 

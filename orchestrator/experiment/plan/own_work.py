@@ -18,13 +18,12 @@ SOME_UNREAD = "not all read within the call"
 NOT_KNOWN = "not known of a responder that orch did not start"
 
 
-def declared(responder: Responder, client: Client) -> list[dict[str, str]]:
-    """The declarations of both ends, as a plan keeps them: what is empty is left out."""
-    ends = (
-        {"name": responder.name, "adds": responder.adds, "without": responder.without, "omits": responder.omits},
-        {"name": client.name, "adds": client.adds, "omits": client.omits},
+def declared(*ends: Responder | Client) -> list[dict[str, str]]:
+    """The declarations of a stack's ends, as a plan keeps them: what is empty is left out."""
+    told = (
+        {"name": end.name, "adds": end.adds, "without": getattr(end, "without", ""), "omits": end.omits} for end in ends
     )
-    return [{key: words for key, words in end.items() if words} for end in ends if end["adds"] or end["omits"]]
+    return [{key: words for key, words in end.items() if words} for end in told if end["adds"] or end["omits"]]
 
 
 def added(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -138,14 +138,16 @@ class Cell:
 
     @property
     def connection(self) -> Policy:
-        """What is done with connections."""
-        policy: Any = self.factors["connection"]
+        """What is done with connections; a codec alone has none, and what encodes and decodes is kept."""
+        policy: Any = self.factors["connection"] or "reuse"
         found: Policy = policy
         return found
 
     @property
     def parts(self) -> int | None:
         """How many parts a right sample has; None where that is not known beforehand."""
+        if self.kind == "codec":
+            return 2  # encoding and decoding
         return self.calls if self.kind == "task" else None
 
     @property

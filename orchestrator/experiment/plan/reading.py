@@ -10,6 +10,7 @@ from typing import Any, Literal
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.address import is_askable, parse_address
 from orchestrator.experiment.model.factors import Value
+from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, External, Plan, Shape
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.shapes import decode
@@ -70,9 +71,13 @@ def read_plan(raw: Any) -> Plan:
             parts[name] = known[getattr(cell, name)]
         _require_factors(f"cells.{number}.factors", cell, parts)
         is_task = cell.factors["calls"] != 1
-        require(cell.kind == ("task" if is_task else "call"), f"cells.{number}.kind", cell.kind)
+        is_codec = parts["stack"].responder == NOBODY
+        expected = "codec" if is_codec else "task" if is_task else "call"
+        require(cell.kind == expected, f"cells.{number}.kind", cell.kind)
         require(cell.timeout_s > 0, f"cells.{number}.timeout_s", cell.timeout_s)
         require(cell.load.concurrency >= 1, f"cells.{number}.load.concurrency", cell.load.concurrency)
+        if is_codec:
+            require(refusal_of_load(cell.load, cell.calls) is None, f"cells.{number}.load", cell.load)
         for name in ("requests", "duration_s", "rate_per_s"):
             value = getattr(cell.load, name)
             require(value is None or value > 0, f"cells.{number}.load.{name}", value)
@@ -117,7 +122,7 @@ def _require_factors(place: str, cell: Cell, parts: dict[str, Any]) -> None:
     for name, value in expected.items():
         require(cell.factors[name] == value, f"{place}.{name}", cell.factors[name])
     for factor in factors.OF_THE_CALL:
-        known = {level.value for level in factor.levels}
+        known = {level.value for level in factor.levels} if cell.kind != "codec" else {None}
         require(cell.factors[factor.name] in known, f"{place}.{factor.name}", cell.factors[factor.name])
 
 

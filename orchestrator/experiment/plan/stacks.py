@@ -11,14 +11,16 @@ from typing import Any, TypeVar
 from orchestrator.catalogue.offers import Client, Protocol, Responder
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.experiment import StackSpec
-from orchestrator.experiment.model.factors import OF_THE_CALL, Value, Values, choices, knobs
+from orchestrator.experiment.model.factors import OF_THE_CALL, Value, Values, choices, knobs, without_call
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan import external
-from orchestrator.experiment.plan.differences import parts_of
-from orchestrator.experiment.plan.documents import carried_by
+from orchestrator.experiment.plan.alone import NOBODY
+from orchestrator.experiment.plan.differences import parts_alone, parts_of
+from orchestrator.experiment.plan.documents import carried_alone, carried_by
 from orchestrator.experiment.plan.own_work import ALL_READ, NOT_KNOWN, SOME_UNREAD, declared
 from orchestrator.experiment.plan.plan import External, Stack
 from orchestrator.experiment.read.tree import Key
+from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
 
 ALL = "all"
@@ -32,15 +34,20 @@ class Entry:
 
     path: tuple[Key, ...]
     protocol: Protocol
-    responder: Responder
+    responder: Responder | None  # None: nobody is asked
     client: Client | None
     chosen: Mapping[str, tuple[Value, ...]]  # of each factor of the call, the values asked for
     external: External | None = None  # who answers, where that runs already
 
     @property
+    def kind(self) -> Kind:
+        """What its cells measure."""
+        return "call" if self.client is None else self.client.kind
+
+    @property
     def calls(self) -> tuple[Values, ...]:
-        """Every way in which its requests are to be made: a value for each factor of the call."""
-        return tuple(choices(self.chosen))
+        """Every way in which its requests are to be made: a value for each factor of the call, none where nobody is."""
+        return tuple(choices(self.chosen)) if self.kind == "call" else (without_call(),)
 
     def client_for(self, load: Load) -> Client:
         """The client named in the file, else the protocol's default one for so many requests in flight."""
@@ -51,11 +58,12 @@ class Entry:
     def stack_for(self, load: Load) -> Stack:
         """The stack under a load; its label is set when all stacks are known."""
         client = self.client_for(load)
-        identity = "-".join((self.protocol.name, self.responder.name, client.name))
+        responder = NOBODY if self.responder is None else self.responder.name
+        identity = "-".join((self.protocol.name, responder, client.name))
         return Stack(
             id=identity,
             protocol=self.protocol.name,
-            responder=self.responder.name,
+            responder=responder,
             client=client.name,
             label=identity,
             external=self.external,
@@ -111,7 +119,13 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
     if spec.client:
         named = (_named(located, (*path, "client"), "client", protocol, name, protocol.clients) for name in spec.client)
         clients = [client for client in named if client]
-    for responder, client in product(responders, clients):
+    alone = [client for client in clients if client is not None and client.kind == "codec"]
+    for key in ("responder", "external"):
+        if alone and getattr(spec, key):
+            located.add((*path, key), f"nobody answers {alone[0].name}, a codec alone: leave `{key}` out.")
+    for codec in alone:
+        yield Entry(path=path, protocol=protocol, responder=None, client=codec, chosen=chosen)
+    for responder, client in product(responders, [client for client in clients if client not in alone]):
         yield Entry(path=path, protocol=protocol, responder=responder, client=client, chosen=chosen)
 
 
@@ -129,12 +143,15 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values) -> str |
     protocol = entry.protocol
     if operation not in protocol.operations:
         return f"{protocol.name} does not carry '{operation}' (it carries {', '.join(sorted(protocol.operations))})"
-    for part, role in ((entry.responder, "responder"), (client, "client")):
+    ends: list[tuple[Responder | Client, str]] = [(client, "client")]
+    if entry.responder is not None:
+        ends.insert(0, (entry.responder, "responder"))
+    for part, role in ends:
         refused = {operation: f"'{operation}'", **{str(value): f"{name}: {value}" for name, value in call.items()}}
         for what, words in refused.items():
             if what in part.refuses:
                 return f"{protocol.name}'s {role} {part.name} cannot do {words}: {part.refuses[what]}"
-    return protocol.refusal_of(knobs(call), (entry.responder, client))
+    return protocol.refusal_of(knobs(call), [end for end, _ in ends])
 
 
 def way_out(entry: Entry, client: Client, operation: str, call: Values) -> str:
@@ -149,14 +166,14 @@ def way_out(entry: Entry, client: Client, operation: str, call: Values) -> str:
 def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
     """Names of the stack's ends that leave out what others do: no label hides them."""
     ends = (_responder(stack, protocol), protocol.client(stack.client))
-    return (end.name for end in ends if end.omits)
+    return (end.name for end in ends if end is not None and end.omits)
 
 
-def _responder(stack: Stack, protocol: Protocol) -> Responder:
-    """Who answers; a stand-in where that runs already and nobody knows it."""
-    return (
-        protocol.responder(stack.responder) if stack.external is None else external.responder(protocol, stack.responder)
-    )
+def _responder(stack: Stack, protocol: Protocol) -> Responder | None:
+    """Who answers, None where nobody is asked; a stand-in where that runs already and nobody knows it."""
+    if stack.external is not None:
+        return external.responder(protocol, stack.responder)
+    return None if stack.responder == NOBODY else protocol.responder(stack.responder)
 
 
 def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> tuple[Stack, ...]:
@@ -186,8 +203,12 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, flights
     `flights`: whether it is used with one request in flight, and with several.
     """
     responder, client = _responder(stack, protocol), protocol.client(stack.client)
-    parts = parts_of(responder, client)
-    fields = ALL_READ if not any((responder.omits, client.omits)) else SOME_UNREAD
+    if responder is None:
+        ends: tuple[Responder | Client, ...] = (client,)
+        parts = parts_alone(protocol, client)
+    else:
+        ends, parts = (responder, client), parts_of(responder, client)
+    fields = ALL_READ if not any(end.omits for end in ends) else SOME_UNREAD
     at = [text for text, is_used in zip(("1", "more than 1"), flights, strict=True) if is_used]
     chosen = (
         "named in the experiment" if is_chosen else f"thin and comparable: the default at {' and '.join(at)} in flight"
@@ -196,17 +217,17 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, flights
         "protocol": protocol.title,
         "settings": {
             "protocol": dict(protocol.settings),
-            "responder": dict(responder.settings),
+            "responder": {} if responder is None else dict(responder.settings),
             "client": dict(client.settings),
         },
         "parts": parts if stack.external is None else external.parts(parts, stack.responder, client),
-        "documents": carried_by(responder, client),
-        "own_work": declared(responder, client),
+        "documents": carried_alone(parts) if responder is None else carried_by(responder, client),
+        "own_work": declared(*ends),
         "fields": fields if stack.external is None else NOT_KNOWN,
         "client_style": client.style,
         "round_trips_to_open": protocol.round_trips(client.name),
         "client_reason": chosen,
-        "versions": _versions((*responder.packages, *client.packages)),
+        "versions": _versions(package for end in ends for package in end.packages),
     }
 
 

@@ -81,7 +81,8 @@ class Client(Part):
     """One client library that asks; keys as of a responder.
 
     `style`: whether its calls block a thread (`sync`) or are awaited (`async`). `round_trips_to_open` and `transport` where
-    they differ from the protocol's and the responder's.
+    they differ from the protocol's and the responder's. One of `kind` `codec` asks nobody: it encodes and decodes the
+    protocol's messages (`process.md`).
     """
 
     name: str
@@ -93,6 +94,7 @@ class Client(Part):
     settings: dict[str, str] = field(default_factory=dict)
     round_trips_to_open: int | None = None
     transport: str | None = None
+    kind: Literal["call", "codec"] = "call"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

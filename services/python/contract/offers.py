@@ -78,7 +78,7 @@ class Client:
 
     `module` has `dialer(call, client)`; `style` says whether its calls block a thread (`sync`) or are awaited on uvloop
     (`async`). `refuses`, `adds` and `omits` as in `Responder`. `round_trips_to_open` and `transport` where they differ from
-    the protocol's and the responder's.
+    the protocol's and the responder's. One of kind `codec` asks nobody: it encodes and decodes the protocol's messages.
     """
 
     name: str
@@ -91,6 +91,7 @@ class Client:
     settings: Mapping[str, str] = field(default_factory=dict)
     round_trips_to_open: int | None = None
     transport: str | None = None
+    kind: Literal["call", "codec"] = "call"
 
 
 @dataclass(frozen=True, kw_only=True)

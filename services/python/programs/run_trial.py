@@ -29,7 +29,7 @@ from services.python.operations.base import Make
 from services.python.operations.files import read_schema
 from services.python.probes.clock import Clock, resolution_ns
 from services.python.probes.counters import host_counters
-from services.python.probes.tcpinfo import WireMeter
+from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
 from services.python.probes.versions import versions
 
 Print = Callable[[Line], None]
@@ -37,6 +37,8 @@ Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
 
 _ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
 _SATURATED = 0.85  # of its core, from which on a requester is itself what limits the load
+_PARTS_OF_A_CODEC = 2  # encoding and decoding
+_ROW_KINDS = {"call": "request", "codec": "codec"}  # of samples, by their client's kind
 _LONGEST_NAME = 200  # characters of an identity
 _ROWS_PER_S = 20_000  # more than a Python client asks; the record grows should it not suffice
 
@@ -53,11 +55,12 @@ class CannotTry(Exception):
 class Parts:
     """What a trial's names stand for, loaded."""
 
-    target: Target
+    target: Target | None  # None: nobody is asked
     protocol: Protocol
     client: Client
     operation: Operation
     make: Make
+    verify: Callable[[Request, Reply], str | None]
     dialer: Callable[[str, Request], Any]  # of an operation and an example request
     ask: Ask
     loops: Callable[[Any, Work], Loops]
@@ -78,7 +81,7 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
     CannotTry when it cannot begin, GaveUp when nothing succeeds any more, OSError when the record finds no space.
     """
     parts = load_parts(trial)
-    if parts.target.identity is None:  # nobody knows who answers, and with how much
+    if parts.target is not None and parts.target.identity is None:  # nobody knows who answers, and with how much
         bound_memory()
     example = parts.make(1, clock.wall_ns)
     met, body_bytes = check(trial, parts, example)
@@ -100,9 +103,6 @@ def _record(trial: Trial) -> Record:
 
 def load_parts(trial: Trial) -> Parts:
     """Import what the trial needs and nothing else; CannotTry for what there is not."""
-    target = trial.target
-    if target is None:
-        raise CannotTry("trial", "it names no target, and there is nobody to ask without one")
     try:
         protocol = find_protocol(trial.protocol)
         client = protocol.client(trial.client)
@@ -111,7 +111,8 @@ def load_parts(trial: Trial) -> Parts:
         raise CannotTry("trial", f"no such protocol, client or operation: {error}; see `orch services`") from error
     if operation.name not in protocol.operations:
         raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
-    if reason := protocol.refusal_of(trial.knobs, has_schema=trial.schema is not None):
+    has_schema = trial.schema is not None
+    if reason := protocol.refusal_of(trial.knobs, has_schema=has_schema) or _refusal_of_target(trial, client):
         raise CannotTry("trial", reason)
     try:
         _refuse_impossible(trial.load)
@@ -119,15 +120,22 @@ def load_parts(trial: Trial) -> Parts:
         schema = read_schema(trial.schema)
         module = importlib.import_module(client.module)
         ask, loops = _style(client)
+        verify = operation.verify
+        if client.kind == "codec":
+            from services.python.codecs import alone
+
+            make, verify = alone.exchanges(operation, make), alone.verify
     except ValueError as error:
         raise CannotTry("trial", str(error)) from error
     except ImportError as error:
         raise CannotTry("trial", f"{client.name}: {error}; install the project's `services` extra here") from error
 
+    target = trial.target
+
     def dialer(operation_name: str, example: Request) -> Any:
         call = CallSpec(
-            host=target.host,
-            port=target.port,
+            host="" if target is None else target.host,
+            port=0 if target is None else target.port,
             operation=operation_name,
             timeout_s=trial.timeout_s,
             example=example,
@@ -142,10 +150,31 @@ def load_parts(trial: Trial) -> Parts:
         client=client,
         operation=operation,
         make=make,
+        verify=verify,
         dialer=dialer,
         ask=ask,
         loops=loops,
     )
+
+
+def _refusal_of_target(trial: Trial, client: Client) -> str | None:
+    """Why a client cannot be used with this target, or without one; None when it can."""
+    if client.kind == "call":
+        return "it names no target, and there is nobody to ask without one" if trial.target is None else None
+    load = trial.load
+    for is_given, what in (
+        (trial.target is not None, "a target"),
+        (trial.connection != "reuse", f"connection: {trial.connection}"),
+        (bool(trial.knobs), ", ".join(trial.knobs)),
+        (load.concurrency != 1, f"a concurrency of {load.concurrency}"),
+        (load.rate_per_s is not None, "a rate"),
+        (trial.calls != 1, f"calls: {trial.calls}"),
+    ):
+        if is_given:
+            return (
+                f"{client.name} encodes and decodes one message after the other, and asks nobody: {what} does not apply"
+            )
+    return None
 
 
 def _refuse_impossible(load: Load) -> None:
@@ -174,24 +203,23 @@ def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops]]:
 
 
 def check(trial: Trial, parts: Parts, example: Request) -> tuple[str | None, tuple[int, int]]:
-    """Ask who answers, then the operation once: who it was (None for an anonymous target), both bodies' sizes.
+    """Ask who answers, then the operation once: who it was (None for an anonymous target or none), both bodies' sizes.
 
     CannotTry unless both replies are right.
     """
     try:
-        met = None if parts.target.anonymous else _who_answers(parts)
+        met = None if parts.target is None or parts.target.anonymous else _who_answers(parts, parts.target)
         reply, sizes = parts.ask(parts.dialer(trial.operation, example), example)
     except CallFailed as failure:
         raise CannotTry(failure.status, f"before measuring: {failure}") from failure
-    reason = parts.operation.verify(example, reply)
+    reason = parts.verify(example, reply)
     if reason is not None:
         raise CannotTry("wrong-reply", f"{trial.operation}: {reason}")
     return met, sizes
 
 
-def _who_answers(parts: Parts) -> str:
+def _who_answers(parts: Parts, target: Target) -> str:
     """What the responder calls itself; CannotTry when that is another than it should be, or no name."""
-    target = parts.target
     who, _ = parts.ask(parts.dialer("identity", {}), {})
     met = who.get("identity")
     where = f"{target.host}:{target.port}"
@@ -221,14 +249,16 @@ def _measure(
     is_task = trial.calls > 1
     recorder = Recorder(
         record,
-        parts.operation.verify,
+        parts.verify,
         timeout_s=trial.timeout_s * trial.calls,
         progress=lambda told: print_line(Progress(**told)),
         in_flight=trial.load.concurrency,
         most_kept_bytes=room_for_replies(),
-        kind="task" if is_task else "request",
+        kind="task" if is_task else _ROW_KINDS[parts.client.kind],
     )
-    wire = WireMeter(parts.target.host, parts.target.port, overlap=overlap, opened=lambda: recorder.connections)
+    wire: Meter = NoWire()
+    if parts.target is not None:
+        wire = WireMeter(parts.target.host, parts.target.port, overlap=overlap, opened=lambda: recorder.connections)
     work = Work(
         make=make_task(parts.make, trial.calls) if is_task else parts.make,
         recorder=recorder,
@@ -297,7 +327,7 @@ def _measured_phase(
     due: array[int] | None,
     loops: Loops,
     recorder: Recorder,
-    wire: WireMeter,
+    wire: Meter,
     clock: Clock,
     first_sequence: int,
 ) -> dict[str, Any]:
@@ -367,6 +397,7 @@ def _expected_rows(trial: Trial) -> int:
     """How many rows to make room for beforehand."""
     load: Load = trial.load
     each = 1 if trial.calls == 1 else 1 + trial.calls  # a task and its parts
+    each = 1 + _PARTS_OF_A_CODEC if trial.target is None else each
     warm = max(trial.warmup.requests, int(trial.warmup.at_least_s * _ROWS_PER_S))
     if load.duration_s is None:
         return each * (warm + (load.requests or 0))

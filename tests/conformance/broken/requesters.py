@@ -209,6 +209,18 @@ class GoesOnAfterACallThatFailed(Requester):
             return super().call(lane, name, fields)
 
 
+class CodesUnderAnyLoad(Requester):
+    def asks_for_a_call(self) -> bool:
+        return False
+
+
+class EncodesAndDoesNotDecode(Requester):
+    """The record has one part where two should be."""
+
+    def in_order(self, row: Row, parts: list[Row]) -> list[Row]:
+        return [row, *(parts[:1] if self.is_codec else parts)]
+
+
 class CallsAreDue(Requester):
     def due(self) -> list[int]:
         due, calls = super().due(), self.trial["calls"]

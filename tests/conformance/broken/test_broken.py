@@ -36,6 +36,9 @@ ONE_CONNECTION = "test_per_request_means_one_connection_for_a_whole_task"
 FAILED_TASK = "test_a_task_ends_with_the_call_that_fails_and_keeps_the_parts_it_had"
 DUE_TASKS = "test_in_an_open_loop_a_task_is_due_and_not_its_calls"
 
+CODED = "test_each_message_is_encoded_and_decoded"
+ONLY_OF_A_CALL = "test_what_only_a_call_has_is_refused"
+
 READY = "test_ready_says_who_it_is"
 ACCEPTS = "test_it_accepts_connections_once_it_says_ready"
 IDENTITY = "test_it_answers_with_the_identity_it_was_given"
@@ -108,6 +111,8 @@ REQUESTERS = {
     "TheSameRequestInEveryCall": OWN_REQUESTS,
     "GoesOnAfterACallThatFailed": FAILED_TASK,
     "CallsAreDue": DUE_TASKS,
+    "CodesUnderAnyLoad": ONLY_OF_A_CALL,
+    "EncodesAndDoesNotDecode": CODED,
 }
 BROKEN = [("respond", name, named) for name, named in RESPONDERS.items()]
 BROKEN += [("request", name, named) for name, named in REQUESTERS.items()]

@@ -12,17 +12,17 @@ from typing import Any, NoReturn
 
 from tests.conformance.reference.contract import STATUS, STATUSES, VERSION, read_line, with_defaults
 from tests.conformance.reference.generator import NoSuchTrial, arrivals, requests
-from tests.conformance.reference.operations import is_right
+from tests.conformance.reference.operations import answer, is_right
 from tests.conformance.reference.record import HEADER, Row, packed
 from tests.conformance.reference.respond import leave, print_line
-from tests.conformance.reference.wire import WIRES, Connection, Ended, ProtocolError, Undecodable
+from tests.conformance.reference.wire import WIRES, Came, Connection, Ended, ProtocolError, Undecodable
 
-CLIENT = "reference"
+CLIENT, CODEC_CLIENT = "reference", "reference-codec"
 NS = 10**9
 WARM_UP, MEASURED = 0, 1
 MOST_IN_A_ROW = 50
 LONGEST_NAME = 200
-REQUEST, TASK, PART = 0, 1, 2
+REQUEST, TASK, PART, CODEC = 0, 1, 2, 4
 FAILURES = (OSError, Ended, Undecodable, ProtocolError)
 MESSAGES = {"timestamp", "add", "echo", "image", "exchange"}
 
@@ -103,14 +103,18 @@ class Requester:
 
     def make_trial(self) -> None:
         trial, load = self.trial, self.trial["load"]
-        if trial["protocol"] not in WIRES or trial["client"] != CLIENT or trial["operation"] not in MESSAGES:
+        clients = (CLIENT, CODEC_CLIENT)
+        if trial["protocol"] not in WIRES or trial["client"] not in clients or trial["operation"] not in MESSAGES:
             raise NoSuchTrial("no such protocol, client or operation")
         if load["requests"] is None and load["duration_s"] is None:
             raise NoSuchTrial("load: neither requests nor duration_s would end this trial")
         if load["concurrency"] < 1 or (load["rate_per_s"] is not None and load["rate_per_s"] <= 0):
             raise NoSuchTrial("load: a concurrency of at least 1, a rate above 0")
-        if trial["target"] is None:
-            raise NoSuchTrial("it names no target, and every client here asks somebody")
+        self.is_codec = trial["client"] == CODEC_CLIENT
+        if trial["target"] is None and not self.is_codec:
+            raise NoSuchTrial("it names no target, and this client asks somebody")
+        if self.is_codec and self.asks_for_a_call():
+            raise NoSuchTrial("a codec alone encodes and decodes one message after the other, and asks nobody")
         self.wire = WIRES[trial["protocol"]]
         self.asks = self.requests()
         self.check()
@@ -119,12 +123,26 @@ class Requester:
             return
         self.measure()
 
+    def asks_for_a_call(self) -> bool:
+        """Whether the trial has what a codec alone cannot have."""
+        trial, load = self.trial, self.trial["load"]
+        is_other = (
+            trial["connection"] != "reuse" or trial.get("knobs") or trial["calls"] != 1 or load["concurrency"] != 1
+        )
+        return bool(is_other or trial["target"] is not None or load["rate_per_s"] is not None)
+
     def requests(self) -> Any:
         return requests(self.trial["operation"], self.trial["payload"], self.trial["seed"])
 
     def check(self) -> None:
         target = self.trial["target"]
         name, fields = self.asks(1)
+        if self.is_codec:
+            *_, sent, received = self.code(name, fields, answer(name, fields, ""))
+            print_line(
+                {"type": "checked", "contract": VERSION, "body_bytes_sent": sent, "body_bytes_received": received}
+            )
+            return
         try:
             if not target["anonymous"]:
                 with self.dial() as connection:
@@ -225,7 +243,7 @@ class Requester:
             raise self.gave_up
 
     def work(self, phase: Phase, lane: Lane) -> None:
-        if self.reuses() and lane.connection is None:
+        if self.reuses() and lane.connection is None and not self.is_codec:
             self.open(lane, phase)
         while (place := phase.take()) is not None:
             with self.storing:
@@ -234,7 +252,8 @@ class Requester:
             if phase.due is not None:
                 intended_ns = phase.begin_ns + phase.due[place]
                 self.wait_until(intended_ns)
-            self.enter(phase, self.one(phase, lane, sequence, intended_ns))
+            made = self.coded(phase, sequence) if self.is_codec else self.one(phase, lane, sequence, intended_ns)
+            self.enter(phase, made)
 
     def wait_until(self, due_ns: int) -> None:
         while (left_ns := due_ns - time.monotonic_ns()) > 0:
@@ -285,6 +304,32 @@ class Requester:
         if self.trial["calls"] > 1:
             self.parts[sequence] = parts
         return row._replace(status=STATUS[status], kind=self.kind())
+
+    def coded(self, phase: Phase, sequence: int) -> Row:
+        """A request and its reply, encoded and decoded: a sample in two parts."""
+        name, fields = self.asks(sequence)
+        reply = answer(name, fields, "")
+        sent_ns = time.monotonic_ns()
+        decoded, decoded_reply, stamps, sent, received = self.code(name, fields, reply)
+        whole = (sent_ns, sent_ns, time.monotonic_ns())
+        status = "ok" if (decoded, decoded_reply) == (fields, reply) else "wrong-reply"
+        if status != "ok":
+            self.errors.setdefault(status, "not what was encoded")
+        bodies, (begun, encoded, ended) = sent + received, stamps
+        self.parts[sequence] = [
+            Row(1, phase.number, 0, begun, begun, encoded, -1, bodies, 0, 0, PART, sequence),
+            Row(2, phase.number, 0, encoded, encoded, ended, -1, 0, bodies, 0, PART, sequence),
+        ]
+        return Row(sequence, phase.number, 0, *whole, -1, sent, received, STATUS[status], CODEC)
+
+    def code(self, name: str, fields: dict[str, Any], reply: dict[str, Any]) -> tuple[Any, Any, Any, int, int]:
+        """Both messages as they were decoded; when that began, and both were encoded, and decoded; both sizes."""
+        begun = time.monotonic_ns()
+        body, answered = self.wire.request_body(name, fields), self.wire.reply_body(name, reply)
+        encoded = time.monotonic_ns()
+        decoded = self.wire.read_request(Came(name, body))
+        decoded_reply = self.wire.read_reply(name, Came(name, answered))
+        return decoded, decoded_reply, (begun, encoded, time.monotonic_ns()), len(body), len(answered)
 
     def kind(self) -> int:
         return REQUEST if self.trial["calls"] == 1 else TASK
@@ -360,7 +405,13 @@ class Requester:
             self.store(row._replace(kind=self.kind()))
 
     def done_line(self, more: dict[str, Any] | None = None) -> dict[str, Any]:
-        return {"type": "done", "contract": VERSION, "identity": self.met, "client": CLIENT, **(more or {})}
+        return {
+            "type": "done",
+            "contract": VERSION,
+            "identity": self.met,
+            "client": self.trial["client"],
+            **(more or {}),
+        }
 
     def summary(self) -> dict[str, Any]:
         measured = [row for row in self.rows if row.phase == MEASURED and row.status != STATUS["not-sent"]]

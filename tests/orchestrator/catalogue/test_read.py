@@ -178,6 +178,7 @@ def _twice(*path: str | int) -> Change:
         (_drop("roles", "request"), "protocol tcp has a client, and `roles` has no `request` to start it"),
         (_drop("roles", "respond"), "protocol tcp has a responder, and `roles` has no `respond` to start it"),
         (_set("nobody", "protocols", 0, "sequential"), "must each name a client of it"),
+        (_set("codec", "protocols", 0, "clients", 0, "kind"), "must each name a client of it that asks"),
         (_set("../x", "protocols", 0, "responders", 0, "name"), "'../x' is no name"),
         (_twice("protocols"), "it has two protocols of one name"),
         (_twice("protocols", 0, "clients"), "protocol tcp has two clients of one name"),

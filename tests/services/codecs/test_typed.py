@@ -96,9 +96,9 @@ def carried(document: Any) -> Any:
     """A document after it went to the responder and back."""
     echo = typed_echo(schema_of(document))
     arrived = echo.unpack_request(
-        echo.message.FromString(echo.pack_request({"document": document}).SerializeToString())
+        echo.request.FromString(echo.pack_request({"document": document}).SerializeToString())
     )
-    return echo.unpack_reply(echo.message.FromString(echo.pack_reply(arrived).SerializeToString()))["document"]
+    return echo.unpack_reply(echo.request.FromString(echo.pack_reply(arrived).SerializeToString()))["document"]
 
 
 @QUICK

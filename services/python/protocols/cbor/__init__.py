@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import ANY, AS_IT_IS, Protocol
+from services.python.contract.offers import ANY, AS_IT_IS, Client, Protocol
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
@@ -13,7 +13,12 @@ PROTOCOL = Protocol(
     summary="CBOR maps (cbor2) as HTTP/1.1 bodies; bytes and pictures as byte strings",
     messages=ANY,
     responders=responders("cbor", bare("CBOR"), "cbor2"),
-    clients=clients("services.python.protocols.cbor.requester", "cbor2"),
+    clients=(
+        *clients("services.python.protocols.cbor.requester", "cbor2"),
+        Client(
+            name="cbor2", module="services.python.protocols.cbor.codec", style="sync", kind="codec", packages=("cbor2",)
+        ),
+    ),
     knobs=gzipped.KNOBS,
     without_knobs=AS_IT_IS,
     sequential=DEFAULT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import ANY, AS_IT_IS, Protocol
+from services.python.contract.offers import ANY, AS_IT_IS, Client, Protocol
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
@@ -13,7 +13,16 @@ PROTOCOL = Protocol(
     summary="MessagePack maps (msgpack) as HTTP/1.1 bodies; bytes and pictures as binary values",
     messages=ANY,
     responders=responders("msgpack", bare("MessagePack"), "msgpack"),
-    clients=clients("services.python.protocols.msgpack.requester", "msgpack"),
+    clients=(
+        *clients("services.python.protocols.msgpack.requester", "msgpack"),
+        Client(
+            name="msgpack",
+            module="services.python.protocols.msgpack.codec",
+            style="sync",
+            kind="codec",
+            packages=("msgpack",),
+        ),
+    ),
     knobs=gzipped.KNOBS,
     without_knobs=AS_IT_IS,
     sequential=DEFAULT,
