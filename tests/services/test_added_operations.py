@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -10,14 +11,15 @@ import pytest
 
 from services.python.contract.messages import ADD, ECHO, IMAGE, TIMESTAMP
 from services.python.contract.offers import ANY, find_protocol, protocols
-from services.python.load.client import CallFailed
+from services.python.load.client import CallFailed, CallSpec
 from services.python.operations import forms
 from tests.support import added_operations, wire
 
 pytestmark = pytest.mark.busy
 
 RESPONDERS = [(name, r.name) for name, protocol in protocols().items() for r in protocol.responders]
-CLIENTS = [(name, client.name) for name, protocol in protocols().items() for client in protocol.clients]
+CLIENTS = [(name, c.name) for name, protocol in protocols().items() for c in protocol.clients if c.kind == "call"]
+ALONE = [(name, c.name) for name, protocol in protocols().items() for c in protocol.clients if c.kind == "codec"]
 WITHOUT_SCHEMA = {name for name, protocol in protocols().items() if protocol.messages == ANY}
 
 ASKED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
@@ -105,6 +107,18 @@ def test_each_client_asks_it(port_of: Any, protocol: str, client: str) -> None:
         [(value, sizes)] = wire.ask(protocol, client, port_of(protocol), operation, request)
         assert value == reply, operation
         assert min(sizes) > 0
+
+
+@pytest.mark.parametrize(("protocol", "client"), ALONE)
+def test_each_codec_alone_codes_its_messages(protocol: str, client: str) -> None:
+    declared = find_protocol(protocol).client(client)
+    for operation, request, reply in asked_of(protocol):
+        exchange = {"request": request, "reply": reply}
+        call = CallSpec(host="", port=0, operation=operation, timeout_s=1.0, example=exchange)
+        connection = importlib.import_module(declared.module).dialer(call, declared).dial()
+        coded = connection.call(exchange)
+        assert connection.value(coded) == exchange, operation
+        assert min(connection.sizes(exchange, coded)) > 0
 
 
 @pytest.mark.parametrize("protocol", sorted(protocols()))
