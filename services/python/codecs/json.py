@@ -51,25 +51,26 @@ def as_bytes(fields: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-_PLAIN = Coder(write=json_bytes, read=json_object)
+def json_codec(plain: Coder) -> Codec:
+    """Every message as one JSON object, as `plain` writes and reads it; bytes are base64 in a string."""
 
+    def coder(fields: Mapping[str, Field]) -> Coder:
+        names = bytes_of(fields)
+        if not names:
+            return plain
+        write, read = plain.write, plain.read
+        return Coder(
+            write=lambda values: write(as_text(values, names)),
+            read=lambda body: as_bytes(expect_mapping(read(body)), names),
+        )
 
-def _coder(fields: Mapping[str, Field]) -> Coder:
-    names = bytes_of(fields)
-    if not names:
-        return _PLAIN
-    return Coder(
-        write=lambda fields: json_bytes(as_text(fields, names)), read=lambda body: as_bytes(json_object(body), names)
+    return Codec(
+        media_type=JSON,
+        request=lambda message: coder(forms()[message].request),
+        reply=lambda message: coder(forms()[message].reply),
+        errors=(ValueError,),
     )
 
 
-def _request(message: str) -> Coder:
-    return _coder(forms()[message].request)
-
-
-def _reply(message: str) -> Coder:
-    return _coder(forms()[message].reply)
-
-
-CODEC = Codec(media_type=JSON, request=_request, reply=_reply, errors=(ValueError,))
-"""Every message as one JSON object; bytes are base64 in a string, as JSON has no binary type."""
+CODEC = json_codec(Coder(write=json_bytes, read=json_object))
+"""JSON with the standard library; it has no binary type."""

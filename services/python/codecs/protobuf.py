@@ -229,11 +229,10 @@ def _parsed(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message],
     return Alone(write=coder(kind, pack, unpack).write, read=kind.FromString, value=unpack)
 
 
-PARSING: Mapping[str, tuple[Alone, Alone]] = {
-    operation: (
+def parsing(operation: str) -> tuple[Alone, Alone]:
+    """An operation's request and reply for whoever passes them on: parsed, and read when nobody times it."""
+    method = methods()[operation]
+    return (
         _parsed(method.request, method.pack_request, method.unpack_request),
         _parsed(method.reply, method.pack_reply, method.unpack_reply),
     )
-    for operation, method in methods().items()
-}
-"""Each operation's request and reply for whoever passes them on: parsed, and read when nobody times it."""

@@ -15,7 +15,7 @@ from services.python.codecs.alone import REQUEST, Dialer, Message
 from services.python.codecs.base import expect_mapping, message_of
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Reply, Request
-from services.python.protocols.graphql.requester import route
+from services.python.protocols.graphql.requester import field_of, route
 
 _ERRORS = (ValueError, KeyError, TypeError)
 
@@ -30,30 +30,24 @@ def _with_bytes(variables: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Response:
-    """What a server reads of the variables, and the field of the response that it writes."""
+    """What a server reads of the variables, and what it writes into the field of the response."""
 
-    field: str
     write: Callable[[Reply], Any]
     read: Callable[[dict[str, Any]], Request] = _as_it_is
 
 
 _RESPONSES: Mapping[str, _Response] = {
     "timestamp": _Response(
-        field="timestamp",
         write=lambda reply: {
             "requestTimestamp": reply["request_timestamp"],
             "responseTimestamp": reply["response_timestamp"],
         },
     ),
-    "add": _Response(field="add", write=lambda reply: reply["sum"]),
-    "echo/data": _Response(
-        field="echoData", write=lambda reply: base64.b64encode(reply["data"]).decode("ascii"), read=_with_bytes
-    ),
-    "echo/records": _Response(field="echoRecords", write=lambda reply: reply["records"]),
-    "echo/document": _Response(field="echoDocument", write=lambda reply: reply["document"]),
-    "image": _Response(
-        field="image", write=lambda reply: {"width": reply["width"], "height": reply["height"]}, read=_with_bytes
-    ),
+    "add": _Response(write=lambda reply: reply["sum"]),
+    "echo/data": _Response(write=lambda reply: base64.b64encode(reply["data"]).decode("ascii"), read=_with_bytes),
+    "echo/records": _Response(write=lambda reply: reply["records"]),
+    "echo/document": _Response(write=lambda reply: reply["document"]),
+    "image": _Response(write=lambda reply: {"width": reply["width"], "height": reply["height"]}, read=_with_bytes),
 }
 
 
@@ -61,14 +55,14 @@ def dialer(call: CallSpec, client: Client) -> Dialer:  # noqa: ARG001 - a dialer
     """Codes the operation's query with its variables, and its response: never one message."""
     example = call.example[REQUEST]
     response = _RESPONSES[message_of(call.operation, example)]
-    asked = route(call.operation, example)
+    asked, field = route(call.operation, example), field_of(call.operation, example)
 
     def read_request(body: bytes) -> Request:
         return response.read(expect_mapping(expect_mapping(json.loads(body))["variables"]))
 
     def write_response(reply: Reply) -> bytes:
         # As Strawberry writes it.
-        return json.dumps({"data": {response.field: response.write(reply)}}, separators=(",", ":")).encode()
+        return json.dumps({"data": {field: response.write(reply)}}, separators=(",", ":")).encode()
 
     return Dialer(
         Message(write=asked.encode, read=read_request),

@@ -86,12 +86,16 @@ def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
     return dial_with(client, route(call.operation, call.example), call)
 
 
+def field_of(operation: str, example: Request) -> str:
+    """The field of the query that is the operation, for requests shaped as the example."""
+    name = capitals(path_of(operation, example).replace("/", "_"))
+    return name[0].lower() + name[1:]
+
+
 def route(operation: str, example: Request) -> Route:
     """The operation's query, for requests shaped as the example."""
-    query = _QUERIES[message_of(operation, example)]
-    name = capitals(path_of(operation, example).replace("/", "_"))
-    field = name[0].lower() + name[1:]
-    text = query.text.replace("@", name).replace("$$", field)
+    query, field = _QUERIES[message_of(operation, example)], field_of(operation, example)
+    text = query.text.replace("@", field[0].upper() + field[1:]).replace("$$", field)
 
     def encode(request: Request) -> bytes:
         return json_bytes({"query": text, "variables": query.variables(request)})
