@@ -53,8 +53,8 @@ def exchanges(operation: Operation, make: Make) -> Make:
         nonlocal last
         request = make(sequence, wall_clock_ns)
         if last is None or last[0] is not request:
-            reply = operation.answer(request, wall_clock_ns)
-            last = request, reply, _keeps_utf8(request) or _keeps_utf8(reply)
+            answered = operation.answer(request, wall_clock_ns)
+            last = request, answered, _keeps_utf8(request) or _keeps_utf8(answered)
         _, reply, is_renewed = last
         return {REQUEST: _anew(request), REPLY: _anew(reply)} if is_renewed else {REQUEST: request, REPLY: reply}
 
