@@ -80,6 +80,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> F
         "trial": trial.record.index,
         "counted": ok,
         "verified": verified,
+        "verified_by_bytes": part.done.verified_by_bytes,
         "identity_expected": expected,
         "identity_met": met,
         "errors": dict(trial.errors),
@@ -129,9 +130,14 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> F
     return Finding(
         verdict="pass",
         evidence=evidence,
-        explanation=f"{words.count(ok, 'reply', 'replies')} verified, from "
+        explanation=f"{words.count(ok, 'reply', 'replies')} verified{_by_bytes(part)}, from "
         + (f"the one that called itself {met!r}." if cell.is_external else "the responder of this run."),
     )
+
+
+def _by_bytes(part: Part) -> str:
+    alike = part.done.verified_by_bytes
+    return f" ({alike:,} by their bytes, which equal those of one that was read)" if alike else ""
 
 
 def judge_run(run: RunEvidence) -> Finding | None:

@@ -76,6 +76,7 @@ class Done(Line):
     identity: str | None = None
     verified: Count | None = None
     verified_in_flight: Count | None = None
+    verified_by_bytes: Count = 0
     begin_ns: int | None = None
     measured_s: Seconds | None = None
     paused_s: Seconds | None = None

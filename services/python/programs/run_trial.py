@@ -382,6 +382,7 @@ def _tallied(tally: Tally) -> dict[str, Any]:
         "not_sent": tally.not_sent,
         "verified": tally.verified,
         "verified_in_flight": tally.verified_in_flight,
+        "verified_by_bytes": tally.verified_by_bytes,
         "measured_s": tally.span_s,
         "paused_s": tally.paused_ns / NS,
         "entering_s": tally.entering_ns / NS,
