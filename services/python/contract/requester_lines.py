@@ -63,6 +63,18 @@ class Wire(Part):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class EventsReceived(Part):
+    """Events of the measured subscriptions. `wrong` ones are not among those delivered, so they are among those dropped."""
+
+    offered: Count
+    delivered: Count
+    dropped: Count
+    duplicated: Count
+    reordered: Count
+    wrong: Count
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Done(Line):
     """The last line of a requester that did what it was asked; what it does not know is null or left out."""
 
@@ -76,6 +88,7 @@ class Done(Line):
     identity: str | None = None
     verified: Count | None = None
     verified_in_flight: Count | None = None
+    events: EventsReceived | None = None
     begin_ns: int | None = None
     measured_s: Seconds | None = None
     paused_s: Seconds | None = None

@@ -53,11 +53,26 @@ class Ready(Line):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class EventsSent(Part):
+    """What the subscriptions that are over were offered: events due, those of them handed to the connection, and the worst
+    lateness against the schedule, null without an event.
+    """
+
+    offered: Count
+    sent: Count
+    worst_late_ns: Count | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Stats(Line):
-    """What a responder has answered so far, for how many distinct peers, and the CPU seconds of its process."""
+    """What a responder has answered so far, for how many distinct peers, and the CPU seconds of its process.
+
+    `events`: null where nobody has subscribed.
+    """
 
     answered: Count
     peers: Count
     cpu_s: Seconds | None
     host: HostCounters | None = None
+    events: EventsSent | None = None
     type: Literal["stats"] = "stats"

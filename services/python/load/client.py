@@ -13,15 +13,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from services.python.contract.limits import Kind
+
 Request = Mapping[str, Any]
 Reply = Mapping[str, Any]
+Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallSpec:
     """What a dialer must know: where, which operation, how long to wait, and an example request to size buffers by.
 
-    The client enforces `timeout_s` itself, for dialling and for each call, and ends with CallFailed("timeout").
+    The client enforces `timeout_s` itself, for dialling and for each call, and ends with CallFailed("timeout"). How long a
+    stream may last, and how far apart its events are, is not the client's to bound.
     """
 
     host: str
@@ -30,6 +34,7 @@ class CallSpec:
     timeout_s: float
     example: Request
     knobs: Mapping[str, str] = field(default_factory=dict)  # what is not at its default (protos/process.md)
+    kind: Kind = "call"
 
 
 class CallFailed(Exception):
@@ -85,3 +90,13 @@ class AsyncDialer(Protocol):
 
     async def dial(self) -> AsyncConnection:
         """See `Dialer.dial`."""
+
+
+class AsyncSubscriber(AsyncConnection, Protocol):
+    """One connection of an awaiting client that can also be sent events, one subscription after the other."""
+
+    async def subscribe(self, request: Request) -> int:
+        """Ask for a stream of events. Bytes of the request's body. CallFailed."""
+
+    async def next_event(self) -> tuple[Event, int] | None:
+        """The next event, every field of it read, and the bytes of its message; None when the stream is over. CallFailed."""

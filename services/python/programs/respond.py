@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from services.python.contract.lines import read_stdin_line
 from services.python.contract.offers import Responder, find_protocol
-from services.python.contract.responder_lines import Ready, Serve, Stats
+from services.python.contract.responder_lines import EventsSent, Ready, Serve, Stats
 from services.python.programs.lines import Lines, complain, leave
 from services.python.serve import responder as serving
 from services.python.serve.dispatcher import Dispatcher
@@ -72,7 +72,11 @@ class Control:
     def _stats(self) -> Stats:
         from services.python.probes.counters import host_counters
 
+        events = self._dispatcher.events
         return Stats(
+            events=EventsSent(offered=events.offered, sent=events.sent, worst_late_ns=events.worst_late_ns)
+            if events.subscriptions
+            else None,
             answered=self._dispatcher.answered,
             peers=len(self._dispatcher.peers),
             cpu_s=time.process_time(),

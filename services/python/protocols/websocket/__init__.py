@@ -14,7 +14,7 @@ PROTOCOL = Protocol(
     name="websocket",
     title="WebSocket",
     summary="JSON text frames, or binary frames for bytes and pictures, over one upgraded connection",
-    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    operations=frozenset({"timestamp", "add", "echo", "image", "events"}),
     responders=(
         Responder(
             name="uvicorn",
@@ -31,6 +31,7 @@ PROTOCOL = Protocol(
             style="sync",
             adds="masks frames in Python",
             packages=("websocket-client",),
+            refuses={"events": "it blocks a thread; streams are read by awaiting clients"},
             settings={**_CLIENT_SETTINGS, "UTF-8 validation": "by the JSON decoder alone"},
         ),
         Client(

@@ -2,7 +2,8 @@
 
 The operation is the path that the connection was opened with. Bytes travel as a binary frame, everything else as a text
 frame with one JSON object. What a picture's request says besides the picture stands in the connection's query.
-A reply of `{"error": "..."}` tells why there is no other.
+A reply of `{"error": "..."}` tells why there is no other. A subscription's events are text frames, and `{"end": true}` is
+the frame after the last one.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from services.python.codecs.base import expect_mapping
-from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.load.client import CallFailed, CallSpec, Event, Reply, Request
 from services.python.transports.http.route import authority
 
 Frame = str | bytes
@@ -64,6 +65,24 @@ def decode_reply(frame: Frame) -> Any:
     return fields
 
 
+END = '{"end":true}'
+
+
+def event(frame: Frame) -> tuple[Event, int] | None:
+    """An event and its bytes; None for the frame that ends a stream. CallFailed as `decode_reply`."""
+    fields = decode_reply(frame)
+    if isinstance(fields, bytes):
+        raise CallFailed("undecodable", "a binary frame within a stream of events")
+    if "end" in fields:
+        return None
+    return fields, len(frame) if frame.isascii() else len(str(frame).encode())
+
+
+def bytes_of(frame: Frame) -> int:
+    """Bytes of a frame's payload."""
+    return len(frame) if isinstance(frame, bytes) else len(frame.encode())
+
+
 def value(exchange: Exchange) -> Reply:
     """The reply in plain values."""
     decoded = exchange[2]
@@ -91,6 +110,11 @@ def decode_request(frame: Frame, *, full_decode: bool) -> dict[str, Any]:
     if isinstance(frame, bytes):
         return {"data": frame, "full_decode": full_decode}
     return expect_mapping(json.loads(frame))
+
+
+def encode_event(event: Event) -> str:
+    """An event as a text frame."""
+    return _to_json(event)
 
 
 def encode_reply(reply: Mapping[str, Any]) -> Frame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from typing import Any
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
@@ -9,8 +10,10 @@ from services.python.operations import OPERATIONS
 from services.python.protocols.websocket import frames
 from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.serve.responder import Announce
+from services.python.serve.streams import Outgoing
 from services.python.transports.http.asgi import WebSocketOptions, answer, serve_asgi
 
+_STREAMS = {name for name, operation in OPERATIONS.items() if operation.kind == "stream"}
 _PATHS = {f"/{operation}" for operation in (*OPERATIONS, "identity")}
 
 
@@ -41,9 +44,28 @@ async def _converse(dispatcher: Dispatcher, scope: dict[str, Any], receive: Any,
         frame: frames.Frame = event["bytes"] if text is None else text
         try:
             request = frames.decode_request(frame, full_decode=full_decode)
+            if operation in _STREAMS:
+                if not await _send_events(dispatcher.subscribe(operation, request, peer), send):
+                    return
+                continue
             reply = frames.encode_reply(await answer(dispatcher, operation, request, peer))
         except KeyError as error:
             reply = frames.encode_reply({"error": f"{operation}: the request lacks {error}"})
         except ValueError as error:
             reply = frames.encode_reply({"error": f"{operation}: {error}"})
         await send({"type": "websocket.send", "bytes" if isinstance(reply, bytes) else "text": reply})
+
+
+async def _send_events(outgoing: Outgoing, send: Any) -> bool:
+    """Send a subscription's events and the frame that ends them, each when the connection took the one before.
+
+    Whether the client is still there.
+    """
+    try:
+        async with aclosing(outgoing.awaited()) as events:
+            async for event in events:
+                await send({"type": "websocket.send", "text": frames.encode_event(event)})
+        await send({"type": "websocket.send", "text": frames.END})
+    except OSError:  # so uvicorn says that the client has left
+        return False
+    return True
