@@ -40,7 +40,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         operation_id=cell.operation.id,
         placement=cell.placement.name,
         placement_id=cell.placement.id,
-        load=words.of_load(cell.cell.load),
+        load=words.of_load(cell.cell.load, cell.cell.kind),
         distribution=cell.distribution,
         errors=dict(errors),
         requests=sum(t.totals.ok for t in cell.trials) + errors.total(),

@@ -119,8 +119,13 @@ def interval_of(interval: Sequence[float]) -> str:
     return VAGUE if is_vague(interval) else f"95 % interval {ms(interval[0])} to {ms(interval[1])}"
 
 
-def of_load(load: Load) -> str:
-    """A load in words, e.g. `1,000 requests, 1 in flight` or `500/s (poisson) for 10 s, at most 250 in flight`."""
+def of_load(load: Load, kind: Kind = "call") -> str:
+    """A load in words, e.g. `1,000 requests, 1 in flight` or `500/s (poisson) for 10 s, at most 250 in flight`.
+
+    Of a stream: `10 s, 5 clients`.
+    """
+    if kind == "stream":
+        return f"{load.duration_s:g} s, {count(load.concurrency, 'client')}"
     ends = []
     if load.requests is not None:
         ends.append(count(load.requests, "request"))

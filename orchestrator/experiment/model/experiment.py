@@ -26,6 +26,7 @@ from services.python.contract.limits import MAX_PAYLOAD_BYTES
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
 MAX_REQUESTS = 100_000_000
 MAX_CONCURRENCY = 10_000
+MOST_EVENTS_PER_S = 100_000
 MOST_EXCLUDED = 200
 LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
 
@@ -106,11 +107,11 @@ class LoadSpec(Strict):
         OneOrMany[Concurrency] | None,
         Field(
             description="Requests in flight at once, 1 unless given; with a rate the most at once, unless given enough"
-            " for replies that take half a second (8 to 256)."
+            " for replies that take half a second (8 to 256). Of a stream the number of clients."
         ),
     ] = None
     requests: Annotated[Requests | None, Field(description="Measured requests of a trial.")] = None
-    duration: Annotated[PositiveDuration | None, Field(description="Measure for so long.")] = None
+    duration: Annotated[PositiveDuration | None, Field(description="Measure for so long; of a stream 10s unless given.")] = None
     at_most: Annotated[
         PositiveDuration | None, Field(description="End after so long even if `requests` are not reached.")
     ] = None
@@ -180,6 +181,18 @@ class ImageOptions(PlainOptions):
     )
 
 
+class EventsOptions(PlainOptions):
+    """A stream of synthetic events to each client; `load.concurrency` is the number of clients, `load.duration` how long."""
+
+    per_second: Annotated[
+        OneOrMany[Annotated[Rate, Field(gt=0, le=MOST_EVENTS_PER_S)]] | None,
+        Field(description="So many events a second to each client; 100/s unless given."),
+    ] = None
+    bytes: Annotated[
+        OneOrMany[PayloadSize] | None, Field(description="So many characters of text in each event; 100 B unless given.")
+    ] = None
+
+
 class OperationSpec(Strict):
     """What is asked: one operation, with its options where it has any."""
 
@@ -189,6 +202,9 @@ class OperationSpec(Strict):
     add: Annotated[PlainOptions | None, Field(description="Two numbers in, their sum out.")] = None
     echo: Annotated[EchoOptions | None, Field(description="A payload in, the same payload out.")] = None
     image: Annotated[ImageOptions | None, Field(description="A picture in, its width and height out.")] = None
+    events: Annotated[
+        EventsOptions | None, Field(description="A subscription in, events out at a rate: a stream, not a call.")
+    ] = None
 
     @model_validator(mode="after")
     def _one_operation(self) -> OperationSpec:

@@ -70,6 +70,7 @@ def _apart_from(name: str, cell: Cell) -> tuple[object, ...]:
         "" if factor.belongs_to == "operation" else cell.operation,
         "" if factor.belongs_to == "placement" else cell.placement,
         tuple(load.values()),
+        cell.kind == "stream",
         tuple(cell.factors[other.name] for other in FACTORS if other not in free),
     )
 

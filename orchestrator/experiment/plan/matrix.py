@@ -15,7 +15,7 @@ from orchestrator.experiment.model.factors import Value, Values
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
-from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
+from orchestrator.experiment.plan.payloads import Asked, kind_of, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import resolve_placements
 from orchestrator.experiment.plan.plan import Cell, Contrast, Operation, PayloadFile, Placement, Stack
 from orchestrator.experiment.plan.stacks import (
@@ -73,17 +73,18 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     excluder = _Excluder(located)
     for question, loads, warmup in questions:
         for entry, load in product(entries, loads):
-            stack = entry.stack_for(load)
+            kind = kind_of(question.operation)
+            stack = entry.stack_for(load, kind)
             for call, placement in product(entry.calls, placements):
                 operation = question.operation
                 values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
                 if excluder.leaves_out(values):
                     continue
-                client = entry.client_for(load)
-                reason = refusal(entry, client, operation.name, call)
+                client = entry.client_for(load, kind)
+                reason = refusal(entry, client, operation.name, call, kind)
                 cell = _cell(located, stack, operation, placement, values, load, warmup)
                 if reason:
-                    located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call)}")
+                    located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call, kind)}")
                 elif cell.id in cells:
                     located.add(
                         entry.path, f"stack {stack.id} is given twice; `control: true` enters the reference again."
@@ -91,7 +92,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                 else:
                     cells[cell.id] = cell
                     use = uses.setdefault(stack.id, _Use(stack=stack, entry=entry))
-                    has_several = load.rate_per_s is not None or load.concurrency > 1
+                    has_several = kind == "stream" or load.rate_per_s is not None or load.concurrency > 1
                     use.has_several |= has_several
                     use.has_one |= not has_several
     excluder.report_idle()
@@ -106,10 +107,11 @@ def _question(located: Located, asked: Asked) -> tuple[Asked, tuple[Load, ...], 
     """An operation with the loads and the warm-up it is asked with."""
     spec = located.experiment.operations[asked.item]
     path = ("operations", asked.item, spec.name)
+    kind = kind_of(asked.operation)
     return (
         asked,
-        resolve_loads(located, spec.options.load, path),
-        resolve_warmup(located, spec.options.warmup, path),
+        resolve_loads(located, spec.options.load, path, kind),
+        resolve_warmup(located, spec.options.warmup, path, kind),
     )
 
 
@@ -172,6 +174,7 @@ def _cell(
         load=load,
         warmup=warmup,
         timeout_s=located.experiment.timeout,
+        kind=kind_of(operation),
     )
 
 

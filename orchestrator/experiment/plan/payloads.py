@@ -8,19 +8,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError
-from orchestrator.experiment.model.experiment import EchoOptions, ImageOptions, OperationSpec
+from orchestrator.experiment.model.experiment import EchoOptions, EventsOptions, ImageOptions, OperationSpec
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.plan import Operation, PayloadFile, Plan
 from orchestrator.experiment.read.problems import shown
 from orchestrator.experiment.read.tree import Key
-from orchestrator.experiment.read.units import format_size
+from orchestrator.experiment.read.units import format_rate, format_size
 from orchestrator.files import TooLarge, UnreadableFile, read_file
-from services.python.contract.limits import MAX_PAYLOAD_BYTES
+from services.python.contract.limits import MAX_PAYLOAD_BYTES, Kind
 from services.python.operations.picture import SMALLEST as SMALLEST_PICTURE
 from services.python.operations.picture import pieces
 
@@ -37,6 +38,9 @@ _INTEGER_BYTES = 8
 _RECORD_BYTES = 90  # a record of `services.python.operations.echo.records` as JSON, on average
 _IMAGE_BYTES = 1_580_000
 _ECHO_BYTES = 100
+_EVENT_BYTES = 100
+_EVENTS_PER_S = 100.0
+_SUBSCRIPTION_BYTES = 60  # as JSON, like what stands around an event's text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +99,8 @@ def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]
         yield from _echoes(located, item, path, options)
     elif isinstance(options, ImageOptions):
         yield from _images(located, item, path, options)
+    elif isinstance(options, EventsOptions):
+        yield from _events(item, options)
     else:
         sent, returned = (
             (_STAMP_BYTES, 2 * _STAMP_BYTES) if spec.name == "timestamp" else (2 * _INTEGER_BYTES, _INTEGER_BYTES)
@@ -139,6 +145,25 @@ def _echo(suffix: str, label: str, payload: dict[str, Any], size: int) -> Operat
     return Operation(
         id=f"echo-{suffix}", name="echo", label=f"echo {label}", payload=payload, request_bytes=size, reply_bytes=size
     )
+
+
+def kind_of(operation: Operation) -> Kind:
+    """What a cell of the operation measures."""
+    return "stream" if operation.payload["kind"] == "events" else "call"
+
+
+def _events(item: int, options: EventsOptions) -> Iterator[Asked]:
+    for per_second, size in product(options.per_second or (_EVENTS_PER_S,), options.bytes or (_EVENT_BYTES,)):
+        rate = format_rate(per_second)
+        operation = Operation(
+            id=f"events-{_slug(rate.removesuffix('/s'))}-per-s-{_slug(format_size(size))}",
+            name="events",
+            label=f"events {rate}, {format_size(size)}",
+            payload={"kind": "events", "size": size, "per_second": per_second},
+            request_bytes=0,  # one subscription for all of them
+            reply_bytes=size + _SUBSCRIPTION_BYTES,
+        )
+        yield Asked(operation=operation, file=None, item=item)
 
 
 def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOptions) -> Iterator[Asked]:

@@ -17,6 +17,7 @@ from orchestrator.experiment.plan.differences import parts_of
 from orchestrator.experiment.plan.own_work import ALL_READ, SOME_UNREAD, declared
 from orchestrator.experiment.plan.plan import Stack
 from orchestrator.experiment.read.tree import Key
+from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
 
 ALL = "all"
@@ -39,15 +40,19 @@ class Entry:
         """Every way in which its requests are to be made: a value for each factor of the call."""
         return tuple(choices(self.chosen))
 
-    def client_for(self, load: Load) -> Client:
-        """The client named in the file, else the protocol's default one for so many requests in flight."""
+    def client_for(self, load: Load, kind: Kind = "call") -> Client:
+        """The client named in the file, else the protocol's default one for so many requests in flight.
+
+        A stream's is the one for several whatever their number: it waits for events and for nothing in between.
+        """
         if self.client is not None:
             return self.client
-        return self.protocol.default_client(load.concurrency if load.rate_per_s is None else 2)
+        is_one = load.rate_per_s is None and kind != "stream"
+        return self.protocol.default_client(load.concurrency if is_one else 2)
 
-    def stack_for(self, load: Load) -> Stack:
+    def stack_for(self, load: Load, kind: Kind = "call") -> Stack:
         """The stack under a load; its label is set when all stacks are known."""
-        client = self.client_for(load)
+        client = self.client_for(load, kind)
         identity = "-".join((self.protocol.name, self.responder.name, client.name))
         return Stack(
             id=identity, protocol=self.protocol.name, responder=self.responder.name, client=client.name, label=identity
@@ -102,9 +107,13 @@ def _named(
     return by_name.get(name)
 
 
-def refusal(entry: Entry, client: Client, operation: str, call: Values) -> str | None:
+def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str | None:
     """Why a combination cannot be measured; None when it can. `call` has a value for each factor of the call."""
     protocol = entry.protocol
+    if kind == "stream":
+        for factor in OF_THE_CALL:
+            if call[factor.name] != factor.default:
+                return f"'{operation}' is a stream, which has no {factor.name}: {call[factor.name]}"
     if operation not in protocol.operations:
         return f"{protocol.name} does not carry '{operation}' (it carries {', '.join(sorted(protocol.operations))})"
     for part, role in ((entry.responder, "responder"), (client, "client")):
@@ -115,11 +124,11 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values) -> str |
     return protocol.refusal_of(knobs(call), (entry.responder, client))
 
 
-def way_out(entry: Entry, client: Client, operation: str, call: Values) -> str:
+def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str:
     """What to write instead of a combination that is refused."""
     for factor in OF_THE_CALL:
         for level in factor.levels:
-            if refusal(entry, client, operation, {**call, factor.name: level.value}) is None:
+            if refusal(entry, client, operation, {**call, factor.name: level.value}, kind) is None:
                 return f"Give the stack `{factor.name}: {level.value}`, or leave this part out with `exclude`."
     return "Change the stack, or leave this part out with `exclude`."
 
