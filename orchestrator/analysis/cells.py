@@ -63,6 +63,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         replies=replace(cell.replies, curve=()) if cell.replies and errors else None,
         timeout=cell.cell.timeout_s * 1e3,
         planned_trials=cell.planned,
+        stream=cell.stream,
     )
 
 
@@ -96,14 +97,14 @@ def _body_bytes(trials: Sequence[TrialEvidence]) -> Interval | None:
 
 
 def _per_request(trials: Sequence[TrialEvidence], *keys: str) -> Interval | None:
-    """Two TCP_INFO counters per measured request (failed ones travelled too); None where a system has none."""
+    """Two TCP_INFO counters per measured request, of a stream per event delivered (failed ones travelled too); None where a system has none."""
     counters: list[Wire] = []
     requests = 0
     for part in (part for trial in trials for part in trial.parts):
         if part.done.wire is None:
             return None
         counters.append(part.done.wire)
-        requests += part.done.requests
+        requests += part.done.events.delivered if part.done.events else part.done.requests
     if not requests:
         return None
     sent, received = (sum(getattr(wire, key) for wire in counters) / requests for key in keys)

@@ -20,6 +20,8 @@ from services.python.contract.limits import Kind
 Severity = Literal["fatal", "serious", "note"]
 
 CALLS: frozenset[Kind] = frozenset({"call"})
+STREAMS: frozenset[Kind] = frozenset({"stream"})
+CALLS_AND_STREAMS: frozenset[Kind] = CALLS | STREAMS
 
 
 @dataclass(frozen=True, kw_only=True)

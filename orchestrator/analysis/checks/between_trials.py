@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median, stdev
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding
+from orchestrator.analysis.checks.base import CALLS_AND_STREAMS, Check, Finding
 from orchestrator.analysis.evidence import CellEvidence, Samples
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from orchestrator.analysis.statistics import NS_PER_MS, SUPPORT, is_supported, quantile
@@ -88,14 +88,14 @@ CHECKS = (
     Check(
         name=BETWEEN,
         severity="note",
-        kinds=CALLS,
+        kinds=CALLS_AND_STREAMS,
         observe=spread,
         judge=judge_between,
     ),
     Check(
         name="percentile support",
         severity="note",
-        kinds=CALLS,
+        kinds=CALLS_AND_STREAMS,
         judge=judge_support,
     ),
 )

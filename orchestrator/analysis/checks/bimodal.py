@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from orchestrator.analysis import words
 from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS_AND_STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
 
@@ -145,4 +145,4 @@ def _judge_placement(run: RunEvidence, placement: str, name: str, placements: in
 
 
 NAME = "trial modes"
-CHECK = Check(name=NAME, severity="note", kinds=CALLS, judge_run=judge)
+CHECK = Check(name=NAME, severity="note", kinds=CALLS_AND_STREAMS, judge_run=judge)

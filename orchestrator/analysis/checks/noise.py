@@ -8,7 +8,7 @@ from math import ceil
 from typing import TypeAlias
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS_AND_STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
 from services.python.contract.counters import HostCounters
 
@@ -139,4 +139,4 @@ def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
     return Finding(verdict="pass", evidence=evidence, explanation="The hosts were quiet.")
 
 
-CHECK = Check(name="noise", severity="note", kinds=CALLS, judge=judge)
+CHECK = Check(name="noise", severity="note", kinds=CALLS_AND_STREAMS, judge=judge)

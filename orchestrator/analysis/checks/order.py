@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS_AND_STREAMS, Check, Finding, worst
 from orchestrator.analysis.collect import last_attempts
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
@@ -130,4 +130,4 @@ def _warning(evidence: dict[str, object], told: str, weight: float) -> Finding:
     )
 
 
-CHECK = Check(name="order", severity="serious", kinds=CALLS, judge_run=judge)
+CHECK = Check(name="order", severity="serious", kinds=CALLS_AND_STREAMS, judge_run=judge)

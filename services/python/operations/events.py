@@ -13,6 +13,7 @@ from typing import Any
 from services.python.contract.generator import stream
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 from services.python.contract.lines import Payload
+from services.python.contract.streams import SHORTEST_INTERVAL_NS, schedule
 from services.python.operations.base import (
     Event,
     Make,
@@ -27,9 +28,7 @@ from services.python.operations.base import (
     shorten,
 )
 
-_NS = 1_000_000_000
 _STARTS = 64  # different places at which an event's text begins
-_SHORTEST_INTERVAL_NS = 1_000
 _MOST_EVENTS = 1_000_000_000
 _FIELDS = ("interval_ns", "count", "size", "seed")
 
@@ -50,8 +49,7 @@ def _subscription(payload: Payload, seed: int, seconds: float) -> Request:
     expect_kind("events", payload, "events")
     if not payload.per_second:
         raise PayloadError("events: a rate above 0, not 0 a second")
-    interval_ns = max(_SHORTEST_INTERVAL_NS, round(_NS / payload.per_second))
-    count = max(1, int(seconds * _NS) // interval_ns)
+    interval_ns, count = schedule(payload.per_second, seconds)
     return {"interval_ns": interval_ns, "count": count, "size": payload.size, "seed": seed}
 
 
@@ -62,10 +60,10 @@ def _requests(payload: Payload, seed: int) -> Make:
 
 def _schedule(request: Request) -> Schedule:
     interval_ns, count, size, seed = (_whole(request, name) for name in _FIELDS)
-    if interval_ns < _SHORTEST_INTERVAL_NS or not 1 <= count <= _MOST_EVENTS or size > MAX_PAYLOAD_BYTES:
+    if interval_ns < SHORTEST_INTERVAL_NS or not 1 <= count <= _MOST_EVENTS or size > MAX_PAYLOAD_BYTES:
         raise ValueError(
             f"{count} events of {size} characters every {interval_ns} ns: at least one, at most {_MOST_EVENTS:,}, of at most "
-            f"{MAX_PAYLOAD_BYTES:,}, {_SHORTEST_INTERVAL_NS:,} ns apart or more"
+            f"{MAX_PAYLOAD_BYTES:,}, {SHORTEST_INTERVAL_NS:,} ns apart or more"
         )
     text = _text(seed, size)
 
