@@ -131,7 +131,7 @@ class Measuring:
             f"t{trial.index:04}-a{attempt}",
             start_lead_s=_CLOCK_LEAD_S + 2 * context.checked_after_s if several else None,
         )
-        requesters, failure = self._collected(outcome, trial, attempt)
+        requesters, failure = self._collected(outcome, trial, cell, attempt)
         ended_s = context.clock.monotonic_s()
         return TrialRecord(
             index=trial.index,
@@ -150,7 +150,7 @@ class Measuring:
         )
 
     def _collected(
-        self, outcome: Outcome, trial: PlannedTrial, attempt: int
+        self, outcome: Outcome, trial: PlannedTrial, cell: Cell, attempt: int
     ) -> tuple[tuple[RequesterRecord, ...], Failure | None]:
         """Bring the records home; a failed trial has none that count."""
         failure = outcome.failure
@@ -159,7 +159,8 @@ class Measuring:
             try:
                 with self._context.interrupts.within_limits():
                     for part, path in zip(outcome.parts, paths, strict=True):
-                        bring(part.host, part.record, self._context.folder.raw_path(path))
+                        raw = self._context.folder.raw_path(path)
+                        bring(part.host, part.record, raw, kind=cell.kind, parts=cell.parts)
             except (FileNotFoundError, ValueError) as error:
                 failure = Failure(stage="collect", kind="no-record", message=str(error))
         return tuple(

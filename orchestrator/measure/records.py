@@ -10,6 +10,7 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.hosts.base import Host
 from orchestrator.record_layout import COLUMNS, ROW
 from orchestrator.results.records import written
+from services.python.contract.limits import Kind
 
 _SEQUENCE, _SENT, _RECEIVED, _STATUS = map(COLUMNS.index, ("sequence", "sent_ns", "received_ns", "status"))
 
@@ -30,12 +31,15 @@ def collect(host: Host, remote: PurePosixPath, local: Path) -> list[Row]:
     return list(_rows(local))
 
 
-def bring(host: Host, remote: PurePosixPath, local: Path) -> None:
-    """Bring a record from its host to `local`; ValueError when it holds no row, or is no record that this orch reads."""
+def bring(host: Host, remote: PurePosixPath, local: Path, *, kind: Kind = "call", parts: int | None = None) -> None:
+    """Bring a record from its host to `local`.
+
+    ValueError when it holds no row, is no record that this orch reads, or not of that kind of work, in so many parts.
+    """
     local.parent.mkdir(parents=True, exist_ok=True)
     host.fetch(remote, local)
     try:
-        trouble = "" if sum(map(len, written(local))) else "nothing was recorded"
+        trouble = "" if sum(map(len, written(local, kind=kind, parts=parts))) else "nothing was recorded"
     except InvalidMeasurement as error:
         trouble = error.message.removeprefix(f"{local}: ")
     if trouble:

@@ -11,32 +11,35 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from orchestrator.results import rows as of_rows
 from orchestrator.results import sizes
 from orchestrator.results.paths import ALTERED, damaged, open_regular
 
 _MOST_COLUMNS = 64
 _STAMPS = {"intended_ns", "sent_ns", "received_ns"}
 _LATEST_NS = 1 << 62  # 146 years since the host was started
-_ALWAYS_ZERO = ("kind", "parent")
 _BYTES = {"bytes_sent", "bytes_received"}
 _MOST_BYTES = 1 << 32
 _MOST_TEXT_BYTES = 1 << 16  # all different texts of a column: orch writes one
 
 
 def read_columns(
-    path: Path, columns: Sequence[str], *, most_rows: int, sha256: str | None = None
+    path: Path,
+    columns: Sequence[str],
+    held: sizes.Held,
+    *,
+    sha256: str | None = None,
 ) -> dict[str, npt.NDArray[Any]]:
     """Columns by name: int64, or object for text. InvalidMeasurement when the file is not one that orch writes.
 
-    It is opened once, without following a link: what is read is what was found to have that `sha256` (not looked at where
-    None). What it says of its size is looked at before anything is decoded: a few bytes may stand for any number of rows.
+    Its rows are those of what it is to hold (`results.rows`), whatever is asked for. It is opened once, without following
+    a link: what is read is what was found to have that `sha256` (not looked at where None). What it says of its size is looked at before anything is decoded: a few bytes may stand for any number of rows.
     """
     try:
         with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as opened:
-            size = os.fstat(opened.fileno()).st_size
+            size, most_rows = os.fstat(opened.fileno()).st_size, held.most_rows
             if size > sizes.samples(most_rows):
                 raise damaged(path, f"larger than {sizes.samples(most_rows):,} bytes, which orch never writes here")
             if sha256 is not None and hashlib.file_digest(opened, "sha256").hexdigest() != sha256:
@@ -49,7 +52,7 @@ def read_columns(
             if not set(columns) <= set(names):
                 raise damaged(path, "not a samples file of orch")
             table = file.read(columns=list(columns))
-            _require_requests(path, file)
+            _require_of_kind(path, file, held)
     except FileNotFoundError as error:
         raise damaged(path, "the file is missing") from error
     except (pa.ArrowException, OSError) as error:
@@ -66,14 +69,23 @@ def read_columns(
     return found
 
 
-def _require_requests(path: Path, file: pq.ParquetFile) -> None:
-    """InvalidMeasurement for rows that are no requests: a part of a task, counted as one, makes a wrong percentile."""
-    table = file.read(columns=[name for name in _ALWAYS_ZERO if name in file.schema_arrow.names])
-    for name in table.column_names:
-        if table[name].type != pa.int64() or pc.any(pc.not_equal(table[name], 0)).as_py():
-            raise damaged(
-                path, f"its column {name} is not 0: every operation of this version is one request with one reply"
-            )
+def _require_of_kind(path: Path, file: pq.ParquetFile, held: sizes.Held) -> None:
+    """InvalidMeasurement for rows that this kind of work does not have.
+
+    A part, counted as a sample, makes a wrong percentile. A file without these columns is one of calls.
+    """
+    if held.kind == "call" and not {"kind", "parent"} & set(file.schema_arrow.names):
+        return
+    asked = ("kind", "parent") if held.kind == "call" else of_rows.COLUMNS
+    if not set(asked) <= set(file.schema_arrow.names):
+        raise damaged(path, "not a samples file of orch")
+    table = file.read(columns=list(asked))
+    for name in asked:
+        if table[name].type != pa.int64() or table[name].null_count:
+            raise damaged(path, f"column {name} is of another type than orch writes")
+    found = {name: table[name].to_numpy() for name in asked}
+    if (why := of_rows.refusal(found, held.kind, parts=held.parts)) is not None:
+        raise damaged(path, why)
 
 
 def _require_possible(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:

@@ -21,12 +21,14 @@ from orchestrator.results.documents import sha256_of, whole_file
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, TrialRecord
 from orchestrator.results.paths import ALTERED, damaged, samples_path
 from orchestrator.results.records import written
+from services.python.contract.limits import Kind
 
 if TYPE_CHECKING:
     from orchestrator.results.folder import RunFolder
 
 ROW = np.dtype("<i8")
 _RECEIVED = SAMPLE_COLUMNS.index("received_ns")
+_OWN = len(COLUMNS)  # of the columns of samples, the first that a record does not have
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,16 +41,20 @@ class Constants:
     factors: Values  # those that have a column; what is left out has its default
     block: int
     requester: str
+    kind: Kind = "call"  # what is recorded, and below in how many parts: what rows there may be, and no column
+    parts: int | None = None
 
     def by_column(self) -> dict[str, Value]:
         """The value of each column."""
-        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "factors"}
+        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name in SAMPLE_COLUMNS[_OWN:]}
         return {**own, **in_columns(self.factors)}
 
 
-def read_record(path: Path, *, most_rows: int | None = None) -> npt.NDArray[np.int64]:
+def read_record(
+    path: Path, *, kind: Kind | None = "call", parts: int | None = None, most_rows: int | None = None
+) -> npt.NDArray[np.int64]:
     """The written rows of a raw record as (n, 14) int64, columns as `record_layout`; errors as `records.written`."""
-    content = b"".join(written(path, most_rows=most_rows))
+    content = b"".join(written(path, kind=kind, parts=parts, most_rows=most_rows))
     return np.frombuffer(content, dtype=ROW).reshape(-1, len(COLUMNS))
 
 
@@ -67,7 +73,7 @@ def to_parquet(
     when the record holds no row, is refused by `records.written`, or its rows do not have that `sha256` (not looked at where
     None); MissingError when the disk is full.
     """
-    rows = read_record(record, most_rows=most_rows)
+    rows = read_record(record, kind=constants.kind, parts=constants.parts, most_rows=most_rows)
     if not len(rows):
         raise InvalidMeasurement(
             f"{record}: the timing record is empty",
@@ -82,7 +88,7 @@ def to_parquet(
                 _table(rows, constants),
                 file,
                 compression="zstd",
-                use_dictionary=list(SAMPLE_COLUMNS[len(COLUMNS) :]),
+                use_dictionary=list(SAMPLE_COLUMNS[_OWN:]),
                 column_encoding=dict.fromkeys(COLUMNS, "DELTA_BINARY_PACKED"),
             )
         return sha256_of(partial)
@@ -113,7 +119,7 @@ def convert_elsewhere(folder: RunFolder, scratch: Path) -> dict[str, str]:
     for samples, shared in constants(journal_state, folder.plan()).items():
         raw = folder.raw_path(samples)
         if samples in journal_state.samples and samples not in journal_state.files and raw.is_file():
-            most_rows = folder.most_rows(samples)
+            most_rows = folder.held(samples).most_rows
             found[samples] = to_parquet(
                 raw, scratch / samples, shared, staging=scratch, most_rows=most_rows, sha256=digests.get(samples)
             )
@@ -154,6 +160,8 @@ def _of_trial(trial: TrialRecord, plan: Plan) -> dict[str, Constants]:
             factors=cell.factors,
             block=trial.block,
             requester=part.host,
+            kind=cell.kind,
+            parts=cell.parts,
         )
         for part in trial.requesters
         if part.samples

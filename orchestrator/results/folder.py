@@ -57,7 +57,7 @@ class RunFolder:
         self._is_noted = False  # made here, as was found out before anything was written
         self._hold: BinaryIO | None = None
         self._manifest: Manifest | None = None
-        self._rows: dict[str, int] | None = None  # the most of each samples file
+        self._held: dict[str, sizes.Held] | None = None  # by each samples file
         self._recovered_files: dict[str, Path] = {}  # of a killed run from elsewhere: in the temporary folder
         self._rows_for_nothing: dict[str, int] = {}  # of each samples file that was read, beyond one for each byte
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
@@ -273,7 +273,7 @@ class RunFolder:
         from orchestrator.results.columns import read_columns
 
         path, expected = self._file(relative_path)
-        found = read_columns(path, columns, most_rows=self.most_rows(relative_path), sha256=expected)
+        found = read_columns(path, columns, self.held(relative_path), sha256=expected)
         rows = max((column.size for column in found.values()), default=0)
         self._rows_for_nothing[relative_path] = max(0, rows - path.stat().st_size)
         if sum(self._rows_for_nothing.values()) > sizes.FREE_ROWS:
@@ -408,7 +408,7 @@ class RunFolder:
     def verify(self, relative_path: str) -> None:
         """InvalidMeasurement when a samples file is not as it was written."""
         path, expected = self._file(relative_path)
-        if digest(path, sizes.samples(self.most_rows(relative_path))) != expected:
+        if digest(path, sizes.samples(self.held(relative_path).most_rows)) != expected:
             raise damaged(path, ALTERED)
 
     def _file(self, relative_path: str) -> tuple[Path, str]:
@@ -421,14 +421,14 @@ class RunFolder:
 
     def digest(self, place: str, samples: str) -> str:
         """The SHA-256 of the file of `samples` at `place`, not read where it is larger than that can be."""
-        return digest(inside(self.path, place), sizes.samples(self.most_rows(samples)))
+        return digest(inside(self.path, place), sizes.samples(self.held(samples).most_rows))
 
-    def most_rows(self, samples: str) -> int:
-        """The greatest number of rows that a samples file can have."""
-        if self._rows is None:
+    def held(self, samples: str) -> sizes.Held:
+        """What a samples file may hold at most."""
+        if self._held is None:
             journal_state = self.journal_state()
-            self._rows = sizes.most_rows(self.plan(), journal_state.every_trial, journal_state.every_baseline)
-        return self._rows.get(samples, 0)
+            self._held = sizes.held(self.plan(), journal_state.every_trial, journal_state.every_baseline)
+        return self._held.get(samples, sizes.Held())
 
 
 def runs(root: Path) -> list[RunFolder]:

@@ -12,18 +12,33 @@ from typing import BinaryIO
 from orchestrator import record_layout as layout
 from orchestrator.results import sizes
 from orchestrator.results.paths import damaged, open_regular
+from services.python.contract.limits import Kind
 
 _KIND, _PARENT, _CLOCK = map(layout.COLUMNS.index, ("kind", "parent", "sender_clock"))
 _BYTES_AT_ONCE = layout.ROW.size << 16
 
 
-def written(path: Path, *, most_rows: int | None = None) -> Iterator[bytes]:
+def written(
+    path: Path, *, kind: Kind | None = "call", parts: int | None = None, most_rows: int | None = None
+) -> Iterator[bytes]:
     """The rows of a record without its header, many at a time, up to the first one never written.
 
     It is read no further than that: a record is made larger than it needs, and one from elsewhere may be of any size.
     FileNotFoundError when there is no such file; InvalidMeasurement when it is a link or no regular file, is larger than
-    any record, is no record of this version with these columns, holds rows that are no requests, or more than `most_rows`.
+    any record, is no record of this version with these columns, or holds more than `most_rows`. `kind` is the kind of work
+    that was timed, and `parts` how many a right sample of it has, where that is known: other rows than it has are refused
+    (`results.rows`); None takes them unseen. Rows of work in parts, which refer to each other, come all at once.
     """
+    if kind in (None, "call"):
+        yield from _written(path, most_rows, looks=kind is not None)
+        return
+    content = b"".join(_written(path, most_rows, looks=False))
+    if (why := _strange_clock(content) or _strange_belongings(content, kind, parts)) is not None:
+        raise damaged(path, why)
+    yield content
+
+
+def _written(path: Path, most_rows: int | None, *, looks: bool) -> Iterator[bytes]:
     count, size = 0, layout.ROW.size
     with _opened(path) as record:
         while content := record.read(_BYTES_AT_ONCE):
@@ -33,7 +48,7 @@ def written(path: Path, *, most_rows: int | None = None) -> Iterator[bytes]:
             count += rows
             if most_rows is not None and count > most_rows:
                 raise damaged(path, f"it holds more than {most_rows:,} rows, the most that this trial can have")
-            if (why := _strange(whole[: rows * size])) is not None:
+            if looks and (why := _strange(whole[: rows * size])) is not None:
                 raise damaged(path, why)
             yield whole[: rows * size]
             if rows < len(sequences):
@@ -45,9 +60,26 @@ def _strange(rows: bytes) -> str | None:
     numbers, columns = memoryview(rows).cast("q"), len(layout.COLUMNS)
     for kind in set(numbers[_KIND::columns].tolist()) - {0}:
         name = layout.KINDS[kind] if 0 <= kind < len(layout.KINDS) else f"number {kind}"
-        return f"it holds rows of kind {name}, and every operation of this version is one request with one reply"
+        return f"it holds rows of kind {name}, which no cell of kind call has"
     if any(numbers[_PARENT::columns]):
-        return "a row has a parent, and every operation of this version is one request with one reply"
+        return "a row of kind request has a parent"
+    return _strange_clock(rows)
+
+
+def _strange_belongings(rows: bytes, kind: Kind, parts: int | None) -> str | None:
+    """See `results.rows.refusal`."""
+    import numpy as np
+
+    from orchestrator.results.rows import COLUMNS, refusal
+
+    table = np.frombuffer(rows, dtype="<i8").reshape(-1, len(layout.COLUMNS))
+    columns = {name: table[:, layout.COLUMNS.index(name)] for name in COLUMNS}
+    return refusal(columns, kind, parts=parts, in_order=True)
+
+
+def _strange_clock(rows: bytes) -> str | None:
+    """Why a row's sender_clock is none."""
+    numbers, columns = memoryview(rows).cast("q"), len(layout.COLUMNS)
     for clock in set(numbers[_CLOCK::columns].tolist()):
         if not 0 <= clock < len(layout.CLOCKS):
             return f"a row's sender_clock is {clock}, which is no clock of {layout.CLOCKS}"
@@ -57,7 +89,7 @@ def _strange(rows: bytes) -> str | None:
 def sha256_of_rows(path: Path) -> str:
     """The SHA-256 of a record's rows, hexadecimal: of what was written, without the header. Errors as `written`."""
     digest = hashlib.sha256()
-    for rows in written(path):
+    for rows in written(path, kind=None):
         digest.update(rows)
     return digest.hexdigest()
 

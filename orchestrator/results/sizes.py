@@ -6,11 +6,13 @@ before it is read. Sizes are bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from orchestrator import record_layout
 from orchestrator.experiment.plan.plan import Cell, Plan
 from orchestrator.results.manifest import BaselineRecord, TrialRecord
+from services.python.contract.limits import Kind
 from services.python.contract.ping_lines import PingDone
 from services.python.contract.requester_lines import Done
 
@@ -30,7 +32,17 @@ _BYTES_OF_ROW = 21 * 16  # of Parquet: 21 columns, none of them wider
 _BYTES_OF_FILE = 4 << 20
 _FASTEST_PER_S = 250_000  # requests of one requester, far beyond any
 _BASELINE_ROWS = 1_000_000
+_MOST_PARTS: Mapping[Kind, int] = {"call": 0, "task": 0, "codec": 4, "stream": 0}  # where a plan does not say it
 _SPARE_ROWS = 1_000  # beyond what the requester says that it did
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """What a samples file may hold: rows at most, of which kind of work, and how many parts a right sample of it has."""
+
+    most_rows: int = 0
+    kind: Kind = "call"
+    parts: int | None = None
 
 
 def manifest(journal: int, plan: int) -> int:
@@ -43,14 +55,22 @@ def samples(rows: int) -> int:
     return rows * _BYTES_OF_ROW + _BYTES_OF_FILE
 
 
-def most_rows(plan: Plan, trials: Iterable[TrialRecord], baselines: Iterable[BaselineRecord]) -> dict[str, int]:
-    """The greatest number of rows of each samples file, by its path: what the plan lets a requester ask, and it says it did.
+def held(plan: Plan, trials: Iterable[TrialRecord], baselines: Iterable[BaselineRecord]) -> dict[str, Held]:
+    """What each samples file may hold, by its path: what the plan lets a requester ask, and it says it did.
 
     The requester's word is its `done` line, as the journal keeps it.
     """
-    cells = {cell.id: _rows_of(cell) for cell in plan.cells}
-    found = {r.samples: min(cells.get(t.cell, 0), _said(r.done)) for t in trials for r in t.requesters if r.samples}
-    return found | {b.samples: min(_BASELINE_ROWS, _said(b.done)) if b.done else _BASELINE_ROWS for b in baselines}
+    cells = {cell.id: Held(most_rows=_rows_of(cell), kind=cell.kind, parts=cell.parts) for cell in plan.cells}
+    found = {}
+    for trial in trials:
+        of_cell = cells.get(trial.cell, Held())
+        for part in trial.requesters:
+            if part.samples:
+                found[part.samples] = replace(of_cell, most_rows=min(of_cell.most_rows, _said(part.done)))
+    for baseline in baselines:
+        rows = min(_BASELINE_ROWS, _said(baseline.done)) if baseline.done else _BASELINE_ROWS
+        found[baseline.samples] = Held(most_rows=rows)
+    return found
 
 
 def _said(done: Done | PingDone) -> int:
@@ -74,7 +94,8 @@ def _rows_of(cell: Cell) -> int:
             load.duration_s * _FASTEST_PER_S if load.rate_per_s is None else _twice(load.duration_s, load.rate_per_s)
         )
     warm = warmup.requests + warmup.at_least_s * _FASTEST_PER_S
-    return int(min(measured + warm + load.concurrency, (RECORD - record_layout.HEADER_BYTES) // record_layout.ROW.size))
+    rows = (measured + warm + load.concurrency) * (1 + (cell.parts or _MOST_PARTS[cell.kind]))
+    return int(min(rows, (RECORD - record_layout.HEADER_BYTES) // record_layout.ROW.size))
 
 
 def _twice(duration_s: float, rate_per_s: float) -> float:

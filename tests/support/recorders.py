@@ -85,4 +85,4 @@ class Unverified(Recorder):
     def replied(self, sequence: int, number: int, intended_ns: int, sent_ns: int, received_ns: int, *rest: Any) -> None:
         connection, request, reply = rest
         sent, received = connection.sizes(request, reply)
-        self._store(sequence, number, intended_ns, sent_ns, received_ns, (sent, received, None))
+        self._store(sequence, number, intended_ns, sent_ns, received_ns, (sent, received, None, ()))

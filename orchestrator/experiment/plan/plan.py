@@ -97,6 +97,11 @@ class Cell:
         return found
 
     @property
+    def parts(self) -> int | None:
+        """How many parts a right sample has; None where that is not known beforehand."""
+        return None
+
+    @property
     def setting(self) -> tuple[object, ...]:
         """What cells that are compared have in common: all but the stack."""
         return (self.operation, self.placement, *self.setting_elsewhere)

@@ -9,7 +9,7 @@ part of the timed call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -38,12 +38,37 @@ class CallSpec:
 
 
 class CallFailed(Exception):
-    """A request that ended without a decoded reply; `status` is one of `contract.STATUSES`."""
+    """A request that ended without a decoded reply; `status` is one of `contract.STATUSES`.
 
-    def __init__(self, status: str, detail: str = "") -> None:
+    `parts`: the parts that a call of several steps had until then, worked out when it is asked for.
+    """
+
+    def __init__(self, status: str, detail: str = "", *, parts: Callable[[], Sequence[Part]] | None = None) -> None:
         super().__init__(f"{status}: {detail}" if detail else status)
         self.status = status
         self.detail = detail
+        self.parts = parts or tuple[Part]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """One step of a timed call: its stamps by the clock of the sample's, its bodies' sizes (-1 where they are not known).
+
+    `failure`: why it is no right one.
+    """
+
+    sent_ns: int
+    received_ns: int
+    bytes_sent: int
+    bytes_received: int
+    failure: CallFailed | None = None
+
+
+class InParts(Protocol):
+    """What the connection of a client offers besides, whose one timed `call` consists of several steps."""
+
+    def parts(self, request: Request, reply: Any) -> Sequence[Part]:
+        """The steps of what `call` returned, in their order, within its stamps. Not timed."""
 
 
 class Connection(Protocol):

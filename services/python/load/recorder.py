@@ -11,28 +11,29 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from services.python.contract.lines import STATUSES
-from services.python.load.client import CallFailed, Reply, Request
+from services.python.load.client import CallFailed, InParts, Part, Reply, Request
 from services.python.load.memory import LEAST_BYTES
 from services.python.load.phases import MEASURED, NS, PHASE_NAMES, Phase
-from services.python.load.record import Record
+from services.python.load.record import KINDS, Record, Row
 from services.python.load.unverified import Unverified
 
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
 OK = STATUS_INDEX["ok"]
 NOT_SENT = STATUS_INDEX["not-sent"]
+REQUEST, TASK, PART = map(KINDS.index, ("request", "task", "part"))
 
 MOST_FAILURES_IN_A_ROW = 50
 MOST_SILENT_TIMEOUTS = 3
 EXAMPLE_CHARACTERS = 300
 
 
-Verdict = tuple[int, int, "CallFailed | None"]
-"""Both bodies' sizes (-1 where the reply could not be read), and why the reply is no right one."""
+Verdict = tuple[int, int, "CallFailed | None", "Sequence[Part]"]
+"""Both bodies' sizes (-1 where the reply could not be read), why the reply is no right one, and its parts."""
 
 
 class GaveUp(Exception):
@@ -81,6 +82,9 @@ class Tally:
 class Recorder:
     """Writes the record and keeps the tally; threads may call it at once.
 
+    `kind` is that of a sample's row. Samples of a kind other than `request` have parts, which their connections tell
+    (`load.client.InParts`): the rows of a sample's parts directly follow its own.
+
     A reply is kept without a lock: a thread that waits for one gives up the interpreter, and 16 of them then spend more
     time in turns than in requests.
     """
@@ -94,8 +98,12 @@ class Recorder:
         progress: Callable[[dict[str, Any]], None],
         in_flight: int = 1,
         most_kept_bytes: int = LEAST_BYTES,
+        kind: str = "request",
     ) -> None:
         self.record = record
+        self._kind = KINDS.index(kind)
+        self._parts = 0  # rows of parts in this phase
+        self._in_turn = threading.Lock()  # for rows that stand together
         self._tally = Tally()
         self._first_row = self._counted = 0  # of the phase; from where on rows are not counted yet
         self._looked = itertools.count()  # replies verified while others were in flight
@@ -124,6 +132,7 @@ class Recorder:
         """
         self._tally = Tally()
         self._first_row = self._counted = self.record.rows
+        self._parts = 0
         self._looked, self._right = itertools.count(), itertools.count()
         self._phase_number = phase.number
         self._phase_begin_ns = self._last_success_ns = phase.begin_ns
@@ -138,6 +147,8 @@ class Recorder:
         tally = self._tally
         for row in self.record.stored(self._counted) if self._counted < self.record.rows else ():
             self._counted += 1
+            if row.kind == PART:
+                continue
             if row.status == NOT_SENT:
                 tally.not_sent += 1
                 continue
@@ -230,8 +241,12 @@ class Recorder:
         received_ns: int,
         verdict: Verdict,
     ) -> None:
-        sent, received, wrong = verdict
+        sent, received, wrong, parts = verdict
         status = OK if wrong is None else STATUS_INDEX[wrong.status]
+        if self._kind != REQUEST:
+            stamps = (intended_ns, sent_ns, received_ns)
+            self._store_in_parts(sequence, connection_number, stamps, (sent, received, status), parts)
+            return
         self.record.append(
             sequence,
             self._phase_number,
@@ -244,6 +259,38 @@ class Recorder:
             received,
             status,
         )
+
+    def _store_in_parts(
+        self,
+        sequence: int,
+        connection_number: int,
+        stamps: tuple[int, int, int],
+        ending: tuple[int, int, int],
+        parts: Sequence[Part],
+    ) -> None:
+        """Store a sample, and behind it its parts. `ending`: both bodies' sizes and the status."""
+        with self._in_turn:
+            self._parts += len(parts)
+            self.record.append_row(
+                Row(sequence, self._phase_number, connection_number, *stamps, -1, *ending, kind=self._kind)
+            )
+            for place, part in enumerate(parts, start=1):
+                self.record.append_row(
+                    Row(
+                        place,
+                        self._phase_number,
+                        connection_number,
+                        part.sent_ns,
+                        part.sent_ns,
+                        part.received_ns,
+                        -1,
+                        part.bytes_sent,
+                        part.bytes_received,
+                        OK if part.failure is None else STATUS_INDEX[part.failure.status],
+                        kind=PART,
+                        parent=sequence,
+                    )
+                )
 
     def settle(self) -> None:
         """Verify what was kept in the phase that is over, and store its rows.
@@ -273,16 +320,20 @@ class Recorder:
             )
 
     def _judge(self, reader: Readable, request: Request, reply: Any) -> Verdict:
-        """Both bodies' sizes (-1 where the reply could not be read), and why the reply is no right one."""
+        """See `Verdict`. A task is right when each of its parts is: its connection has verified them."""
+        parts = cast("InParts", reader).parts(request, reply) if self._kind != REQUEST else ()
         sent, received = reader.sizes(request, reply)
-        try:
-            reason = self._verify(request, reader.value(reply))
-        except CallFailed as failure:
-            return -1, -1, failure
-        if reason is not None:
-            return sent, received, CallFailed("wrong-reply", reason)
-        next(self._right)
-        return sent, received, None
+        if self._kind == TASK:
+            wrong = next((part.failure for part in parts if part.failure is not None), None)
+        else:
+            try:
+                reason = self._verify(request, reader.value(reply))
+            except CallFailed as failure:
+                return -1, -1, failure, parts
+            wrong = None if reason is None else CallFailed("wrong-reply", reason)
+        if wrong is None:
+            next(self._right)
+        return sent, received, wrong, parts
 
     def _note_example(self, failure: CallFailed) -> None:
         words = failure.detail or failure.status
@@ -300,14 +351,16 @@ class Recorder:
         """A request ended without a reply that could be read. GaveUp when nothing has succeeded for too long."""
         with self._lock:
             self._note_example(failure)
-            self._store(sequence, connection_number, intended_ns, sent_ns, received_ns, (-1, -1, failure))
+            verdict = (-1, -1, failure, failure.parts())
+            self._store(sequence, connection_number, intended_ns, sent_ns, received_ns, verdict)
             if received_ns >= self._next_progress_ns:
                 self._report_progress(received_ns)
             self._fail_once_more(failure, received_ns)
 
     def not_sent(self, sequence: int, intended_ns: int, now_ns: int) -> None:
         """A request of an open loop was due and not sent before the window closed, at `now_ns`: neither reply nor error."""
-        self.record.append(sequence, self._phase_number, -1, intended_ns, now_ns, now_ns, -1, -1, -1, NOT_SENT)
+        verdict = (-1, -1, CallFailed("not-sent"), ())
+        self._store(sequence, -1, intended_ns, now_ns, now_ns, verdict)
 
     def _fail_once_more(self, failure: CallFailed, now_ns: int) -> None:
         """GaveUp when nothing has succeeded for too long. A reply that was kept since the last failure is a success."""
@@ -330,7 +383,7 @@ class Recorder:
             {
                 "type": "progress",
                 "phase": PHASE_NAMES[self._phase_number],
-                "requests": self.record.rows - self._first_row + len(self._kept.waiting),
+                "requests": self.record.rows - self._first_row - self._parts + len(self._kept.waiting),
                 "elapsed_s": round((now_ns - self._phase_begin_ns) / NS, 3),
             }
         )

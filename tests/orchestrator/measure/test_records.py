@@ -39,11 +39,11 @@ def test_a_record_is_brought_and_read(tmp_path):
         (b"", "not a timing record: it does not begin with its magic bytes"),
         (
             rows(1, kind=2),
-            "it holds rows of kind part, and every operation of this version is one request with one reply",
+            "it holds rows of kind part, which no cell of kind call has",
         ),
         (
             rows(1, kind=-7),
-            "it holds rows of kind number -7, and every operation of this version is one request with one reply",
+            "it holds rows of kind number -7, which no cell of kind call has",
         ),
     ],
 )

@@ -10,13 +10,14 @@ import pytest
 
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.results.columns import read_columns
+from orchestrator.results.sizes import Held
 
 
 def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]), path)
     with pytest.raises(InvalidMeasurement, match="two columns of one name"):
-        read_columns(path, ["a"], most_rows=1)
+        read_columns(path, ["a"], Held(most_rows=1))
 
 
 @pytest.mark.parametrize(
@@ -33,15 +34,16 @@ def test_times_and_sizes_that_cannot_be_are_refused(tmp_path: Path, columns: dic
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table(columns), path)
     with pytest.raises(InvalidMeasurement, match=words):
-        read_columns(path, list(columns), most_rows=10)
+        read_columns(path, list(columns), Held(most_rows=10))
 
 
 @pytest.mark.parametrize("name", ["kind", "parent"])
 def test_rows_that_are_no_requests_are_refused_whatever_is_asked_for(tmp_path: Path, name: str) -> None:
     path = tmp_path / "a.parquet"
     for value in (0, 2):
-        pq.write_table(pa.table({"sent_ns": [1, 2], name: [0, value]}), path)
+        pq.write_table(pa.table({"sent_ns": [1, 2], "kind": [0, 0], "parent": [0, 0]} | {name: [0, value]}), path)
         if not value:
-            assert read_columns(path, ["sent_ns"], most_rows=2)["sent_ns"].tolist() == [1, 2]
-    with pytest.raises(InvalidMeasurement, match=f"its column {name} is not 0"):
-        read_columns(path, ["sent_ns"], most_rows=2)
+            assert read_columns(path, ["sent_ns"], Held(most_rows=2))["sent_ns"].tolist() == [1, 2]
+    words = {"kind": "holds rows of kind part, which no cell of kind call has", "parent": "kind request has a parent"}
+    with pytest.raises(InvalidMeasurement, match=words[name]):
+        read_columns(path, ["sent_ns"], Held(most_rows=2))

@@ -60,18 +60,18 @@ def test_rows_that_cost_no_bytes_are_counted_before_they_are_decoded(tmp_path):
     pq.write_table(pa.table({"a": np.zeros(rows, dtype=np.int64)}), path, compression="zstd")
     assert path.stat().st_size < 100_000
     with pytest.raises(InvalidMeasurement, match="declares 900,000 rows; the plan allows 1,000"):
-        read_columns(path, ["a"], most_rows=1_000)
-    assert len(read_columns(path, ["a"], most_rows=rows)["a"]) == rows
+        read_columns(path, ["a"], sizes.Held(most_rows=1_000))
+    assert len(read_columns(path, ["a"], sizes.Held(most_rows=rows))["a"]) == rows
 
 
 def test_columns_that_are_not_asked_for_are_counted_too(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({f"c{n}": [1] for n in range(100)}), path)
     with pytest.raises(InvalidMeasurement, match="declares 100 columns"):
-        read_columns(path, ["c1"], most_rows=10)
+        read_columns(path, ["c1"], sizes.Held(most_rows=10))
     pq.write_table(pa.table({"a": [1], "b": ["x" * (64 << 20)]}), path, compression="zstd")
     with pytest.raises(InvalidMeasurement, match="bytes; 10 rows never need as many"):
-        read_columns(path, ["a"], most_rows=10)
+        read_columns(path, ["a"], sizes.Held(most_rows=10))
 
 
 def test_a_text_that_stands_in_every_row_is_refused_before_it_is_copied(tmp_path):
@@ -79,7 +79,7 @@ def test_a_text_that_stands_in_every_row_is_refused_before_it_is_copied(tmp_path
     text = pa.DictionaryArray.from_arrays(np.zeros(100_000, dtype=np.int32), pa.array(["x" * (1 << 20)]))
     pq.write_table(pa.table({"a": text}), path, compression="zstd")
     with pytest.raises(InvalidMeasurement, match="column a holds more than orch writes"):
-        read_columns(path, ["a"], most_rows=100_000)
+        read_columns(path, ["a"], sizes.Held(most_rows=100_000))
 
 
 def test_the_most_rows_are_what_the_plan_lets_a_requester_ask():
@@ -101,14 +101,14 @@ def test_a_trial_has_no_more_rows_than_its_requester_says_that_it_made(root):
     endless = replace(PLAN.cells[0].load, requests=None, duration_s=2.0)
     plan = replace(PLAN, cells=tuple(replace(cell, load=endless) for cell in PLAN.cells))
     assert sizes._rows_of(plan.cells[0]) > 500_000
-    assert sizes.most_rows(plan, [trial], [])[part.samples] == part.done.requests + 1_000
+    assert sizes.held(plan, [trial], [])[part.samples].most_rows == part.done.requests + 1_000
 
 
 def test_few_bytes_hold_no_more_rows_than_measured_times_fit_into(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": np.zeros(3_000_000, dtype=np.int64)}), path, compression="zstd")
     with pytest.raises(InvalidMeasurement, match=r"3,000,000 rows in [0-9,]+ bytes; measured times take more"):
-        read_columns(path, ["a"], most_rows=1 << 30)
+        read_columns(path, ["a"], sizes.Held(most_rows=1 << 30))
 
 
 def test_the_files_of_a_run_together_hold_no_more_rows_than_their_bytes_can(root, monkeypatch):

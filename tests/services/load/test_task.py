@@ -1,0 +1,230 @@
+"""A task is the sample, its calls are its parts: both styles, closed and open loop, whatever goes wrong in it."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.python.contract.lines import STATUSES, Load
+from services.python.load.async_load import AwaitingLoops
+from services.python.load.client import CallFailed, Part
+from services.python.load.loop import Loops, Work
+from services.python.load.phases import MEASURED, Extent, Phase, measured
+from services.python.load.record import KINDS, Record, Row, read_record
+from services.python.load.recorder import GaveUp, Recorder
+from services.python.load.sync_load import BlockingLoops
+from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
+from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
+
+pytestmark = pytest.mark.busy
+
+CALLS = 3
+
+
+def _verify(request: Any, reply: Any) -> str | None:
+    return None if reply.get("right") else f"a wrong reply to {request['sequence']}"
+
+
+class Bench:
+    """Loops of one style whose calls are tasks, over a scripted dialer."""
+
+    def __init__(self, style: str, path: Path, *, in_flight: int = 1) -> None:
+        self.style, self.path, self.in_flight = style, path, in_flight
+        self.time = ScriptedClock(tick_ns=1)
+        self.dialer = ScriptedDialer(self.time)
+        self.record = Record(path, 100)
+        self.recorder = Recorder(
+            self.record, _verify, timeout_s=30, progress=lambda line: None, kind="task", in_flight=in_flight
+        )
+        self.event_loop = asyncio.new_event_loop()
+
+    def loops(self, policy: Any = "reuse") -> Loops:
+        clock = self.time.clock()
+        work = Work(
+            make=make_task(lambda sequence, _wall: {"sequence": sequence}, CALLS),
+            recorder=self.recorder,
+            clock=clock,
+            policy=policy,
+            concurrency=self.in_flight,
+            before_close=lambda: None,
+        )
+        if self.style == "blocking":
+            return BlockingLoops(BlockingTasks(self.dialer, _verify, clock.monotonic_ns), work)
+        tasks = AwaitingTasks(AwaitableDialer(self.dialer), _verify, clock.monotonic_ns)
+        return AwaitingLoops(self.event_loop, tasks, work)
+
+    def run(self, tasks: int, policy: Any = "reuse") -> None:
+        loops = self.loops(policy)
+        loops.open()
+        load = Load(requests=tasks)
+        phase = Phase(
+            number=MEASURED, begin_ns=self.time.now_ns, first_sequence=1, extent=measured(load), most=load.requests
+        )
+        self.recorder.begin(phase)
+        loops.closed_loop(phase)
+        self.recorder.settle()
+
+    def rows(self) -> list[Row]:
+        assert self.recorder.tally
+        self.record.close()
+        return list(read_record(self.path))
+
+
+@pytest.fixture(params=["blocking", "awaiting"])
+def style(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def bench(style: str, tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(style, tmp_path / "record")
+    yield made
+    made.record.close()
+    made.event_loop.close()
+
+
+def _shape(rows: list[Row]) -> list[tuple[str, int, int, str]]:
+    return [(KINDS[row.kind], row.sequence, row.parent, STATUSES[row.status]) for row in rows]
+
+
+def test_the_task_is_the_sample_and_its_calls_directly_follow_it(bench: Bench):
+    bench.run(2)
+    rows = bench.rows()
+    assert _shape(rows) == [
+        ("task", 1, 0, "ok"),
+        *(("part", place, 1, "ok") for place in (1, 2, 3)),
+        ("task", 2, 0, "ok"),
+        *(("part", place, 2, "ok") for place in (1, 2, 3)),
+    ]
+    assert [(row.bytes_sent, row.bytes_received) for row in rows[:2]] == [(30, 60), (10, 20)]
+    assert {(row.phase, row.connection) for row in rows} == {(MEASURED, 0)}
+    assert bench.dialer.dials == 1
+    for task, *parts in (rows[:4], rows[4:]):
+        stamps = [task.sent_ns, *(stamp for p in parts for stamp in (p.sent_ns, p.received_ns)), task.received_ns]
+        assert stamps == sorted(stamps)
+        assert sum(p.received_ns - p.sent_ns for p in parts) <= task.received_ns - task.sent_ns
+        assert all(p.intended_ns == p.sent_ns for p in parts)
+
+
+def test_counts_are_of_tasks(bench: Bench):
+    bench.dialer.script = {4: CallFailed("protocol", "no")}
+    bench.run(3)
+    tally = bench.recorder.tally
+    assert (tally.rows, tally.verified, dict(tally.errors)) == (3, 2, {"protocol": 1})
+    assert (tally.body_bytes_sent, tally.body_bytes_received) == (60, 120)
+
+
+@pytest.mark.parametrize("status", ["protocol", "timeout"])
+def test_a_task_that_fails_keeps_the_parts_it_had_and_makes_no_further_call(bench: Bench, status: str):
+    bench.dialer.script = {2: CallFailed(status, "no more")}
+    bench.run(1)
+    assert _shape(bench.rows()) == [("task", 1, 0, status), ("part", 1, 1, "ok"), ("part", 2, 1, status)]
+    assert bench.dialer.calls == 2
+    assert bench.recorder.tally.error_examples == {status: "call 2 of 3: no more"}
+
+
+def test_every_reply_of_a_task_is_verified(bench: Bench):
+    bench.dialer.script = {2: {"right": False}, 3: {"right": False}}
+    bench.run(1)
+    wrong = "wrong-reply"
+    assert _shape(bench.rows()) == [
+        ("task", 1, 0, wrong),
+        ("part", 1, 1, "ok"),
+        ("part", 2, 1, wrong),
+        ("part", 3, 1, wrong),
+    ]
+    assert bench.recorder.tally.error_examples == {wrong: "call 2 of 3: a wrong reply to 2"}
+
+
+def test_replies_before_the_one_that_failed_are_verified_too(bench: Bench):
+    bench.dialer.script = {1: {"right": False}, 2: CallFailed("protocol")}
+    bench.run(1)
+    assert _shape(bench.rows())[1:] == [("part", 1, 1, "wrong-reply"), ("part", 2, 1, "protocol")]
+
+
+def test_per_request_means_one_connection_for_the_whole_task(bench: Bench):
+    bench.dialer.dial_ns = 5_000
+    bench.run(2, "per-request")
+    rows = bench.rows()
+    assert bench.dialer.dials == bench.dialer.closed == 2
+    assert [row.connection for row in rows] == [0] * 4 + [1] * 4
+    assert rows[1].sent_ns - rows[0].sent_ns >= 5_000, "opening it is the task's, and no part's"
+
+
+def test_a_task_without_a_connection_has_no_parts(bench: Bench):
+    bench.dialer.refuse_dials = {1}
+    bench.run(2, "per-request")
+    assert _shape(bench.rows())[:2] == [("task", 1, 0, "refused"), ("task", 2, 0, "ok")]
+
+
+def test_in_an_open_loop_a_task_is_due_and_not_its_calls(bench: Bench):
+    bench.dialer.service_ns = 600_000
+    loops = bench.loops()
+    loops.open()
+    due = array("q", [0, 1_000_000, 2_000_000])
+    phase = Phase(number=MEASURED, begin_ns=bench.time.now_ns, first_sequence=1, extent=Extent(), most=len(due))
+    bench.recorder.begin(phase)
+    loops.open_loop(phase, due, phase.begin_ns + 1_500_000)
+    bench.recorder.settle()
+    rows = bench.rows()
+    tasks = [row for row in rows if KINDS[row.kind] == "task"]
+    assert [row.intended_ns - phase.begin_ns for row in tasks] == list(due)
+    assert [STATUSES[row.status] for row in tasks] == ["ok", "not-sent", "not-sent"]
+    assert tasks[1:] == rows[-2:], "what was never sent has no parts"
+    assert bench.recorder.tally.not_sent == 2
+
+
+def test_nothing_but_failing_tasks_gives_up(bench: Bench):
+    bench.dialer.script = {number: CallFailed("protocol", "no") for number in range(1, 1000)}
+    with pytest.raises(GaveUp, match="50 requests in a row failed; the last: protocol: call 1 of 3: no"):
+        bench.run(100)
+
+
+def test_rows_stand_together_when_several_tasks_are_in_flight(style: str, tmp_path: Path):
+    bench = Bench(style, tmp_path / "record", in_flight=4)
+    bench.dialer.script = {number: CallFailed("protocol", "no") for number in range(2, 200, 7)}
+    bench.run(50)
+    rows = bench.rows()
+    bench.event_loop.close()
+    parent = place = 0
+    for row in rows:
+        if KINDS[row.kind] == "task":
+            parent, place = row.sequence, 0
+        else:
+            place += 1
+            assert (row.parent, row.sequence) == (parent, place)
+    assert sorted(row.sequence for row in rows if KINDS[row.kind] == "task") == list(range(1, 51))
+
+
+def test_every_call_of_a_trial_has_a_request_of_its_own():
+    made: Callable[..., Any] = make_task(lambda sequence, _wall: {"sequence": sequence}, 3)
+    asked = [call["sequence"] for task in (1, 2, 3) for call in made(task, lambda: 0)["calls"]]
+    assert asked == list(range(1, 10))
+
+
+def test_the_books_take_the_parts_of_any_client_that_tells_them(tmp_path: Path):
+    """What a codec's client does: no task, and its value is verified like any other."""
+
+    class InTwoSteps:
+        def value(self, reply: Any) -> Any:
+            return reply
+
+        def sizes(self, request: Any, reply: Any) -> tuple[int, int]:
+            return 7, -1
+
+        def parts(self, request: Any, reply: Any) -> list[Part]:
+            return [Part(sent_ns=at, received_ns=at + 1, bytes_sent=7, bytes_received=-1) for at in (10, 12)]
+
+    with Record(tmp_path / "record", 10) as record:
+        recorder = Recorder(record, _verify, timeout_s=30, progress=lambda line: None, kind="codec")
+        recorder.begin(Phase(number=MEASURED, begin_ns=1, first_sequence=1, extent=Extent(), most=None))
+        for sequence, right in ((1, True), (2, False)):
+            recorder.replied(sequence, 0, 9, 9, 14, InTwoSteps(), {"sequence": sequence}, {"right": right})
+    rows = list(read_record(tmp_path / "record"))
+    assert [shape[0] for shape in _shape(rows)] == ["codec", "part", "part"] * 2
+    assert [shape[3] for shape in _shape(rows)] == ["ok", "ok", "ok", "wrong-reply", "ok", "ok"]
