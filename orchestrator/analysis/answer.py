@@ -11,7 +11,7 @@ from orchestrator.analysis import contrasted, differing, unresolved, validity, w
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Statistic
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary
+from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary, StreamSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
 from orchestrator.experiment.model.factors import STACK, phrases
@@ -63,6 +63,7 @@ class Row:
     others: tuple[Against, ...] = ()  # what else the cell is compared with; `verdict` and `ratio` are of the first
     differs_in: tuple[str, ...] = ()  # the parts in which the stack differs from the reference's
     pooled: tuple[str, ...] = ()  # which of median and p99 are of all requests, as not every trial has one
+    stream: StreamSummary | None = None  # what came of a stream's events; its latencies are those of events
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,6 +177,7 @@ def _row(
         is_of_those_sent=cell.is_of_those_sent,
         is_interval_vague=words.is_vague(cell.median_interval),
         pooled=tuple(name for name in ("median", "p99") if of and name in of.pooled),
+        stream=cell.stream,
     )
 
 
