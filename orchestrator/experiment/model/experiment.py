@@ -342,7 +342,7 @@ class Experiment(Strict):
     ] = (PlacementSpec(name="local"),)
     stacks: Annotated[
         OneOrMany[Annotated[StackSpec, Shorthand(_stack, "A protocol, with its default implementation and client.")]],
-        Field(description="What is compared; `all` is every protocol there is."),
+        Field(description="What is compared; `all` is every protocol that carries one of the operations."),
     ]
     operations: Annotated[
         OneOrMany[

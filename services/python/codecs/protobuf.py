@@ -137,6 +137,27 @@ METHODS: Mapping[str, Method] = {
 }
 
 
+STREAMS: Mapping[str, Method] = {
+    "events": Method(
+        name="Events",
+        pack_request=lambda request: pb.EventsRequest(**request),
+        unpack_request=lambda message: {
+            "interval_ns": message.interval_ns,
+            "count": message.count,
+            "size": message.size,
+            "seed": message.seed,
+        },
+        pack_reply=lambda event: pb.Event(**event),
+        unpack_reply=lambda message: {
+            "sequence": message.sequence,
+            "sent_ns": message.sent_ns,
+            "data": message.data,
+        },
+    ),
+}
+"""Operations of kind `stream`: what `Method` calls a reply is an event of theirs."""
+
+
 FORWARDING: Mapping[str, Method] = {
     **METHODS,
     "echo": replace(METHODS["echo"], unpack_request=_echoed_unread, pack_reply=lambda content: pb.EchoReply(**content)),
@@ -149,7 +170,7 @@ def method_for(operation: str, example: Request) -> Method:
 
     CallFailed when it does not: a document may hold what no double can carry, and an ordinary integer field has 32 bits.
     """
-    method = METHODS[operation]
+    method = {**METHODS, **STREAMS}[operation]
     try:
         if "document" in example:
             json_text(example["document"])  # a double can be NaN, a JSON value cannot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ import grpc
 import grpc.aio
 import uvloop
 
-from services.python.codecs.protobuf import METHODS, Method
+from services.python.codecs.protobuf import METHODS, STREAMS, Method
 from services.python.generated import orch_pb2_grpc
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.responder import bind
@@ -27,7 +28,8 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
 async def _serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     server = grpc.aio.server(options=options.SERVER, compression=options.compression(dispatcher.knobs))
     servicer = SimpleNamespace(
-        **{method.name: _handler(dispatcher, operation, method) for operation, method in METHODS.items()}
+        **{method.name: _handler(dispatcher, operation, method) for operation, method in METHODS.items()},
+        **{method.name: _stream_handler(dispatcher, operation, method) for operation, method in STREAMS.items()},
     )
     orch_pb2_grpc.add_OrchServicer_to_server(servicer, server)
     actual_port = bind(server, host, port)
@@ -46,5 +48,20 @@ def _handler(
             )
         except ValueError as error:
             return await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+
+    return handle
+
+
+def _stream_handler(
+    dispatcher: Dispatcher, operation: str, method: Method
+) -> Callable[[Any, grpc.aio.ServicerContext[Any, Any]], Awaitable[None]]:
+    async def handle(message: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+        try:
+            outgoing = dispatcher.subscribe(operation, method.unpack_request(message), context.peer())
+        except ValueError as error:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+        async with aclosing(outgoing.awaited()) as events:
+            async for event in events:
+                await context.write(method.pack_reply(event))
 
     return handle

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
 
 import grpc
 
-from services.python.codecs.protobuf import METHODS, Method
+from services.python.codecs.protobuf import METHODS, STREAMS, Method
 from services.python.generated import orch_pb2_grpc
 from services.python.protocols.grpc import options
 from services.python.serve.dispatcher import Dispatcher
@@ -33,7 +34,8 @@ def serve_methods(
         compression=options.compression(dispatcher.knobs),
     )
     servicer = SimpleNamespace(
-        **{method.name: _handler(dispatcher, operation, method) for operation, method in methods.items()}
+        **{method.name: _handler(dispatcher, operation, method) for operation, method in methods.items()},
+        **{method.name: _stream_handler(dispatcher, operation, method) for operation, method in STREAMS.items()},
     )
     orch_pb2_grpc.add_OrchServicer_to_server(servicer, server)
     actual_port = bind(server, host, port)
@@ -58,5 +60,22 @@ def _handler(dispatcher: Dispatcher, operation: str, method: Method) -> Callable
             return method.pack_reply(dispatcher.answer(operation, method.unpack_request(message), context.peer()))
         except ValueError as error:
             return context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+
+    return handle
+
+
+def _stream_handler(
+    dispatcher: Dispatcher, operation: str, method: Method
+) -> Callable[[Any, grpc.ServicerContext], Iterator[Any]]:
+    def handle(message: Any, context: grpc.ServicerContext) -> Iterator[Any]:
+        try:
+            outgoing = dispatcher.subscribe(operation, method.unpack_request(message), context.peer())
+        except ValueError as error:
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+        with closing(outgoing.blocking()) as events:
+            for event in events:
+                if not context.is_active():
+                    return
+                yield method.pack_reply(event)
 
     return handle
