@@ -97,7 +97,10 @@ def _body_bytes(trials: Sequence[TrialEvidence]) -> Interval | None:
 
 
 def _per_request(trials: Sequence[TrialEvidence], *keys: str) -> Interval | None:
-    """Two TCP_INFO counters per measured request, of a stream per event delivered (failed ones travelled too); None where a system has none."""
+    """Two TCP_INFO counters per measured request (failed ones travelled too), of a stream per event delivered.
+
+    None where a system has none.
+    """
     counters: list[Wire] = []
     requests = 0
     for part in (part for trial in trials for part in trial.parts):

@@ -248,7 +248,7 @@ class Totals:
 
 @dataclass(frozen=True, kw_only=True)
 class EventCounts:
-    """Events of the measured phase; `strange` rows are of no subscription, of another clock, or numbered beyond the last."""
+    """Events of the measured phase; `strange` rows are of no subscription, another clock, or a number beyond the last."""
 
     offered: int = 0
     delivered: int = 0
@@ -270,9 +270,9 @@ class EventCounts:
 class StreamTrial:
     """What came of a stream in one trial, all its requesters together.
 
-    `sent` is the sender's own count for the measured phase, `worst_late_ns` the sender's too, over the whole trial; None where
-    it does not say. `late_p99_ns` is by the stamps in the events. `rate_kept`: the rate of those stamps, as a share of the
-    planned one, of the slowest subscription. `before_sent`: events received before they were sent, by one clock.
+    `sent` is the sender's own count for the measured phase, `worst_late_ns` the sender's too, over the whole trial; None
+    where it does not say. `late_p99_ns` is by the stamps in the events. `rate_kept`: the rate of those stamps, as a share
+    of the planned one, of the slowest subscription. `before_sent`: events received before they were sent, by one clock.
     """
 
     counts: EventCounts

@@ -1,12 +1,13 @@
 """What came of a stream, event by event, from the rows of a record.
 
-*Delivered* is a right event, each sequence number of a subscription once; *dropped* is what was due and never came right;
-*duplicated* is what came again; *reordered* is a first arrival behind a higher number (RFC 4737, section 3.3). A dropped event
-counts as slower than every other in each percentile, as a failed request does.
+*Delivered* is a right event, each sequence number of a subscription once; *dropped* is what was due and never came
+right; *duplicated* is what came again; *reordered* is a first arrival behind a higher number (RFC 4737, section 3.3). A
+dropped event counts as slower than every other in each percentile, as a failed request does.
 
 What is timed of an event is its delivery: from the sender's stamp to its receipt. Those are readings of two clocks, unless
-both ends run on one host, where they are of one. Over a distance no offset between hosts is good enough for that, so there the
-gap is timed, from one event of a subscription to the next that came: what arrives late makes a long gap, whatever the clocks.
+both ends run on one host, where they are of one. Over a distance no offset between hosts is good enough for that, so
+there the gap is timed, from one event of a subscription to the next that came: what arrives late makes a long gap,
+whatever the clocks.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ _REQUEST, _EVENT = KINDS.index("request"), KINDS.index("event")
 _SENDER = CLOCKS.index("responder-monotonic")
 
 WHY_NO_DELIVERY = (
-    "sender and receiver are on two hosts, whose clocks no measurement here brings close enough together: gaps between events"
-    " are shown instead"
+    "sender and receiver are on two hosts, whose clocks no measurement here brings close enough together: gaps between"
+    " events are shown instead"
 )
 
 
 class StreamSamples(Samples):
     """One requester's record of a stream, as the statistics see it: a sample is a delivered event.
 
-    Its "send" is the sender's stamp where both ends share a clock (`is_one_clock`), otherwise the receipt of the event before
-    it in its subscription. Arrays are in the order of that stamp.
+    Its "send" is the sender's stamp where both ends share a clock (`is_one_clock`), otherwise the receipt of the event
+    before it in its subscription. Arrays are in the order of that stamp.
     """
 
     def __init__(self, columns: Mapping[str, npt.NDArray[Any]], cell: Cell, *, is_one_clock: bool) -> None:
@@ -101,11 +102,6 @@ class StreamSamples(Samples):
         """Subscriptions of the measured phase."""
         return int(((self._all["kind"] == _REQUEST) & (self._all["phase"] == 1)).sum())
 
-    @property
-    def warm_events(self) -> int:
-        """Events of the warm-up that came."""
-        return int(((self._all["kind"] == _EVENT) & (self._all["phase"] == 0)).sum())
-
     @cached_property
     def whole_span_ns(self) -> int:
         """First subscription to last event, warm-up included."""
@@ -114,13 +110,15 @@ class StreamSamples(Samples):
     @cached_property
     def delivery_ns(self) -> Nanoseconds:
         """From the sender's stamp to the receipt of each delivered event; a time only where both ends share a clock."""
-        return self._received - self._sender
+        delivery: Nanoseconds = self._received - self._sender
+        return delivery
 
     @cached_property
     def gaps_ns(self) -> Nanoseconds:
         """From each delivered event to the next that came in the same subscription, ascending."""
         same = self._kept_parent[1:] == self._kept_parent[:-1]
-        return np.sort(np.diff(self._received)[same])
+        gaps: Nanoseconds = np.sort(np.diff(self._received)[same])
+        return gaps
 
     @cached_property
     def late_ns(self) -> Nanoseconds:
@@ -201,7 +199,9 @@ class StreamsOfCell:
         before, after = (None if s is None else s.events for s in (record.stats_before, record.stats))
         trial = StreamTrial(
             counts=sum((part.counts for part in parts), EventCounts()),
-            sent=None if after is None else after.sent - (before.sent if before else 0) - self._asked_before(len(parts)),
+            sent=None
+            if after is None
+            else after.sent - (before.sent if before else 0) - self._asked_before(len(parts)),
             interval_ns=due(self._cell)[0],
             late_p99_ns=st.quantile(late, 0.99) if late.size else None,
             worst_late_ns=None if after is None else after.worst_late_ns,

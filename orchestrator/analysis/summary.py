@@ -104,9 +104,10 @@ class Strip:
 class StreamSummary:
     """What came of a cell's events, all trials together: counts, and milliseconds.
 
-    `timed`: what the cell's latencies are, the delivery of events (`delivery`) or the gap between them (`gap`); `why_gap` says
-    in words why. `sent` and `worst_late` are the senders' own: events handed to connections, and the worst lateness against
-    their schedule, warm-up included. Percentiles among dropped events are None, and named in `censored` (`gap_p99`, ...).
+    `timed`: what the cell's latencies are, the delivery of events (`delivery`) or the gap between them (`gap`); `why_gap`
+    says in words why. `sent` and `worst_late` are the senders' own: events handed to connections, and the worst
+    lateness against their schedule, warm-up included. Percentiles among dropped events are None, and named in `censored`
+    (`gap_p99`, ...).
     """
 
     timed: Literal["delivery", "gap"]

@@ -1,6 +1,6 @@
 """A relay between a client and a responder that drops, repeats and reorders events of a stream, by their numbers.
 
-It reads what the responder sends message by message (frames of WebSocket, chunks of an HTTP/1.1 body) and passes all else on.
+It reads what the responder sends message by message: frames of WebSocket, chunks of an HTTP/1.1 body. All else it passes on.
 """
 
 from __future__ import annotations
@@ -100,12 +100,13 @@ def event_relay(port: int, faults: Faults, following: Next) -> Iterator[int]:
         found.append(server.sockets[0].getsockname()[1])
         ready.set()
 
-    loop.create_task(serve())
+    serving = loop.create_task(serve())  # kept: a task that nobody holds may be collected
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     ready.wait()
     try:
         yield found[0]
     finally:
+        loop.call_soon_threadsafe(serving.cancel)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()

@@ -188,5 +188,11 @@ def _missing_trials(cell: CellEvidence) -> Finding:
 
 NAME = "completeness"
 CHECK = Check(
-    name=NAME, severity="fatal", kinds=CALLS_AND_STREAMS, observe=observe, judge=judge, judge_run=judge_run, judges_empty=True
+    name=NAME,
+    severity="fatal",
+    kinds=CALLS_AND_STREAMS,
+    observe=observe,
+    judge=judge,
+    judge_run=judge_run,
+    judges_empty=True,
 )

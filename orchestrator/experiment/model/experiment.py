@@ -111,7 +111,9 @@ class LoadSpec(Strict):
         ),
     ] = None
     requests: Annotated[Requests | None, Field(description="Measured requests of a trial.")] = None
-    duration: Annotated[PositiveDuration | None, Field(description="Measure for so long; of a stream 10s unless given.")] = None
+    duration: Annotated[
+        PositiveDuration | None, Field(description="Measure for so long; of a stream 10s unless given.")
+    ] = None
     at_most: Annotated[
         PositiveDuration | None, Field(description="End after so long even if `requests` are not reached.")
     ] = None
@@ -189,7 +191,8 @@ class EventsOptions(PlainOptions):
         Field(description="So many events a second to each client; 100/s unless given."),
     ] = None
     bytes: Annotated[
-        OneOrMany[PayloadSize] | None, Field(description="So many characters of text in each event; 100 B unless given.")
+        OneOrMany[PayloadSize] | None,
+        Field(description="So many characters of text in each event; 100 B unless given."),
     ] = None
 
 

@@ -24,9 +24,7 @@ _ROOM_S = 0.5
 _LEAST_ROOM, _MOST_ROOM = 8, 256
 
 
-def resolve_loads(
-    located: Located, own: LoadSpec | None, path: Sequence[Key], kind: Kind = "call"
-) -> tuple[Load, ...]:
+def resolve_loads(located: Located, own: LoadSpec | None, path: Sequence[Key], kind: Kind = "call") -> tuple[Load, ...]:
     """Every load of an operation; `path` is where its own stands. What cannot be is noted in `located`."""
     if kind == "stream":
         return _of_stream(located, own or LoadSpec(), path)
@@ -122,16 +120,16 @@ def _check(located: Located, load: Load, path: tuple[Key, ...]) -> None:
         )
 
 
-def resolve_warmup(
-    located: Located, own: WarmupSpec | None, path: Sequence[Key], kind: Kind = "call"
-) -> Warmup:
+def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key], kind: Kind = "call") -> Warmup:
     """An operation's warm-up: its own values, else the experiment's, else the defaults. A stream's is a time alone."""
     default = Warmup()
     common = located.experiment.warmup
     own = own or WarmupSpec()
     if kind == "stream":
         if own.requests is not None:
-            located.add((*path, "warmup", "requests"), "a stream warms up for `at_least`, and has no number of requests.")
+            located.add(
+                (*path, "warmup", "requests"), "a stream warms up for `at_least`, and has no number of requests."
+            )
         own = own.model_copy(update={"requests": 0})
 
     def pick(name: str) -> float | int | None:

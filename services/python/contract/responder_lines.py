@@ -54,8 +54,9 @@ class Ready(Line):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EventsSent(Part):
-    """What the subscriptions that are over were offered: events due, those of them handed to the connection, and the worst
-    lateness against the schedule, null without an event.
+    """Of the subscriptions that are over: events due, and those of them that were handed to the connection.
+
+    `worst_late_ns`: the worst lateness of one against its schedule.
     """
 
     offered: Count

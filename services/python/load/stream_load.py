@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from services.python.load.client import AsyncDialer, AsyncSubscriber, CallFailed, Reply, Request
+from services.python.load.client import AsyncSubscriber, AsyncSubscriberDialer, CallFailed, Reply, Request
 from services.python.load.loop import NO_CONNECTION
 from services.python.load.phases import NS
 from services.python.load.stream_recorder import StreamRecorder, Subscription, TooMany
@@ -20,13 +20,15 @@ from services.python.probes.clock import Clock
 _PROGRESS_S = 1.0
 
 
-def ask_event(loop: asyncio.AbstractEventLoop, dialer: AsyncDialer, request: Request) -> tuple[Reply, tuple[int, int]]:
+def ask_event(
+    loop: asyncio.AbstractEventLoop, dialer: AsyncSubscriberDialer, request: Request
+) -> tuple[Reply, tuple[int, int]]:
     """A subscription to one event on a connection of its own: the event, and both messages' sizes. CallFailed otherwise."""
     return loop.run_until_complete(_ask_event(dialer, request))
 
 
-async def _ask_event(dialer: AsyncDialer, request: Request) -> tuple[Reply, tuple[int, int]]:
-    connection = _subscriber(await dialer.dial())
+async def _ask_event(dialer: AsyncSubscriberDialer, request: Request) -> tuple[Reply, tuple[int, int]]:
+    connection = await dialer.dial()
     try:
         sent = await connection.subscribe(request)
         first = await connection.next_event()
@@ -37,11 +39,6 @@ async def _ask_event(dialer: AsyncDialer, request: Request) -> tuple[Reply, tupl
         return first[0], (sent, first[1])
     finally:
         await connection.close()
-
-
-def _subscriber(connection: object) -> AsyncSubscriber:
-    found: AsyncSubscriber = connection  # type: ignore[assignment] - a dialer of a stream gives nothing else
-    return found
 
 
 class _Client:
@@ -66,7 +63,7 @@ class StreamWork:
 class AwaitingStreams:
     """Makes the phases of a trial. Runs `loop` only while one of its methods does."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, dialer: AsyncDialer, work: StreamWork) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, dialer: AsyncSubscriberDialer, work: StreamWork) -> None:
         self._loop = loop
         self._dialer = dialer
         self._work = work
@@ -123,7 +120,9 @@ class AwaitingStreams:
             subscription.failure = failure
         except TimeoutError:
             missing = max(0, subscription.most - subscription.came)
-            subscription.failure = CallFailed("timeout", f"{missing:,} events had not come {limit_s:g} s after the request")
+            subscription.failure = CallFailed(
+                "timeout", f"{missing:,} events had not come {limit_s:g} s after the request"
+            )
         subscription.ended_ns = clock()
         if subscription.failure is not None:
             await self._drop(client)
@@ -138,7 +137,7 @@ class AwaitingStreams:
     async def _dial_all(self) -> None:
         for client in self._clients:
             if client.connection is None:
-                client.connection = _subscriber(await self._dialer.dial())
+                client.connection = await self._dialer.dial()
                 client.number = self._work.recorder.connected()
 
     async def _drop_all(self) -> None:

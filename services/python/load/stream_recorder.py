@@ -140,7 +140,8 @@ class StreamRecorder:
         tally = self.tally
         reason = self._verify(subscription.request, event)
         tally.last_received_ns = max(tally.last_received_ns, received_ns)
-        sequence, sender_ns = event.get("sequence"), event.get("sent_ns")
+        sequence: Any = event.get("sequence")
+        sender_ns = event.get("sent_ns")
         if reason is not None:
             tally.wrong += 1
             tally.error_examples.setdefault("wrong-reply", reason[:EXAMPLE_CHARACTERS])

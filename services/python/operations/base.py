@@ -27,7 +27,7 @@ Event = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """What a subscription is sent: `count` events, one every `interval_ns`; `content` makes what number n (from 1) carries."""
+    """What a subscription is sent: `count` events, one every `interval_ns`; `content` makes what number n carries."""
 
     count: int
     interval_ns: int

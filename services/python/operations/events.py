@@ -62,8 +62,8 @@ def _schedule(request: Request) -> Schedule:
     interval_ns, count, size, seed = (_whole(request, name) for name in _FIELDS)
     if interval_ns < SHORTEST_INTERVAL_NS or not 1 <= count <= _MOST_EVENTS or size > MAX_PAYLOAD_BYTES:
         raise ValueError(
-            f"{count} events of {size} characters every {interval_ns} ns: at least one, at most {_MOST_EVENTS:,}, of at most "
-            f"{MAX_PAYLOAD_BYTES:,}, {SHORTEST_INTERVAL_NS:,} ns apart or more"
+            f"{count} events of {size} characters every {interval_ns} ns: there must be one to {_MOST_EVENTS:,}, of at "
+            f"most {MAX_PAYLOAD_BYTES:,}, {SHORTEST_INTERVAL_NS:,} ns apart or more"
         )
     text = _text(seed, size)
 

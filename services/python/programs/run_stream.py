@@ -48,9 +48,7 @@ def expected_rows(trial: Trial, parts: Parts) -> int:
     return sum(trial.load.concurrency * (request["count"] + 1) for request in subscriptions(trial, parts))
 
 
-def measure_streams(
-    trial: Trial, parts: Parts, record: Record, print_line: Print, clock: Clock, met: str
-) -> Done:
+def measure_streams(trial: Trial, parts: Parts, record: Record, print_line: Print, clock: Clock, met: str) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`. GaveUp when every stream broke."""
     stream = parts.operation.stream
     assert stream is not None  # noqa: S101 - an operation of kind stream has one

@@ -1,6 +1,7 @@
 """Every protocol hands its decoded requests to the dispatcher, and sends back what it is given.
 
-It runs the operation, paces the events of a stream, counts requests and distinct peers, and knows the nonce that proves which responder answered.
+It runs the operation, paces the events of a stream, counts requests and distinct peers, and knows the nonce that proves
+which responder answered.
 """
 
 from __future__ import annotations
