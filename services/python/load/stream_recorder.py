@@ -46,8 +46,7 @@ class Subscription:
     failure: CallFailed | None = None
     kept: list[Received] = field(default_factory=list)
     came: int = 0
-    highest: int = 0
-    seen: set[int] = field(default_factory=set)
+    right: list[tuple[int, int]] = field(default_factory=list)  # of right events, when each was received and its number
     bytes_received: int = 0
 
 
@@ -134,6 +133,7 @@ class StreamRecorder:
             for received_ns, event in kept:
                 self._store(subscription, received_ns, *event)
             self._room += len(kept)
+            self._count(subscription)
             self._enter(subscription)
 
     def _store(self, subscription: Subscription, received_ns: int, event: Event, size: int) -> None:
@@ -145,13 +145,8 @@ class StreamRecorder:
         if reason is not None:
             tally.wrong += 1
             tally.error_examples.setdefault("wrong-reply", reason[:EXAMPLE_CHARACTERS])
-        elif sequence in subscription.seen:
-            tally.duplicated += 1
         else:
-            tally.delivered += 1
-            tally.reordered += sequence < subscription.highest
-            subscription.seen.add(sequence)
-            subscription.highest = max(subscription.highest, sequence)
+            subscription.right.append((received_ns, sequence))
         subscription.bytes_received += size
         if type(sequence) is not int or not 0 < sequence <= subscription.most:
             return  # there is no event of that number that a row could be of; it is counted as wrong
@@ -173,6 +168,18 @@ class StreamRecorder:
                 sender_clock=_SENDER,
             )
         )
+
+    def _count(self, subscription: Subscription) -> None:
+        """What came once, again, and behind a higher number, in the order of receipt, in which not all were looked at."""
+        tally, seen, highest = self.tally, set[int](), 0
+        for _, sequence in sorted(subscription.right, key=lambda event: event[0]):
+            if sequence in seen:
+                tally.duplicated += 1
+                continue
+            tally.delivered += 1
+            tally.reordered += sequence < highest
+            seen.add(sequence)
+            highest = max(highest, sequence)
 
     def _enter(self, subscription: Subscription) -> None:
         tally, failure = self.tally, subscription.failure
