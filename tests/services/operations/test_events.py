@@ -83,7 +83,7 @@ def test_a_wrong_event_is_told(wrong: dict[str, Any], words: str) -> None:
 @pytest.mark.parametrize("changes", [{"interval_ns": 999}, {"count": 0}, {"count": 2**40}, {"size": -1}, {"seed": "1"}])
 def test_a_subscription_that_cannot_be_met_is_refused(changes: dict[str, Any]) -> None:
     assert STREAM is not None
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="must be"):
         STREAM.schedule({**subscription(), **changes})
 
 
