@@ -40,13 +40,18 @@ def a_stream_run(plan: p.Plan | None = None, *, spoil: Spoil | None = None, seed
     rng = np.random.default_rng(seed)
 
     def make(draft: Draft) -> None:
-        draft.columns = _columns(rng, draft)
+        stream_of(draft, rng)
         if spoil:
             spoil(draft)
         if "events" not in draft.done:
             enter(draft)
 
     return a_run(plan or a_stream_plan(**planned), spoil=make, seed=seed)
+
+
+def stream_of(draft: Draft, rng: np.random.Generator) -> None:
+    """Make the rows of a trial those of a clean stream."""
+    draft.columns = _columns(rng, draft)
 
 
 def _columns(rng: np.random.Generator, draft: Draft) -> dict[str, np.ndarray]:
