@@ -15,6 +15,7 @@ from orchestrator.analysis.statistics import fails_that_move, is_supported
 from orchestrator.analysis.streams import StreamSamples
 
 _FEWEST_KEPT, _FEW_KEPT = 0.9, 0.98  # of the planned rate
+_SATURATED = 0.85  # of its core
 _PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 
 Seen = tuple[int, int, EventCounts]
@@ -30,6 +31,7 @@ def observe(samples: Samples) -> Seen | None:
 def judge(cell: CellEvidence) -> Finding | None:
     """The worst of all trials, and all of them together."""
     findings = [_disagreement(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None]
+    findings += [busy for trial, part, _ in cell.parts(NAME) if (busy := _busy(trial, part)) is not None]
     findings += [finding for trial in cell.trials if trial.stream for finding in _of_trial(trial, trial.stream)]
     findings += [_of_cell(cell)] if cell.stream else []
     return worst(findings)
@@ -72,6 +74,20 @@ def _disagreement(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Se
             action="Do not publish this cell: its counts are not those of what happened.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation="Record and requester agree on every event.")
+
+
+def _busy(trial: TrialEvidence, part: Part) -> Finding | None:
+    """Clients of one requester share its core: when that is busy, events that have come wait there."""
+    share = part.done.cpu_share
+    if share is None or share <= _SATURATED:
+        return None
+    return Finding(
+        verdict="warn",
+        evidence={"trial": trial.record.index, "cpu_share": share},
+        weight=share - 1,
+        explanation=f"In {trial.called} the requester's core was {words.percent(share)} busy: events wait there.",
+        action="Lower the rate or the number of clients, or ask from several hosts (`requesters`).",
+    )
 
 
 def _of_trial(trial: TrialEvidence, stream: StreamTrial) -> list[Finding]:

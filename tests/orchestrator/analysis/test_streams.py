@@ -190,6 +190,10 @@ def of_nobody(draft: Draft) -> None:
     draft.columns["sequence"][places(draft, 500, parent=3)] = 501
 
 
+def saturated(draft: Draft) -> None:
+    draft.done["cpu_share"] = 0.95
+
+
 def more_than_were_sent(draft: Draft) -> None:
     enter(draft)
     draft.stats["events"]["sent"] = 900
@@ -200,6 +204,7 @@ def more_than_were_sent(draft: Draft) -> None:
     [
         (falling_behind, "fail", "of its rate"),
         (late_once_in_a_while, "warn", "late or more"),
+        (saturated, "warn", "requester's core was 95 % busy"),
         (by_another_clock, "fail", "received before being sent"),
         (said_otherwise(duplicated=1), "fail", "said 1 duplicated"),
         (said_otherwise(offered=999), "fail", "said 999 offered"),
