@@ -60,6 +60,9 @@ def read_plan(raw: Any) -> Plan:
             require(getattr(cell, name) in known, f"cells.{number}.{name}", getattr(cell, name))
             parts[name] = known[getattr(cell, name)]
         _require_factors(f"cells.{number}.factors", cell, parts)
+        is_stream = parts["operation"].payload.get("kind") == "events"
+        require((cell.kind == "stream") is is_stream, f"cells.{number}.kind", cell.kind)
+        require(not is_stream or cell.load.duration_s is not None, f"cells.{number}.load.duration_s", None)
         require(cell.timeout_s > 0, f"cells.{number}.timeout_s", cell.timeout_s)
         require(cell.load.concurrency >= 1, f"cells.{number}.load.concurrency", cell.load.concurrency)
         for name in ("requests", "duration_s", "rate_per_s"):
