@@ -68,7 +68,7 @@ def own_folder(folder: Path) -> Path:
 def writing(path: Path, then: str, *, kept: str = "") -> Iterator[None]:
     """Turn what the disk refuses within the block into a MissingError about `path`.
 
-    `then` is what to do once the disk allows it, such as "`orch run --resume`"; `kept` says what is safe all the same.
+    `then` is what to do once the disk allows it, such as "`orch run --resume`"; `kept` says what is safe even so.
     """
     try:
         yield
@@ -97,7 +97,7 @@ def explained(error: OSError, path: Path | None = None, then: str = "try again",
 
 
 def full(where: Path | str, then: str = RESUME, kept: str = KEPT) -> MissingError:
-    """The error for a file that found no space; unless told otherwise, for one of a run that can be resumed."""
+    """The error for a file that found no space; unless `then` says otherwise, for one of a run that can be resumed."""
     safe = f"; {kept}" if kept else ""
     return MissingError(f"the disk is full: {where} could not be written{safe}", hint=f"free some space, then {then}")
 

@@ -2,7 +2,7 @@
 
 It is an HMAC-SHA256 over what was written down of the thing, with a key of the user's own that lies in no checkout. A
 checkout, or an archive of one, may come from somebody else, and what lies in it says what is written, run and deleted.
-Whoever marks puts into `about` what a copy cannot have (an inode, say). Without the key, what it marked is only read.
+Callers put into `about` what a copy cannot have (an inode, say). Without the key, what it marked is only read.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"the key {key[:60]!r} stands there twice")
+            raise ValueError(f"the key {key[:60]!r} occurs twice")
         found[key] = value
     return found
 

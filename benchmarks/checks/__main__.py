@@ -62,7 +62,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def heard(line: str) -> None:
-    """How far it is, for whoever waits."""
+    """Shows progress."""
     print(line, file=sys.stderr, flush=True)
 
 

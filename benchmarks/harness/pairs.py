@@ -55,6 +55,7 @@ class Segment:
     """One run of a loop."""
 
     p50_ns: float
+    mean_ns: float
     took_ns: int
     cpu_ns: int
     verified_in_flight: int = 0
@@ -94,16 +95,17 @@ def pairs_of(
         "in_flight": stack.in_flight,
         "requests": requests,
         "pairs": [{"harness": vars(h), "bare": vars(b)} for h, b in both],
-        "p50_ratio": _middle([h.p50_ns / b.p50_ns for h, b in both]),
-        "duration_ratio": _middle([h.took_ns / b.took_ns for h, b in both]),
-        "cpu_ratio": _middle([h.cpu_ns / b.cpu_ns for h, b in both]),
+        "p50_ratio": interval_of_median([h.p50_ns / b.p50_ns for h, b in both]),
+        "mean_ratio": interval_of_median([h.mean_ns / b.mean_ns for h, b in both]),
+        "duration_ratio": interval_of_median([h.took_ns / b.took_ns for h, b in both]),
+        "cpu_ratio": interval_of_median([h.cpu_ns / b.cpu_ns for h, b in both]),
         "bare_p50_us": statistics.median(b.p50_ns for b in plain) / 1000,
         "bare_per_s": statistics.median(requests / b.took_ns for b in plain) * 1e9,
         "verified_in_flight": statistics.median(h.verified_in_flight / requests for h in harness),
     }
 
 
-def _middle(ratios: list[float]) -> tuple[float, float, float]:
+def interval_of_median(ratios: list[float]) -> tuple[float, float, float]:
     """The median, and its 95 % interval by ranks: below it lie as many of the pairs as heads fall in so many throws."""
     count, ordered = len(ratios), sorted(ratios)
     left = max(0, int((count - 1.96 * count**0.5) / 2))
@@ -152,7 +154,7 @@ def _bare(parts: Parts, connections: list[Any]) -> Callable[[int], Segment]:
         else:
             times, took_ns = bare.awaiting(asyncio.get_event_loop(), connections, parts.make, requests)
         cpu_ns = time.process_time_ns() - began_ns
-        return Segment(p50_ns=statistics.median(times), took_ns=took_ns, cpu_ns=cpu_ns)
+        return Segment(p50_ns=statistics.median(times), mean_ns=statistics.fmean(times), took_ns=took_ns, cpu_ns=cpu_ns)
 
     return run
 
@@ -207,5 +209,11 @@ def _harness(
         recorder.settle()
         tally = recorder.tally
     assert (tally.verified, tally.errors) == (requests, {}), tally
-    p50_ns = statistics.median(row.received_ns - row.sent_ns for row in read_record(folder / "record"))
-    return Segment(p50_ns=p50_ns, took_ns=took_ns, cpu_ns=cpu_ns, verified_in_flight=tally.verified_in_flight)
+    times = [row.received_ns - row.sent_ns for row in read_record(folder / "record")]
+    return Segment(
+        p50_ns=statistics.median(times),
+        mean_ns=statistics.fmean(times),
+        took_ns=took_ns,
+        cpu_ns=cpu_ns,
+        verified_in_flight=tally.verified_in_flight,
+    )

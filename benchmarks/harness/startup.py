@@ -70,7 +70,7 @@ def main() -> None:
             times_s = [responder_cpu_s(protocol, answering.name) for _ in range(ROUNDS)]
             starts.append({"protocol": protocol.name, "end": "responder", "name": answering.name, "cpu_s": times_s})
         with responder(protocol.name, protocol.responder().name) as (_, ready):
-            for client in protocol.clients:
+            for client in (client for client in protocol.clients if client.kind == "call"):
                 times_s = [requester_cpu_s(protocol, client.name, ready["port"]) for _ in range(ROUNDS)]
                 starts.append({"protocol": protocol.name, "end": "requester", "name": client.name, "cpu_s": times_s})
     print(f"before: {told(before)}\nafter:  {told(conditions())}\n")

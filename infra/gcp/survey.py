@@ -44,7 +44,7 @@ PERMISSIONS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class Answer:
     """One question to the cloud: was the answer good, what was it, what to do about it."""
 
     name: str
@@ -110,15 +110,15 @@ def _refusal(error: urllib.error.HTTPError) -> Refusal:
         return Refusal(error.code, f"HTTP status {error.code}")
 
 
-def survey(environment: Mapping[str, str], compute: str, hosts: Sequence[tuple[str, str]]) -> Iterator[Finding]:
+def survey(environment: Mapping[str, str], compute: str, hosts: Sequence[tuple[str, str]]) -> Iterator[Answer]:
     """Every finding for hosts of these zones and machine types, in an order in which the first that fails is the cause."""
     token = _token(environment)
-    yield token if isinstance(token, Finding) else Finding(name="token", ok=True, what=f"from {token.source}")
+    yield token if isinstance(token, Answer) else Answer(name="token", ok=True, what=f"from {token.source}")
     variable = project_variable(environment)
     if variable is None:
         words = f"no project is named in {', '.join(PROJECT_VARIABLES)}"
-        yield Finding(name="project", ok=False, what=words, hint=project_hint(environment))
-    if isinstance(token, Finding) or variable is None:
+        yield Answer(name="project", ok=False, what=words, hint=project_hint(environment))
+    if isinstance(token, Answer) or variable is None:
         return
     manager = environment.get("GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT") or _RESOURCE_MANAGER
     cloud = Cloud(compute=compute, manager=manager.rstrip("/") + "/", project=environment[variable], token=token)
@@ -127,7 +127,7 @@ def survey(environment: Mapping[str, str], compute: str, hosts: Sequence[tuple[s
     except Refusal as refusal:
         yield _unanswered(cloud.project, refusal)
         return
-    yield Finding(name="project", ok=True, what=f"{cloud.project}, named by {variable}; the Compute Engine API answers")
+    yield Answer(name="project", ok=True, what=f"{cloud.project}, named by {variable}; the Compute Engine API answers")
     yield _permissions(cloud)
     yield _image(cloud, environment.get("TF_VAR_image") or _IMAGE)
     cpus: dict[str, float] = {}
@@ -136,48 +136,48 @@ def survey(environment: Mapping[str, str], compute: str, hosts: Sequence[tuple[s
     yield from _quotas(cloud, project, hosts, cpus)
 
 
-def _token(environment: Mapping[str, str]) -> Token | Finding:
+def _token(environment: Mapping[str, str]) -> Token | Answer:
     try:
         return find_token(environment)
     except NoCredentialsError as error:
-        return Finding(name="token", ok=False, what=str(error), hint=error.hint)
+        return Answer(name="token", ok=False, what=str(error), hint=error.hint)
 
 
-def _unanswered(project: str, refusal: Refusal) -> Finding:
+def _unanswered(project: str, refusal: Refusal) -> Answer:
     """Why the project does not answer: the token, the API, the account or the name."""
     if refusal.status == 401:
         hint = "sign in again: gcloud auth application-default login, or a fresh GOOGLE_OAUTH_ACCESS_TOKEN"
-        return Finding(name="token", ok=False, what=f"the API refuses the token: {refusal.words}", hint=hint)
+        return Answer(name="token", ok=False, what=f"the API refuses the token: {refusal.words}", hint=hint)
     if refusal.is_disabled:
         hint = f"gcloud services enable compute.googleapis.com --project {project}"
         what = f"the Compute Engine API is not enabled in {project}: {refusal.words}"
-        return Finding(name="API", ok=False, what=what, hint=hint)
+        return Answer(name="API", ok=False, what=what, hint=hint)
     if refusal.status in (403, 404):
         hint = "check the project's id, and that this account has roles/compute.admin in it"
         what = f"{project} is not there, or this account may not see it: {refusal.words}"
-        return Finding(name="project", ok=False, what=what, hint=hint)
-    return Finding(name="API", ok=False, what=refusal.words, hint="check this machine's network, and try again")
+        return Answer(name="project", ok=False, what=what, hint=hint)
+    return Answer(name="API", ok=False, what=refusal.words, hint="check this machine's network, and try again")
 
 
-def _permissions(cloud: Cloud) -> Finding:
+def _permissions(cloud: Cloud) -> Answer:
     try:
         lacking = sorted(set(PERMISSIONS) - cloud.permitted(PERMISSIONS))
     except Refusal as refusal:
         hint = f"gcloud services enable cloudresourcemanager.googleapis.com --project {cloud.project}"
         words = f"could not be asked: {refusal.words}"
-        return Finding(name="permissions", ok=False, what=words, hint=hint if refusal.is_disabled else "try again")
+        return Answer(name="permissions", ok=False, what=words, hint=hint if refusal.is_disabled else "try again")
     if lacking:
         hint = f"gcloud projects add-iam-policy-binding {cloud.project} --role roles/compute.admin --member ..."
-        return Finding(name="permissions", ok=False, what=f"this account lacks {', '.join(lacking)}", hint=hint)
-    return Finding(name="permissions", ok=True, what=f"all {len(PERMISSIONS)} that making and deleting hosts needs")
+        return Answer(name="permissions", ok=False, what=f"this account lacks {', '.join(lacking)}", hint=hint)
+    return Answer(name="permissions", ok=True, what=f"all {len(PERMISSIONS)} that making and deleting hosts needs")
 
 
-def _image(cloud: Cloud, image: str) -> Finding:
+def _image(cloud: Cloud, image: str) -> Answer:
     """`project/name` names the newest image of a family, or one image (settings.tf)."""
     given = re.fullmatch(r"(?:(?:.*/)?projects/)?([^/]+)/(?:global/images/)?(family/)?([^/]+)", image)
     if given is None:
         hint = "export TF_VAR_image=project/family, such as debian-cloud/debian-12"
-        return Finding(name="image", ok=False, what=f"{image} is not project/family or project/image", hint=hint)
+        return Answer(name="image", ok=False, what=f"{image} is not project/family or project/image", hint=hint)
     project, is_family, name = given.groups()
     paths = [f"family/{name}"] if is_family else [f"family/{name}", name]
     words = ""
@@ -187,24 +187,24 @@ def _image(cloud: Cloud, image: str) -> Finding:
         except Refusal as refusal:
             words = refusal.words
             continue
-        return Finding(name="image", ok=True, what=f"{image} is {found['name']}")
-    return Finding(name="image", ok=False, what=f"{image}: {words}", hint="export TF_VAR_image=project/family")
+        return Answer(name="image", ok=True, what=f"{image} is {found['name']}")
+    return Answer(name="image", ok=False, what=f"{image}: {words}", hint="export TF_VAR_image=project/family")
 
 
-def _machine(cloud: Cloud, zone: str, machine: str, cpus: dict[str, float]) -> Finding:
+def _machine(cloud: Cloud, zone: str, machine: str, cpus: dict[str, float]) -> Answer:
     name = f"{machine} in {zone}"
     try:
         found = cloud.get(f"projects/{cloud.project}/zones/{zone}/machineTypes/{machine}")
     except Refusal as refusal:
         hint = f"gcloud compute machine-types list --filter name={machine} lists the zones that have it"
-        return Finding(name=name, ok=False, what=refusal.words, hint=hint)
+        return Answer(name=name, ok=False, what=refusal.words, hint=hint)
     cpus[machine] = float(found.get("guestCpus", 1))
-    return Finding(name=name, ok=True, what=f"{found.get('guestCpus')} CPUs, {found.get('memoryMb')} MB")
+    return Answer(name=name, ok=True, what=f"{found.get('guestCpus')} CPUs, {found.get('memoryMb')} MB")
 
 
 def _quotas(
     cloud: Cloud, project: dict[str, Any], hosts: Sequence[tuple[str, str]], cpus: Mapping[str, float]
-) -> Iterator[Finding]:
+) -> Iterator[Answer]:
     """What the hosts need of the project's quota, and of each region's."""
     by_region: dict[str, Counter[str]] = {}
     for zone, machine in hosts:
@@ -219,10 +219,10 @@ def _quotas(
             yield _quota(f"quota in {region}", needs, cloud.get(f"projects/{cloud.project}/regions/{region}"))
         except Refusal as refusal:
             hint = "gcloud compute regions list shows the regions of the project"
-            yield Finding(name=f"quota in {region}", ok=False, what=refusal.words, hint=hint)
+            yield Answer(name=f"quota in {region}", ok=False, what=refusal.words, hint=hint)
 
 
-def _quota(name: str, needs: Mapping[str, int], place: dict[str, Any]) -> Finding:
+def _quota(name: str, needs: Mapping[str, int], place: dict[str, Any]) -> Answer:
     free = {q["metric"]: float(q["limit"]) - float(q["usage"]) for q in place.get("quotas", ())}
     told = {metric: need for metric, need in needs.items() if metric in free}
     short = [
@@ -230,8 +230,8 @@ def _quota(name: str, needs: Mapping[str, int], place: dict[str, Any]) -> Findin
     ]
     if short:
         hint = "delete what is not needed any more, take another region, or ask for more quota in the console"
-        return Finding(name=name, ok=False, what=f"the hosts need {'; '.join(short)}", hint=hint)
+        return Answer(name=name, ok=False, what=f"the hosts need {'; '.join(short)}", hint=hint)
     if not told:
-        return Finding(name=name, ok=False, what="the API names no quota", hint="look it up in the console")
+        return Answer(name=name, ok=False, what="the API names no quota", hint="look it up in the console")
     enough = ", ".join(f"{need} {metric} (free: {free[metric]:g})" for metric, need in told.items())
-    return Finding(name=name, ok=True, what=f"enough for {enough}")
+    return Answer(name=name, ok=True, what=f"enough for {enough}")

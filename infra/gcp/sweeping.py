@@ -34,23 +34,23 @@ class Project(Protocol):
 
 def all_of_ours(api: Project) -> list[Owned]:
     """Everything of ours in the project. GcpError when some of it cannot be seen: half a list is no answer."""
-    look = _Look(api)
-    found = list(look.at_everything())
-    if look.unknown:
-        raise look.error or GcpError("; ".join(f"{what}: {why}" for what, why in look.unknown.items()))
+    inventory = _Inventory(api)
+    found = list(inventory.everything())
+    if inventory.unknown:
+        raise inventory.error or GcpError("; ".join(f"{what}: {why}" for what, why in inventory.unknown.items()))
     return found
 
 
 def sweep(api: Project, run_id: str | None) -> dict[str, Any]:
-    """Delete all of a run, or of every run (None), then look again.
+    """Delete all of a run, or of every run (None), then list again.
 
-    `removed` is what that second look did not find any more, `left` what is still there and why, `unknown` what could
-    not be looked at, and why.
+    `removed` is what the second listing no longer found, `left` what is still there and why, `unknown` what could
+    not be inspected, and why.
     """
-    look = _Look(api)
+    inventory = _Inventory(api)
     failures: dict[Owned, str] = {}
     tried: dict[str, Owned] = {}
-    for thing in look.at_everything():  # while it is deleted: a disk goes with its instance, and is not listed then
+    for thing in inventory.everything():  # while it is deleted: a disk goes with its instance, and is not listed then
         if run_id not in (None, thing.run):
             continue
         tried[thing.path] = thing
@@ -58,8 +58,8 @@ def sweep(api: Project, run_id: str | None) -> dict[str, Any]:
             api.delete(thing)
         except GcpError as error:
             failures[thing] = error.message
-    again = _Look(api, networks=look.networks)
-    there = {thing.path: thing for thing in again.at_everything() if run_id in (None, thing.run)}
+    again = _Inventory(api, networks=inventory.networks)
+    there = {thing.path: thing for thing in again.everything() if run_id in (None, thing.run)}
     for path, thing in tried.items():
         if thing in failures and not again.saw(thing.kind):
             there.setdefault(path, thing)
@@ -69,13 +69,13 @@ def sweep(api: Project, run_id: str | None) -> dict[str, Any]:
         "left": [
             {"what": thing.name, "why": failures.get(tried.get(path, thing), still)} for path, thing in there.items()
         ],
-        "unknown": [{"what": what, "why": why} for what, why in {**look.unknown, **again.unknown}.items()],
+        "unknown": [{"what": what, "why": why} for what, why in {**inventory.unknown, **again.unknown}.items()],
     }
 
 
 @dataclass
-class _Look:
-    """One look at everything; what it could not see stands in `unknown`."""
+class _Inventory:
+    """Lists everything once; what it could not see is in `unknown`."""
 
     api: Project
     networks: dict[str, str] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class _Look:
     error: GcpError | None = None
     _blind: set[str] = field(default_factory=set)
 
-    def at_everything(self) -> Iterator[Owned]:
+    def everything(self) -> Iterator[Owned]:
         """What is ours, in the order in which it can be deleted; each kind is listed when its turn comes."""
         self.networks |= networks_of(self._list("networks"))  # the others are known by them
         for kind in KINDS:

@@ -39,7 +39,7 @@ variable "hosts" {
 }
 
 variable "ttl_seconds" {
-  description = "After so many seconds a host ends itself, whoever is still there."
+  description = "After so many seconds a host ends itself, even if it is in use."
   type        = number
   nullable    = false
 
@@ -120,7 +120,7 @@ variable "controller_cidr" {
   }
   validation {
     condition     = var.controller_cidr == null || can(regex("^[0-9.]+/([89]|[12][0-9]|3[0-2])$", var.controller_cidr)) || can(regex("^[23fF][0-9a-fA-F]{3}:[0-9a-fA-F:]*/(3[2-9]|[4-9][0-9]|1[01][0-9]|12[0-8])$", var.controller_cidr))
-    error_message = "controller_cidr must not be much of the internet: at most /8 of IPv4, or /32 of IPv6."
+    error_message = "controller_cidr is too wide for a controller: at most /8 of IPv4, or /32 of IPv6."
   }
 }
 

@@ -1,4 +1,4 @@
-"""One run against another: cell by cell, for use after a change.
+"""Compares one run with another, cell by cell, for use after a change.
 
 `between_runs` has the model, `matching` says which cells measure the same thing, `environments` which conditions differ,
 `history` finds earlier equal runs. Holm's correction goes over all cells compared, and over what lies above the floor of
@@ -119,9 +119,7 @@ def compare_runs(
     `history`: runs equal to `old`, from `history.equal_runs`; `passed_over`: why others could not be read, as sentences.
     """
     if new.run_id == old.run_id:
-        raise UsageError(
-            f"{new.run_id} is both runs: there is nothing to compare", hint="name two runs of different ids"
-        )
+        raise UsageError(f"{new.run_id} is given twice: there is nothing to compare", hint="name two different runs")
     obstacles = environments.obstacles(new, old)
     matched = matching.match(new, old)
     if not matched.pairs and new.name != old.name:
@@ -135,7 +133,7 @@ def compare_runs(
         obstacles += matching.different_values(new, old) or ["one of them has no cell"]
     if obstacles:
         raise UsageError(
-            f"runs {new.run_id} and {old.run_id} cannot be compared, they differ in: {'; '.join(obstacles)}",
+            f"runs {new.run_id} and {old.run_id} cannot be compared, as they differ in: {'; '.join(obstacles)}",
             hint="measure both under the same conditions; each run's own stacks compare with `orch compare RUN`",
         )
     margin = min(new.matters, old.matters)
@@ -241,7 +239,7 @@ def _rows(
             Row(
                 cell=one.new.id,
                 reference=one.old.id,
-                group=", ".join((one.new.operation, one.new.placement, one.new.connection, one.new.load)),
+                group=", ".join(filter(None, (one.new.operation, one.new.placement, one.new.connection, one.new.load))),
                 label=one.new.stack_label,
                 statistic=statistic,
                 value=_value(one.means[0], statistic),
@@ -287,7 +285,7 @@ def _judge(
         but = f", but {'; '.join(unsent)}" if unsent else ""  # the doubts have a place of their own in the row
         return "cannot tell", f"{change} by the numbers alone ({why}){but}"
     if change == "not resolved" and any(one.difference.shift):
-        why += ", what the floor's movement may account for included"
+        why += ", including what the floor's movement may account for"
     return change, why
 
 
@@ -387,7 +385,7 @@ def _far_floors(one: _Compared) -> Iterator[str]:
 
 def _floor_notes(one: _Compared) -> Iterator[str]:
     if not one.floors:
-        yield f"{one.no_floors}: whether conditions moved is not known"
+        yield f"{one.no_floors}: whether conditions changed is unknown"
     for floor in one.floors:
         if floor.has_moved and not floor.is_beyond_comparing:
             yield _moved(floor)

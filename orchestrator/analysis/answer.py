@@ -11,10 +11,13 @@ from orchestrator.analysis import contrasted, differing, unresolved, validity, w
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Statistic
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval, RunSummary, StreamSummary
+from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary, StreamSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
 from orchestrator.experiment.model.factors import STACK, phrases
+from orchestrator.experiment.plan import documents, external
+from orchestrator.experiment.plan.plan import stack_of
+from services.python.contract.limits import Kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +66,11 @@ class Row:
     others: tuple[Against, ...] = ()  # what else the cell is compared with; `verdict` and `ratio` are of the first
     differs_in: tuple[str, ...] = ()  # the parts in which the stack differs from the reference's
     pooled: tuple[str, ...] = ()  # which of median and p99 are of all requests, as not every trial has one
+    kind: Kind = "call"
+    parts: tuple[PartSummary, ...] = ()  # of its samples, where they have any
+    encoded_bytes: tuple[float, float] | None = (
+        None  # of a codec alone: its request's message and its reply's, on average
+    )
     stream: StreamSummary | None = None  # what came of a stream's events; its latencies are those of events
 
 
@@ -78,9 +86,12 @@ class Answer:
     answers: int = 1  # how many do: where several values of factors are compared, each has its sentence
     is_resolved: bool = True  # False: the verdict that answers says why nothing can be told apart, and what to do
     differences: str = ""  # what differs between the stacks besides their names; also among the verdicts
+    documents: str = ""  # how its own JSON travelled over Protocol Buffers; also among the verdicts
     clients: str = (
         ""  # which client asked which stack, where they differ and labels leave it out; also among the verdicts
     )
+
+    given: str = ""  # who answered that orch did not start; also among the verdicts
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -89,15 +100,23 @@ class Answer:
     def headline(self) -> tuple[str, ...]:
         """The one sentence that answers, behind those that say which numbers are invalid and where most failed.
 
-        Where nothing is resolved, all of why; at the end, what differs between the stacks, and which client asked which
-        where that differs.
+        Where nothing is resolved, all of why; at the end, how its own JSON travelled, what differs between the stacks, and
+        which client asked which where that differs.
         Of what failed the worst is said; the table counts the errors of every cell.
         """
         is_invalid = any(row.failed_checks for row in self.table)
         before = self.verdicts[: min(self.answer_at, 2 if is_invalid else 1)]
         told = self.verdicts[self.answer_at :][: self.answers if self.is_resolved else 1]
         said = (first_sentence(verdict)[0] for verdict in told) if self.is_resolved else told
-        return (*before, *said, *(text for text in (self.differences, self.clients) if text and text not in told))
+        return (
+            *before,
+            *said,
+            *(
+                text
+                for text in (self.documents, self.differences, self.clients, self.given)
+                if text and text not in told
+            ),
+        )
 
 
 def answer(summary: RunSummary) -> Answer:
@@ -126,7 +145,9 @@ def answer(summary: RunSummary) -> Answer:
         answers=len(by_factors) + are_stacks_asked if by_factors else 1,
         is_resolved=not unresolved.is_open(summary.comparisons),
         differences=differing.sentence(summary.comparisons),
+        documents=documents.sentence(summary.plan),
         clients=unlike_clients(summary.cells, summary.comparisons),
+        given=_given(summary),
     )
 
 
@@ -177,6 +198,9 @@ def _row(
         is_of_those_sent=cell.is_of_those_sent,
         is_interval_vague=words.is_vague(cell.median_interval),
         pooled=tuple(name for name in ("median", "p99") if of and name in of.pooled),
+        kind=cell.kind,
+        parts=cell.parts,
+        encoded_bytes=cell.body_bytes if cell.kind == "codec" else None,
         stream=cell.stream,
     )
 
@@ -189,6 +213,12 @@ def first_sentence(text: str) -> tuple[str, str]:
     """
     first, *rest = re.split(r"(?<=\.) (?=[A-Z])", text, maxsplit=1)
     return first, " ".join(rest)
+
+
+def _given(summary: RunSummary) -> str:
+    """Which services answered that orch did not start; empty without one."""
+    stacks = summary.plan.get("stacks", ())
+    return external.sentence([*map(stack_of, stacks)]) if any(stack.get("external") for stack in stacks) else ""
 
 
 def _setting(cell: CellSummary) -> str:

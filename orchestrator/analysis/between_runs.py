@@ -1,7 +1,7 @@
 """How far two runs of the same thing lie apart by chance: the model behind `orch compare A B`.
 
 Trials of one run share a machine's state of that hour: its neighbours, its temperature, where memory came to lie. Their
-spread therefore understates how far the *next* run lies away. For a cell, the mean log of its trials in run i is
+spread therefore understates how far away the *next* run lies. For a cell, the mean log of its trials in run i is
 
     y_i = m + b_i + e_i,    b_i ~ N(0, between²),    e_i of standard error s_i, from the trials
 
@@ -101,7 +101,7 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class FloorMove:
-    """A floor in two runs: the ratio of its medians, new over old, with a 95 % interval from the looks at it."""
+    """A floor in two runs: the ratio of its medians, new over old, with a 95 % interval from its readings."""
 
     kind: Literal["ping", "tcp"]
     old_ms: float
@@ -111,7 +111,7 @@ class FloorMove:
 
     @property
     def has_moved(self) -> bool:
-        """Whether the looks tell the two floors apart."""
+        """Whether the readings show the two floors to differ."""
         return not self.interval[0] <= 1 <= self.interval[1]
 
     @property
@@ -175,7 +175,7 @@ def overhead(
 
 
 def floor_move(new: FloorSummary, old: FloorSummary) -> FloorMove | None:
-    """One floor in two runs (Welch's interval over the looks); None with fewer than three looks in either."""
+    """One floor in two runs (Welch's interval over the readings); None with fewer than three in either."""
     readings = [tuple(m for m in floor.medians if m > 0) for floor in (new, old)]
     tested = intervals.unpaired(*readings) if all(readings) else None
     if tested is None:

@@ -17,7 +17,7 @@ RAW_CLIENT = "raw"
 
 
 def summarise_cells(run: RunEvidence, checks: Sequence[CheckResult]) -> tuple[CellSummary, ...]:
-    """Every planned cell, those without a sample too; what is told beside another cell leaves out invalid ones."""
+    """Every planned cell, those without a sample too; what relates it to another cell leaves out invalid ones."""
     sound = [cell for cell in run.cells if not failed_in(cell.cell.id, checks)]
     return tuple(_summarise(cell, run, sound) for cell in run.cells)
 
@@ -40,7 +40,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         operation_id=cell.operation.id,
         placement=cell.placement.name,
         placement_id=cell.placement.id,
-        load=words.of_load(cell.cell.load, cell.cell.kind),
+        load=words.of_load(cell.cell.load, cell.cell.kind, cell.cell.calls),
         distribution=cell.distribution,
         errors=dict(errors),
         requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
@@ -61,8 +61,10 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         not_sent=sum(t.not_sent for t in cell.trials),
         not_sent_reasons=tuple(sorted({words.not_sent(p.done) for t in cell.trials for p in t.parts} - {""})),
         replies=replace(cell.replies, curve=()) if cell.replies and errors else None,
-        timeout=cell.cell.timeout_s * 1e3,
+        timeout=cell.cell.timeout_s * cell.cell.calls * 1e3,
         planned_trials=cell.planned,
+        kind=cell.cell.kind,
+        parts=cell.parts_ms,
         stream=cell.stream,
     )
 

@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from orchestrator.analysis import statistics as st
-from orchestrator.analysis import streams
+from orchestrator.analysis import streams, words
 from orchestrator.analysis.evidence import (
     COLUMNS,
     OK,
@@ -24,15 +25,17 @@ from orchestrator.analysis.evidence import (
     Samples,
     Totals,
     TrialEvidence,
+    parts_of,
 )
 from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.streams import DROPPED, StreamSamples
-from orchestrator.analysis.summary import Distribution, FloorSummary, Strip, TrialSummary
+from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, Strip, TrialSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
+from services.python.contract.limits import Kind
 from services.python.contract.lines import STATUSES
 
 Observe = Callable[[Samples], Any]
@@ -49,7 +52,7 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
     manifest = run.manifest()
     if manifest.state == "running":
         raise UsageError(
-            f"run {manifest.run_id} is going on in another orch: it can be judged when that has ended",
+            f"run {manifest.run_id} is still in progress in another process",
             hint="wait until it has ended, or name another run",
         )
     plan = read_plan(manifest.plan)
@@ -58,7 +61,7 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
         raise InvalidMeasurement(
             f"run {manifest.run_id} ({run.path}) has no finished trial: there is nothing to summarise",
             hint="why trials failed is in manifest.json and under logs/"
-            + ("" if manifest.state == "complete" else "; `orch run --resume` goes on with it"),
+            + ("" if manifest.state == "complete" else "; `orch run --resume` continues it"),
         )
     readings, floors = _baselines(run, manifest, plan)
     by_cell: dict[str, list[TrialRecord]] = defaultdict(list)
@@ -73,7 +76,7 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
             replace(
                 c,
                 is_one_machine=_is_one_machine(plan, c.placement),
-                is_pinned=is_pinned or c.placement.kind != "local",
+                is_pinned=(is_pinned and not c.is_external) or c.placement.kind != "local",
                 one_host=_one_host(c, cells),
             )
             for c in cells
@@ -103,18 +106,22 @@ def _cell(
     made = [t for t in trials if t.outcome == "ok"]
     pool: list[Nanoseconds] = []
     failures: list[int] = []
-    limit_ns = cell.timeout_s * 1e9
+    pieces: dict[int, list[Nanoseconds]] = defaultdict(list)
+    limit_ns = cell.timeout_s * cell.calls * 1e9
     strips = _StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
     evidence = []
     placement = next(p for p in plan.placements if p.id == cell.placement)
     is_one_clock = _is_one_machine(plan, placement)
     events = streams.StreamsOfCell(cell, is_one_clock=is_one_clock) if cell.kind == "stream" else None
     for record in made:
-        parts = [
-            (part, _samples(run, part.samples, cell, is_one_clock=is_one_clock))
-            for part in record.requesters
-            if part.samples
-        ]
+        parts = []
+        for part in record.requesters:
+            if part.samples:
+                columns = run.samples(part.samples, COLUMNS if events is None else (*COLUMNS, *streams.COLUMNS))
+                parts.append((part, _samples(columns, cell, is_one_clock=is_one_clock)))
+                if cell.kind in ("task", "codec"):
+                    for place, took in parts_of(columns).items():
+                        pieces[place].append(took)
         stream = None if events is None else events.add(record, [s for _, s in parts if isinstance(s, StreamSamples)])
         ordered = _merge([samples.ordered_ns for _, samples in parts])
         totals, errors = _totals(cell, parts), _errors([s for _, s in parts])
@@ -162,21 +169,27 @@ def _cell(
         distribution=of_all,
         replies=replies,
         strip=strips.strip(),
+        parts_ms=tuple(_part(cell.kind, place, took) for place, took in sorted(pieces.items())),
         stream=events.summary(of_all) if events else None,
     )
 
 
-def _samples(run: Run, path: str, cell: Cell, *, is_one_clock: bool) -> Samples:
+def _samples(columns: Mapping[str, npt.NDArray[Any]], cell: Cell, *, is_one_clock: bool) -> Samples:
     if cell.kind == "stream":
-        return StreamSamples(run.samples(path, (*COLUMNS, *streams.COLUMNS)), cell, is_one_clock=is_one_clock)
-    return Samples(
-        run.samples(path, COLUMNS), is_open_loop=cell.load.rate_per_s is not None, in_flight=cell.load.concurrency
-    )
+        return StreamSamples(columns, cell, is_one_clock=is_one_clock)
+    return Samples(columns, is_open_loop=cell.load.rate_per_s is not None, in_flight=cell.load.concurrency)
 
 
 def _is_one_machine(plan: Plan, placement: Placement) -> bool:
     """Whether both ends run on one host: they share its CPUs, its counters and its monotonic clock."""
     return placement.kind == "local" or PROVIDERS[plan.provider].hosts_are_this_machine
+
+
+def _part(kind: Kind, place: int, took: list[Nanoseconds]) -> PartSummary:
+    """Over trials as a cell's own percentiles are, of which each has its rows of this part in `took`."""
+    trials = [np.sort(each) for each in took if each.size]
+    of = st.over_trials(st.distribution(_merge(trials)), [st.percentiles(ordered) for ordered in trials])
+    return PartSummary(name=words.of_part(kind, place), n=of.n, median=of.median or 0.0, p99=of.p99)
 
 
 def _distributions(

@@ -1,7 +1,7 @@
 """Cells against cells that differ in the stack, or in one factor alone: paired by block, corrected for all of the run.
 
 What a run says is put together from all that it compares, so Holm's correction goes over all of it: of equal sides one is
-called quicker somewhere in at most 5 % of runs, however many comparisons there are (docs/decisions/0015, 0020). Each
+called faster somewhere in at most 5 % of runs, however many comparisons there are (docs/decisions/0015, 0020). Each
 statistic is a family of its own; sentences are drawn from the median's alone.
 """
 
@@ -19,6 +19,7 @@ from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Sta
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
 from orchestrator.experiment.plan.differences import differs_in, in_use
+from orchestrator.experiment.plan.documents import FACTOR
 from orchestrator.experiment.plan.plan import Plan
 
 Statistic: TypeAlias = Literal["median", "p99", "throughput"]
@@ -52,7 +53,7 @@ def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
     """Every pair of cells that the plan compares, by each statistic; contrasts as the plan has them, controls last.
 
     A stack whose requests were only made in another way than the reference's (a development server that cannot keep a
-    connection open) is compared all the same, and the group says so. A pair of which a cell is `invalid` (by id) has no
+    connection open) is still compared, and the group says so. A pair of which a cell is `invalid` (by id) has no
     interval and decides nothing of the others: its error is not shared, and as a control it widens nothing.
     """
     by_id = {cell.id: cell for cell in cells}
@@ -69,7 +70,7 @@ def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
 
 
 def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
-    return in_use(plan, cell.stack, cell.connection, (cell.operation_id,))
+    return in_use(plan, cell.stack, cell.connection, (cell.operation_id,), cell.factors.get(FACTOR))
 
 
 def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSummary, statistic: Statistic) -> _Pair:
@@ -122,7 +123,7 @@ def beyond(cell: CellSummary, statistic: Statistic) -> str:
         return text
     text += "; "
     if statistic == "throughput":
-        text += "there was no right reply at all"
+        text += "no reply was right"
     else:
         limit = words.limit(cell.distribution.limit if cell.distribution else None, cell.timeout)
         text += f"{statistic if statistic == 'p99' else 'the median'} is beyond {limit}"
@@ -140,7 +141,7 @@ def lost(cell: CellSummary, reference: CellSummary, standing: Standing) -> str:
     sides = {"faster": (cell,), "slower": (reference,), "tie": (cell, reference)}.get(standing, ())
     return "; ".join(
         f"{side.stack_label}: {side.failed_trials} of {words.count(len(side.trials) + side.failed_trials, 'trial')} "
-        "failed as a whole, which may be the slow ones"
+        "failed entirely, which may be the slow ones"
         for side in sides
         if side.failed_trials
     )
@@ -158,7 +159,7 @@ def moved(cell: CellSummary, statistic: Statistic, margin: float) -> str:
         return ""
     name = statistic if statistic == "p99" else "the median"
     text = (
-        f"{cell.stack_label}: {words.percent(cell.share_unsent)} of what was due was not sent, "
+        f"{cell.stack_label}: {words.percent(cell.share_unsent)} of the requests that were due were not sent, "
         f"which may move {name} by more than {words.margin(margin)}"
     )
     return text if blocks == len(cell.trials) else f"{text} in {blocks} of {len(cell.trials)} blocks"

@@ -7,6 +7,8 @@ from typing import Any
 
 from orchestrator.analysis import words
 from orchestrator.analysis.evidence import RunEvidence
+from orchestrator.experiment.plan import external
+from orchestrator.experiment.plan.plan import External, Placement, Plan
 
 # What of a host's description a reader needs to judge a latency, and their names.
 _FACTS = (
@@ -28,11 +30,18 @@ _FACTS = (
 def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
     """What both ends said of themselves, how they were pinned, and which network lay between them."""
     plan, manifest = run.plan, run.manifest
-    lines = [("Provider", plan.provider), ("CPU pinning", _PINNING[plan.pin])]
+    given = external.given(plan.stacks)
+    lines = [("Provider", plan.provider), ("CPU pinning", _pinning(plan))]
+    for label, of in given.items():
+        lines.append((f"Not started by orch: {label}", _known_of(run, label, of)))
+    if given:
+        lines.append(
+            ("Exchange floor", f"none for {words.listed(list(given))}: orch cannot start its own responder there")
+        )
     if plan.machine:
         lines.append(("Machine", plan.machine))
     for placement in plan.placements:
-        ends = f"{placement.from_zone} to {placement.to_zone}" if placement.from_zone else "one host"
+        ends = f"{placement.from_zone} to {placement.to_zone}" if placement.from_zone else _ends(placement)
         distance = f", wanted RTT {placement.link.rtt_ms:g} ms" if placement.link.rtt_ms is not None else ""
         lines.append((f"Placement {placement.name}", f"{ends}{distance}"))
     for key, title in _FACTS:
@@ -53,6 +62,29 @@ _PINNING = {
     "together": "responder and requester on the same CPU",
     "off": "none",
 }
+
+
+def _ends(placement: Placement) -> str:
+    return "this machine to an address given" if placement.kind == "external" else "one host"
+
+
+def _pinning(plan: Plan) -> str:
+    """As it is wanted, of what orch starts itself."""
+    if not external.given(plan.stacks) or plan.pin == "off":
+        return _PINNING[plan.pin]
+    if all(stack.external for stack in plan.stacks):
+        return "the requester alone; orch did not start the responder"
+    return f"{_PINNING[plan.pin]}, where orch starts both"
+
+
+def _known_of(run: RunEvidence, label: str, given: External) -> str:
+    """The address, and what the one that answered there called itself."""
+    trials = [trial for cell in run.cells if cell.stack.label == label for trial in cell.trials]
+    met = dict.fromkeys(part.done.identity for trial in trials for part in trial.parts if part.done.identity)
+    who = {0: "does not say who it is", 1: f"called itself {next(iter(met), None)!r}"}.get(
+        len(met), f"{len(met)} answered that call themselves differently"
+    )
+    return f"{external.address(given)}, {who}; version, CPU and settings are not known"
 
 
 def _told_once(key: str, values: Mapping[str, Any]) -> str:
@@ -83,6 +115,8 @@ def settings(run: RunEvidence) -> dict[str, dict[str, Any]]:
         if trials:
             record = trials[-1].record
             told["responder_versions"] = record.ready.versions if record.ready else {}
+            if stack.external is not None:
+                told["answered_by"] = _known_of(run, stack.label, stack.external)
             if record.requesters:
                 told["client_versions"] = record.requesters[0].done.versions
                 told["client_settings"] = record.requesters[0].done.settings

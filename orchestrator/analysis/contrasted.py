@@ -37,11 +37,13 @@ def settings(comparisons: Sequence[Comparison], cells: Mapping[str, CellSummary]
         for comparison in asked:
             of_group.setdefault(comparison.group, []).append(comparison)
         for group, members in of_group.items():
-            told = [] if len(asked) == 1 else [f"{'; '.join(_told(m, is_first=m is members[0]) for m in members)}."]
-            told += _otherwise(members, comparisons)
-            told += _floors(members, cells)
-            if told:
-                yield f"{group}: {' '.join(told)}"
+            sentences = (
+                [] if len(asked) == 1 else [f"{'; '.join(_in_words(m, is_first=m is members[0]) for m in members)}."]
+            )
+            sentences += _otherwise(members, comparisons)
+            sentences += _floors(members, cells)
+            if sentences:
+                yield f"{group}: {' '.join(sentences)}"
 
 
 def _questions(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
@@ -55,7 +57,7 @@ def _questions(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
 def _overview(asked: Question, matters: float) -> str:
     first = asked[0]
     if len(asked) == 1:
-        return f"{_capital(_told(first, is_first=True))}."
+        return f"{_capital(_in_words(first, is_first=True))}."
     by_subject: dict[str, list[Comparison]] = {}
     for comparison in asked:
         by_subject.setdefault(comparison.subject, []).append(comparison)
@@ -101,13 +103,13 @@ def _outcome(members: Question) -> str:
             return f"takes {_share(member, is_of_time=True)}"
         return f"{_OUTCOMES[member.standing]} ({member.why})"
     counts = [(text, sum(m.standing == standing for m in members)) for standing, text in _OUTCOMES.items()]
-    told = [f"{text} in {count}" for text, count in counts if count]
-    if len(told) == 1:
-        return told[0].replace(f"in {len(members)}", f"in {_all(len(members))} settings")
-    return f"{told[0]} of {len(members)} settings{''.join(f', {text}' for text in told[1:])}"
+    clauses = [f"{text} in {count}" for text, count in counts if count]
+    if len(clauses) == 1:
+        return clauses[0].replace(f"in {len(members)}", f"in {_all(len(members))} settings")
+    return f"{clauses[0]} of {len(members)} settings{''.join(f', {text}' for text in clauses[1:])}"
 
 
-def _told(comparison: Comparison, *, is_first: bool) -> str:
+def _in_words(comparison: Comparison, *, is_first: bool) -> str:
     """One comparison; the sides are said with the first of several."""
     c = comparison
     lead = f"{c.value}, " if is_first else ""
@@ -122,7 +124,7 @@ def _told(comparison: Comparison, *, is_first: bool) -> str:
     elif not is_first:
         text = f"{c.subject}: {c.standing}, {c.why}"
     elif c.standing == "not resolved":
-        text = f"whether {c.subject} is quicker {c.value} or {c.reference_value} is not resolved: {c.why}"
+        text = f"whether {c.subject} is faster {c.value} or {c.reference_value} is not resolved: {c.why}"
     else:
         text = f"cannot tell how {c.subject} {c.value} compares with {c.subject} {c.reference_value}: {c.why}"
     return _capital(text) if is_first else text
@@ -135,7 +137,7 @@ def _otherwise(members: Question, comparisons: Sequence[Comparison]) -> Iterator
         for member in members:
             other = next((c for c in comparisons if c.statistic == statistic and _is_of(member, c)), None)
             if other and other.standing in _TAKES and other.standing != member.standing:
-                gaps.append(_told(other, is_first=False))
+                gaps.append(_in_words(other, is_first=False))
         if gaps:
             yield f"By {called}, {members[0].value}: {words.listed(gaps)}."
 
@@ -146,16 +148,16 @@ def _is_of(one: Comparison, other: Comparison) -> bool:
 
 def _floors(members: Question, cells: Mapping[str, CellSummary]) -> Iterator[str]:
     """Where the floor beside the two sides is not the same: that total latency was compared, and what is above each."""
-    told = []
+    sentences = []
     for member in members:
         mine, theirs = cells[member.cell], cells[member.reference_cell]
         if mine.tcp_floor is None or theirs.tcp_floor is None or mine.tcp_floor == theirs.tcp_floor:
             continue
         if mine.over_floor is not None and theirs.over_floor is not None and mine.protocol != "tcp":
             over = [words.ms(max(cell.over_floor or 0.0, 0.0)) for cell in (mine, theirs)]
-            told.append(f"{member.subject} takes {over[0]} {member.value} and {over[1]} {member.reference_value}")
-    if told:
-        yield f"Compared is the whole latency, and the TCP floor differs too: above it, {'; '.join(told)}."
+            sentences.append(f"{member.subject} takes {over[0]} {member.value} and {over[1]} {member.reference_value}")
+    if sentences:
+        yield f"Whole latencies are compared, and the TCP floor differs too: above it, {'; '.join(sentences)}."
 
 
 def _share(comparison: Comparison, *, is_of_time: bool = False) -> str:

@@ -17,15 +17,15 @@ def sentence(comparisons: Sequence[Comparison]) -> str:
 
     It says "the protocol" of codec and transport alone.
     """
-    told = clauses(comparisons)
-    if not told:
+    text = clauses(comparisons)
+    if not text:
         return ""
     named = {part for comparison in _asked(comparisons) for part in comparison.differs_in}
     if named <= set(PROTOCOL):
-        return f"What differs is the protocol, and nothing else: {told}."
+        return f"What differs is the protocol, and nothing else: {text}."
     if not named & set(PROTOCOL):
-        return f"The protocol is the same: {told}."
-    return f"More than the protocol differs here, and no difference is its alone unless so named: {told}."
+        return f"The protocol is the same: {text}."
+    return f"More than the protocol differs here, and a difference is the protocol's alone only where stated: {text}."
 
 
 def clauses(comparisons: Sequence[Comparison]) -> str:
@@ -56,9 +56,9 @@ def _parts(members: Sequence[Comparison]) -> str:
     """What differs in every setting of a stack, and then what differs in some."""
     always = [part for part in PARTS if all(part in m.differs_in for m in members)]
     sometimes = [part for part in PARTS if part not in always and any(part in m.differs_in for m in members)]
-    told = [_listed(always)] if always else []
-    told += [f"{_listed(sometimes)} in some settings"] if sometimes else []
-    return ", and in ".join(told)
+    text = [_listed(always)] if always else []
+    text += [f"{_listed(sometimes)} in some settings"] if sometimes else []
+    return ", and in ".join(text)
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -47,7 +47,7 @@ def confounders(new: RunSummary, old: RunSummary) -> list[str]:
 def changes(new: RunSummary, old: RunSummary) -> list[str]:
     """Conditions and versions that differ and may be what is being compared."""
     code = [f"the code of both ends differs ({text})" for text in _conditions(new, old, (CODE,))]
-    return [*code, *_conditions(new, old, NAMED), *_versions(new, old)]
+    return [*code, *_conditions(new, old, NAMED), *_versions(new, old), *_unknown(new, old)]
 
 
 def noises(new: tuple[RunSummary, str], old: tuple[RunSummary, str]) -> list[str]:
@@ -74,7 +74,12 @@ def _noise_of(run: RunSummary, cell: str) -> dict[str, float]:
 
 
 def are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two runs (summaries as plain data) differ in no condition, library version or setting that we know of."""
+    """Whether two runs (summaries as plain data) differ in no condition, library version or setting that we know of.
+
+    Runs with a responder that orch did not start are never alike: what it was is not known.
+    """
+    if any("answered_by" in settings for settings in (one.get("settings") or {}).values()):
+        return False
     names = (*MUST_AGREE, *CONFOUND, *NAMED, CODE)
     mine, theirs = ({k: v for k, v in run.get("conditions", ()) if k in names} for run in (one, other))
     return mine == theirs and one.get("settings") == other.get("settings")
@@ -83,6 +88,15 @@ def are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 def _conditions(new: RunSummary, old: RunSummary, names: Sequence[str]) -> list[str]:
     mine, theirs = ({k: v for k, v in run.conditions if k in names} for run in (new, old))
     return differing(mine, theirs)
+
+
+def _unknown(new: RunSummary, old: RunSummary) -> list[str]:
+    """What answered and was not started by orch, in either run: nobody here knows whether it was the same."""
+    given = (
+        run.settings[stack] for run in (new, old) for stack in run.settings if "answered_by" in run.settings[stack]
+    )
+    told = dict.fromkeys(str(settings["answered_by"]) for settings in given)
+    return [f"what answered was not started by orch, and may have changed ({'; '.join(told)})"] if told else []
 
 
 def _versions(new: RunSummary, old: RunSummary) -> list[str]:

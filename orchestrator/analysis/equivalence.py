@@ -3,7 +3,7 @@
 A tie is a claim, and needs evidence like any other: it is made only where the whole interval lies within the margin
 that matters (two one-sided tests, Schuirmann 1987, "A comparison of the two one-sided tests procedure and the power
 approach", Journal of Pharmacokinetics and Biopharmaceutics 15(6)). With a 95 % interval, a stack whose true difference
-is as large as the margin is called a tie in at most 2.5 % of runs. An interval that merely holds 1 is no tie: it may
+is as large as the margin is called a tie in at most 2.5 % of runs. An interval that merely holds 1 is not a tie: it may
 hold 1.45 as well, and then the comparison is not resolved.
 """
 
@@ -23,8 +23,8 @@ _WIDEST = 20.0  # the factor between an interval's bounds beyond which it says o
 def standing(interval: Interval | None, margin: float = MATTERS, *, envelope: float = 0.0) -> Standing:
     """What an interval of a ratio of times says; `margin` 0.05 is 5 %, a ratio above 1 is slower.
 
-    `envelope` is by how much the reference was seen to differ from itself (the |log ratio| of an A/A control): what
-    is no further from 1 than that is not told apart from it, and where it is wider than the margin nothing is a tie.
+    `envelope` is by how much the reference was seen to differ from itself (the |log ratio| of an A/A control): a
+    ratio no further from 1 than that is not resolved, and where it is wider than the margin nothing is a tie.
     """
     if interval is None:
         return "cannot tell"
@@ -63,7 +63,7 @@ def reason(interval: Interval, margin: float = MATTERS, *, envelope: float = 0.0
         return f"the blocks differ too much (95 % interval {words.factor(low)} to {words.factor(high)} times as much)"
     if found == "not resolved":
         return between(interval)
-    return f"the interval leaves out 1, {between(interval)}"
+    return f"the interval excludes 1, {between(interval)}"
 
 
 def between(interval: Interval) -> str:

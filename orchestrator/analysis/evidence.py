@@ -15,9 +15,17 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from orchestrator import record_layout
 from orchestrator.analysis import words
 from orchestrator.analysis.statistics import Nanoseconds
-from orchestrator.analysis.summary import Distribution, FloorSummary, StreamSummary, Strip, TrialSummary
+from orchestrator.analysis.summary import (
+    Distribution,
+    FloorSummary,
+    PartSummary,
+    StreamSummary,
+    Strip,
+    TrialSummary,
+)
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
 from services.python.contract.lines import STATUSES
@@ -34,8 +42,11 @@ COLUMNS = (
     "bytes_sent",
     "bytes_received",
     "status",
+    "kind",
 )
 OK = 0
+_SAMPLES = [record_layout.KINDS.index(name) for name in ("request", "task", "codec")]
+_PART = record_layout.KINDS.index("part")
 NOT_SENT = STATUSES.index("not-sent")
 
 
@@ -48,7 +59,7 @@ class Run(Protocol):
         """The run in one document."""
 
     def manifest_bytes(self) -> bytes:
-        """manifest.json as it is stored; InvalidMeasurement when it is not stored, or the journal goes on after it."""
+        """manifest.json as it is stored; InvalidMeasurement when it is not stored, or the journal continues after it."""
 
     def remarks(self) -> tuple[str, ...]:
         """What a reader must know of the manifest and of its signature, a sentence each."""
@@ -60,7 +71,8 @@ class Run(Protocol):
 class Samples:
     """One requester's record of one trial. Arrays of the measured phase are in the order of sending.
 
-    What an open loop had due and never sent is in none of them: `never_sent_ns` holds when it was due.
+    What an open loop had due and never sent is in none of them: `never_sent_ns` holds when it was due. A sample's parts and
+    a stream's events are rows of the record and no samples: only `recorded` counts them.
 
     `latency_ns` counts from the *intended* send time (equal to the real one in a closed loop) to the decoded reply, of
     successful requests; `call_ns` counts from the real send time, of the same requests.
@@ -69,6 +81,11 @@ class Samples:
     def __init__(
         self, columns: Mapping[str, npt.NDArray[Any]], *, is_open_loop: bool = False, in_flight: int = 1
     ) -> None:
+        self.recorded = int(columns["sequence"].size)
+        kinds = columns.get("kind")
+        if kinds is not None and kinds.any():
+            is_sample = np.isin(kinds, _SAMPLES)
+            columns = {name: values[is_sample] for name, values in columns.items()}
         self._columns = columns
         self.is_open_loop = is_open_loop
         self.in_flight = in_flight  # as declared
@@ -87,7 +104,7 @@ class Samples:
 
     @property
     def rows(self) -> int:
-        """Rows of the record, warm-up included."""
+        """Samples of the record, warm-up included."""
         return int(self._columns["sequence"].size)
 
     @property
@@ -210,6 +227,13 @@ class Samples:
         return latency
 
 
+def parts_of(columns: Mapping[str, npt.NDArray[Any]]) -> dict[int, Nanoseconds]:
+    """How long each right part of the measured samples took, by its place in them, from 1; empty without parts."""
+    kept = (columns["kind"] == _PART) & (columns["phase"] == 1) & (columns["status"] == OK)
+    places, took = columns["sequence"][kept], (columns["received_ns"] - columns["sent_ns"])[kept]
+    return {int(place): took[places == place] for place in np.unique(places)}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Part:
     """One requester's part in a trial: what it said at the end, and what each check saw in its samples."""
@@ -222,7 +246,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineReading:
-    """One look at the floor: a baseline record and its numbers, in nanoseconds; no reply, no numbers."""
+    """One reading of the floor: a baseline record and its numbers, in nanoseconds; no reply, no numbers."""
 
     record: BaselineRecord
     n: int
@@ -303,7 +327,7 @@ class TrialEvidence:
         return words.of_trial(self.record.block, self.record.index)
 
     def readings_of(self, kind: str, cell: str | None = None) -> Iterator[BaselineReading]:
-        """The looks with replies, of a kind; of `tcp` those that stand beside the cell."""
+        """The readings of a kind that have replies; of `tcp`, those that belong to the cell."""
         for reading in self.readings:
             if reading.record.kind == kind and reading.n and (cell is None or cell in reading.record.cells):
                 yield reading
@@ -326,6 +350,7 @@ class CellEvidence:
     strip: Strip | None
     is_one_machine: bool = True  # both ends share its CPUs and their counters, as hosts of a lab do
     is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile
+    parts_ms: tuple[PartSummary, ...] = ()  # of its samples, where they have parts
     stream: StreamSummary | None = None
     one_host: Distribution | None = None  # right replies of the same stack, operation, policy and load on `local`
 
@@ -333,6 +358,11 @@ class CellEvidence:
     def is_open_loop(self) -> bool:
         """Whether requests were sent by a schedule and not by replies."""
         return self.cell.load.rate_per_s is not None
+
+    @property
+    def is_external(self) -> bool:
+        """Whether who answers ran already: it tells orch nothing of itself, so that no check may pass by its account."""
+        return self.stack.external is not None
 
     def parts(self, check: str) -> Iterator[tuple[TrialEvidence, Part, Any]]:
         """Each requester's part of each trial, with what a check saw in it; parts without samples are left out."""

@@ -18,7 +18,7 @@ from orchestrator.experiment.model.factors import BY_NAME
 Factors = Mapping[str, str]
 
 # What `_factors` and `effort` read of a plan's cell.
-_KNOWN = frozenset({"id", "stack", "operation", "placement", "factors", "load", "warmup", "timeout_s"})
+_KNOWN = frozenset({"id", "stack", "operation", "placement", "factors", "load", "warmup", "timeout_s", "kind"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,21 +137,21 @@ def _factors(cell: CellSummary, plan: _Plan) -> Factors:
     zones = [placement[key] for key in ("from_zone", "to_zone") if placement.get(key)]
     link = {key: value for key, value in placement.get("link", {}).items() if key != "source"}
     control = plan.of("stacks", cell.stack).get("control_of")
-    told = {name: BY_NAME[name].text(value) if name in BY_NAME else str(value) for name, value in cell.factors.items()}
+    texts = {name: BY_NAME[name].text(value) if name in BY_NAME else str(value) for name, value in cell.factors.items()}
     for name in (
         "payload",
         "bytes",
         "records",
         "per_second",
     ):  # what is sent stands in the operation's payload, to the byte
-        told.pop(name, None)
+        texts.pop(name, None)
     return {
-        **told,
+        **texts,
         "control": cell.stack if control else "no",
         **_each("payload", operation.get("payload", {})),
         "placement": " ".join([placement.get("kind", cell.placement), " to ".join(zones)]).strip(),
         **_each("link", link),
-        "rate": told["rate"] if load.get("rate_per_s") is None else f"{told['rate']} ({load.get('arrivals')})",
+        "rate": texts["rate"] if load.get("rate_per_s") is None else f"{texts['rate']} ({load.get('arrivals')})",
         **{key: str(value) for key, value in planned.items() if key not in _KNOWN},  # keys of a later plan
     }
 

@@ -25,7 +25,9 @@ def without(factor: str, cell: CellSummary) -> str:
     if of.belongs_to == "load":
         rest = [f for f in FACTORS if f.belongs_to == "load" and f.name not in free]
         load = [f.text(cell.factors[f.name]) for f in rest]
-    operation = str(cell.factors["operation"]) if of.belongs_to == "operation" else cell.operation
+    operation = cell.operation
+    if of.belongs_to == "operation":
+        operation = str(cell.factors["operation" if factor == "payload" or "payload" in free else "payload"])
     parts = (
         *([] if factor == "operation" else [operation]),
         *([] if factor == "placement" else [cell.placement]),

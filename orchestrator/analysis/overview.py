@@ -1,4 +1,4 @@
-"""What holds over several groups of cells: who is quicker in how many of them, and what distance does to the lead."""
+"""What holds over several groups of cells: who is faster in how many of them, and what distance does to the lead."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Cells = Mapping[str, CellSummary]
 _MOST_SERIES = 2
 _MOST_LEVELS = 4
 _OUTCOMES: dict[Standing, str] = {
-    "faster": "quicker",
+    "faster": "faster",
     "slower": "slower",
     "tie": "a tie",
     "not resolved": "not resolved",
@@ -25,7 +25,7 @@ _REVERSED: dict[Standing, Standing] = {"faster": "slower", "slower": "faster"}
 
 
 def overview(comparisons: Sequence[Comparison], cells: Cells) -> str:
-    """Sum up comparisons of medians; nothing with fewer than two groups, or where no group tells who is quicker."""
+    """Sum up comparisons of medians; nothing with fewer than two groups, or where no group tells who is faster."""
     groups = {comparison.group for comparison in comparisons}
     if len(groups) < 2 or not any(c.standing in ("faster", "slower") for c in comparisons):
         return ""
@@ -38,7 +38,7 @@ def overview(comparisons: Sequence[Comparison], cells: Cells) -> str:
 
 
 def _pair(members: Sequence[Comparison], cells: Cells) -> str:
-    """Of two stacks, the one that is quicker more often is the subject."""
+    """Of two stacks, the one that is faster more often is the subject."""
     counts = Counter(member.standing for member in members)
     stack, reference = members[0].stack_label, members[0].reference_label
     if counts["slower"] > counts["faster"]:
@@ -48,7 +48,7 @@ def _pair(members: Sequence[Comparison], cells: Cells) -> str:
     if decided := _decided(members, cells):
         return f"{stack} against {reference}: {decided}."
     rest = [f"{word} in {counts[s]}" for s, word in _OUTCOMES.items() if s != "faster" and counts[s]]
-    return f"{stack} is quicker than {reference} in {', '.join([_of(counts['faster'], len(members)), *rest])}."
+    return f"{stack} is faster than {reference} in {', '.join([_of(counts['faster'], len(members)), *rest])}."
 
 
 def _of(count: int, total: int) -> str:
@@ -134,7 +134,7 @@ def _how_many(count: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Lead:
-    """How much less time the quicker one of a pair takes, as a share with its interval, and at which distance."""
+    """How much less time the faster one of a pair takes, as a share with its interval, and at which distance."""
 
     winner: str
     label: str
@@ -145,7 +145,7 @@ class _Lead:
     interval: Interval
     floor_share: float | None
 
-    def told(self, what: str = "") -> str:
+    def in_words(self, what: str = "") -> str:
         """The share, of what, with its interval, and where."""
         low, high = (words.percent(bound) for bound in self.interval)
         return f"{words.percent(self.share)}{what} ({low} to {high}) at {self.placement}"
@@ -173,7 +173,7 @@ def _over_distance(comparisons: Sequence[Comparison], cells: Cells) -> Iterator[
             continue
         said += 1
         where = f"{operation} {_call(near, cells)}" + (f", {rest[-1]}" if len(loads) > 1 else "")
-        yield f"For {where}, {lead.label} takes {lead.told(f' less time than {lead.loser}')};"
+        yield f"For {where}, {lead.label} takes {lead.in_words(f' less time than {lead.loser}')};"
         yield f"over distance {_course(lead, far, cells)}."
 
 
@@ -190,13 +190,13 @@ def _course(near: _Lead, comparison: Comparison, cells: Cells) -> str:
         outcome = {"tie": "they tie", "not resolved": "it is not resolved"}.get(comparison.standing, "cannot tell")
         return f"this does not last: at {place} {outcome} ({comparison.why})"
     if far.winner != near.winner:
-        return f"this turns round: {far.label} takes {far.told(f' less time than {far.loser}')}"
+        return f"this reverses: {far.label} takes {far.in_words(f' less time than {far.loser}')}"
     verb = "becomes"
     if far.interval[1] < near.interval[0]:
         verb = "shrinks to"
     elif far.interval[0] > near.interval[1]:
         verb = "grows to"
-    text = f"its lead {verb} {far.told()}"
+    text = f"its lead {verb} {far.in_words()}"
     if far.floor_share is not None:
         text += f", where {words.percent(min(far.floor_share, 1.0))} of its time is the TCP floor"
     return text

@@ -171,9 +171,9 @@ def spread_of(comparisons: Iterable[Comparison | dict[str, Any]]) -> float | Non
     """The typical SD over blocks of the log ratio of medians in a finished run; None with too few blocks."""
     found = []
     for comparison in comparisons:
-        told = asdict(comparison) if isinstance(comparison, Comparison) else comparison
-        ratios = [ratio for ratio in told["by_block"] if ratio > 0]
-        if told["statistic"] == "median" and len(ratios) >= FEWEST_BLOCKS:
+        fields = asdict(comparison) if isinstance(comparison, Comparison) else comparison
+        ratios = [ratio for ratio in fields["by_block"] if ratio > 0]
+        if fields["statistic"] == "median" and len(ratios) >= FEWEST_BLOCKS:
             found.append(stdev([log(ratio) for ratio in ratios]))
     return median(found) if found else None
 
@@ -227,8 +227,8 @@ def planned_comparisons(plan: Plan) -> int:
 
 
 def _spread(name: str, history: Sequence[RunSummary | dict[str, Any]]) -> tuple[float, str]:
-    told = [run.to_dict() if isinstance(run, RunSummary) else run for run in history]
-    for run in sorted(told, key=lambda run: run.get("name") != name):  # stable: the newest of each kind stays first
+    runs = [run.to_dict() if isinstance(run, RunSummary) else run for run in history]
+    for run in sorted(runs, key=lambda run: run.get("name") != name):  # stable: the newest of each kind stays first
         sd = spread_of(run.get("comparisons", ()))
         if sd:
             return sd, f"run {run['run_id']}"
@@ -249,7 +249,7 @@ def _goal(wanted: float, needed: int | None, for_tie: int | None) -> str:
 def _sentence(repeats: int, spread: str, least: float | None, tie_within: float | None, goal: str) -> str:
     if least is None:
         made = "1 repeat gives" if repeats == 1 else f"{repeats} repeats give"
-        return f"{made} no interval, which takes {FEWEST_BLOCKS}; {goal} {spread}."
+        return f"{made} no interval, which needs {FEWEST_BLOCKS}; {goal} {spread}."
     smaller = "" if tie_within is None else f" (much smaller ones are called a tie within {words.margin(tie_within)})"
     return (
         f"{repeats} repeats find a difference in medians of {words.difference(least)} or more four times in five{smaller}; "

@@ -28,7 +28,7 @@ from orchestrator.record_layout import CLOCKS, KINDS
 from orchestrator.results.manifest import TrialRecord
 from services.python.contract.streams import schedule
 
-COLUMNS = ("kind", "parent", "sender_ns", "sender_clock")  # beside those of `evidence`
+COLUMNS = ("parent", "sender_ns", "sender_clock")  # beside those of `evidence`
 DROPPED = "dropped"
 _REQUEST, _EVENT = KINDS.index("request"), KINDS.index("event")
 _SENDER = CLOCKS.index("responder-monotonic")
@@ -91,6 +91,7 @@ class StreamSamples(Samples):
             },
             in_flight=self.clients,
         )
+        self.recorded = self.rows
 
     @property
     def rows(self) -> int:

@@ -7,6 +7,7 @@ import os
 import shlex
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from orchestrator.analysis import unresolved
 from orchestrator.analysis.cells import summarise_cells
@@ -19,7 +20,8 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import count_before_answer, verdicts
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.experiment.plan import own_work
+from orchestrator.experiment.plan import documents, own_work
+from orchestrator.experiment.plan.plan import Plan
 
 
 def summarise(run: Run) -> RunSummary:
@@ -51,7 +53,7 @@ def summarise(run: Run) -> RunSummary:
         started_at=manifest.started_at,
         ended_at=manifest.ended_at,
         state=manifest.state,
-        verdicts=(*said, *own_work.sentences(plan.stacks, plan.resolved)) if said else (),
+        verdicts=(*said, *_besides(plan, manifest.plan)) if said else (),
         conditions=conditions(evidence),
         cells=cells,
         floors=evidence.floors,
@@ -65,6 +67,12 @@ def summarise(run: Run) -> RunSummary:
         matters=plan.matters,
         manifest_sha256=_manifest_sha256(run),
     )
+
+
+def _besides(plan: Plan, document: dict[str, Any]) -> tuple[str, ...]:
+    """What a reader must know of the stacks whatever was found; `document` is the plan as it is stored."""
+    travelled = documents.sentence(document)
+    return (*([travelled] if travelled else []), *own_work.sentences(plan.stacks, plan.resolved))
 
 
 def _cause_first(said: tuple[str, ...], why: str, place: int) -> tuple[str, ...]:
@@ -81,8 +89,8 @@ def _repeat_command(command: tuple[str, ...], experiment: str, overrides: tuple[
         return shlex.join(command)
     here, file = Path.cwd(), Path(experiment)
     absolute = Path(os.path.normpath(here / file))
-    told = absolute.relative_to(here) if absolute.is_relative_to(here) else Path(file.name)
-    return shlex.join(["orch", "run", str(told), *(part for override in overrides for part in ("--set", override))])
+    shown = absolute.relative_to(here) if absolute.is_relative_to(here) else Path(file.name)
+    return shlex.join(["orch", "run", str(shown), *(part for override in overrides for part in ("--set", override))])
 
 
 def _manifest_sha256(run: Run) -> str:

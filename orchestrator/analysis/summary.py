@@ -16,6 +16,7 @@ from orchestrator.experiment.model.factors import STACK, Value, of_the_call, sho
 from orchestrator.results.documents import sealed
 from orchestrator.shapes import decode_json
 from orchestrator.strict_json import parse_json
+from services.python.contract.limits import Kind
 
 SCHEMA_VERSION = 1
 
@@ -101,6 +102,16 @@ class Strip:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PartSummary:
+    """One part of a cell's samples: a task's first call, say. Right parts of all trials; milliseconds."""
+
+    name: str
+    n: int
+    median: float
+    p99: float | None  # None with too few of them
+
+
+@dataclass(frozen=True, kw_only=True)
 class StreamSummary:
     """What came of a cell's events, all trials together: counts, and milliseconds.
 
@@ -166,6 +177,8 @@ class CellSummary:
     replies: Distribution | None = None  # the right replies alone; None where every request got one, or none did
     timeout: float | None = None  # ms
     planned_trials: int = 0
+    kind: Kind = "call"
+    parts: tuple[PartSummary, ...] = ()  # in their order; empty where samples have none
     stream: StreamSummary | None = None
 
     @property
@@ -185,8 +198,8 @@ class CellSummary:
 
     @property
     def connection(self) -> str:
-        """What is done with connections."""
-        return str(self.factors["connection"])
+        """What is done with connections; empty where there are none."""
+        return str(self.factors["connection"] or "")
 
     @property
     def call(self) -> tuple[Value, ...]:
@@ -322,7 +335,7 @@ class RunSummary:
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # per stack label: versions and settings
     plan: dict[str, Any] = field(default_factory=dict)
     manifest_sha256: str = ""
-    matters: float = 0.05  # a relative difference below this does not matter to whoever asked (0.05: 5 %)
+    matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
     schema_version: int = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:

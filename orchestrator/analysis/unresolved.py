@@ -1,4 +1,4 @@
-"""Where a run answers nothing: why, what was seen all the same, and what would settle it; the cause stands first."""
+"""Where a run answers nothing: why (first), what was measured, and what would settle it."""
 
 from __future__ import annotations
 
@@ -70,15 +70,15 @@ def _cut(cells: Sequence[CellSummary]) -> str:
 
 
 def _cause(asked: Sequence[Comparison], loud: str, matters: float) -> str:
-    told = {c.why: None for c in asked if c.standing == "cannot tell"}
-    if len(told) and all(c.standing == "cannot tell" for c in asked):
-        first, *others = told
+    reasons = {c.why: None for c in asked if c.standing == "cannot tell"}
+    if len(reasons) and all(c.standing == "cannot tell" for c in asked):
+        first, *others = reasons
         more = f", and {words.count(len(others), 'more reason')} below" if others else ""
         return f"Not resolved: {first}{more}."
     open_ones = [c for c in asked if c.standing == "not resolved"]
     if all(_is_within_control(c, matters) for c in open_ones):
         return (
-            "Not resolved: the reference, entered twice, differs from itself by no less than the stacks differ from it."
+            "Not resolved: the reference, entered twice, differs from itself at least as much as the stacks do from it."
         )
     because = _because([c for c in open_ones if not _is_within_control(c, matters)])
     return f"Not resolved, as {loud}: {because}." if loud else f"Not resolved: {because}."
@@ -99,7 +99,7 @@ def _because(reaching: Sequence[Comparison]) -> str:
     if any(agree):
         return f"{blocks} blocks are too few: {across} across 1"
     few = f", and {blocks} blocks are few" if blocks <= _FEW_BLOCKS else ""
-    return f"the {blocks} blocks do not agree on which is quicker{few}"
+    return f"the {blocks} blocks do not agree on which is faster{few}"
 
 
 def _loud(checks: Sequence[CheckResult], hosts: Mapping[str, Description], compared: Container[str | None]) -> str:
@@ -137,7 +137,7 @@ def _medians(cells: Sequence[CellSummary], groups: int) -> list[str]:
         return ["What was seen of each stack stands in the table."] if known else []
     listed = [f"{cell.stack_label} {words.ms(median)}" for cell, median in known]
     more = [f"{len(listed) - _MOST_MEDIANS:,} more in the table"] if len(listed) > _MOST_MEDIANS else []
-    return [f"The medians were nevertheless: {words.listed([*listed[:_MOST_MEDIANS], *more])}."]
+    return [f"The measured medians are: {words.listed([*listed[:_MOST_MEDIANS], *more])}."]
 
 
 def _advice(
@@ -151,9 +151,9 @@ def _advice(
     open_ones = [c for c in asked if c.standing == "not resolved"]
     planned = max([len(c.by_block) for c in asked] + [cell.planned_trials for cell in cells])
     if not open_ones and planned >= FEWEST_BLOCKS:
-        return "More blocks alone do not settle it: see to that first."
+        return "More blocks alone will not settle it: fix that first."
     if open_ones and all(_is_within_control(c, matters) for c in open_ones):
-        return "To narrow it, measure on a quieter machine: a stack must differ by more than the reference from itself."
+        return "To narrow it, measure on a quieter machine: stacks must differ by more than the reference does from itself."
     where = " on a quieter machine" if loud else ""
     compared = sum(1 for c in comparisons if c.statistic == "median" and not c.control)
     needed = power.repeats_to_settle(matters, power.spread_of(comparisons) or power.DEFAULT_SD, compared=compared)
@@ -165,7 +165,7 @@ def _advice(
         )
     if needed <= planned:
         return (
-            f"To narrow it, measure more blocks{where}: `--set repeats={2 * planned}`. At this spread {needed} mostly do "
-            f"where stacks are equal or differ by {words.margin(matters)} or more; what lies between takes more."
+            f"To narrow it, measure more blocks{where}: `--set repeats={2 * planned}`. At this spread {needed} are usually "
+            f"enough where stacks are equal or differ by {words.margin(matters)} or more; differences in between take more."
         )
-    return f"To settle it, four times in five at this spread, measure more blocks{where}: `--set repeats={needed}`."
+    return f"To settle it (four times in five, at this spread), measure more blocks{where}: `--set repeats={needed}`."

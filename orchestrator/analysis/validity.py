@@ -1,4 +1,4 @@
-"""Which cells' numbers are invalid, by the checks that failed: a cell that failed does not disown the others.
+"""Which cells' numbers are invalid, by the checks that failed: a failed cell does not invalidate the others.
 
 A failed check of severity `note` invalidates nothing; one of the whole run (no cell) invalidates every cell.
 """
@@ -48,7 +48,7 @@ def _withheld(comparison: Comparison, invalid: Mapping[str, Sequence[str]]) -> C
 
 
 def is_everywhere(cells: Sequence[CellSummary], invalid: Mapping[str, Sequence[str]]) -> bool:
-    """Whether no cell stands: each that was measured is invalid."""
+    """Whether every cell that was measured is invalid."""
     return bool(invalid) and len(invalid) >= len(_measured(cells, invalid))
 
 
@@ -72,7 +72,7 @@ def sentence(cells: Sequence[CellSummary], checks: Sequence[CheckResult]) -> str
     more = [f"and {len(which) - _MOST_NAMED} more"] if len(which) > _MOST_NAMED else []
     return (
         f"The numbers of {len(invalid)} of {len(measured)} cells are invalid: "
-        f"{'; '.join(which[:_MOST_NAMED] + more)}. The other cells stand."
+        f"{'; '.join(which[:_MOST_NAMED] + more)}. The other cells are valid."
     )
 
 

@@ -1,6 +1,6 @@
 """The sentences that answer the experiment's question, from the same numbers as every table and chart.
 
-What failed comes before what is quick: a latency is read otherwise by someone who knows that one request in a hundred
+What failed comes before what is fast: a latency means something else to a reader who knows that one request in a hundred
 got no reply.
 """
 
@@ -38,7 +38,7 @@ def verdicts(
 ) -> tuple[str, ...]:
     """Failed checks, errors, what factors do, what holds over all groups, then each group and setting, what differs.
 
-    `matters` is the margin of the experiment: what differs by less is not called the quickest of several.
+    `matters` is the margin of the experiment: what differs by less is not called the fastest of several.
     """
     by_id = {cell.id: cell for cell in cells}
     groups: dict[tuple[str, str], list[Comparison]] = {}
@@ -82,7 +82,7 @@ def _failures(cells: Sequence[CellSummary]) -> Iterator[str]:
     for cell in worst[:_MOST_FAILURES]:
         yield f"{_where(cell)}: {cell.stack_label}: {'; '.join(_failure(cell))}."
     if len(worst) > _MOST_FAILURES:
-        yield f"{words.count(len(worst) - _MOST_FAILURES, 'more cell')} had errors, too (see the table)."
+        yield f"{words.count(len(worst) - _MOST_FAILURES, 'more cell')} also had errors (see the table)."
 
 
 def _unsent(cells: Sequence[CellSummary]) -> Iterator[str]:
@@ -92,10 +92,10 @@ def _unsent(cells: Sequence[CellSummary]) -> Iterator[str]:
         why = f" ({words.listed(cell.not_sent_reasons)})" if cell.not_sent_reasons else ""
         yield (
             f"{_where(cell)}: {cell.stack_label}: {words.percent(cell.share_unsent)} of the requests that were due were "
-            f"not sent{why}: its percentiles are of those that were."
+            f"not sent{why}: its percentiles cover only those that were."
         )
     if len(left) > _MOST_FAILURES:
-        yield f"{words.count(len(left) - _MOST_FAILURES, 'more cell')} left requests unsent, too (see the table)."
+        yield f"{words.count(len(left) - _MOST_FAILURES, 'more cell')} also left requests unsent (see the table)."
 
 
 def _share_failed(cell: CellSummary) -> float:
@@ -111,7 +111,7 @@ def _failure(cell: CellSummary) -> Iterator[str]:
     if cell.failed_trials:
         total = len(cell.trials) + cell.failed_trials
         planned = f" ({cell.planned_trials} were planned)" if cell.planned_trials > total else ""
-        yield f"{cell.failed_trials} of {words.count(total, 'trial')} failed as a whole and gave no sample{planned}"
+        yield f"{cell.failed_trials} of {words.count(total, 'trial')} failed entirely and gave no samples{planned}"
 
 
 def _beyond(cell: CellSummary) -> str:
@@ -139,8 +139,8 @@ def _of_group(
 ) -> str:
     """`members` are by the median; `beside` are the group's other statistics and its controls."""
     reference = members[0].reference_label
-    clauses = list(_told(members, cells))
-    if lead := _quickest(members, _envelope(beside), cells, matters):
+    clauses = list(_clauses(members, cells))
+    if lead := _fastest(members, _envelope(beside), cells, matters):
         clauses = [f"{lead}; {clauses[0]}", *clauses[1:]] if clauses else [lead]
     ties = _with(members, "tie")
     if ties:
@@ -156,13 +156,13 @@ def _of_group(
 def _otherwise(members: Sequence[Comparison], beside: Sequence[Comparison]) -> str:
     """Who is faster or slower by p99 or throughput, and is not by the median."""
     by_median = {m.cell: m.standing for m in members}
-    told = []
+    clauses = []
     for statistic, called in _BESIDE_THE_MEDIAN.items():
         found = [c for c in beside if c.statistic == statistic and not c.control and c.standing in ("faster", "slower")]
         gaps = [_gap(c, than=c.reference_label) for c in found if by_median.get(c.cell) not in (None, c.standing)]
         if gaps:
-            told.append(f"by {called}, {words.listed(gaps)}")
-    return "; ".join(told)
+            clauses.append(f"by {called}, {words.listed(gaps)}")
+    return "; ".join(clauses)
 
 
 def _envelope(beside: Sequence[Comparison]) -> float:
@@ -171,21 +171,21 @@ def _envelope(beside: Sequence[Comparison]) -> float:
     return max((abs(log(ratio)) for ratio in controls), default=0.0)
 
 
-def _quickest(members: Sequence[Comparison], envelope: float, cells: dict[str, CellSummary], matters: float) -> str:
-    """Which of three stacks or more is quickest, or between which of them that is open; of two, the comparison says it.
+def _fastest(members: Sequence[Comparison], envelope: float, cells: dict[str, CellSummary], matters: float) -> str:
+    """Which of three stacks or more is fastest, or between which of them that is open; of two, the comparison says it.
 
     Stacks are compared with the reference alone: of two others, one is surely ahead where the intervals of their ratios
     lie apart, or where only one of them is surely ahead of the reference; and then by more than matters, and by more than
     the reference differs from itself.
     """
-    told = sorted((m for m in members if m.interval and m.standing != "cannot tell"), key=_ratio)
-    if len(told) < 2 or all(m.standing == "slower" for m in members):
+    decided = sorted((m for m in members if m.interval and m.standing != "cannot tell"), key=_ratio)
+    if len(decided) < 2 or all(m.standing == "slower" for m in members):
         return ""
     reference = members[0]
-    ratios = {m.cell: (m.interval or (1.0, 1.0)) for m in told} | {reference.reference_cell: (1.0, 1.0)}
-    standings = {m.cell: m.standing for m in told} | {reference.reference_cell: "reference"}
+    ratios = {m.cell: (m.interval or (1.0, 1.0)) for m in decided} | {reference.reference_cell: (1.0, 1.0)}
+    standings = {m.cell: m.standing for m in decided} | {reference.reference_cell: "reference"}
     # By the ratio, as every other clause: a stack that lost blocks has a median of the others.
-    values = {m.cell: _ratio(m) for m in told} | {reference.reference_cell: 1.0}
+    values = {m.cell: _ratio(m) for m in decided} | {reference.reference_cell: 1.0}
     best = min(values, key=lambda cell: (values[cell], by_median(cells[cell])))
     least = max(log(1 + matters), envelope)
     far = [
@@ -195,13 +195,13 @@ def _quickest(members: Sequence[Comparison], envelope: float, cells: dict[str, C
     ahead.sort(key=lambda cell: (values[cell], by_median(cells[cell])))
     labels = [cells[cell].stack_label for cell in ahead]
     if len(ahead) == 1:
-        return f"{labels[0]} is quickest{'' if len(told) == len(members) else ' of those that could be compared'}"
+        return f"{labels[0]} is fastest{'' if len(decided) == len(members) else ' of those that could be compared'}"
     between = [(ratios[best][0] / ratios[cell][1], ratios[best][1] / ratios[cell][0]) for cell in ahead if cell != best]
     if envelope <= log(1 + matters) and all(equivalence.is_within(interval, matters) for interval in between):
-        return f"{words.listed(labels)} are quickest, apart by less than {words.margin(matters)}"
+        return f"{words.listed(labels)} are fastest, less than {words.margin(matters)} apart"
     is_reference = ahead[0] == reference.reference_cell
     shown = "the reference" if is_reference else f"{words.factor(values[ahead[0]])}×"
-    return f"which of {words.listed(labels)} is quickest is not resolved (lowest ratio so far: {labels[0]}, {shown})"
+    return f"which of {words.listed(labels)} is fastest is not resolved (lowest ratio so far: {labels[0]}, {shown})"
 
 
 def _is_ahead(one: str, other: str, ratios: dict[str, Interval], standings: Mapping[str, str]) -> bool:
@@ -222,8 +222,8 @@ def _joined(clauses: Sequence[str]) -> str:
     return " ".join(f"{text if i == 0 else text[0].upper() + text[1:]}." for i, text in enumerate(clauses))
 
 
-def _told(members: Sequence[Comparison], cells: dict[str, CellSummary]) -> Iterator[str]:
-    """Who is faster and who slower than the reference, and what of the quickest one's time is not the stack's."""
+def _clauses(members: Sequence[Comparison], cells: dict[str, CellSummary]) -> Iterator[str]:
+    """Who is faster and who slower than the reference, and what of the fastest one's time is not the stack's."""
     faster = sorted(_with(members, "faster"), key=_ratio)
     slower = sorted(_with(members, "slower"), key=_ratio)
     if not faster + slower:
@@ -284,7 +284,7 @@ def _cannot_tell(members: Sequence[Comparison], reference: str) -> Iterator[str]
         verb = "compares" if len(alike) == 1 else "compare"
         yield f"cannot tell how {words.listed([m.stack_label for m in alike])} {verb} with {reference}: {why}"
         if seen := [f"{m.stack_label} {words.factor(m.ratio)}×" for m in alike if m.ratio is not None]:
-            yield f"seen so far, against {reference}: {', '.join(seen)}"
+            yield f"observed so far, against {reference}: {', '.join(seen)}"
 
 
 def _floor_share(cell: CellSummary) -> str:

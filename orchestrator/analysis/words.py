@@ -1,7 +1,7 @@
-"""Quantities and loads as people read them: the one module for terminal, report, comparisons and checks.
+"""Quantities and loads as people read them, for terminal, report, comparisons and checks alike.
 
-A point is the decimal sign, and commas group digits from a thousand on. A number in running text brings its unit (`ms`,
-`size`); a column of a table has one for all of its rows (`Unit`).
+The decimal sign is a point, and commas group digits from a thousand on. A number in running text carries its unit (`ms`,
+`size`); a column of a table has one unit for all of its rows (`Unit`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,26 @@ OF_KIND: Mapping[Kind, tuple[str, str]] = {
     "codec": ("a codec alone", "codecs alone"),
 }
 """A kind of work, as one and as several."""
+
+OF_SAMPLE: Mapping[Kind, str] = {"call": "request", "task": "task", "stream": "event", "codec": "message"}
+"""What one sample of a kind of work is."""
+
+NOT_OURS = "orch did not start the responder, which tells it nothing"
+"""Why a check cannot tell what the responder's own account would say."""
+
+_OF_CODEC = ("encode", "decode")
+
+
+PARTS_SHOWN = 8
+"""Of a sample's parts, in a table; all of them are in summary.json."""
+
+
+def of_part(kind: Kind, place: int) -> str:
+    """What a part of a sample is called, by its place in it, from 1: `call 1`, `encode`."""
+    if kind == "codec" and place <= len(_OF_CODEC):
+        return _OF_CODEC[place - 1]
+    return f"{'call' if kind == 'task' else 'part'} {place}"
+
 
 _MOST_DECIMALS = 12  # of a bound beside 1, or beside the other bound
 
@@ -123,13 +143,16 @@ def interval_of(interval: Sequence[float]) -> str:
     return VAGUE if is_vague(interval) else f"95 % interval {ms(interval[0])} to {ms(interval[1])}"
 
 
-def of_load(load: Load, kind: Kind = "call") -> str:
+def of_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
     """A load in words, e.g. `1,000 requests, 1 in flight` or `500/s (poisson) for 10 s, at most 250 in flight`.
 
-    Of a stream: `10 s, 5 clients`.
+    With `calls` above 1 it is one of tasks: `1,000 tasks, 1 in flight, each of 3 calls, one after the other`. Of a
+    stream: `10 s, 5 clients`.
     """
     if kind == "stream":
         return f"{load.duration_s:g} s, {count(load.concurrency, 'client')}"
+    if calls > 1:
+        return f"{of_load(load).replace(' request', ' task', 1)}, each of {calls} calls, one after the other"
     ends = []
     if load.requests is not None:
         ends.append(count(load.requests, "request"))

@@ -9,6 +9,7 @@ from typing import Literal
 from typing import Protocol as Interface
 
 from orchestrator.errors import UsageError
+from services.python.contract.limits import Kind
 
 NONE = "none"
 _PYTHON, _FOLDER = "{python}", "{folder}"
@@ -58,8 +59,8 @@ class Parts:
 class End:
     """What a responder and a client have in common: what it adds, omits, needs, refuses, and is set to.
 
-    `refuses` gives the reason for each thing it cannot do, keyed by a connection policy or an operation. `knobs` are the
-    values that it can be told of each setting of the requests, `without_knobs` the reasons why it cannot.
+    `refuses` gives the reason for each thing it cannot do, keyed by a connection policy, an operation or a kind. `knobs`
+    are the values that it can be told of each setting of the requests, `without_knobs` the reasons why it cannot.
     """
 
     name: str
@@ -91,12 +92,14 @@ class Responder(End):
 class Client(End):
     """One client library that asks; `style` says whether its calls block a thread or are awaited.
 
-    `round_trips_to_open` and `transport` where they differ from the protocol's and the responder's.
+    `round_trips_to_open` and `transport` where they differ from the protocol's and the responder's. One of kind `codec` asks
+    nobody: it encodes and decodes the protocol's messages.
     """
 
     style: Literal["sync", "async"]
     round_trips_to_open: int | None = None
     transport: str | None = None
+    kind: Literal["call", "codec"] = "call"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,12 +152,29 @@ class Protocol:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Operation:
+    """What can be asked: its kind of work, its message with the type of each field, and what it can be asked with.
+
+    `resources` are the settings that it takes from a serve line.
+    """
+
+    name: str
+    message: str
+    request: Mapping[str, str]
+    reply: Mapping[str, str]
+    kind: Kind = "call"
+    payloads: tuple[str, ...] = ("none",)
+    resources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Catalogue:
-    """All languages of a folder, the defaults' own first, and all protocols by name, in alphabetical order."""
+    """All languages of a folder, the defaults' own first, all protocols, in alphabetical order, and all operations."""
 
     folder: Path
     languages: Mapping[str, Language]
     protocols: Mapping[str, Protocol]
+    operations: Mapping[str, Operation] = field(default_factory=dict)
 
     def of_role(self, role: str) -> Language:
         """The first language with a program for that role; UsageError when there is none."""

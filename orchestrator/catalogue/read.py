@@ -8,11 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from orchestrator.catalogue.offers import Catalogue, Client, End, Language, Parts, Protocol, Responder
+from orchestrator.catalogue.offers import Catalogue, Client, End, Language, Operation, Parts, Protocol, Responder
 from orchestrator.errors import UsageError
 from orchestrator.strict_json import read_json
 from services.python.contract.manifest import FILE, Manifest, decoded
 from services.python.contract.manifest import Client as ClientOffered
+from services.python.contract.manifest import Operation as OperationOffered
 from services.python.contract.manifest import Protocol as ProtocolOffered
 from services.python.contract.manifest import Responder as ResponderOffered
 from services.python.contract.manifest import Role as RoleOffered
@@ -54,14 +55,39 @@ def read_catalogue(folder: Path) -> Catalogue:
         folder=folder,
         languages={language.name: language for language, _ in spoken},
         protocols={name: _merged(by_name[name]) for name in sorted(by_name)},
+        operations=_operations(spoken),
     )
+
+
+def _operation(offered: OperationOffered) -> Operation:
+    return Operation(
+        name=offered.name,
+        message=offered.message,
+        request=offered.request,
+        reply=offered.reply,
+        kind=offered.kind,
+        payloads=tuple(offered.payloads),
+        resources=tuple(offered.resources),
+    )
+
+
+def _operations(spoken: Iterable[tuple[Language, Manifest]]) -> Mapping[str, Operation]:
+    """What the languages say of operations, which must be the same; the first one's order."""
+    found: dict[str, tuple[Language, Operation]] = {}
+    for language, said in spoken:
+        for offered in said.operations:
+            mine = _operation(offered)
+            first, known = found.setdefault(mine.name, (language, mine))
+            if known != mine:
+                raise _clash(f"operation {mine.name} is not the same for both", first, language)
+    return {name: operation for name, (_, operation) in found.items()}
 
 
 def _read(path: Path) -> Manifest:
     try:
         raw = read_json(path)
         if not isinstance(raw, dict):
-            raise ValueError("it is no JSON object")
+            raise ValueError("it is not a JSON object")
         found = decoded(raw)
         if reason := _fault(found, path.parent.name):
             raise ValueError(reason)
@@ -90,11 +116,16 @@ def _fault(found: Manifest, folder: str) -> str | None:
             for name in (protocol.name, *names):
                 if not _NAME.fullmatch(name):
                     return f"'{name:.40}' is no name: lower case letters, digits, dots, hyphens and underscores are"
-        clients: set[str | None] = {c.name for c in protocol.clients} or {None}
+        clients: set[str | None] = {c.name for c in protocol.clients if c.kind == "call"} or {None}
         if {protocol.sequential, protocol.concurrent} - clients:
-            return f"protocol {protocol.name}'s `sequential` and `concurrent` must each name a client of it"
-    names = [p.name for p in found.protocols]
-    return "it has two protocols of one name" if len(set(names)) < len(names) else None
+            return f"protocol {protocol.name}'s `sequential` and `concurrent` must each name a client of it that asks"
+    for what, names in (
+        ("protocols", [p.name for p in found.protocols]),
+        ("operations", [o.name for o in found.operations]),
+    ):
+        if len(set(names)) < len(names):
+            return f"it has two {what} of one name"
+    return None
 
 
 def _language(found: Manifest) -> Language:
@@ -115,12 +146,12 @@ def _merged(spoken: list[tuple[Language, ProtocolOffered]]) -> Protocol:
     operations = frozenset(operation for _, protocol in spoken for operation in protocol.operations)
     for other, protocol in spoken:
         if protocol.is_floor != first.is_floor:
-            raise _clash(name, "is the floor for one and not for the other", language, other)
+            raise _clash(f"protocol {name} is the floor for one and not for the other", language, other)
     responders = [r for of, p in spoken for r in _responders(of, p, first, operations)]
     clients = [c for of, p in spoken for c in _clients(of, p, first, operations)]
     _refuse_twice(name, "responder", responders)
     _refuse_twice(name, "client", clients)
-    asked = next((p for _, p in spoken if p.clients), None)
+    asked = next((p for _, p in spoken if p.sequential is not None), None)
     if not responders or asked is None:
         missing = "nobody answers" if not responders else "nobody asks"
         raise UsageError(
@@ -161,6 +192,7 @@ def _clients(
             style=end.style,
             round_trips_to_open=protocol.round_trips_to_open if own is None and differs else own,
             transport=end.transport,
+            kind=end.kind,
             **_shared(end, language, protocol, first, operations),
         )
 
@@ -192,12 +224,12 @@ def _refuse_twice(protocol: str, what: str, ends: Iterable[Ended]) -> None:
     seen: dict[str, Ended] = {}
     for end in ends:
         if end.name in seen:
-            raise _clash(protocol, f"has two {what}s '{end.name}'", seen[end.name].language, end.language)
+            raise _clash(f"protocol {protocol} has two {what}s '{end.name}'", seen[end.name].language, end.language)
         seen[end.name] = end
 
 
-def _clash(protocol: str, what: str, one: Language, other: Language) -> UsageError:
+def _clash(what: str, one: Language, other: Language) -> UsageError:
     return UsageError(
-        f"protocol {protocol} {what}: {one.name}/{FILE} and {other.name}/{FILE}",
+        f"{what}: {one.name}/{FILE} and {other.name}/{FILE}",
         hint="one of the two languages must change its manifest",
     )

@@ -34,6 +34,13 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
             tuple(head.format(reference=answer.reference or "reference", unit=unit.name) for head in heads),
             [_cells(row, unit) for row in rows],
         )
+        codecs = [row for row in rows if row.kind == "codec" and row.parts]
+        if codecs:
+            yield ""
+            yield from _codecs(codecs, unit)
+        for row in rows:
+            if row.parts and row.kind != "codec":
+                yield from (f"  {line}" for line in _wrapped(_parts(row, unit), width - 2))
         yield from _streams(rows)
         for why in dict.fromkeys(row.uncompared for row in rows if row.uncompared):
             of = [row.stack for row in rows if row.uncompared == why]
@@ -50,6 +57,32 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     yield from _wrapped(" ".join(notes), width)
     if len(answer.table) > len(shown):
         yield f"... and {len(answer.table) - len(shown):,} more rows in the report"
+
+
+def _codecs(rows: Sequence[Row], unit: words.Unit) -> Iterator[str]:
+    """What codecs alone took to encode and to decode, and how large messages became."""
+    parts = [f"{part.name}, {unit.name}" for part in rows[0].parts]
+    yield from _table(
+        ("stack", *parts, "request, bytes", "reply, bytes", ""),
+        [
+            (
+                row.stack,
+                *(unit.text(part.median) for part in row.parts),
+                *(("-", "-") if row.encoded_bytes is None else (words.number(size, 1) for size in row.encoded_bytes)),
+                "",
+            )
+            for row in rows
+        ],
+    )
+
+
+def _parts(row: Row, unit: words.Unit) -> str:
+    """The medians of a sample's parts: `each task with grpc: call 1 0.31, call 2 0.29 ms (medians)`."""
+    shown = ", ".join(f"{part.name} {unit.text(part.median)}" for part in row.parts[: words.PARTS_SHOWN])
+    more = len(row.parts) - words.PARTS_SHOWN
+    return (
+        f"each {row.kind} with {row.stack}, medians in {unit.name}: {shown}{f', and {more} more' if more > 0 else ''}"
+    )
 
 
 def _wrapped(text: str, width: int) -> Iterator[str]:
@@ -78,7 +111,7 @@ def _has_dash(row: Row) -> bool:
 
 
 def _in(unit: words.Unit, milliseconds: float | None, text: str) -> str:
-    """The number in the column's unit; what stands for it (`> 2 s`) where it is known only to be beyond something."""
+    """The number in the column's unit, or a bound (`> 2 s`) where only that is known."""
     return text or "-" if milliseconds is None else unit.text(milliseconds)
 
 
@@ -93,8 +126,8 @@ def _verdict(row: Row) -> str:
         return f"invalid: {', '.join(row.failed_checks)} failed"
     if not row.verdict:
         return "-"
-    told = _standing(row)
-    return "; ".join((told, *(f"{other.reference}: {_standing(other)}" for other in row.others)))
+    standing = _standing(row)
+    return "; ".join((standing, *(f"{other.reference}: {_standing(other)}" for other in row.others)))
 
 
 def _standing(against: Row | Against) -> str:

@@ -12,7 +12,7 @@ import typer
 from orchestrator.cli.console import console, plain
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.audit.finding import Finding
+    from orchestrator.analysis.audit.assessment import Assessment
 
 _INDENT = "     "
 _MARKS = {
@@ -32,7 +32,7 @@ def command(
 ) -> None:
     """Print claim by claim what the publication's own figures say of it."""
     from orchestrator.analysis.audit import examine
-    from orchestrator.analysis.audit.finding import SEVERITY
+    from orchestrator.analysis.audit.assessment import SEVERITY
     from orchestrator.analysis.audit.read import json_schema_text, read
     from orchestrator.errors import UsageError
 
@@ -46,9 +46,9 @@ def command(
     result = examine(published)
     console.emit(result.to_dict())
     console.result(console.style(result.title, "bold"))
-    shown = [f for f in result.findings if f in result.claims or figures or f.verdict != "supported"]
-    for finding, before in zip(shown, [None, *shown], strict=False):
-        _print(finding, before)
+    shown = [f for f in result.assessments if f in result.claims or figures or f.verdict != "supported"]
+    for assessment, before in zip(shown, [None, *shown], strict=False):
+        _print(assessment, before)
     console.result()
     console.result(", ".join(f"{result.count(verdict)} {verdict}" for verdict in SEVERITY))
     if html is not None:
@@ -58,17 +58,17 @@ def command(
         console.progress(f"written to {html}")
 
 
-def _print(finding: Finding, before: Finding | None) -> None:
+def _print(assessment: Assessment, before: Assessment | None) -> None:
     """A claim once, below it each rule's verdict on it, and its arithmetic a part to a line."""
     from orchestrator.analysis import words
 
-    if before is None or before.claim != finding.claim:
+    if before is None or before.claim != assessment.claim:
         console.result()
-        console.result(plain(finding.claim))
-    mark, style = _MARKS[finding.verdict]
-    console.result(f"  {console.style(mark, style)} {finding.verdict} ({finding.rule})")
+        console.result(plain(assessment.claim))
+    mark, style = _MARKS[assessment.verdict]
+    console.result(f"  {console.style(mark, style)} {assessment.verdict} ({assessment.rule})")
     width = max(60, shutil.get_terminal_size().columns - 1)
-    for part in (*finding.parts, *_in_defence(finding)):
+    for part in (*assessment.parts, *_in_defence(assessment)):
         # Names of rows hold hyphens, and stay whole.
         for line in textwrap.wrap(
             words.unbroken(plain(part)),
@@ -80,7 +80,7 @@ def _print(finding: Finding, before: Finding | None) -> None:
             console.result(line.replace("\u00a0", " "))
 
 
-def _in_defence(finding: Finding) -> list[str]:
+def _in_defence(assessment: Assessment) -> list[str]:
     """How far the figures might be off without an accusation, and what would refute it."""
-    lines = [f"tolerance: {finding.tolerance}"] if finding.tolerance else []
-    return [*lines, f"honest if: {finding.honest_explanation}"] if finding.honest_explanation else lines
+    lines = [f"tolerance: {assessment.tolerance}"] if assessment.tolerance else []
+    return [*lines, f"honest if: {assessment.honest_explanation}"] if assessment.honest_explanation else lines

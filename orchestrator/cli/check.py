@@ -52,17 +52,17 @@ def _print(results: list[CheckResult], names: dict[str, str], *, everything: boo
     """One check on a line; below it the worst cells that did not pass, and what to do about them."""
     by_verdict = {verdict: [r for r in results if r.verdict == verdict] for verdict in reversed(_STYLES)}
     worst = next(verdict for verdict, found in by_verdict.items() if found)
-    told = [*by_verdict["fail"], *by_verdict["warn"], *by_verdict["cannot tell"]]
+    notable = [*by_verdict["fail"], *by_verdict["warn"], *by_verdict["cannot tell"]]
     of_run = len(results) == 1 and results[0].cell is None
     summary = results[0].explanation if of_run else _tally(by_verdict)
     console.result(f"{console.style(f'{worst:<14}', _STYLES[worst])} {results[0].name:<20} {summary}")
-    shown = results if everything else told[: 1 if worst == "cannot tell" else _EXAMPLES]
+    shown = results if everything else notable[: 1 if worst == "cannot tell" else _EXAMPLES]
     if not of_run:
         for result in shown:
             where = names.get(result.cell, result.cell) if result.cell else "the run"
             console.result(f"{_INDENT}{where}: {result.explanation}")
-    if len(shown) < len(told):
-        more = len(told) - len(shown)
+    if len(shown) < len(notable):
+        more = len(notable) - len(shown)
         console.result(f"{_INDENT}... and {more} {'cell' if more == 1 else 'cells'} more; --all shows every cell")
     for action in dict.fromkeys(r.action for r in shown if r.verdict in ("fail", "warn")):
         console.result(f"{_INDENT}-> {action}")

@@ -12,9 +12,11 @@ from orchestrator.analysis.power import describe
 from orchestrator.analysis.words import count, margin
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
+from orchestrator.experiment.plan import documents
 from orchestrator.experiment.plan.contrasts import compared
 from orchestrator.experiment.plan.differences import against_reference
 from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
+from orchestrator.experiment.plan.external import announcements, given
 from orchestrator.experiment.plan.loads import describe_load
 from orchestrator.experiment.plan.machines import PRICES_AS_OF
 from orchestrator.experiment.plan.own_work import added, unread
@@ -57,8 +59,10 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "reference": plan.reference,
         "compared": compared(plan),
         "differs_in": {label: list(parts) for label, parts in against_reference(plan)},
+        "documents": documents.sentence(plan.to_dict()),
         "matters": plan.matters,
         "power": describe(plan, history).to_dict(),
+        "external": announcements(plan),
         "warnings": _warnings(plan, expected.duration_s),
         "plan": plan.to_dict(),
     }
@@ -99,6 +103,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     for what, phrases in (("adds", added(plan.stacks, plan.resolved)), ("unread", unread(plan.stacks, plan.resolved))):
         yield from (f"{what + ':':7} {phrase}" for phrase in phrases)
     yield from _differences(plan)
+    if document["documents"]:
+        yield document["documents"]
     yield f"versions here: {_versions(plan)}"
     yield ""
     yield from table(("placement", "requester", "responder", "distance"), [_placement_row(p) for p in plan.placements])
@@ -113,6 +119,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield f"compared   {compared(plan)}"
     yield f"matters    a difference of {margin(plan.matters)}: stacks that surely differ by less are a tie"
     yield f"hosts      {_hosts(plan, expected['hosts'])}"
+    yield from (f"external   {told}" for told in document["external"])
     if document["terraform"]:
         yield f"terraform  {document['terraform']['sentence']}"
     yield (
@@ -184,7 +191,8 @@ def _placement_row(placement: Placement) -> tuple[str, str, str, str]:
         parts.append(f"{link.loss * 100:.3g} % of packets lost")
     distance = ", ".join(parts) or ("none: one host" if placement.kind == "local" else "the network's own")
     here = "this machine"
-    return placement.name, placement.from_zone or here, placement.to_zone or here, distance
+    there = "an address given" if placement.kind == "external" else here
+    return placement.name, placement.from_zone or here, placement.to_zone or there, distance
 
 
 def _label(plan: Plan, stack_id: str | None) -> str:
@@ -199,7 +207,8 @@ def _versions(plan: Plan) -> str:
 
 def _hosts(plan: Plan, zones: Sequence[str]) -> str:
     if not zones:
-        return f"this machine, pinned {plan.pin}" if plan.pin != "off" else "this machine, not pinned"
+        where = f"this machine, pinned {plan.pin}" if plan.pin != "off" else "this machine, not pinned"
+        return f"{where}; what runs already is not pinned by orch" if given(plan.stacks) else where
     counted = ", ".join(f"{zones.count(zone)} in {zone}" for zone in sorted(set(zones)))
     machine = (
         f"{plan.machine}, no limit on CPU and memory"

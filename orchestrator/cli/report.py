@@ -34,7 +34,7 @@ def command(
         keep(folder, summary)
         path = write_report(summary, out or default_path(summary, WORKSPACE.reports, folder.origin()))
         if (why := folder.why_not_ours()) is not None:
-            console.progress(f"{folder.path}: {why}; so its report is kept apart from those of runs made here")
+            console.progress(f"{folder.path}: {why}; so its report is stored apart from those of runs made here")
         written.append({"run": summary.run_id, "report": str(path)})
         console.result(str(path))
     console.emit({"reports": written})

@@ -68,6 +68,7 @@ def _part(part: Any) -> dict[str, Any]:
         "language": part.language.name,
         "packages": list(part.packages),
         "refuses": dict(part.refuses),
+        "knobs": {name: list(values) for name, values in part.knobs.items()},
         "adds": part.adds,
         "omits": part.omits,
         "settings": dict(part.settings),
@@ -75,7 +76,8 @@ def _part(part: Any) -> dict[str, Any]:
 
 
 def _client(part: Any, protocol: Any) -> dict[str, Any]:
-    return {**_part(part), "style": part.style, "round_trips_to_open": protocol.round_trips(part.name)}
+    opening = protocol.round_trips(part.name) if part.kind == "call" else None
+    return {**_part(part), "kind": part.kind, "style": part.style, "round_trips_to_open": opening}
 
 
 def _lines(protocols: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -93,6 +95,7 @@ def _lines(protocols: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield from table(heads, rows)
     yield ""
     yield "* the default; of clients, 1: with one request in flight, N: with several"
+    yield "= a codec alone: it encodes and decodes the protocol's messages, and asks nobody"
     for protocol in protocols:
         if protocol["is_floor"]:
             yield f"{protocol['name']} is the floor that is measured with every cell; it can be a stack as well"
@@ -110,8 +113,8 @@ def _made_of(protocol: dict[str, Any]) -> str:
     ends = []
     for responder in protocol["responders"]:
         parts = responder["parts"]
-        told = [parts[name] for name in ("framework", "server", "validation") if parts[name] != "none"]
-        ends.append(f"{responder['name']}: {', '.join(told)}")
+        named = [parts[name] for name in ("framework", "server", "validation") if parts[name] != "none"]
+        ends.append(f"{responder['name']}: {', '.join(named)}")
     first = protocol["responders"][0]["parts"]
     codec = first["codec"] if first["bytes_as"] == "raw" else f"{first['codec']}, bytes as {first['bytes_as']},"
     return f"{protocol['name']}: {codec} over {first['transport']}; {'; '.join(ends)}"
@@ -131,9 +134,10 @@ def _own_work(protocols: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def _client_marks(protocol: dict[str, Any]) -> dict[str, str]:
     default = protocol["default_client"]
+    codecs = {client["name"]: "=" for client in protocol["clients"] if client["kind"] == "codec"}
     if default["sequential"] == default["concurrent"]:
-        return {default["sequential"]: "*"}
-    return {default["sequential"]: "*1", default["concurrent"]: "*N"}
+        return {default["sequential"]: "*", **codecs}
+    return {default["sequential"]: "*1", default["concurrent"]: "*N", **codecs}
 
 
 def _names(parts: Sequence[dict[str, Any]], marks: dict[str, str]) -> list[str]:

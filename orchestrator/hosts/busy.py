@@ -96,7 +96,7 @@ def look(proc: Path = _PROC, sleep: Callable[[float], None] = time.sleep) -> Mac
 
 
 def between(before: Reading, after: Reading) -> MachineNow:
-    """What happened between two readings; the time between them is told by the ticks themselves, not by a clock."""
+    """What happened between two readings; the time between them comes from the ticks themselves, not from a clock."""
     used = steal = waiting = None
     if None not in (before.total_ticks, after.total_ticks) and after.total_ticks != before.total_ticks:
         total = _grown(before.total_ticks, after.total_ticks)

@@ -22,7 +22,7 @@ def capture(
 ) -> Completed:
     """Run it with an empty stdin, in a session of its own.
 
-    TimeoutError when it, or what it started and left its output to, goes on for longer than `timeout_s`; ContractBroken
+    TimeoutError when it, or what it started and left its output to, runs for longer than `timeout_s`; ContractBroken
     when it says more than 16 MiB on one of its streams. In both cases, and when an exception comes in between, its group
     is killed.
     """

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import MissingError, OrchError
+from orchestrator.experiment.plan.documents import INSTALL, is_compiler_there
 from orchestrator.experiment.plan.machines import MACHINES
 from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE
 from orchestrator.experiment.providers import PROVIDERS
@@ -19,7 +20,7 @@ from orchestrator.hosts.busy import MEANING, look
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class ProbeResult:
     """One ability. `needed_for` are the providers that cannot do without it; elsewhere it makes things better."""
 
     name: str
@@ -29,7 +30,7 @@ class Finding:
     hint: str = ""
 
 
-def survey(plans: Path, provider: str | None = None) -> list[Finding]:
+def survey(plans: Path, provider: str | None = None) -> list[ProbeResult]:
     """Every finding about this machine; with a provider, also what that provider's own program says it lacks.
 
     A program that looks at this machine is always asked, since that is quick; a cloud only by name, over the network.
@@ -45,7 +46,7 @@ def survey(plans: Path, provider: str | None = None) -> list[Finding]:
     return here
 
 
-def lacking(findings: list[Finding], provider: str) -> list[Finding]:
+def lacking(findings: list[ProbeResult], provider: str) -> list[ProbeResult]:
     """What a provider cannot do without and this machine has not."""
     return [f for f in findings if provider in f.needed_for and not f.is_there]
 
@@ -54,9 +55,9 @@ def _who_needs(ability: str) -> tuple[str, ...]:
     return tuple(p.name for p in PROVIDERS.values() if ability in p.needs)
 
 
-def _python() -> Iterator[Finding]:
+def _python() -> Iterator[ProbeResult]:
     is_new = sys.version_info >= (3, 11)
-    yield Finding(
+    yield ProbeResult(
         name="python",
         is_there=is_new,
         detail=f"{platform.python_implementation()} {platform.python_version()} on {platform.system()} {platform.release()}",
@@ -65,17 +66,17 @@ def _python() -> Iterator[Finding]:
     )
 
 
-def _processor() -> Iterator[Finding]:
+def _processor() -> Iterator[ProbeResult]:
     affinity: Callable[[int], set[int]] | None = getattr(os, "sched_getaffinity", None)  # Linux has it, macOS has not
     cpus = len(affinity(0)) if affinity else os.cpu_count() or 1
-    yield Finding(
+    yield ProbeResult(
         name="cores",
         is_there=cpus > 1,
         detail=f"{cpus} CPU{'s' if cpus > 1 else ''} for this process",
         hint="with one CPU both ends share it, and each slows the other: the results say so",
     )
     can_pin = affinity is not None and shutil.which("taskset") is not None
-    yield Finding(
+    yield ProbeResult(
         name="pinning",
         is_there=can_pin,
         detail="both ends can be pinned to CPUs of their own" if can_pin else "no way to pin a process to a CPU",
@@ -83,11 +84,11 @@ def _processor() -> Iterator[Finding]:
     )
 
 
-def _quiet() -> Finding:
+def _quiet() -> ProbeResult:
     """What else runs here, in a second's look; nothing that a provider cannot do without."""
     now = look()
     signs = now.signs()
-    return Finding(
+    return ProbeResult(
         name="quiet",
         is_there=not signs,
         detail=f"busy right now: {', and '.join(signs)}"
@@ -99,15 +100,15 @@ def _quiet() -> Finding:
     )
 
 
-def _ping() -> Finding:
+def _ping() -> ProbeResult:
     for method, kind in (("unprivileged ICMP socket", socket.SOCK_DGRAM), ("raw ICMP socket", socket.SOCK_RAW)):
         try:
             socket.socket(socket.AF_INET, kind, socket.IPPROTO_ICMP).close()
         except OSError:
             continue
-        return Finding(name="ping", is_there=True, detail=method)
+        return ProbeResult(name="ping", is_there=True, detail=method)
     program = shutil.which("ping")
-    return Finding(
+    return ProbeResult(
         name="ping",
         is_there=program is not None,
         detail=f"the system's {program}" if program else "neither an ICMP socket nor a ping program",
@@ -115,9 +116,9 @@ def _ping() -> Finding:
     )
 
 
-def _tools() -> Iterator[Finding]:
+def _tools() -> Iterator[ProbeResult]:
     terraform = shutil.which("terraform") or shutil.which("tofu")
-    yield Finding(
+    yield ProbeResult(
         name="terraform",
         is_there=terraform is not None,
         detail=terraform or "neither terraform nor tofu is on the PATH",
@@ -126,16 +127,24 @@ def _tools() -> Iterator[Finding]:
     )
     beside = Path(sys.executable).with_name("ansible-playbook")
     ansible = str(beside) if beside.exists() else shutil.which("ansible-playbook")
-    yield Finding(
+    yield ProbeResult(
         name="ansible",
         is_there=ansible is not None,
         detail="ansible-playbook is installed" if ansible else "no ansible-playbook",
         needed_for=_who_needs("ansible"),
         hint="make setup",
     )
+    yield ProbeResult(
+        name="protoc",
+        is_there=is_compiler_there(),
+        detail="grpcio-tools is installed"
+        if is_compiler_there()
+        else "no grpcio-tools, which make a typed message of your own JSON for gRPC and Protocol Buffers",
+        hint=f"{INSTALL}; without it say `document: value`",
+    )
     for program, package in (("ssh", "openssh-client"), ("ssh-keygen", "openssh-client")):
         found = shutil.which(program)
-        yield Finding(
+        yield ProbeResult(
             name=program,
             is_there=found is not None,
             detail=found or f"no {program} on the PATH",
@@ -143,7 +152,7 @@ def _tools() -> Iterator[Finding]:
             hint=f"apt-get install {package}",
         )
     sshd = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
-    yield Finding(
+    yield ProbeResult(
         name="sshd",
         is_there=sshd is not None,
         detail=sshd or "no sshd; emulated hosts are reached through one",
@@ -151,7 +160,7 @@ def _tools() -> Iterator[Finding]:
         hint="apt-get install openssh-server (its service need not run)",
     )
     ip = shutil.which("ip", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
-    yield Finding(
+    yield ProbeResult(
         name="iproute2",
         is_there=ip is not None,
         detail=ip or "no ip program",
@@ -160,9 +169,9 @@ def _tools() -> Iterator[Finding]:
     )
 
 
-def _kernel() -> Iterator[Finding]:
+def _kernel() -> Iterator[ProbeResult]:
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    yield Finding(
+    yield ProbeResult(
         name="root",
         is_there=is_root,
         detail="running as root" if is_root else "not running as root, which namespaces need",
@@ -170,14 +179,14 @@ def _kernel() -> Iterator[Finding]:
         hint="as root: sudo .venv/bin/orch run ...",
     )
     has_netem = _has_netem()
-    yield Finding(
+    yield ProbeResult(
         name="netem",
         is_there=has_netem,
         detail="the kernel emulates distance" if has_netem else "not in this kernel: a user-space link does it",
         hint="nothing to do; with netem the emulated distance is steadier",
     )
     has_tun = Path("/dev/net/tun").exists()
-    yield Finding(
+    yield ProbeResult(
         name="tun",
         is_there=has_tun,
         detail="/dev/net/tun" if has_tun else "no /dev/net/tun",
@@ -185,7 +194,7 @@ def _kernel() -> Iterator[Finding]:
         hint="modprobe tun; in a container: --device /dev/net/tun",
     )
     version = _cgroup_version()
-    yield Finding(
+    yield ProbeResult(
         name="cgroup",
         is_there=version is not None,
         detail=f"version {version}" if version else "no control groups: a machine's size cannot be emulated",
@@ -207,10 +216,10 @@ def _cgroup_version() -> int | None:
     return 1 if mounts.exists() and " cgroup " in mounts.read_text() else None
 
 
-def _browser() -> Finding:
+def _browser() -> ProbeResult:
     names = ("chromium", "chromium-browser", "google-chrome", "chrome")
     found = next((path for name in names if (path := shutil.which(name))), None)
-    return Finding(
+    return ProbeResult(
         name="chromium",
         is_there=found is not None,
         detail=found or "none; only the tests of the report want it",
@@ -218,27 +227,27 @@ def _browser() -> Finding:
     )
 
 
-def _provider(provider: str) -> Finding:
+def _provider(provider: str) -> ProbeResult:
     """What the provider's own program says: the same question that `orch run` asks before it makes anything."""
     from orchestrator.hosts.provision.infra import Infra
 
     try:
         Infra(provider).check()
     except MissingError as error:
-        return Finding(
+        return ProbeResult(
             name=f"provider {provider}",
             is_there=False,
             detail=error.message,
             needed_for=(provider,),
             hint=error.hint or "",
         )
-    return Finding(name=f"provider {provider}", is_there=True, detail="ready", needed_for=(provider,))
+    return ProbeResult(name=f"provider {provider}", is_there=True, detail="ready", needed_for=(provider,))
 
 
-def _controller() -> Finding:
+def _controller() -> ProbeResult:
     """The address from which the hosts are reached: nothing is assumed, so it must be given."""
     named = os.environ.get("ORCH_CONTROLLER_CIDR")
-    return Finding(
+    return ProbeResult(
         name="controller",
         is_there=bool(named),
         detail=f"SSH is opened to {named}"
@@ -249,7 +258,7 @@ def _controller() -> Finding:
     )
 
 
-def _cloud(provider: str, plans: Path) -> list[Finding]:
+def _cloud(provider: str, plans: Path) -> list[ProbeResult]:
     """What the cloud says of the hosts that the current plan needs, or else of a usual pair."""
     from orchestrator.hosts.provision.infra import Infra
 
@@ -257,12 +266,12 @@ def _cloud(provider: str, plans: Path) -> list[Finding]:
     try:
         found = Infra(provider).findings(hosts)
     except OrchError as error:
-        lost = Finding(
+        lost = ProbeResult(
             name=provider, is_there=False, detail=error.message, needed_for=(provider,), hint=error.hint or ""
         )
         return [lost]
     return [
-        Finding(
+        ProbeResult(
             name=f"{provider} {f['name']}", is_there=f["ok"], detail=f["what"], needed_for=(provider,), hint=f["hint"]
         )
         for f in found

@@ -102,7 +102,7 @@ def can_look() -> bool:
 
 
 def started_at(pid: int) -> str | None:
-    """When the process of that id started, in the system's own words, so that a reused id is told apart; None if gone.
+    """When the process of that id started, as the system gives it, so that a reused id can be recognised; None if gone.
 
     On Linux it is in clock ticks since the boot, and names the boot.
     """
@@ -179,7 +179,7 @@ def end(find: Callable[[], Iterable[Known]], steps: Steps = ENDING, *, group: bo
     left = list(find())
     for place, (number, patience_s) in enumerate(steps):
         signalled: set[Known] = set()
-        began_s, has_told = time.monotonic(), False
+        began_s, is_announced = time.monotonic(), False
         while left:
             for process in set(left) - signalled:
                 process.signal(number, group=group)
@@ -188,8 +188,8 @@ def end(find: Callable[[], Iterable[Known]], steps: Steps = ENDING, *, group: bo
             waited_s = time.monotonic() - began_s
             if waited_s >= patience_s:
                 break
-            if waited_s >= min(_SILENT_S, patience_s / 2) and not has_told:
-                has_told = True
+            if waited_s >= min(_SILENT_S, patience_s / 2) and not is_announced:
+                is_announced = True
                 _LOG.info("%s", _waiting_for(left, steps, place))
             time.sleep(_LOOK_S)  # they are not ours to wait on: their parent was killed
             left = list(find())

@@ -37,7 +37,12 @@ class Baselines:
         self._placement = placement
         self._block = block
         self._attempt = attempt
-        self._floors = floors.floors(cells, context.sizes)
+        external = [context.stacks[cell.stack].external for cell in cells]
+        launched = [cell for cell, given in zip(cells, external, strict=True) if given is None]
+        self._floors = floors.floors(launched, context.sizes)
+        # One machine answers all stacks of a placement; where orch starts none of them, it is the one that was given.
+        self._given = None if launched else next((given.host for given in external if given is not None), None)
+        self._is_wanted = any(cell.kind != "codec" for cell in cells)  # under a codec alone there is no network
         self._taken = 0
         self._rtt_s = 0.0
         self._last_s = float("-inf")
@@ -45,10 +50,15 @@ class Baselines:
     @property
     def are_due(self) -> bool:
         """Whether the last look is a minute old."""
-        return self._context.clock.monotonic_s() - self._last_s >= EVERY_S
+        return self._is_wanted and self._context.clock.monotonic_s() - self._last_s >= EVERY_S
 
     def take(self, moment: Moment) -> None:
-        """Ping, then exchange as many bytes as the cells do; what cannot be had becomes a warning of the run."""
+        """Ping, then exchange as many bytes as the cells do; what cannot be had becomes a warning of the run.
+
+        Nothing where none of the cells has a network under it.
+        """
+        if not self._is_wanted:
+            return
         pair = self._context.hosts.pair(self._placement)
         one = Pair((pair.requesters[0],), pair.responder, pair.requester_cpus, pair.responder_cpus)
         self._ping(one, moment)
@@ -72,7 +82,8 @@ class Baselines:
         except (TimeoutError, ValueError, TypeError, OSError) as error:
             self._context.refuse_to_go_on_without_hosts()
             self._context.without_ping.add(placement)
-            self._context.warn(f"no ping from {host.name} to {pair.responder.address}: {error}; the floor is tcp alone")
+            left = "the floor is tcp alone" if self._floors else "the floor is what TCP itself says of its connections"
+            self._context.warn(f"no ping from {host.name} to {self._pinged(pair)}: {error}; {left}")
             return
         self._rtt_s = min((row.received_ns - row.sent_ns for row in rows if row.is_ok), default=0) / 1e9
         self._note(
@@ -91,10 +102,13 @@ class Baselines:
             )
         )
 
+    def _pinged(self, pair: Pair) -> str:
+        return self._given or pair.responder.address
+
     def _ask_ping(self, pair: Pair, record: PurePosixPath, count: int) -> PingDone:
         """Ping, and its `done` line; ValueError says why there is none, TimeoutError that none came."""
         # Back to back: on one machine a pause of 10 ms lets the CPU's caches go cold, and the ping is slower than tcp.
-        request = Ping(address=pair.responder.address, record=str(record), count=count, interval_s=0.0, size=PING_BYTES)
+        request = Ping(address=self._pinged(pair), record=str(record), count=count, interval_s=0.0, size=PING_BYTES)
         with self._context.interrupts.waiting():
             done = ping(pair.requesters[0], request, cpus=pair.requester_cpus, patience_s=_PING_TIMEOUT_S)
         if not done.received:

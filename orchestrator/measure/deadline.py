@@ -32,10 +32,15 @@ class Deadline:
     _lines: int = 0
 
     @property
+    def _longest_s(self) -> float:
+        """How long a sample may take: the time-out is one call's."""
+        return self.ask.timeout_s * self.ask.calls
+
+    @property
     def next_line_s(self) -> float:
         """How long the next line may take, seconds."""
         spare_s = self.ready_s if self.stage == "check" else _SPARE_S
-        return self.ask.timeout_s + spare_s
+        return self._longest_s + spare_s
 
     @property
     def at_most_s(self) -> float | None:
@@ -44,7 +49,7 @@ class Deadline:
             return 3 * self.next_line_s
         if self.ask.load.duration_s is None:
             return None
-        return self.ask.warmup.at_most_s + self.ask.load.duration_s + 2 * self.ask.timeout_s + _SPARE_S
+        return self.ask.warmup.at_most_s + self.ask.load.duration_s + 2 * self._longest_s + _SPARE_S
 
     def heard(self, line: Line, now_s: float) -> bool:
         """Take a line in, heard at `now_s`; whether to wait for another."""

@@ -9,7 +9,7 @@ from typing import Any
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready
 
-# What `services.python.programs.describe` says of a host and may differ between two looks at an unchanged one.
+# What `services.python.programs.describe` says of a host and may differ between two readings of an unchanged one.
 VOLATILE = frozenset(
     {"counters", "load_average", "uptime_s", "boot_id", "monotonic_ns", "wall_ns", "clock", "metadata"}
 )

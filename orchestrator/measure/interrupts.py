@@ -130,7 +130,7 @@ class Interrupts:
 
 @contextmanager
 def without_terminal() -> Iterator[None]:
-    """While this block lasts, a terminal that closes ends nothing: what takes things down goes on to its end."""
+    """While this block lasts, a terminal that closes ends nothing: teardown runs to its end."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         yield

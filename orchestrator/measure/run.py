@@ -20,6 +20,7 @@ from orchestrator.errors import (
     TrialsFailed,
     UsageError,
 )
+from orchestrator.experiment.plan.external import announcements
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.base import HostLost
 from orchestrator.hosts.lifecycle import Deployment, Receipt
@@ -36,6 +37,7 @@ from orchestrator.measure.smoke import smoke
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
 from services.python.contract.description import Description
+from services.python.contract.lines import Schema
 
 if TYPE_CHECKING:
     from orchestrator.analysis.answer import Answer
@@ -164,7 +166,7 @@ def _run(
     part.note(folder.id)
     try:
         with Interrupts() as interrupts:
-            # Whoever ends this run from outside (`orch teardown RUN`) must find the process that holds it.
+            # A command that ends this run from outside (`orch teardown RUN`) must find the process that holds it.
             folder.append({"event": SESSION, "pid": os.getpid(), "started": started_at(os.getpid())})
             context = RunContext(plan=plan, folder=folder, clock=clock, interrupts=interrupts, listener=listener)
             deployment = open_deployment(plan, folder, workspace)
@@ -207,12 +209,14 @@ class Run:
         self._context.listener.progress(f"run {self._folder.path}")
         self._context.interrupts.allow(self._context.plan.limits.wall_s)
         self._warn_of_others()
+        for told in announcements(self._context.plan):
+            self._context.listener.progress(told)
         try:
             stages.walk(steps, self._begin)
         except HostLost as error:
             lost = ProvisionError(
                 f"lost: {error}; {KEPT}",
-                hint=f"`orch run --resume {self._folder.id}` goes on, where the hosts are the same or can be made the same",
+                hint=f"`orch run --resume {self._folder.id}` continues, if the hosts are the same or can be made the same",
             )
             raise self._explained(lost) from error
         except OutOfTime as error:
@@ -265,8 +269,9 @@ class Run:
             self._deployment.provision()
 
     def _deploy(self) -> None:
-        """Hand the hosts over, describe them, and bring the payloads to who asks."""
+        """Hand the hosts over, describe them, bring the payloads to who asks, and the schemas of documents to all."""
         from orchestrator.experiment import materialise
+        from orchestrator.experiment.plan.documents import write_schemas
 
         context, plan = self._context, self._context.plan
         with context.interrupts.waiting():
@@ -274,7 +279,7 @@ class Run:
             facts = {host.name: host.facts() for host in context.fleet.hosts()}
         self._refuse_another_environment(facts)
         fleet = context.fleet.describe()
-        hosts = {name: asdict(told) for name, told in facts.items()}
+        hosts = {name: asdict(described) for name, described in facts.items()}
         self._folder.append({"event": "fleet", "fleet": fleet, "hosts": hosts})
         for warning in fleet.get("warnings", ()):
             context.warn(warning)
@@ -284,6 +289,12 @@ class Run:
             for host in requesters.values():
                 with context.interrupts.waiting():
                     context.payload_paths[file.operation] = str(host.put(path, path.name))
+        for operation, (path, sha256) in write_schemas(plan, files).items():
+            with context.interrupts.waiting():
+                context.schemas[operation] = {
+                    host.name: Schema(path=str(host.put(path, path.name)), sha256=sha256)
+                    for host in context.fleet.hosts()
+                }
 
     def _refuse_another_environment(self, facts: dict[str, Description]) -> None:
         before = self._folder.journal_state().hosts

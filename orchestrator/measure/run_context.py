@@ -9,6 +9,7 @@ from typing import Protocol
 
 from orchestrator.clock import Clock
 from orchestrator.experiment.model.factors import OF_THE_CALL, Factor, knobs
+from orchestrator.experiment.plan.documents import FACTOR, TYPED, plan_way
 from orchestrator.experiment.plan.loads import clients
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.experiment.read.units import format_rate
@@ -17,7 +18,7 @@ from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.trial import Ask, Bench, OnProgress
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.lines import Failure
-from services.python.contract.lines import Load, Payload
+from services.python.contract.lines import Load, Payload, Schema
 from services.python.contract.requester_lines import Progress
 
 
@@ -45,9 +46,10 @@ class RunContext:
     listener: Listener
     fleet: Fleet | None = None
     payload_paths: dict[str, str] = field(default_factory=dict)  # on the requesters' hosts, by operation id
+    schemas: dict[str, dict[str, Schema]] = field(default_factory=dict)  # by operation id, and the host they lie on
     sizes: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # body bytes by `Cell.exchange`
     broken: dict[tuple[str, ...], Failure] = field(default_factory=dict)  # smoke failures by `Cell.exchange`
-    pings: dict[str, int] = field(default_factory=dict)  # how many a look takes, by placement
+    pings: dict[str, int] = field(default_factory=dict)  # how many a reading takes, by placement
     without_ping: set[str] = field(default_factory=set)  # placements whose ends cannot ping each other
     checked_after_s: float = 0.0  # the slowest requester's way from trial to checked
 
@@ -89,6 +91,7 @@ class RunContext:
     def ask(self, cell: Cell, seed: int, *, smoke: bool = False) -> Ask:
         """The trial of a cell; with `smoke` no request is measured, only checked."""
         stack, operation = self.stacks[cell.stack], self.operations[cell.operation]
+        is_typed = plan_way(self.plan, stack.id, operation.id, cell.factors.get(FACTOR)) == TYPED
         return Ask(
             protocol=stack.protocol,
             responder=stack.responder,
@@ -100,7 +103,11 @@ class RunContext:
             warmup=cell.warmup,
             timeout_s=cell.timeout_s,
             seed=seed,
+            calls=cell.calls,
             knobs=knobs(cell.factors),
+            schemas=self.schemas[operation.id] if is_typed else None,
+            kind=cell.kind,
+            external=stack.external,
         )
 
     def label(self, cell: Cell) -> str:
@@ -108,7 +115,7 @@ class RunContext:
         words = [self.stacks[cell.stack].label, self.operations[cell.operation].label]
         if len(self.plan.placements) > 1:
             words.append(self.placements[cell.placement].name)
-        words += [factor.tag(cell.factors[factor.name]) for factor in self.varied]
+        words += [factor.tag(cell.factors[factor.name]) for factor in self.varied if self._applies(factor, cell)]
         if len({c.load.concurrency for c in self.plan.cells}) > 1:
             is_stream = cell.kind == "stream"
             words.append(clients(cell.load.concurrency) if is_stream else f"{cell.load.concurrency} in flight")
@@ -127,6 +134,12 @@ class RunContext:
         if text not in self.folder.journal_state().warnings:
             self.folder.append({"event": "warning", "text": text})
             self.listener.warning(text)
+
+    def _applies(self, factor: Factor, cell: Cell) -> bool:
+        """Whether the factor is anything to this cell: how a document travels is nothing to one without Protocol Buffers."""
+        return (
+            factor.name != FACTOR or plan_way(self.plan, cell.stack, cell.operation, cell.factors[FACTOR]) is not None
+        )
 
     def _path_of(self, operation: Operation) -> dict[str, str]:
         path = self.payload_paths.get(operation.id)

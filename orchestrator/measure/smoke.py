@@ -16,7 +16,7 @@ def smoke(context: RunContext) -> None:
     """Try each exchange once (stack, operation, and what decides how its bodies look), where the plan first has it.
 
     What works tells its body sizes, which choose the floors; what does not is reported, its cells count as failed, and
-    the others go on.
+    the others continue.
     """
     exchanges: dict[tuple[str, ...], Cell] = {}
     for cell in context.plan.cells:

@@ -33,7 +33,7 @@ STAGES: tuple[Stage, ...] = (
 
 
 def walk(steps: Mapping[str, Callable[[], None]], begin: Callable[[Stage], None]) -> None:
-    """Make every stage in order; `begin` is told of each before it is made.
+    """Make every stage in order; `begin` is called for each before it is made.
 
     After a failure only the stages that are `always` made follow, and then the first failure is raised, with the later
     ones as notes; but a failed teardown comes first: what is left may cost money.

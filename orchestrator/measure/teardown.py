@@ -93,7 +93,7 @@ def end(workspace: Workspace, run: str) -> Ending:
 
 
 def end_what_is_up(workspace: Workspace) -> list[Ending]:
-    """End every deployment that is up and what the latest run left on this machine; a run that goes on is left alone."""
+    """End every deployment that is up and what the latest run left on this machine; a run in progress is left alone."""
     up = [intent.run_id for intent in _registry(workspace).standing()]
     newest = latest_of_ours(workspace.results)
     latest = [newest.id] if newest is not None and newest.id not in _deployed(workspace) else []
@@ -101,7 +101,7 @@ def end_what_is_up(workspace: Workspace) -> list[Ending]:
 
 
 def end_all(workspace: Workspace) -> list[Ending]:
-    """End what every run has left, and everything else that carries our label; a run that goes on is left alone."""
+    """End what every run has left, and everything else that carries our label; a run in progress is left alone."""
     every = dict.fromkeys(
         [*(f.id for f in runs(workspace.results) if f.is_ours), *(i.run_id for i in _intents(workspace))]
     )

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TypeVar
 
 from orchestrator import lines
-from orchestrator.catalogue.offers import Language
 from orchestrator.catalogue.read import protocols
 from orchestrator.clock import Clock
+from orchestrator.experiment.plan.plan import External
 from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
 from orchestrator.measure.deadline import Deadline
 from orchestrator.measure.interrupts import Interrupts
+from orchestrator.measure.target import (
+    READY_S,
+    Given,
+    Launched,
+    NoTarget,
+    Target,
+    TrialFailed,
+    names_of_catalogue,
+    of_contract,
+)
 from orchestrator.results.lines import Failure
-from services.python.contract.limits import Policy
-from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.contract.limits import Kind, Policy
+from services.python.contract.lines import Load, Payload, Schema, Trial, Warmup
+from services.python.contract.lines import Target as Told
 from services.python.contract.requester_lines import Checked, Done, Failed, Progress
-from services.python.contract.responder_lines import Ready, Serve, Stats
-from services.python.contract.strict import Line
+from services.python.contract.responder_lines import Ready, Stats
 
-READY_S = 90.0  # a fifth of a core needs 10 s for the first import of the ten packages
-STATS_S = 15.0
-
-Heard = TypeVar("Heard", bound=Line)
 OnProgress = Callable[[Progress], None]
 
 
@@ -45,17 +49,15 @@ class Ask:
     warmup: Warmup = field(default_factory=Warmup)
     timeout_s: float = 30.0
     seed: int = 0
+    calls: int = 1
     knobs: dict[str, str] = field(default_factory=dict)
+    schemas: Mapping[str, Schema] | None = None  # of its typed document, by the host that it lies on
+    kind: Kind = "call"
+    external: External | None = None  # who answers; a responder is started where it is None
 
-
-class TrialFailed(Exception):
-    """The trial gave no samples that count; `stage` is where it ended, `kind` a short word for why."""
-
-    def __init__(self, stage: str, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.stage = stage
-        self.kind = kind
-        self.message = message
+    def schema_on(self, host: Host) -> Schema | None:
+        """What that host's end is told of the document's message; None where no document travels typed."""
+        return None if self.schemas is None else self.schemas[host.name]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +105,17 @@ class Bench:
         with a process becomes the outcome's failure; HostLost and Interrupted go on to the caller, and no process is
         left in any case.
         """
-        return _Making(bench=self, ask=ask, pair=pair, name=name).run(start_lead_s)
+        target = _target(ask, pair, self.interrupts)
+        return _Making(bench=self, ask=ask, pair=pair, name=name, target=target).run(start_lead_s)
+
+
+def _target(ask: Ask, pair: Pair, interrupts: Interrupts) -> Target:
+    """Who is to answer the trial."""
+    if ask.kind == "codec":
+        return NoTarget()
+    if ask.external is not None:
+        return Given(host=ask.external.host, port=ask.external.port, is_anonymous=ask.external.is_anonymous)
+    return Launched(ask=ask, pair=pair, interrupts=interrupts)
 
 
 @dataclass(kw_only=True)
@@ -114,13 +126,12 @@ class _Making:
     ask: Ask
     pair: Pair
     name: str
-    identity: str = field(default_factory=lambda: secrets.token_hex(8))
-    ready: Ready | None = None
+    target: Target
+    told: Told | None = None
     stats_before: Stats | None = None
     stats: Stats | None = None
     parts: tuple[Part, ...] = ()
     checked_after_s: float = 0.0
-    responder: Process | None = None
     requesters: list[Process] = field(default_factory=list)
 
     def run(self, start_lead_s: float | None) -> Outcome:
@@ -129,12 +140,13 @@ class _Making:
         with ExitStack() as processes:
             try:
                 self._start(processes)
-                self._await_ready()
+                self.told = self.target.await_ready()
+                self.stats_before = self.target.stats("start")
                 self._ask(start_lead_s)
-                self.stats = self._ask_stats("measure")
+                self.stats = self.target.stats("measure")
                 self._refuse_if_nothing_succeeded()
             except TrialFailed as error:
-                cause = self._cause(error)
+                cause = self.target.cause(error)
                 processes.close()  # only the dead have said their last words
                 failure = Failure(
                     stage=cause.stage, kind=cause.kind, message=cause.message, last_words=self._last_words()
@@ -143,7 +155,7 @@ class _Making:
             started_wall_ns=started_wall_ns,
             ended_wall_ns=self.bench.clock.wall_ns(),
             elapsed_s=self.bench.clock.monotonic_s() - started_s,
-            ready=self.ready,
+            ready=self.target.ready,
             stats_before=self.stats_before,
             stats=self.stats,
             parts=self.parts,
@@ -151,87 +163,16 @@ class _Making:
             failure=failure,
         )
 
-    def _cause(self, error: TrialFailed) -> TrialFailed:
-        """The failure; where the responder has died, that, and how: what the requester saw only follows from it."""
-        is_told = error.kind == "protocol" or (error.stage == "start" and error.kind != "responder-died")
-        try:
-            if is_told or self.responder is None or self._has_line_or_lives(self.responder):
-                return error
-        except ContractBroken as broken:
-            return TrialFailed(error.stage, "protocol", f"the responder was ended: {broken}")
-        how = _ending(self.responder.end())
-        seen = "" if error.kind == "responder-died" else f"; {error.message}"
-        return TrialFailed(error.stage, "responder-died", f"the responder died ({how}){seen}")
-
-    @staticmethod
-    def _has_line_or_lives(process: Process) -> bool:
-        try:
-            return process.read(0) is not None
-        except TimeoutError:
-            return True
-
     def _start(self, processes: ExitStack) -> None:
-        """Start both ends at once, so that their imports overlap. Requesters wait for the trial on their stdin."""
-        answers, asks = self._languages()
-        host = self.pair.responder
-        serve = Serve(
-            protocol=self.ask.protocol,
-            implementation=self.ask.responder,
-            host=host.address,
-            identity=self.identity,
-            knobs=self.ask.knobs,
-        )
-        self.responder = host.start(answers.argv("respond", host), cpus=self.pair.responder_cpus)
-        processes.callback(self.responder.end)
-        self._send(self.responder, serve.to_json(), "start")
+        """Start all ends at once, so that their imports overlap. Requesters wait for the trial on their stdin."""
+        with names_of_catalogue():
+            asks = protocols()[self.ask.protocol].client(self.ask.client).language
+        processes.callback(self.target.end)
+        self.target.start()
         for host in self.pair.requesters:
             requester = host.start(asks.argv("request", host), cpus=self.pair.requester_cpus)
             processes.callback(requester.end)
             self.requesters.append(requester)
-
-    def _languages(self) -> tuple[Language, Language]:
-        """Whose programs answer and ask; TrialFailed when the catalogue no longer has what the plan had."""
-        try:
-            protocol = protocols()[self.ask.protocol]
-            return protocol.responder(self.ask.responder).language, protocol.client(self.ask.client).language
-        except KeyError as error:
-            raise TrialFailed(
-                "start", "unknown", f"nothing here is called {error.args[0]!r}; `orch services` lists what there is"
-            ) from error
-
-    def _await_ready(self) -> None:
-        text = self._responder_line("start", READY_S, "the responder was not ready")
-        ready = _of_contract(lines.ready, text, "start")
-        if ready.identity != self.identity:
-            raise TrialFailed("start", "identity", "the responder answers with another identity than it was given")
-        self.ready = ready
-        self.stats_before = self._ask_stats("start")
-
-    def _ask_stats(self, stage: str) -> Stats:
-        assert self.responder is not None  # noqa: S101 - narrows the type
-        self._send(self.responder, "stats", stage)
-        text = self._responder_line(stage, STATS_S, "the responder did not answer `stats`")
-        return _of_contract(lines.stats, text, stage)
-
-    @staticmethod
-    def _send(responder: Process, line: str, stage: str) -> None:
-        try:
-            responder.send(line)
-        except BrokenPipeError:
-            raise TrialFailed(stage, "responder-died", "the responder died") from None
-
-    def _responder_line(self, stage: str, timeout_s: float, complaint: str) -> str:
-        assert self.responder is not None  # noqa: S101 - narrows the type
-        try:
-            with self.bench.interrupts.waiting():
-                line = self.responder.read(timeout_s)
-        except TimeoutError:
-            raise TrialFailed(stage, "responder-hung", f"{complaint} within {timeout_s:g} s") from None
-        except ContractBroken as error:
-            raise TrialFailed(stage, "protocol", f"the responder was ended: {error}") from None
-        if line is None:
-            raise TrialFailed(stage, "responder-died", "the responder died")
-        return line
 
     def _ask(self, start_lead_s: float | None) -> None:
         """Hand every requester its trial, and wait until all are done."""
@@ -241,7 +182,7 @@ class _Making:
         for number, (host, requester) in enumerate(zip(self.pair.requesters, self.requesters, strict=True)):
             records.append(host.workspace / f"{self.name}-r{number}.timings")
             try:
-                requester.send(self._trial(records[-1], number, start_at).to_json())
+                requester.send(self._trial(host, records[-1], number, start_at).to_json())
             except BrokenPipeError:
                 raise TrialFailed("check", "requester-died", f"the requester on {host.name} died") from None
         answers = self._listen_to_all()
@@ -251,11 +192,10 @@ class _Making:
             for host, record, (checked, done, _) in zip(self.pair.requesters, records, answers, strict=True)
         )
 
-    def _trial(self, record: PurePosixPath, number: int, start_at: int | None) -> Trial:
+    def _trial(self, host: Host, record: PurePosixPath, number: int, start_at: int | None) -> Trial:
         ask = self.ask
-        assert self.ready is not None  # noqa: S101 - narrows the type
         return Trial(
-            target=Target(host=self.pair.responder.address, port=self.ready.port, identity=self.identity),
+            target=self.told,
             protocol=ask.protocol,
             client=ask.client,
             operation=ask.operation,
@@ -266,8 +206,10 @@ class _Making:
             warmup=ask.warmup,
             timeout_s=ask.timeout_s,
             seed=ask.seed + number,
+            calls=ask.calls,
             start_at_unix_ns=start_at,
             knobs=ask.knobs,
+            schema=ask.schema_on(host),
         )
 
     def _listen_to_all(self) -> list[tuple[Checked | None, Done, float]]:
@@ -303,7 +245,7 @@ class _Making:
                 raise TrialFailed(deadline.stage, "protocol", f"the requester was ended: {error}") from None
             if text is None:
                 raise TrialFailed(deadline.stage, "requester-died", "the requester died")
-            line, now_s = _of_contract(lines.requesters, text, deadline.stage), self.bench.clock.monotonic_s()
+            line, now_s = of_contract(lines.requesters, text, deadline.stage), self.bench.clock.monotonic_s()
             match line:
                 case Checked():
                     checked, checked_at_s = line, now_s
@@ -331,22 +273,8 @@ class _Making:
                 raise TrialFailed("measure", kind, f"not one request succeeded: {example}")
 
     def _last_words(self) -> str:
-        ends = [("responder", self.responder), *(("requester", r) for r in self.requesters)]
-        words = [(who, process.last_words()) for who, process in ends if process is not None]
+        words = [("responder", self.target.last_words()), *(("requester", r.last_words()) for r in self.requesters)]
         return "\n".join(f"{who}: {text}" for who, text in words if text)
-
-
-def _ending(status: int) -> str:
-    """An exit status in words; a negative one is a signal."""
-    return f"exit status {status}" if status >= 0 else f"killed by signal {-status}"
-
-
-def _of_contract(read: Callable[[str], Heard], text: str, stage: str) -> Heard:
-    """A line as its type, whatever is done with it; TrialFailed when it is none of the contract."""
-    try:
-        return read(text)
-    except ValueError as error:
-        raise TrialFailed(stage, "protocol", str(error)) from error
 
 
 def _window_s(done: Done) -> float:

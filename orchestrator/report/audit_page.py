@@ -1,4 +1,4 @@
-"""The page of `orch audit --html`: the findings of an audit in the report's own style, readable without JavaScript."""
+"""The page of `orch audit --html`: the assessments of an audit in the report's own style, readable without JavaScript."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def render_audit_page(file: AuditFile, result: AuditResult) -> str:
-    """The page as text; the same findings give the same bytes."""
+    """The page as text; the same assessments give the same bytes."""
     return render_page("audit.html", charts=False, title=f"Audit: {result.title}", file=file, result=result)
 
 

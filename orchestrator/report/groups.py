@@ -54,6 +54,12 @@ class Group:
         return tuple(cell for cell in self.cells if cell.distribution is not None)
 
     @property
+    def with_parts(self) -> tuple[CellSummary, ...]:
+        """The cells with a sample whose samples have parts, those of the first one's kind and number of parts."""
+        found = [cell for cell in self.measured if cell.parts]
+        return tuple(c for c in found if (c.kind, len(c.parts)) == (found[0].kind, len(found[0].parts)))
+
+    @property
     def has_vague_intervals(self) -> bool:
         """Whether the table shows a star in the place of a median's interval, which then is explained below it."""
         return any(is_vague(cell.median_interval) for cell in self.measured)

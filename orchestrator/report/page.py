@@ -110,6 +110,7 @@ def _environment() -> jinja2.Environment:
         anchor=anchor,
         is_vague=words.is_vague,
         vague=words.VAGUE,
+        parts_shown=words.PARTS_SHOWN,
         call_words=_call_words,
         dash=palette.dash,
         series=palette.series,

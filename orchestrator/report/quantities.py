@@ -30,7 +30,7 @@ _QUOTED = re.compile("`([^`\\n]+)`")
 
 
 def prose(text: str) -> Markup:
-    """A sentence with what stands in backticks set as code, and numbers beside their units; everything else is escaped."""
+    """A sentence with text in backticks set as code, and numbers kept with their units; everything else is escaped."""
     return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(unbroken(text)))))  # noqa: S704 - escaped, but for our own tags
 
 

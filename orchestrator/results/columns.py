@@ -35,7 +35,8 @@ def read_columns(
     """Columns by name: int64, or object for text. InvalidMeasurement when the file is not one that orch writes.
 
     Its rows are those of what it is to hold (`results.rows`), whatever is asked for. It is opened once, without following
-    a link: what is read is what was found to have that `sha256` (not looked at where None). What it says of its size is looked at before anything is decoded: a few bytes may stand for any number of rows.
+    a link: what is read is what was found to have that `sha256` (not looked at where None). What it says of its size is
+    looked at before anything is decoded: a few bytes may stand for any number of rows.
     """
     try:
         with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as opened:

@@ -77,7 +77,7 @@ def to_parquet(
     if not len(rows):
         raise InvalidMeasurement(
             f"{record}: the timing record is empty",
-            hint="the trial's last words are under logs/; `orch run --resume` repeats what was cut",
+            hint="the trial's last words are under logs/; `orch run --resume` repeats what was interrupted",
         )
     if sha256 is not None and hashlib.sha256(rows.tobytes()).hexdigest() != sha256:
         raise damaged(record, ALTERED)

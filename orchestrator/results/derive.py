@@ -104,7 +104,7 @@ class Begin:
 
 @dataclass(frozen=True, kw_only=True)
 class Resume:
-    """Another process goes on with the run."""
+    """The run is still in progress in another process."""
 
     event: str
     command: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ def whole_file(path: Path, staging: Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def disk_full_is_an_error(path: Path) -> Iterator[None]:
-    """Turn "no space left" and "quota exceeded" into a MissingError that says what is kept and how to go on."""
+    """Turn "no space left" and "quota exceeded" into a MissingError that says what is kept and how to continue."""
     try:
         yield
     except OSError as error:

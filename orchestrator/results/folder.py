@@ -118,7 +118,7 @@ class RunFolder:
         if not is_below and _is_run(direct):
             return cls(direct, root=root)
         if root is None:
-            raise UsageError(f"{run} is no run folder", hint="name one by its path")
+            raise UsageError(f"{run} is not a run folder", hint="name one by its path")
         ids = [folder.path.name for folder in runs(root)]
         if not ids:
             raise UsageError(f"no run {str(run)!r}: there is none under {root}/", hint="`orch run FILE` makes one")
@@ -334,7 +334,7 @@ class RunFolder:
     def manifest_bytes(self) -> bytes:
         """The content of manifest.json, where that is what figures are made from.
 
-        InvalidMeasurement when there is none, or the journal goes on after it.
+        InvalidMeasurement when there is none, or the journal continues after it.
         """
         stored = self._stored()
         if stored is None:

@@ -1,4 +1,4 @@
-"""The journal: one JSON line per event, on the disk before the run goes on. While a run lives, it is the truth.
+"""The journal: one JSON line per event, on disk before the run continues. While a run lives, it is the truth.
 
 Every line ends with its `chain`: the SHA-256 of the line before it (its chain) and of this line's own bytes. A line that
 was changed, left out, added or moved breaks the chain from there on. That protects against accidents and careless
@@ -38,7 +38,7 @@ class Journal:
     """Appends events, and reads them back; a line that a kill cut short is ignored, and removed before the next append."""
 
     def __init__(self, path: Path, *, announce: Callable[[str, str], None] | None = None) -> None:
-        """`announce` is told the chain's value before each event is written, and the one that it will have then."""
+        """`announce` gets the chain's value before each event is written, and the value that it will have afterwards."""
         self.path = path
         self._announce = announce
         self._head: str | None = None  # None: not read yet

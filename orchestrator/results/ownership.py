@@ -29,7 +29,7 @@ from orchestrator.workspace import made_beside
 _LOG = logging.getLogger(__name__)
 _FS_IOC_GETVERSION = 0x80087601 if array.array("l").itemsize == 8 else 0x80047601  # linux/fs.h
 _ELSEWHERE = "its folder was not made here, or was copied, moved or changed since"
-_LOOKS = 10  # at a journal that its writer goes on with meanwhile
+_LOOKS = 10  # at a journal that is being written meanwhile
 
 
 class NotOurs(Exception):

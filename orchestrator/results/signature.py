@@ -37,7 +37,7 @@ def sign(folder: RunFolder, key: Path) -> Path:
 def verify(folder: RunFolder, signers: Path, identity: str) -> None:
     """Hold the signature against a file of allowed signers (ssh-keygen(1)); InvalidMeasurement when it does not hold.
 
-    It does not either when the journal goes on after the manifest that was signed: figures would be made from the rest too.
+    Nor does it when the journal continues after the signed manifest: figures would be made from the rest too.
     """
     path = folder.path / SIGNATURE
     if not path.is_file():

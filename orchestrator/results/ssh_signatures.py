@@ -15,7 +15,7 @@ _TIMEOUT_S = 120.0  # a key may ask for its passphrase, or for a touch
 
 
 def signs(signature: Path, content: bytes) -> bool | None:
-    """Whether a file is somebody's signature over this content, whoever that is; None where that cannot be told here."""
+    """Whether a file is anyone's signature of this content; None where that cannot be determined here."""
     if signature.stat().st_size > sizes.SIGNATURE:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Everything that a stored run's figures rest on, held against what was written down: what is there, and what is not."""
+"""Compares everything that a stored run's figures rest on with what was recorded, and lists what is missing."""
 
 from __future__ import annotations
 

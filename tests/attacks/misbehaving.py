@@ -201,8 +201,9 @@ def attempt(end: str, name: str, folder: Path) -> str:
             faults.append(error)
 
     with (
+        patch("orchestrator.measure.target.READY_S", _READY_S),
         patch("orchestrator.measure.trial.READY_S", _READY_S),
-        patch("orchestrator.measure.trial.STATS_S", _STATS_S),
+        patch("orchestrator.measure.target.STATS_S", _STATS_S),
         patch("orchestrator.measure.deadline._SPARE_S", 1.0),
     ):
         # In a thread, so that what never ends is seen as that.

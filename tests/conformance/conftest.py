@@ -13,6 +13,7 @@ from tests.conformance.reference.wire import WIRES
 PARTS = {
     "answering": "respond",
     "asking": "request",
+    "coding": "request",
     "pair": "both",
     "stream_pair": "both",
     "sending": "respond",
@@ -23,6 +24,7 @@ PARTS = {
     "describing": "describe",
 }
 STREAMS = {"events"}
+REFUSING = {"stream", *STREAMS}  # what an end says that reads or sends none
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,9 +74,13 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
                 yield (protocol["name"], responder["name"]), f"{protocol['name']}/{responder['name']}"
     elif wanted == "asking":
         for protocol in spoken if everything else spoken[:2]:
-            clients = [client["name"] for client in protocol["clients"]]
+            clients = [client["name"] for client in protocol["clients"] if client.get("kind", "call") == "call"]
             for client in clients if everything else ends.default_clients(protocol["name"]):
                 yield (protocol["name"], client), f"{protocol['name']}/{client}"
+    elif wanted == "coding":
+        codecs = [(p["name"], c["name"]) for p in ends.protocols for c in p["clients"] if c.get("kind") == "codec"]
+        for protocol, client in codecs if everything else codecs[:2]:
+            yield (protocol, client), f"{protocol}/{client}"
     elif wanted == "pair":
         yield from _pairs(ends, everything)
     elif wanted == "stream_pair":
@@ -98,7 +104,7 @@ def _pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str
     """Protocol, responder, client, operation: each responder with the default client, and the reverse."""
     for protocol in ends.protocols:
         responders = [responder["name"] for responder in protocol["responders"]]
-        clients = [client["name"] for client in protocol["clients"]]
+        clients = [client["name"] for client in protocol["clients"] if client.get("kind", "call") == "call"]
         default = ends.default_clients(protocol["name"])[0]
         both = [(responder, default) for responder in responders]
         both += [(responders[0], client) for client in clients if client != default]
@@ -115,7 +121,7 @@ def _stream_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[obje
         if not STREAMS & set(protocol["operations"]):
             continue
         responders, clients = (
-            [one["name"] for one in protocol[role] if not STREAMS & set(one.get("refuses", {}))]
+            [one["name"] for one in protocol[role] if not REFUSING & set(one.get("refuses", {}))]
             for role in ("responders", "clients")
         )
         both = [(responder, clients[0]) for responder in responders]

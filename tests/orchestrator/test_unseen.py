@@ -18,7 +18,7 @@ def test_what_shows_nothing_is_shown_by_its_code(code: int) -> None:
     assert f"{code:x}" in plain(text)
     assert chr(code) not in shown(text)
     assert f"{code:x}" in shown(text)
-    assert unfit(text) == f"this text holds the character U+{code:04X}, which shows nothing."
+    assert unfit(text) == f"this text holds the character U+{code:04X}, which is invisible."
 
 
 @pytest.mark.parametrize("text", ["grün", "数え\u3000る", "한글", "5\u202fms", "née"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from services.python.contract.offers import Client, find_protocol, protocols
 from services.python.load.client import CallSpec, Reply, Request
+from services.python.operations import OPERATIONS
 from tests.support import wire
 from tests.support.fields import parts, plain_fields, unread
 from tests.support.reading_responder import READS
@@ -21,7 +23,8 @@ from tests.support.reading_responder import READS
 pytestmark = pytest.mark.busy
 
 ENDS = [(p.name, r.name) for p in wire.CALLING for r in p.responders]
-CLIENTS = [(p.name, c.name) for p in wire.CALLING for c in p.clients]
+CLIENTS = [(p.name, c.name) for p in wire.CALLING for c in p.clients if c.kind == "call"]
+CODECS = [(p.name, c.name) for p in wire.CALLING for c in p.clients if c.kind == "codec"]
 
 # What a request says besides its fields, where the path or the kind of frame says it.
 CASES = {name: wire.REQUESTS[name] for name in wire.REQUESTS if name not in ("echo of no bytes", "echo of a bare null")}
@@ -121,6 +124,23 @@ def test_a_clients_call_returns_with_every_field_of_the_reply_read(port_of: Any,
             assert made_by_value, case
         else:
             assert made_by_value == [], case
+
+
+@pytest.mark.parametrize(("protocol", "name"), CODECS)
+def test_a_codec_alone_reads_every_field_of_both_messages_within_its_call(protocol: str, name: str) -> None:
+    client = find_protocol(protocol).client(name)
+    for case, (operation, request) in CASES.items():
+        exchange = {"request": request, "reply": OPERATIONS[operation].answer(request, time.time_ns)}
+        coded, value = called(protocol, client, 0, operation, exchange)
+        assert unread(value) == set(), case
+        assert plain_fields(value) == plain_fields(exchange), case
+        assert bool(unread(coded)) is bool(client.omits), case
+        there = {id(part) for part in parts(coded)}
+        made_by_value = [part for message in value.values() for part in parts(message) if id(part) not in there]
+        named = name == "stdlib" and protocol == "graphql"  # GraphQL's fields are named as the operation names them
+        assert bool([part for part in made_by_value if not named or not isinstance(part, dict)]) is bool(
+            client.omits
+        ), case
 
 
 def test_only_those_that_say_so_leave_fields_unread() -> None:

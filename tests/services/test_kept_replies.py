@@ -39,7 +39,7 @@ def _reply(parts: Parts, request: Any) -> Any:
 @pytest.mark.parametrize("protocol", [protocol.name for protocol in wire.CALLING])
 def test_a_reply_of_records_holds_no_large_buffer(tmp_path: Path, protocol: str) -> None:
     with responder(protocol) as (_, ready):
-        for client in protocols()[protocol].clients:
+        for client in (client for client in protocols()[protocol].clients if client.kind == "call"):
             trial = Trial(
                 target=Target(host="127.0.0.1", port=ready["port"], identity="nonce"),
                 protocol=protocol,

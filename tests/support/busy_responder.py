@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from services.python.programs import respond
@@ -14,10 +14,20 @@ _WORK_S = 0.001
 
 class _BusyDesk(Dispatcher):
     def answer(self, operation: str, request: Mapping[str, Any], peer: Peer) -> dict[str, Any]:
-        done_s = time.thread_time() + _WORK_S
-        while time.thread_time() < done_s:
-            pass
+        _work()
         return super().answer(operation, request, peer)
+
+    def answer_async(
+        self, operation: str, request: Mapping[str, Any], peer: Peer
+    ) -> dict[str, Any] | Awaitable[dict[str, Any]]:
+        _work()
+        return super().answer_async(operation, request, peer)
+
+
+def _work() -> None:
+    done_s = time.thread_time() + _WORK_S
+    while time.thread_time() < done_s:
+        pass
 
 
 if __name__ == "__main__":

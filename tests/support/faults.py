@@ -74,6 +74,8 @@ HONEST = Fault()
 class _LazyConnection:
     """Its `call` returns when the request was handed to the kernel; the reply is read outside the timed window."""
 
+    body = None
+
     def __init__(self, connection: tcp.SocketConnection) -> None:
         self._connection = connection
 

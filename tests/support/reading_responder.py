@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,20 @@ READS = "ORCH_TEST_READS"
 
 class ReadingDesk(Dispatcher):
     def answer(self, operation: str, request: Mapping[str, Any], peer: Peer) -> dict[str, Any]:
-        line = {"operation": operation, "fields": plain_fields(request), "unread": sorted(unread(request))}
-        with Path(os.environ[READS]).open("a") as reads:
-            reads.write(json.dumps(line) + "\n")
+        _note(operation, request)
         return super().answer(operation, request, peer)
+
+    def answer_async(
+        self, operation: str, request: Mapping[str, Any], peer: Peer
+    ) -> dict[str, Any] | Awaitable[dict[str, Any]]:
+        _note(operation, request)
+        return super().answer_async(operation, request, peer)
+
+
+def _note(operation: str, request: Mapping[str, Any]) -> None:
+    line = {"operation": operation, "fields": plain_fields(request), "unread": sorted(unread(request))}
+    with Path(os.environ[READS]).open("a") as reads:
+        reads.write(json.dumps(line) + "\n")
 
 
 if __name__ == "__main__":

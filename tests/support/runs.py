@@ -30,25 +30,12 @@ from services.python.contract.lines import VERSION
 from services.python.contract.offers import find_protocol
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready, Stats
+from tests.support.drafts import TASK, Draft, with_parts
 from tests.support.lines import BOOT_NS, as_line, host_counters
 from tests.support.shapes import Shape, narrow, paused_s, stamps
 
 START_NS = 1_700_000_000_000_000_000
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
-
-
-@dataclass
-class Draft:
-    """One trial before it is sealed: a test may change anything in it."""
-
-    cell: p.Cell
-    block: int
-    columns: dict[str, np.ndarray]
-    done: dict[str, Any]
-    ready: dict[str, Any]
-    stats: dict[str, Any]
-    stats_before: dict[str, Any]
-    requester: int = 0
 
 
 Spoil = Callable[[Draft], None]
@@ -93,9 +80,10 @@ def a_plan(
     requesters: int = 1,
     fixed: int = 0,
     seed: int = 1,
+    task: int = 1,
 ) -> p.Plan:
     """A plan of every stack in every placement; the first is the reference, entered `controls` times more. Requests are
-    made with `connection`, or in each of the ways of `calls`.
+    made with `connection`, or in each of the ways of `calls`; a `task` has so many of them, one after the other.
 
     Orders are balanced, but for the first `fixed` blocks, in which stacks stand as they are listed.
     """
@@ -109,6 +97,7 @@ def a_plan(
     ]
     placements = placements or [p.Placement(id="local", name="local", kind="local")]
     operation = operation or p.Operation(id="add", name="add", label="add", request_bytes=8, reply_bytes=8)
+    operation = operation.in_task(task)
     load = load or p.Load(concurrency=1, requests=1000)
     ways = calls or [{"connection": connection}]
     cells = tuple(
@@ -120,6 +109,7 @@ def a_plan(
             factors=values(stack=stack, operation=operation, placement=placement, load=load, call=call),
             load=load,
             warmup=p.Warmup(requests=warmup, at_least_s=0.0),
+            kind="call" if task == 1 else "task",
         )
         for placement in placements
         for stack in made
@@ -203,7 +193,7 @@ def a_run(
             f"samples/cell={cell.id}/{planned_trial.index:05d}{f'-r{d.requester}' if d.requester else ''}.parquet"
             for d in drafts
         ]
-        files |= {path: draft.columns for path, draft in zip(paths, drafts, strict=True)}
+        files |= {path: with_parts(draft.columns, cell.calls) for path, draft in zip(paths, drafts, strict=True)}
         trials.append(_trial_record(planned_trial, drafts, paths))
     if baselines:
         for block in range(plan.repeats):
@@ -234,8 +224,9 @@ def _draft(
 ) -> Draft:
     warm = cell.warmup.requests
     rows = warm + (cell.load.requests or 1000)
-    trips = 1 + (round_trips_to_open if cell.connection == "per-request" else 0)
-    latency = (rtt_ns * trips + shape(rng, rows, base_ns, rtt_ns)).astype(np.int64)
+    trips = cell.calls + (round_trips_to_open if cell.connection == "per-request" else 0)
+    own_ns = shape(rng, rows * cell.calls, base_ns, rtt_ns).reshape(rows, cell.calls).sum(axis=1)
+    latency = (rtt_ns * trips + own_ns).astype(np.int64)
     latency += rng.integers(0, 999, size=rows)
     if cell.connection == "reuse":
         latency[0] += rtt_ns + base_ns
@@ -250,9 +241,11 @@ def _draft(
         "sent_ns": sent,
         "received_ns": received,
         "service_ns": np.full(rows, -1),
-        "bytes_sent": np.full(rows, operation.request_bytes + 20),
-        "bytes_received": np.full(rows, operation.reply_bytes + 20),
+        "bytes_sent": np.full(rows, cell.calls * (operation.request_bytes + 20)),
+        "bytes_received": np.full(rows, cell.calls * (operation.reply_bytes + 20)),
         "status": np.zeros(rows, dtype=np.int64),
+        "kind": np.full(rows, TASK if cell.kind == "task" else 0),
+        "parent": np.zeros(rows),
     }
     columns = {name: values[order].astype(np.int64) for name, values in columns.items()}
     return Draft(
@@ -263,7 +256,7 @@ def _draft(
         ready={"type": "ready", "contract": VERSION, "port": 4000, "implementation": "plain", "identity": "nonce"},
         stats={
             "type": "stats",
-            "answered": rows + 2,
+            "answered": rows * cell.calls + 2,
             "peers": _peers(cell, rows),
             "cpu_s": 0.2 + 0.4 * float(received.max() - sent.min()) / S,
             "host": host_counters(10 * S),
@@ -286,7 +279,7 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
     return {
         "type": "done",
         "contract": VERSION,
-        "rows": int(measured.size),
+        "rows": int(measured.size) * (1 if cell.kind == "call" else 1 + cell.calls),
         "warmup_requests": int((~measured).sum()),
         "requests": n,
         "measured_s": span_s,

@@ -56,6 +56,8 @@ class ScriptedDialer:
 
 
 class ScriptedConnection:
+    body = None
+
     def __init__(self, dialer: ScriptedDialer) -> None:
         self._dialer = dialer
 
@@ -91,6 +93,8 @@ class AwaitableDialer:
 
 
 class AwaitableConnection:
+    body = None
+
     def __init__(self, connection: ScriptedConnection) -> None:
         self._connection = connection
         self.value = connection.value

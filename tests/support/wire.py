@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from services.python.contract.limits import Policy
-from services.python.contract.lines import Payload, Trial
+from services.python.contract.lines import Payload, Schema, Trial
 from services.python.contract.offers import Client, find_protocol, protocols
 from services.python.contract.responder_lines import Serve
 from services.python.load.client import CallSpec, Reply, Request
@@ -28,7 +28,7 @@ NONCE = "the-right-one"
 
 # A protocol that is added is tested with its like, without being entered anywhere.
 HTTP_CLIENTS = [client.name for client in clients("")]
-HTTP = [p.name for p in protocols().values() if [c.name for c in p.clients] == HTTP_CLIENTS]
+HTTP = [p.name for p in protocols().values() if [c.name for c in p.clients if c.kind == "call"] == HTTP_CLIENTS]
 CALLING = [p for p in protocols().values() if any(OPERATIONS[name].kind == "call" for name in p.operations)]
 FRAMED = [p.name for p in CALLING if p.name not in HTTP and not p.is_floor]
 
@@ -80,6 +80,7 @@ def start_responder(
     port: int = 0,
     module: str = "services.python.programs.respond",
     environment: Mapping[str, str] | None = None,
+    schema: Schema | None = None,
 ) -> subprocess.Popen[str]:
     """A responder that has been told what to answer."""
     pipe = subprocess.PIPE
@@ -87,16 +88,18 @@ def start_responder(
         [sys.executable, "-m", module], stdin=pipe, stdout=pipe, stderr=None, text=True, env=environment
     )
     assert process.stdin is not None
-    serve = Serve(protocol=protocol, implementation=implementation, host=HOST, port=port, identity=NONCE)
+    serve = Serve(protocol=protocol, implementation=implementation, host=HOST, port=port, identity=NONCE, schema=schema)
     process.stdin.write(serve.to_json() + "\n")
     process.stdin.flush()
     return process
 
 
 @contextmanager
-def responding(protocol: str, implementation: str) -> Iterator[Running]:
+def responding(
+    protocol: str, implementation: str, module: str = "services.python.programs.respond"
+) -> Iterator[Running]:
     """A responder process for as long as the block lasts."""
-    with start_responder(protocol, implementation) as process:
+    with start_responder(protocol, implementation, module=module) as process:
         assert process.stdout is not None
         try:
             yield Running(process=process, port=json.loads(process.stdout.readline())["port"])

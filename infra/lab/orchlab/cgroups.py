@@ -114,7 +114,7 @@ def _has_controllers(root: Path) -> bool:
 def delegated(tree: Tree, own_cgroup: str) -> Tree:
     """The subtree that systemd delegated to the calling process, from the text of its /proc/self/cgroup.
 
-    A group with controllers may not hold processes itself, so whoever is in it moves to a leaf first.
+    A group with controllers may not hold processes itself, so processes in it move to a leaf first.
     """
     path = next(line.removeprefix("0::/") for line in own_cgroup.splitlines() if line.startswith("0::"))
     scope = tree.cpu / path

@@ -44,7 +44,7 @@ def _list(_arguments: argparse.Namespace) -> int:
 
 def _sweep(arguments: argparse.Namespace) -> int:
     if bool(arguments.run_id) == arguments.all:
-        raise LabError("sweep what?", hint="give --run-id ID, or --all", exit_code=2)
+        raise LabError("nothing was named to sweep", hint="give --run-id ID, or --all", exit_code=2)
     receipt = sweeping.sweep_all() if arguments.all else sweeping.sweep(arguments.run_id)
     _print(receipt)
     return _INCOMPLETE if receipt["left"] else 0

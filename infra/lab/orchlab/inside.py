@@ -68,7 +68,7 @@ def prepare(folder: Path, instance: str, *, public_key: str, host_key: Path) -> 
     except OSError as error:
         raise LabError(
             f"cannot read the host key of {instance}: {error}",
-            hint="host_keys.<host>.private_key_path wants an absolute path to an ed25519 key without passphrase",
+            hint="host_keys.<host>.private_key_path must be an absolute path to an ed25519 key without passphrase",
         ) from error
     (folder / "host_key").chmod(0o600)
     (folder / "authorized_keys").write_text(public_key.strip() + "\n")

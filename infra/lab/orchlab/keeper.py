@@ -28,7 +28,9 @@ def keep(run_id: str, name: str) -> None:
         tree = cgroups.delegated(tree, Path("/proc/self/cgroup").read_text())
     limits = cgroups.Limits(cpu_cores=spec.cpu_cores, memory_mib=spec.memory_mib)
     if any(folder.is_dir() for folder in tree.group(spec.instance).folders):
-        raise LabError(f"there is a cgroup {spec.instance} that is not ours", hint="remove it by hand, or run anew")
+        raise LabError(
+            f"there is a cgroup {spec.instance} that is not ours", hint="remove it by hand, or start a new run"
+        )
     # Recorded before it is made: `down` removes no group that has no record.
     layout.write_record(folder / "host.json", record | {"cgroup": tree.group(spec.instance).to_dict()})
     group = cgroups.create(tree, spec.instance, limits)

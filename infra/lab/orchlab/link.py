@@ -170,7 +170,7 @@ def _chosen(spec: Spec) -> Link:
     if not Path("/dev/net/tun").exists():
         hint = "load one of them: modprobe sch_netem, or modprobe tun"
         raise LabError(
-            "this machine has neither netem nor /dev/net/tun, so it cannot make distance", hint=hint, exit_code=3
+            "this machine has neither netem nor /dev/net/tun, so it cannot emulate distance", hint=hint, exit_code=3
         )
     return UserSpaceLink(spec.run_id, _ends(spec))
 

@@ -68,7 +68,7 @@ def end(process: Handle | None, *, grace_s: float = 0.0) -> None:
     except ProcessLookupError:
         return
     try:
-        # The pid may have been used again between the look and the open; the descriptor pins whoever has it now.
+        # The pid may have been used again between the check and the open; the descriptor pins the process that has it now.
         if is_alive(process):
             signals = [signal.SIGTERM, signal.SIGKILL] if grace_s else [signal.SIGKILL]
             for signum, wait_s in zip(signals, [grace_s, 10.0] if grace_s else [10.0], strict=True):
@@ -88,7 +88,7 @@ def end_all(pids: Iterable[int]) -> None:
 
 
 def let_go_of_output() -> None:
-    """Whoever started the keeper reads to the end of its output; the log stays for what goes wrong later."""
+    """The keeper's parent reads to the end of its output; the log stays for what goes wrong later."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     os.close(null)

@@ -28,7 +28,7 @@ def names() -> dict[str, set[str]]:
 
 
 def status(run_id: str) -> dict[str, Any]:
-    """The health of a deployment, and what to replace to mend it; see infra/README.md."""
+    """The health of a deployment, and what to replace to repair it; see infra/README.md."""
     hosts: dict[str, dict[str, Any]] = {}
     for name in layout.hosts_on_record(run_id):
         record = layout.read_record(layout.host_dir(run_id, name) / "host.json")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import assert_never
 
+from orchestrator.analysis.audit.assessment import Assessment, AuditVerdict, Rule, judge
 from orchestrator.analysis.audit.claim_forms import (
     Claim,
     Connections,
@@ -23,7 +24,6 @@ from orchestrator.analysis.audit.claim_forms import (
     rows_of,
 )
 from orchestrator.analysis.audit.compared import check_compared, overlap
-from orchestrator.analysis.audit.finding import AuditVerdict, Finding, Rule, judge
 from orchestrator.analysis.audit.load import arrival_noise
 from orchestrator.analysis.audit.method import method_of
 from orchestrator.analysis.audit.model import AuditFile, Row
@@ -67,7 +67,7 @@ SUMS = Rule("sums recomputed", "5 % and the figures' rounding", "the sentence is
 _Outcome = tuple[AuditVerdict, Rule, str]
 
 
-def check_claim(claim: Claim, test: Test, file: AuditFile) -> Finding:
+def check_claim(claim: Claim, test: Test, file: AuditFile) -> Assessment:
     """What the table says of one test of a claim, the soundness of the figures it reads left aside."""
     match test:
         case Faster() | Slower():
@@ -247,18 +247,18 @@ def _multiple(test: Multiple, file: AuditFile) -> _Outcome:
 
 
 def _connections(test: Connections, file: AuditFile) -> _Outcome:
-    findings = []
+    assessments = []
     for name in test.rows:
         row = file.row(name).model_copy(update={"connection": test.policy})
-        finding = round_trips(row, file)
-        if finding is not None:
-            findings.append(finding)
-    if not findings:
+        assessment = round_trips(row, file)
+        if assessment is not None:
+            assessments.append(assessment)
+    if not assessments:
         return "undetermined", ROUND_TRIPS, "no row gives both a distance and the same call on one host"
-    words = "; ".join(f"{f.rows[0]}: {f.arithmetic}" for f in findings)
-    if any(f.verdict == "impossible" for f in findings):
-        words = f"{words}: figures quicker than a round trip say nothing of connections"
+    words = "; ".join(f"{f.rows[0]}: {f.arithmetic}" for f in assessments)
+    if any(f.verdict == "impossible" for f in assessments):
+        words = f"{words}: figures faster than a round trip say nothing about connections"
         return "undetermined", ROUND_TRIPS, words
-    kinds = {f.verdict for f in findings}
+    kinds = {f.verdict for f in assessments}
     order: tuple[AuditVerdict, ...] = ("contradicted", "supported", "undetermined")
     return next(v for v in order if v in kinds), ROUND_TRIPS, words

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from orchestrator.analysis.audit.assessment import AuditVerdict
 from orchestrator.analysis.audit.claim_forms import Faster, Slower, Statistic
-from orchestrator.analysis.audit.finding import AuditVerdict
 from orchestrator.analysis.audit.model import AuditFile, Row
 from orchestrator.analysis.audit.precision import Bounds, column_bounds, half_digit
 

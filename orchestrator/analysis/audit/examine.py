@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from orchestrator.analysis.audit.assessment import SEVERITY, Assessment, AuditVerdict, worst
 from orchestrator.analysis.audit.claim_forms import Claim
 from orchestrator.analysis.audit.claims import check_claim
 from orchestrator.analysis.audit.figures import RULES
-from orchestrator.analysis.audit.finding import SEVERITY, AuditVerdict, Finding, worst
 from orchestrator.analysis.audit.model import AuditFile
 from orchestrator.analysis.audit.tables import TABLE_RULES
 
@@ -17,21 +17,21 @@ SCHEMA_VERSION = 2
 
 @dataclass(frozen=True, kw_only=True)
 class AuditResult:
-    """All findings of a file: what its sentences claim first, then tables, then single figures, the gravest first."""
+    """All assessments of a file: what its sentences claim first, then tables, then single figures, the gravest first."""
 
     title: str
     source: str | None
-    claims: tuple[Finding, ...]
-    figures: tuple[Finding, ...]
+    claims: tuple[Assessment, ...]
+    figures: tuple[Assessment, ...]
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def assessments(self) -> tuple[Assessment, ...]:
         """Everything that was examined."""
         return (*self.claims, *self.figures)
 
     def count(self, verdict: AuditVerdict) -> int:
-        """How many findings have that verdict."""
-        return sum(f.verdict == verdict for f in self.findings)
+        """How many assessments have that verdict."""
+        return sum(f.verdict == verdict for f in self.assessments)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON document of `orch audit --json`."""
@@ -50,48 +50,48 @@ def examine(file: AuditFile) -> AuditResult:
     figures = [f for row in file.results for rule in RULES if (f := rule(row, file)) is not None]
     tables = [f for rule in TABLE_RULES for f in rule(file)]
     unsound = {
-        name: finding
-        for finding in sorted(figures, key=lambda f: SEVERITY.index(f.verdict), reverse=True)
-        if finding.verdict in ("impossible", "contradicted")
-        for name in finding.rows
+        name: assessment
+        for assessment in sorted(figures, key=lambda f: SEVERITY.index(f.verdict), reverse=True)
+        if assessment.verdict in ("impossible", "contradicted")
+        for name in assessment.rows
     }
     claims = [_examine_claim(claim, file, unsound) for claim in file.claims]
     ranked = sorted([*tables, *figures], key=lambda f: SEVERITY.index(f.verdict))
     return AuditResult(title=file.title, source=file.source, claims=tuple(claims), figures=tuple(ranked))
 
 
-def _examine_claim(claim: Claim, file: AuditFile, unsound: dict[str, Finding]) -> Finding:
+def _examine_claim(claim: Claim, file: AuditFile, unsound: dict[str, Assessment]) -> Assessment:
     if not claim.tests:
-        return Finding(
+        return Assessment(
             claim=claim.text,
             verdict="undetermined",
             rule="no figures",
             arithmetic="the publication gives no figures from which this sentence could be recomputed",
         )
     checked = [check_claim(claim, test, file) for test in claim.tests]
-    findings = [_resting_on(finding, unsound) for finding in checked]
-    gravest = worst(findings)
-    if len(findings) == 1:
+    assessments = [_resting_on(assessment, unsound) for assessment in checked]
+    gravest = worst(assessments)
+    if len(assessments) == 1:
         return gravest
     words = " | ".join(
         f"{f.verdict}{'' if f.verdict == alone.verdict else ' by what it rests on'}: {f.arithmetic}"
-        for f, alone in zip(findings, checked, strict=True)
+        for f, alone in zip(assessments, checked, strict=True)
     )
-    rows = tuple(dict.fromkeys(name for f in findings for name in f.rows))
+    rows = tuple(dict.fromkeys(name for f in assessments for name in f.rows))
     return replace(gravest, arithmetic=words, rows=rows)
 
 
-def _resting_on(finding: Finding, unsound: dict[str, Finding]) -> Finding:
+def _resting_on(assessment: Assessment, unsound: dict[str, Assessment]) -> Assessment:
     """A claim whose arithmetic holds, but which reads figures that can't be what they are said to be, is not supported."""
-    bad = [name for name in finding.rows if name in unsound]
-    if finding.verdict != "supported" or not bad:
-        return finding
+    bad = [name for name in assessment.rows if name in unsound]
+    if assessment.verdict != "supported" or not bad:
+        return assessment
     reasons = ", ".join(f"{name} is {unsound[name].verdict} ({unsound[name].rule})" for name in bad)
     gravest = worst([unsound[name] for name in bad])
     return replace(
-        finding,
+        assessment,
         verdict="contradicted",
         tolerance=gravest.tolerance,
         honest_explanation=gravest.honest_explanation,
-        arithmetic=f"{finding.arithmetic}; but the claim rests on {gravest.verdict} figures: {reasons}",
+        arithmetic=f"{assessment.arithmetic}; but the claim rests on {gravest.verdict} figures: {reasons}",
     )

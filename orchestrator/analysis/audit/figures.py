@@ -1,6 +1,6 @@
 """The rules that examine one published row by itself, from its summary figures alone.
 
-Each rule is a function (row, file) -> Finding | None; None where it does not apply. A rule that applies and finds
+Each rule is a function (row, file) -> Assessment | None; None where it does not apply. A rule that applies and finds
 nothing wrong says so ("supported"), so that an honest table comes out clean and visibly examined.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from orchestrator.analysis.audit.finding import Finding, Rule
+from orchestrator.analysis.audit.assessment import Assessment, Rule
 from orchestrator.analysis.audit.method import clients_of, depth_unknown, method_of, of_several_runs
 from orchestrator.analysis.audit.model import AuditFile, Row
 from orchestrator.analysis.audit.precision import bounds, half_digit, mean_bounds
@@ -41,7 +41,7 @@ DELIVERED = Rule(
 )
 
 
-def in_flight(row: Row, file: AuditFile) -> Finding | None:
+def in_flight(row: Row, file: AuditFile) -> Assessment | None:
     """Requests sent in a batch wait for each other: that is no sequential latency, and not comparable with one."""
     if row.batch is None or file.stated.mode != "sequential":
         return None
@@ -58,7 +58,7 @@ def in_flight(row: Row, file: AuditFile) -> Finding | None:
     return about(row, IN_FLIGHT, "undetermined", words)
 
 
-def littles_law(row: Row, file: AuditFile) -> Finding | None:
+def littles_law(row: Row, file: AuditFile) -> Assessment | None:
     """In a closed loop, requests in flight = throughput x mean latency (Little 1961), less the client's own time.
 
     In flight are concurrency x batch, of each load generator. Latencies can add up to less than the time there was, and
@@ -100,7 +100,7 @@ def littles_law(row: Row, file: AuditFile) -> Finding | None:
     return about(row, LITTLE, "supported", arithmetic)
 
 
-def total_against_rate(row: Row, file: AuditFile) -> Finding | None:
+def total_against_rate(row: Row, file: AuditFile) -> Assessment | None:
     """No more requests are summarised than were sent at that rate for that long.
 
     Fewer are honest: warm-ups are left out, and samples thinned. Tools divide by slightly more than the stated duration
@@ -122,7 +122,7 @@ def total_against_rate(row: Row, file: AuditFile) -> Finding | None:
     return about(row, TOTAL, "contradicted", arithmetic)
 
 
-def gap_is_no_latency(row: Row, _: AuditFile) -> Finding | None:
+def gap_is_no_latency(row: Row, _: AuditFile) -> Assessment | None:
     """The time between two arrivals of a stream follows its rate, whatever the latency."""
     if row.measures != "gap" or not row.p99:
         return None
@@ -132,7 +132,7 @@ def gap_is_no_latency(row: Row, _: AuditFile) -> Finding | None:
         arithmetic += (
             f"; one client is sent an event every {period:g} ms, so that a gap is {row.p99 / period:.2f} periods"
         )
-    return about(row, GAPS, "undetermined", f"{arithmetic}: it says nothing of latency")
+    return about(row, GAPS, "undetermined", f"{arithmetic}: it says nothing about latency")
 
 
 def arrival_noise(row: Row, file: AuditFile) -> float:
@@ -147,7 +147,7 @@ def arrival_noise(row: Row, file: AuditFile) -> float:
     return 4 / math.sqrt(max(count, 1.0))
 
 
-def delivered(row: Row, file: AuditFile) -> Finding | None:
+def delivered(row: Row, file: AuditFile) -> Assessment | None:
     """Events that arrived against events that were offered. Loss is no error of a table; its latencies are of the rest."""
     arrived = row.delivered_per_s
     if arrived is None and file.stated.mode == "open loop":
@@ -167,6 +167,6 @@ def delivered(row: Row, file: AuditFile) -> Finding | None:
             return about(row, DELIVERED, "undetermined", words)
         return about(row, DELIVERED, "impossible", arithmetic)
     if share + off < 0.999:
-        words = f"{arithmetic}: what is said of the others says nothing of these"
+        words = f"{arithmetic}: figures for the others say nothing about these"
         return about(row, DELIVERED, "undetermined", words)
     return about(row, DELIVERED, "supported", arithmetic)

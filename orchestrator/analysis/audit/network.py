@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from orchestrator.analysis.audit.assessment import Assessment, AuditVerdict, Rule
 from orchestrator.analysis.audit.claim_forms import Statistic
-from orchestrator.analysis.audit.finding import AuditVerdict, Finding, Rule
 from orchestrator.analysis.audit.method import clients_of, method_of
 from orchestrator.analysis.audit.model import AuditFile, PlacementFact, Row
 from orchestrator.analysis.audit.precision import Bounds, blanks, bounds, half_digit
@@ -62,8 +62,8 @@ def slack(ping_ms: float) -> float:
     return 0.10 if ping_ms >= 5 else 0.75
 
 
-def below_the_ping(row: Row, file: AuditFile) -> Finding | None:
-    """No reply is quicker than the round trip that carries it; nor is the middle of many, or any higher percentile."""
+def below_the_ping(row: Row, file: AuditFile) -> Assessment | None:
+    """No reply is faster than the round trip that carries it; nor is the middle of many, or any higher percentile."""
     place = file.placement(row)
     if row.measures == "gap" or place is None or not place.ping_ms:
         return None
@@ -72,9 +72,9 @@ def below_the_ping(row: Row, file: AuditFile) -> Finding | None:
     lower = {n: b for n in ("min", "p10", "p25") if (b := bounds(row, file, n))}
     if not upper and not lower:
         return None
-    quickest = next(n for n in ("min", "p10", "p25", "median", "mean", *reversed(_TYPICAL)) if n in lower | upper)
-    value = row.value(quickest) or 0.0
-    arithmetic = f"{quickest} {value:g} ms / ping {place.ping_ms:g} ms = {value / place.ping_ms:.3g}"
+    fastest = next(n for n in ("min", "p10", "p25", "median", "mean", *reversed(_TYPICAL)) if n in lower | upper)
+    value = row.value(fastest) or 0.0
+    arithmetic = f"{fastest} {value:g} ms / ping {place.ping_ms:g} ms = {value / place.ping_ms:.3g}"
     under = [n for n, found in upper.items() if found.high < least]
     if under:
         typical = next((n for n in ("median", "mean") if n in under), under[-1])
@@ -91,15 +91,15 @@ def below_the_ping(row: Row, file: AuditFile) -> Finding | None:
 
 
 def _never_went_there(row: Row, file: AuditFile) -> str:
-    """Why replies may be quicker than the way to the other end, as far as the publication says; "" where it does not."""
+    """Why replies may be faster than the way to the other end, as far as the publication says; "" where it does not."""
     method = method_of(row, file)
     if method.replies == "nearer":
         return "replies are said to come from nearer than the other end"
     return "failed calls are said to be counted, which may fail at once" if method.failures == "counted" else ""
 
 
-def distance(row: Row, file: AuditFile) -> Finding | None:
-    """No round trip, be it a ping or a reply, is quicker than light in fibre, there and back; not even the quickest."""
+def distance(row: Row, file: AuditFile) -> Assessment | None:
+    """No round trip, be it a ping or a reply, is faster than light in fibre, there and back; not even the fastest."""
     place = file.placement(row)
     km = row.distance_km or (place.distance_km if place else None)
     if km is None or row.measures == "gap":
@@ -121,11 +121,11 @@ def distance(row: Row, file: AuditFile) -> Finding | None:
         if "ping" not in under and (why := _never_went_there(row, file)):
             return about(row, DISTANCE, "undetermined", f"{arithmetic}: {why}")
         return about(row, DISTANCE, "impossible", arithmetic)
-    quickest = min(highest, key=lambda name: highest[name])
-    return about(row, DISTANCE, "supported", f"{arithmetic}; {words[quickest]}")
+    fastest = min(highest, key=lambda name: highest[name])
+    return about(row, DISTANCE, "supported", f"{arithmetic}; {words[fastest]}")
 
 
-def round_trips(row: Row, file: AuditFile) -> Finding | None:
+def round_trips(row: Row, file: AuditFile) -> Assessment | None:
     """(centre - the same call's centre on one host) / ping, against what the connection policy implies.
 
     On one host both ends share its CPUs, so that up to half of that figure may be saved between two hosts. Where the
@@ -195,7 +195,7 @@ def implied_round_trips(row: Row) -> tuple[int, int, str]:
     return certain, trips, " + ".join(words)
 
 
-def goodput(row: Row, file: AuditFile) -> Finding | None:
+def goodput(row: Row, file: AuditFile) -> Assessment | None:
     """Bytes per second through one call, of the larger body, against what the link, or the machine, can carry."""
     place, size = file.placement(row), max(row.request_bytes or 0, row.reply_bytes or 0)
     caps = _caps(place, file)
@@ -223,7 +223,7 @@ def _fewer_bytes(row: Row, file: AuditFile) -> str:
     return "failed calls are said to be counted, which carry no body" if method.failures == "counted" else ""
 
 
-def link_load(row: Row, file: AuditFile) -> Finding | None:
+def link_load(row: Row, file: AuditFile) -> Assessment | None:
     """Bytes per second of all calls together, of the larger body, against what the link, or the machine, can carry."""
     size = max(row.request_bytes or 0, row.reply_bytes or 0)
     caps = _caps(file.placement(row), file)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from orchestrator.analysis.audit.finding import AuditVerdict, Finding, Rule, judge
+from orchestrator.analysis.audit.assessment import Assessment, AuditVerdict, Rule, judge
 from orchestrator.analysis.audit.model import AuditFile, Row
 
-RowRule = Callable[[Row, AuditFile], Finding | None]
+RowRule = Callable[[Row, AuditFile], Assessment | None]
 
 
-def about(row: Row, rule: Rule, verdict: AuditVerdict, arithmetic: str) -> Finding:
-    """A finding on the row's own figures, with them as evidence."""
+def about(row: Row, rule: Rule, verdict: AuditVerdict, arithmetic: str) -> Assessment:
+    """An assessment of the row's own figures, with them as evidence."""
     figures = {
         key: value
         for key, value in row.model_dump(exclude_none=True).items()

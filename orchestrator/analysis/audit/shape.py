@@ -7,8 +7,8 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TypeGuard
 
+from orchestrator.analysis.audit.assessment import Assessment, AuditVerdict, Rule
 from orchestrator.analysis.audit.claim_forms import Statistic
-from orchestrator.analysis.audit.finding import AuditVerdict, Finding, Rule
 from orchestrator.analysis.audit.method import corrected_apart, method_of, of_several_runs
 from orchestrator.analysis.audit.model import AuditFile, Percentiles, Row
 from orchestrator.analysis.audit.precision import (
@@ -57,7 +57,7 @@ DIGITS = Rule(
 )
 
 
-def order(row: Row, file: AuditFile) -> Finding | None:
+def order(row: Row, file: AuditFile) -> Assessment | None:
     """The minimum <= percentiles in their order <= max, and the mean between min and max."""
     empty, source = blanks(row), method_of(row, file).percentiles or _SAMPLES
     exact = source.source == "samples" and source.digits is None
@@ -82,7 +82,7 @@ def order(row: Row, file: AuditFile) -> Finding | None:
         return about(row, ORDER, "impossible", "; ".join(wrong[:4]))
     steps = " <= ".join(f"{name} {value:g}" for name, value in known)
     if empty:
-        words = f"{steps}; {', '.join(sorted(empty))} printed as 0, which is no figure but a tool's blank"
+        words = f"{steps}; {', '.join(sorted(empty))} printed as 0, which is a tool's blank rather than a figure"
         return about(row, ORDER, "undetermined", words)
     return about(row, ORDER, "supported", steps)
 
@@ -95,7 +95,7 @@ def _beyond_digits(row: Row, file: AuditFile, value: float, other: float) -> boo
     return value - other > 10.0 ** (math.floor(math.log10(value)) - source.digits + 1)
 
 
-def spread(row: Row, file: AuditFile) -> Finding | None:
+def spread(row: Row, file: AuditFile) -> Assessment | None:
     """The least SD that other figures force, and the most, half the range (Popoviciu 1935).
 
     One extreme of n requests forces (extreme - mean) / sqrt(n); a percentile p forces (p - mean) sqrt((1 - p) / p), as a
@@ -134,7 +134,7 @@ def spread(row: Row, file: AuditFile) -> Finding | None:
     return about(row, SPREAD, "supported", arithmetic)
 
 
-def mean_in_percentiles(row: Row, file: AuditFile) -> Finding | None:
+def mean_in_percentiles(row: Row, file: AuditFile) -> Assessment | None:
     """A mean is no further out than the shares of requests between its percentiles let it be."""
     percentiles = [name for name in SHARES if row.value(name) is not None and name not in blanks(row)]
     if row.mean is None or not percentiles or (row.samples or 1_000) < 100:
@@ -156,7 +156,7 @@ def mean_in_percentiles(row: Row, file: AuditFile) -> Finding | None:
     return about(row, MEAN, "impossible", arithmetic)
 
 
-def uniform_ramp(row: Row, file: AuditFile) -> Finding | None:
+def uniform_ramp(row: Row, file: AuditFile) -> Assessment | None:
     """Queue positions recorded as latencies are uniform: mean (min + max) / 2, SD (max - min) / sqrt(12).
 
     Without the SD, the median and the percentiles show it as well: each lies at its share of the way from min to max.
@@ -194,7 +194,7 @@ def is_ramp(row: Row, file: AuditFile) -> bool:
     return found is not None and found.verdict != "supported"
 
 
-def constant(row: Row, file: AuditFile) -> Finding | None:
+def constant(row: Row, file: AuditFile) -> Assessment | None:
     """Measured latencies are not equal to three digits from their middle to their tail.
 
     Where the whole table lies on one grid, the clock ticks that coarsely (15.6 ms under Windows), and figures coincide.
@@ -220,7 +220,7 @@ def _telling(value: float | None, least: float) -> TypeGuard[float]:
     return bool(value) and value is not None and value >= least and significant(value) >= 3
 
 
-def digits_of_the_tool(row: Row, file: AuditFile) -> Finding | None:
+def digits_of_the_tool(row: Row, file: AuditFile) -> Assessment | None:
     """A tool that keeps two significant digits (Locust, `log_response_time` in its stats.py) prints no third one.
 
     Figures of several runs put together have more; a single one may be a slip of the pen, so two are needed.

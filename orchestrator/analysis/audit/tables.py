@@ -9,13 +9,13 @@ from functools import partial
 from itertools import combinations
 from statistics import fmean, median
 
+from orchestrator.analysis.audit.assessment import Assessment, AuditVerdict, Rule, judge
 from orchestrator.analysis.audit.claim_forms import Statistic
-from orchestrator.analysis.audit.finding import AuditVerdict, Finding, Rule, judge
 from orchestrator.analysis.audit.method import method_of
 from orchestrator.analysis.audit.model import AuditFile, Row
 from orchestrator.analysis.audit.shape import is_ramp, on_a_grid, significant
 
-TableRule = Callable[[AuditFile], Iterator[Finding]]
+TableRule = Callable[[AuditFile], Iterator[Assessment]]
 
 TEMPLATE = Rule(
     "tail template",
@@ -49,7 +49,7 @@ _NORMAL_TAIL = 0.7
 _FIGURES: tuple[Statistic, ...] = ("mean", "median", "p75", "p90", "p95", "p99", "p999", "max", "sd")
 
 
-def tail_template(file: AuditFile) -> Iterator[Finding]:
+def tail_template(file: AuditFile) -> Iterator[Assessment]:
     """Four stacks or more whose tails have one and the same shape, in proportion to means that differ.
 
     In a thousand real requests ten lie beyond the p99, and schedulers, collectors and interrupts put the slowest of them
@@ -74,7 +74,7 @@ def _one_stack(rows: list[Row]) -> bool:
     )
 
 
-def _thin_tails(rows: list[Row], file: AuditFile) -> Finding:
+def _thin_tails(rows: list[Row], file: AuditFile) -> Assessment:
     ratios = {r.name: (r.max or 0) / (r.p99 or 1) for r in rows}
     shapes = {r.name: (r.sd or 0) / (r.mean or 1) for r in rows}
     words = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
@@ -135,7 +135,7 @@ def _without_farthest(rows: list[Row], shape: Callable[[Row], float]) -> list[Ro
     return [r for r in rows if r is not farthest]
 
 
-def _scaled(rows: list[Row], file: AuditFile) -> Iterator[Finding]:
+def _scaled(rows: list[Row], file: AuditFile) -> Iterator[Assessment]:
     """Results whose p95, p99 and maximum are the same multiples of their means, more closely than samples can agree.
 
     By how much they vary from sample to sample follows from their number and from the tail between p95 and p99, taken as
@@ -227,7 +227,7 @@ def _relative_range(values: list[float]) -> float:
     return (max(values) - min(values)) / fmean(values) if fmean(values) else 0.0
 
 
-def repeated_figures(file: AuditFile) -> Iterator[Finding]:
+def repeated_figures(file: AuditFile) -> Iterator[Assessment]:
     """Results of different stacks, operations, places or loads with the same figures to the last digit.
 
     A coarse clock's ticks, and time-outs, repeat honestly: figures on one grid, or just above a usual limit, are left out.
@@ -255,7 +255,7 @@ def repeated_figures(file: AuditFile) -> Iterator[Finding]:
                 yield _repeated(f"{name} is {value:g} in each of {', '.join(r.name for r in some)}", some)
 
 
-def _repeated(arithmetic: str, rows: list[Row]) -> Finding:
+def _repeated(arithmetic: str, rows: list[Row]) -> Assessment:
     return judge(REPEATED, "contradicted", arithmetic, claim=_INDEPENDENT, rows=tuple(r.name for r in rows))
 
 
@@ -275,7 +275,7 @@ def _setting(row: Row) -> tuple[object, ...]:
     return (row.protocol, row.operation, row.placement, row.concurrency, row.batch, row.request_bytes, row.reply_bytes)
 
 
-def winners(file: AuditFile) -> Iterator[Finding]:
+def winners(file: AuditFile) -> Iterator[Assessment]:
     """Where one protocol wins by p99 and another by throughput, there is no winner to name."""
     groups: dict[tuple[str | None, str | None, int | None], list[Row]] = defaultdict(list)
     for row in file.results:

@@ -66,7 +66,7 @@ CHECKS: tuple[Check, ...] = (
     control.CHECK,
 )
 
-_NOTHING = Finding(verdict="not applicable", explanation="There is nothing in this run that it applies to.")
+_NOTHING = Finding(verdict="not applicable", explanation="This run has nothing for it to check.")
 
 
 def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
@@ -96,15 +96,16 @@ def run_checks(run: RunEvidence) -> tuple[CheckResult, ...]:
 
 
 def _not_of_its_kinds(check: Check, kind: Kind) -> Finding:
-    """What stands in the place of a verdict for a cell that the check does not look at."""
+    """The result for a cell of a kind of work that the check does not judge."""
     judged = words.listed([words.OF_KIND[known][1] for known in KINDS if known in check.kinds])
     return Finding(
-        verdict="not applicable", explanation=f"It judges {judged}; this cell measures {words.OF_KIND[kind][0]}."
+        verdict="not applicable",
+        explanation=f"This check applies to {judged}; this cell measures {words.OF_KIND[kind][0]}.",
     )
 
 
 def _with_block(finding: Finding, blocks: Mapping[int, int]) -> Finding:
-    """A trial that the evidence names by its number is found in the tables by its block, counted from one there."""
+    """Adds the block of a trial that the evidence names by its index; tables show blocks, counted from one."""
     trial = finding.evidence.get("trial")
     if not isinstance(trial, int) or trial not in blocks:
         return finding

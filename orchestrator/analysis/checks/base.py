@@ -1,9 +1,9 @@
-"""What a check is: it may look at each trial's samples once, and judges a cell (or the run) from what was kept.
+"""What a check is: it may read each trial's samples once, and judges a cell (or the run) from what it kept of them.
 
-Rules of the house: `fail` says that a number cannot be what it is said to be, `warn` that it is to be read with care,
-`cannot tell` that what the check needs was not measured. A noisy machine is a warning, never a failure. A finding gives
-the numbers it used, one sentence that explains and one that says what to do. `not applicable` is no pass: nothing was looked
-at.
+`fail` means that a number cannot be what it claims to be, `warn` that it needs care, `cannot tell` that what the check
+needs was not measured. A noisy machine is a warning, never a failure. A finding gives the numbers it used, says in one or
+two short sentences what was measured, what was expected and what follows, and names an action that the reader can take.
+`not applicable` is not a pass: nothing was checked.
 """
 
 from __future__ import annotations
@@ -19,14 +19,21 @@ from services.python.contract.limits import Kind
 
 Severity = Literal["fatal", "serious", "note"]
 
-CALLS: frozenset[Kind] = frozenset({"call"})
+CALLS: frozenset[Kind] = frozenset({"call", "task"})
+"""Work made of calls: one, or several that are timed as one."""
+
+
+CODECS: frozenset[Kind] = frozenset({"codec"})
+"""Work without a network: one message after the other, encoded and decoded."""
+
+
 STREAMS: frozenset[Kind] = frozenset({"stream"})
-CALLS_AND_STREAMS: frozenset[Kind] = CALLS | STREAMS
+"""The events of subscriptions."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What a check says of one cell, or of the run; `weight` orders findings of one verdict, the gravest first."""
+    """What a check says of one cell, or of the run; `weight` orders findings of one verdict, the most serious first."""
 
     verdict: CheckVerdict
     explanation: str
@@ -37,11 +44,11 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One row of the registry.
+    """One check of the registry.
 
-    `kinds` are the kinds of work that it judges: a cell of another kind is in nothing that it is given.
+    `kinds` are the kinds of work that it judges: it never sees a cell of another kind.
     `observe` sees each requester's samples of a trial; `judge` is given the cell, whose `parts(name)` hold what was
-    seen, `judge_beside` the cell and the run that it stands in, `judge_run` the whole run, `judge_last` that and what all
+    observed, `judge_beside` the cell and its run, `judge_run` the whole run, `judge_last` that and what all
     checks before it found; None where the check does not apply. `severity` is how bad a fail is.
     """
 
@@ -76,12 +83,12 @@ def _as_json_has_it(value: Any) -> Any:
 
 
 def worst(findings: Iterable[Finding]) -> Finding | None:
-    """The gravest of the findings, the first of several alike; None without any."""
+    """The most serious finding, the first of equals; None without any."""
     return max(findings, key=gravity, default=None)
 
 
 def gravity(finding: Finding) -> tuple[int, float]:
-    """By what findings of one check are ordered: their verdict, then their weight."""
+    """The key by which findings of one check are ordered: the verdict, then the weight."""
     return rank(finding.verdict), finding.weight
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median, stdev
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS_AND_STREAMS, Check, Finding
+from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding
 from orchestrator.analysis.evidence import CellEvidence, Samples
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from orchestrator.analysis.statistics import NS_PER_MS, SUPPORT, is_supported, quantile
@@ -21,7 +21,7 @@ def spread(samples: Samples) -> float | None:
 
 
 def judge_between(cell: CellEvidence) -> Finding | None:
-    """The SD of the trials' medians beside the SD within them."""
+    """Compares the SD of the trials' medians with the SD within trials."""
     medians = [t.summary.median for t in cell.trials if t.summary and t.summary.median]
     within = [seen for _, _, seen in cell.parts(BETWEEN) if seen is not None]
     if len(medians) < FEWEST_BLOCKS or not within:
@@ -34,16 +34,16 @@ def judge_between(cell: CellEvidence) -> Finding | None:
     between, inside, middle = stdev(medians), median(within), median(medians)
     evidence = {"sd_between_ms": between, "sd_within_ms": inside, "median_ms": middle, "trials": len(medians)}
     shares = [words.percent(sd / middle) for sd in (between, inside)]
-    told = f"Medians of trials spread by {shares[0]}, requests within one by {shares[1]}"
+    measured = f"Medians of trials spread by {shares[0]}, requests within one by {shares[1]}"
     if between > inside and between / middle > _LOUD:
         return Finding(
             verdict="warn",
             evidence=evidence,
             weight=between / middle,
-            explanation=f"{told}: a trial tells little about the next one.",
-            action="Raise `repeats`, and see `noise`: what changes from trial to trial outweighs what is measured.",
+            explanation=f"{measured}: one trial says little about the next.",
+            action="Raise `repeats`, and look for the cause in `noise`.",
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{told}.")
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}.")
 
 
 def judge_support(cell: CellEvidence) -> Finding | None:
@@ -67,35 +67,34 @@ def judge_support(cell: CellEvidence) -> Finding | None:
             weight=-n,
             explanation=(
                 f"{words.count(n, 'request')} {'is' if n == 1 else 'are'} too few for {' or '.join(hidden)}: "
-                f"fewer than {SUPPORT} lie beyond."
+                f"fewer than {SUPPORT} lie beyond, so that percentile is not shown."
             ),
-            action="These percentiles are not shown. "
-            + (
-                f"Find out why {n:,} of the {asked:,} requests asked for were made."
+            action=(
+                f"Find out why only {n:,} of the planned {asked:,} requests were made."
                 if is_supported(asked, 0.99)
-                else "For p99, ask for 1,000 requests of a cell, all its trials together."
+                else "For p99, plan at least 1,000 requests per cell, over all its trials."
             ),
         )
-    told = (
+    measured = (
         "every percentile"
         if not hidden
         else f"percentiles up to p99 ({hidden[0]} takes {SUPPORT * 1000:,} and is not shown)"
     )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{n:,} requests support {told}.")
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{n:,} requests support {measured}.")
 
 
 CHECKS = (
     Check(
         name=BETWEEN,
         severity="note",
-        kinds=CALLS_AND_STREAMS,
+        kinds=CALLS | CODECS | STREAMS,
         observe=spread,
         judge=judge_between,
     ),
     Check(
         name="percentile support",
         severity="note",
-        kinds=CALLS_AND_STREAMS,
+        kinds=CALLS | CODECS | STREAMS,
         judge=judge_support,
     ),
 )

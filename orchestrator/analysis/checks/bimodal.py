@@ -1,12 +1,12 @@
 """trial modes: whether trials of the same cell fall into two groups of speed.
 
-A process may be quick or slow from beginning to end: by where its memory lies, by which core it got, by the state that
-the machine was in. Then the blocks agree with one another only by chance, and few of them agree wrongly.
+A process may be fast or slow for its whole life, depending on its memory layout, its core or the state of the machine.
+Then blocks agree only by chance, and a few of them may agree on a wrong ratio.
 
-Each cell's medians are parted into the two groups that leave the least variance within them (Fisher 1958, "On grouping
-for maximum homogeneity"); what is left, as a share of all, is averaged over the cells of a placement and held against
-1,000 runs drawn with the same block effects and normal noise. The average over cells, so that one trial that went wrong
-in one of them is not a second group.
+Each cell's medians are split into the two groups that leave the least variance within them (Fisher 1958, "On grouping
+for maximum homogeneity"); what is left, as a share of all, is averaged over the cells of a placement and compared with
+1,000 runs drawn with the same block effects and normal noise. Averaging over cells keeps one bad trial in one of them
+from counting as a second group.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from orchestrator.analysis import words
 from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.checks.base import CALLS_AND_STREAMS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
 
@@ -30,7 +30,7 @@ Logs: TypeAlias = npt.NDArray[np.float64]
 _ALPHA = 0.02
 _DRAWS = 1_000
 _LEAST_STEP = 0.05
-_FEW_BLOCKS = 5  # with fewer, two groups are seldom seen where there are two: not a pass
+_FEW_BLOCKS = 5  # with fewer, two groups often go undetected: not a pass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ def judge(run: RunEvidence) -> Finding | None:
 
 
 def find_modes(groups: Sequence[Logs]) -> Modes:
-    """Part the trials of each cell in two. A group's logs have the shape (cells, blocks), with at least three blocks."""
+    """Split the trials of each cell in two. A group's logs have the shape (cells, blocks), with at least three blocks."""
     parted = [left_over(logs) for logs in groups]
     share = float(np.concatenate([shares for shares, _ in parted]).mean())
     source = np.random.default_rng(1)  # the same data give the same verdict
@@ -131,18 +131,18 @@ def _judge_placement(run: RunEvidence, placement: str, name: str, placements: in
             evidence=evidence,
             weight=modes.step,
             explanation=f"{name}: trials of the same cell fall into two groups, {words.percent(modes.step)} apart.",
-            action="Few blocks may agree by chance: raise `repeats` to 10, and look for what differs between processes"
-            " (the core, its frequency, other work: see `noise`).",
+            action="Raise `repeats` to 10, as a few blocks may agree by chance, and find out what differs between processes"
+            " (core, clock frequency, other load: see `noise`).",
         )
     if blocks < _FEW_BLOCKS:
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation=f"{name}: {blocks} blocks show no groups of trials, and seldom would.",
-            action="Raise `repeats`; comparisons allow for such groups all the same.",
+            explanation=f"{name}: no groups of trials found, but {blocks} blocks would rarely show them.",
+            action="Raise `repeats`; comparisons allow for such groups either way.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"{name}: trials form one group.")
 
 
 NAME = "trial modes"
-CHECK = Check(name=NAME, severity="note", kinds=CALLS_AND_STREAMS, judge_run=judge)
+CHECK = Check(name=NAME, severity="note", kinds=CALLS | CODECS | STREAMS, judge_run=judge)

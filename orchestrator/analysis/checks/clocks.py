@@ -13,7 +13,7 @@ from statistics import median
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import quantile
 
@@ -81,8 +81,8 @@ def _rates(cell: CellEvidence) -> Finding | None:
         evidence={"wall_per_monotonic": 1 + typical, "of_trials": [round(1 + share, 4) for share in shares]},
         weight=abs(typical),
         explanation=f"In {len(alike)} of {words.count(len(shares), 'trial')} the wall clock ran {1 + typical:.3g} times as "
-        "fast as the clock of the stamps: one of the two does not count seconds.",
-        action="See which clock the requester reads, and how the host's clock is kept: latencies may be wrong by as much.",
+        "fast as the timestamp clock: one of the two does not count seconds.",
+        action="Check which clock the requester reads and how the host keeps time: latencies may be off by that factor.",
     )
 
 
@@ -99,7 +99,7 @@ def _stamps(trial: TrialEvidence, part: Part, seen: Stamps) -> Finding:
             verdict="fail",
             evidence=evidence,
             explanation=f"{words.count(seen.backwards, 'reply was', 'replies were')} received before the request was sent.",
-            action="Time requests with one monotonic clock (CLOCK_MONOTONIC), not with a wall clock.",
+            action="Time requests with one monotonic clock (CLOCK_MONOTONIC), not with the wall clock.",
         )
     begin, end = (
         None if clocks is None else clocks.monotonic_ns for clocks in (part.done.anchor, part.done.anchor_end)
@@ -112,19 +112,19 @@ def _stamps(trial: TrialEvidence, part: Part, seen: Stamps) -> Finding:
         return Finding(
             verdict="fail",
             evidence={**evidence, "first_ns": seen.first_ns, "last_ns": seen.last_ns, "anchors_ns": [begin, end]},
-            explanation="The stamps are not of the clock that the requester said they are: they lie outside its anchors.",
-            action="Take every stamp from the monotonic clock; CPU time, for one, does not run while waiting.",
+            explanation="Timestamps lie outside the clock anchors that the requester reported: they are another clock's.",
+            action="Take every timestamp from the monotonic clock; a CPU-time clock, for example, stops while waiting.",
         )
     share = step_ns / seen.median_ns if seen.median_ns > 0 else 1.0
-    told = f"The clock counts in steps of {words.ns(step_ns)}, {words.percent(share, 4)} of the median"
+    measured = f"The clock advances in steps of {words.ns(step_ns)}, {words.percent(share, 4)} of the median"
     if share > _WARN:
         return Finding(
             verdict="fail" if share > _FAIL else "warn",
             evidence=evidence,
-            explanation=f"{told}.",
-            action="Use a clock of nanoseconds, or time operations that take longer.",
+            explanation=f"{measured}.",
+            action="Use a clock with nanosecond resolution, or measure operations that take longer.",
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{told}; no one-way number is shown.")
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; no one-way number is shown.")
 
 
 def _wall(trial: TrialEvidence, part: Part) -> Finding:
@@ -133,7 +133,8 @@ def _wall(trial: TrialEvidence, part: Part) -> Finding:
         return Finding(
             verdict="cannot tell",
             evidence={"trial": trial.record.index},
-            explanation="The requester gave no anchors: whether the wall clock was set meanwhile is not known.",
+            explanation="The requester reported no clock anchors: whether the wall clock was changed is unknown.",
+            action="Use a requester that prints `anchor` and `anchor_end` in its `done` line.",
         )
     elapsed_ns = end.monotonic_ns - begin.monotonic_ns
     step_ns = end.wall_ns - begin.wall_ns - elapsed_ns
@@ -142,11 +143,11 @@ def _wall(trial: TrialEvidence, part: Part) -> Finding:
         return Finding(
             verdict="warn",
             evidence=evidence,
-            explanation=f"The wall clock was set by {words.ns(step_ns)} during {trial.called}.",
-            action="Latencies are not touched (their clock is monotonic); the times of day in this trial are.",
+            explanation=f"The wall clock was changed by {words.ns(step_ns)} during {trial.called}.",
+            action="Distrust this trial's times of day only: latencies use the monotonic clock and are unaffected.",
         )
-    return Finding(verdict="pass", evidence=evidence, explanation="The wall clock was not set meanwhile.")
+    return Finding(verdict="pass", evidence=evidence, explanation="The wall clock was not changed during the trials.")
 
 
 NAME = "clocks"
-CHECK = Check(name=NAME, severity="fatal", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge)

@@ -1,15 +1,15 @@
-"""codec size: what travelled is large enough to hold the payload, and the wire carried what the bodies say.
+"""codec size: bodies are large enough to hold the payload, and the wire carried as many bytes as the bodies have.
 
 Random bytes and pictures cannot be made smaller by a codec, so that a body below the payload's size did not carry it.
-Structured records can (that is what codecs are for): of those only the wire is checked. Where bodies are compressed, and a
-client says what they would come to, the wire must not have carried much more.
+Structured records can (that is what codecs are for): of those only the wire is checked, which a codec alone does not have.
+Where bodies are compressed, and a client says what they would come to, the wire must not have carried much more.
 """
 
 from __future__ import annotations
 
 from math import inf
 
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence
 
 _INCOMPRESSIBLE = ("bytes", "image", "exchange")
@@ -18,27 +18,29 @@ _FRAMED_BYTES = 256  # below, a codec's own few bytes outweigh the content
 
 def _most_on_the_wire(cell: CellEvidence, bodies: int, requests: int) -> float:
     """Compressed bodies, a tenth more, and two thousand bytes of headers a request: no protocol here needs as many."""
-    return inf if cell.cell.factors["compression"] == "none" else 1.1 * bodies + 2_000 * requests
+    return inf if cell.cell.factors["compression"] == "none" else 1.1 * bodies + 2_000 * requests * cell.cell.calls
 
 
 def judge(cell: CellEvidence) -> Finding | None:
     """Both directions: body against content, wire against body."""
     findings = []
-    contents = (cell.operation.request_bytes, cell.operation.reply_bytes)
+    contents = [size * cell.cell.calls for size in (cell.operation.request_bytes, cell.operation.reply_bytes)]
     for way, content in zip(("sent", "received"), contents, strict=True):
         bodies, wires, requests = _bodies(cell, way)
         if not requests or bodies is None:
             continue
         body = bodies / requests
         evidence = {"way": way, "content_bytes": content, "body_bytes": body, "wire_bytes": wires and wires / requests}
-        incompressible = cell.operation.payload.get("kind") in _INCOMPRESSIBLE and content >= _FRAMED_BYTES
+        incompressible = (
+            cell.operation.payload.get("kind") in _INCOMPRESSIBLE and content >= _FRAMED_BYTES * cell.cell.calls
+        )
         if incompressible and body < 0.99 * content:
             findings.append(
                 Finding(
                     verdict="fail",
                     evidence=evidence,
                     explanation=f"{body:,.0f} bytes {way} per request cannot hold the {content:,} bytes of payload.",
-                    action="The payload did not travel, or was compressed: see the stack's settings.",
+                    action="Check whether the payload was sent at all, or was compressed: see the stack's settings.",
                 )
             )
         elif wires is not None and wires < 0.95 * bodies:
@@ -47,7 +49,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                     verdict="fail" if wires < 0.5 * bodies and cell.cell.connection == "reuse" else "warn",
                     evidence=evidence,
                     explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, bodies {body:,.0f}.",
-                    action="Bodies are compressed or counted wrongly, or connections were closed before they were counted.",
+                    action="Check whether bodies are compressed or miscounted, or connections closed before being counted.",
                 )
             )
         elif (
@@ -59,29 +61,35 @@ def judge(cell: CellEvidence) -> Finding | None:
                 Finding(
                     verdict="fail",
                     evidence=evidence,
-                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, which compressed bodies "
-                    f"of {body:,.0f} do not account for.",
-                    action="They travelled uncompressed, or were sent again (`lost packets`): see both ends' settings.",
+                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, more than "
+                    f"compressed bodies of {body:,.0f} account for.",
+                    action="Check both ends' settings for uncompressed bodies, and `lost packets` for retransmissions.",
                 )
             )
-        elif not incompressible and wires is None:
+        elif not incompressible and wires is None and cell.cell.kind != "codec":
             findings.append(
                 Finding(
                     verdict="cannot tell",
                     evidence=evidence,
-                    explanation=f"{body:,.0f} bytes of body {way} per request; what the wire carried is not known.",
-                    action="TCP_INFO counts it on Linux, unless connections overlap or end before they can be read.",
+                    explanation=f"{body:,.0f} bytes of body {way} per request; the bytes on the wire are unknown.",
+                    action="Measure on Linux with `connection: reuse`, where TCP_INFO counts them.",
                 )
             )
         else:
-            told = f"{body:,.0f} bytes of body {way} per request"
-            findings.append(Finding(verdict="pass", evidence=evidence, explanation=f"{told}, as the payload needs."))
+            findings.append(Finding(verdict="pass", evidence=evidence, explanation=_enough(cell, body, way)))
     if not findings:
         return Finding(
             verdict="cannot tell",
-            explanation="The client library does not say how large its bodies are.",
+            explanation="The client library does not report the size of its bodies.",
+            action="Use a client that reports body sizes.",
         )
     return worst(findings)
+
+
+def _enough(cell: CellEvidence, body: float, way: str) -> str:
+    if cell.cell.kind == "codec":
+        return f"{body:,.0f} bytes of an encoded {'request' if way == 'sent' else 'reply'}, as the content needs."
+    return f"{body:,.0f} bytes of body {way} per request, as the payload needs."
 
 
 def _bodies(cell: CellEvidence, way: str) -> tuple[int | None, int | None, int]:
@@ -98,4 +106,4 @@ def _bodies(cell: CellEvidence, way: str) -> tuple[int | None, int | None, int]:
     return body, carried, requests
 
 
-CHECK = Check(name="codec size", severity="serious", kinds=CALLS, judge=judge)
+CHECK = Check(name="codec size", severity="serious", kinds=CALLS | CODECS, judge=judge)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS_AND_STREAMS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
 from services.python.contract.lines import STATUSES
 
@@ -22,15 +22,19 @@ _TELLING = 50  # so many different latencies do not come twice
 _CHECK_REQUESTS = 2  # identity, and one of the operation, per requester, before the record begins
 # May have failed before the responder saw them; an error in the protocol's words may be that of something in between.
 _UNANSWERED = [STATUSES.index(name) for name in STATUSES if name not in ("ok", "wrong-reply", "not-sent", "unverified")]
-_COPIED = "Measure again: a trial that is a copy of another makes intervals narrower than they are."
-_ACTION = "Do not publish this cell: what is missing may be the slowest. The requester's last words are under logs/."
+_COPIED = "Measure again: a copied trial makes intervals too narrow."
+_ACTION = (
+    "Do not publish this cell, as the missing requests may be the slowest. See the requester's output under logs/."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
     """What the record holds, warm-up included where not said otherwise: the responder's count does not know of phases."""
 
-    rows: int
+    recorded: int  # rows of the record, those of parts too
+    rows: int  # samples
+    parts: int
     measured: int
     never_sent: int
     absent: int  # sequence numbers between 1 and the last that have no row
@@ -45,7 +49,9 @@ def observe(samples: Samples) -> Rows:
     numbers = samples.sequences
     repeated = int((np.diff(numbers) == 0).sum())
     return Rows(
+        recorded=samples.recorded,
         rows=samples.rows,
+        parts=samples.recorded - samples.rows,
         measured=samples.measured,
         never_sent=int(samples.never_sent_ns.size),
         absent=int(numbers[-1]) - (samples.rows - repeated) if samples.rows else 0,
@@ -78,22 +84,22 @@ def judge(cell: CellEvidence) -> Finding | None:
         evidence = {"trial": trial.record.index, **rows.__dict__, "said": done.rows}
         troubles = []
         if rows.absent or rows.repeated:
-            troubles.append(
-                f"{words.count(rows.absent, 'sequence number')} without a row and {rows.repeated} with several"
-            )
+            troubles.append(f"{words.count(rows.absent, 'sequence number')} missing and {rows.repeated} repeated")
         if rows.out_of_place:
-            troubles.append(f"{words.count(rows.out_of_place, 'request')} of the warm-up lie within the measured phase")
+            troubles.append(f"{words.count(rows.out_of_place, 'warm-up request')} fell within the measured phase")
         if rows.never_sent and not cell.is_open_loop:
             troubles.append(
-                f"{words.count(rows.never_sent, 'request')} entered as not sent, and in a closed loop none is due by itself"
+                f"{words.count(rows.never_sent, 'request')} recorded as not sent, which is impossible in a closed loop"
             )
-        if done.rows != rows.rows or done.requests != rows.measured:
+        if done.rows != rows.recorded or done.requests != rows.measured:
             troubles.append(
-                f"the requester said {done.rows} rows and {done.requests} measured ones, "
-                f"the record holds {rows.rows} and {rows.measured}"
+                f"the requester reported {done.rows} rows and {done.requests} measured ones, "
+                f"the record holds {rows.recorded} and {rows.measured}"
             )
-        findings.append(_finding(troubles, evidence, f"{words.count(rows.rows, 'request')}, each recorded once."))
-    findings += [_answered(trial) for trial in cell.trials]
+        counted = words.count(rows.rows, words.OF_SAMPLE[cell.cell.kind])
+        findings.append(_finding(troubles, evidence, f"{counted}, each recorded once."))
+    if cell.cell.kind != "codec":  # it has nobody who answers
+        findings += [_answered(cell, trial) for trial in cell.trials]
     findings += _repeated(cell.trials, "trials of this cell")
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
@@ -117,7 +123,7 @@ def judge_run(run: RunEvidence) -> Finding | None:
 
 
 def _repeated(trials: Iterable[TrialEvidence], where: str, *, across: bool = False) -> list[Finding]:
-    """Samples that were entered more than once: they are one measurement, and tell nothing of the spread between trials."""
+    """Samples that occur more than once: they are one measurement, and say nothing about the spread between trials."""
     found: dict[str, list[TrialEvidence]] = defaultdict(list)
     for trial in trials:
         keys = [requester.samples for requester in trial.record.requesters]
@@ -130,7 +136,7 @@ def _repeated(trials: Iterable[TrialEvidence], where: str, *, across: bool = Fal
             verdict="fail",
             evidence={"trial": same[0].record.index, "trials": [trial.record.index for trial in same]},
             weight=len(same),
-            explanation=f"One measurement is entered {len(same)} times, in {where}: {_named(same)} hold the same samples.",
+            explanation=f"One measurement appears {len(same)} times, in {where}: {_named(same)} hold the same samples.",
             action=_COPIED,
         )
         for same in copies
@@ -148,17 +154,21 @@ def _finding(troubles: list[str], evidence: dict[str, object], good: str) -> Fin
     return Finding(verdict="pass", evidence=evidence, explanation=good)
 
 
-def _answered(trial: TrialEvidence) -> Finding:
-    """The responder's own count against the record's."""
+def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
+    """The responder's own count against the record's: it knows of a task's calls, and not of tasks."""
     before, after = trial.record.stats_before, trial.record.stats
     if before is None or after is None:
         return Finding(
             verdict="cannot tell",
             evidence={"trial": trial.record.index},
-            explanation="The responder did not say how many requests it answered.",
+            explanation=f"How many requests it answered is unknown: {words.NOT_OURS}."
+            if cell.is_external
+            else "The responder did not report how many requests it answered.",
+            action="Use a responder that orch starts, and that prints `answered` in its `stats` line.",
         )
     seen = [part.seen[NAME] for part in trial.parts if NAME in part.seen]
-    rows, unanswered = sum(s.rows - s.never_sent for s in seen), sum(s.unanswered for s in seen)
+    rows = sum(s.parts if cell.cell.kind == "task" else s.rows - s.never_sent for s in seen)
+    unanswered = sum(s.unanswered for s in seen)
     answered = after.answered - before.answered
     # A library may ask again by itself after a lost connection, and an awaited reply may come after the count.
     slack = len(trial.parts) * _CHECK_REQUESTS + unanswered
@@ -177,12 +187,12 @@ def _missing_trials(cell: CellEvidence) -> Finding:
     empty = len(cell.trials) - len(usable)
     some = f"{len(usable)} of {words.count(cell.planned, 'planned trial')} gave samples"
     none = f"No trial of this cell gave a sample: {words.count(cell.planned, 'trial')} planned"
-    without = f", {empty} ended without a measured request or a window that has a length" if empty else ""
+    without = f", {empty} ended without a measured request or with an empty window" if empty else ""
     return Finding(
         verdict="fail" if (cell.failed or empty) and not usable else "warn",
         evidence={"planned": cell.planned, "finished": len(usable), "failed": len(cell.failed), "empty": empty},
         explanation=f"{some if usable else none}, {len(cell.failed)} failed{without}.",
-        action="`orch run --resume` makes what is missing; why trials failed is in the manifest and under logs/.",
+        action="See the manifest and logs/ for why trials failed; `orch run --resume` measures the missing ones.",
     )
 
 
@@ -190,7 +200,7 @@ NAME = "completeness"
 CHECK = Check(
     name=NAME,
     severity="fatal",
-    kinds=CALLS_AND_STREAMS,
+    kinds=CALLS | CODECS | STREAMS,
     observe=observe,
     judge=judge,
     judge_run=judge_run,

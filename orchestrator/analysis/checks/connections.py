@@ -55,7 +55,7 @@ def _peers(trial: TrialEvidence) -> int | None:
     return None if before is None or after is None else after.peers - before.peers
 
 
-def _per_request(_cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
+def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
     requests, carried = seen.ok, seen.connections
     opened, peers = part.done.connections_opened, _peers(trial)
     evidence = {
@@ -74,11 +74,11 @@ def _per_request(_cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Ca
             verdict="fail",
             evidence=evidence,
             explanation=(
-                f"{words.count(requests, 'request')} went over {words.count(fewest, 'connection')}{met}: not one for each."
+                f"{words.count(requests, 'request')} used {words.count(fewest, 'connection')}{met}: not one for each."
             ),
-            action="The client keeps connections open by itself: turn its pool off, or declare `connection: reuse`.",
+            action="Turn off the client's connection pool, or declare `connection: reuse`.",
         )
-    return _counted(evidence, f"{words.count(requests, 'request')}, a connection for each", peers)
+    return _counted(cell, evidence, f"{words.count(requests, 'request')}, a connection for each", peers)
 
 
 def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
@@ -103,26 +103,28 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             verdict="fail" if many else "warn",
             evidence=evidence,
             explanation=(
-                f"{words.count(extra, 'connection')} in {words.count(requests, 'request')} "
-                f"({words.percent(extra / max(requests, 1))}) besides the declared "
+                f"{words.count(extra, 'extra connection')} in {words.count(requests, 'request')} "
+                f"({words.percent(extra / max(requests, 1))}), beyond the declared "
                 f"{words.count(declared, 'connection')} kept open."
             ),
-            action="These are not latencies of kept connections: see whether the responder, or something between, closes "
-            "them, or whether the client opens its own.",
+            action="Find out whether the responder or a device on the path closes connections, or the client opens "
+            "its own: these are not latencies of kept connections.",
         )
     return _counted(
-        evidence, f"{words.count(requests, 'request')} over {words.count(carried, 'kept connection')}", peers
+        cell, evidence, f"{words.count(requests, 'request')} over {words.count(carried, 'kept connection')}", peers
     )
 
 
-def _counted(evidence: dict[str, object], told: str, peers: int | None) -> Finding:
+def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, peers: int | None) -> Finding:
     if peers is None:
+        why = words.NOT_OURS if cell.is_external else "the responder did not count its peers"
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation=f"{told}, by the requester alone: the responder did not count its peers.",
+            explanation=f"{measured}, by the requester's count alone: {why}.",
+            action="Use a responder that orch starts, and that prints `peers` in its `stats` line.",
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{told}; the responder saw {peers:,} peers.")
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the responder saw {peers:,} peers.")
 
 
 NAME = "connections"

@@ -1,6 +1,6 @@
 """control: the reference stack, entered a second time, must not differ from itself.
 
-A control that another check found invalid, or whose original is, tells nothing: it widens no comparison either.
+A control that another check found invalid, or whose original is invalid, says nothing and widens no comparison.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import exp
 
 from orchestrator.analysis import intervals, words
-from orchestrator.analysis.checks.base import CALLS_AND_STREAMS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence
 from orchestrator.analysis.summary import CheckResult
 from orchestrator.analysis.validity import failed_in
@@ -38,7 +38,7 @@ def _invalid(control: CellEvidence, twin: CellEvidence, found: Sequence[CheckRes
     return Finding(
         verdict="cannot tell",
         evidence={"cell": control.cell.id, "failed": sorted({name for names in troubles.values() for name in names})},
-        explanation=f"The control is invalid: {text}. How far the reference differs from itself is not known.",
+        explanation=f"The control is invalid: {text}. How far the reference differs from itself is unknown.",
         action="Fix what those checks found, and measure again.",
     )
 
@@ -54,7 +54,7 @@ def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
             verdict="cannot tell",
             evidence={"cell": control.cell.id, "blocks": len(blocks)},
             explanation=(
-                f"{words.count(len(blocks), 'block')} with the control: too few to see how far it differs from itself."
+                f"{words.count(len(blocks), 'block')} with the control: too few to compare the reference with itself."
             ),
             action="Raise `repeats`.",
         )
@@ -69,15 +69,15 @@ def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
             evidence=evidence,
             weight=weight,
             explanation=f"The reference differs from itself by {differs}, beyond chance.",
-            action="Order, place or the machine may play a part (see `order` and `noise`). "
-            "Differences inside that envelope are not resolved; more blocks would narrow it.",
+            action="See `order` and `noise` for the cause, or raise `repeats`: "
+            "differences no larger than this one are not resolved.",
         )
     return Finding(
         verdict="pass",
         evidence=evidence,
         weight=weight,
-        explanation=f"The reference differs from itself by {differs}: chance.",
+        explanation=f"The reference differs from itself by {differs}, within chance.",
     )
 
 
-CHECK = Check(name="control", severity="note", kinds=CALLS_AND_STREAMS, judge_last=judge)
+CHECK = Check(name="control", severity="note", kinds=CALLS | CODECS | STREAMS, judge_last=judge)

@@ -12,9 +12,12 @@ it cuts off a request then stands in the pause after it, so that pauses follow l
 slow phases of a machine prolong both, and medians of the quarters with the largest and the smallest change, as single
 requests are held up by anything.
 
-A clock that stops early for the slowest requests alone makes a quicker p99 and hardly a longer pause in all. With one in
+A clock that stops early for the slowest requests alone lowers p99 and hardly lengthens pauses overall. With one in
 flight the slowest are found by the time from one send to the next, which such a clock does not change; what is typical of
 the pauses after them must be typical of all, or be pauses that the requester says it made.
+
+A codec alone waits for nobody, so that Little's law has nothing to say of it: what it puts off until its clock has stopped
+shows in `requester's own work`.
 
 Whose a request was is not known where several are in flight and each has a connection of its own. Then each reply is taken
 to free a worker for the next send that needs one: for n in flight the k-th reply for the send n places after the k-th. The
@@ -31,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import Nanoseconds
 
@@ -59,13 +62,13 @@ def judge_peak(cell: CellEvidence) -> Finding | None:
     for trial, part, most in cell.parts(IN_FLIGHT):
         evidence = {"trial": trial.record.index, "declared": declared, "most": most}
         if most > declared:
-            sequential = "one after the other" if declared == 1 else f"at most {declared}"
+            expected = "one at a time" if declared == 1 else f"at most {declared}"
             findings.append(
                 Finding(
                     verdict="fail",
                     evidence=evidence,
-                    explanation=f"{most} requests were under way at once, though they were declared {sequential}.",
-                    action="Their latencies hold the wait for each other: declare the concurrency, or await each reply.",
+                    explanation=f"{most} requests were in flight at once; the experiment declares {expected}.",
+                    action="Declare that concurrency, or await each reply: latencies now include waiting for each other.",
                 )
             )
         elif most < declared and not cell.is_open_loop and part.done.requests >= 10 * declared:
@@ -73,13 +76,13 @@ def judge_peak(cell: CellEvidence) -> Finding | None:
                 Finding(
                     verdict="warn",
                     evidence=evidence,
-                    explanation=f"Never more than {most} of {declared} declared requests were under way at once.",
-                    action="See whether the requester kept up (`offered load`), or lower the concurrency.",
+                    explanation=f"No more than {most} requests were ever in flight, {declared} declared.",
+                    action="Check whether the requester kept up (`offered load`), or lower the concurrency.",
                 )
             )
         else:
-            told = f"At most {most} in flight, {declared} declared."
-            findings.append(Finding(verdict="pass", evidence=evidence, explanation=told))
+            measured = f"At most {most} in flight, {declared} declared."
+            findings.append(Finding(verdict="pass", evidence=evidence, explanation=measured))
     return worst(findings)
 
 
@@ -222,9 +225,7 @@ def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy
         shown_s = max(0.0, seen.window_s - seen.call_s / cell.cell.load.concurrency)
     if -_ROUNDING_S <= paused_s <= (1 + _OVERSTATED) * shown_s + _ROUNDING_S:
         return None
-    room = (
-        "there are none in an open loop" if cell.is_open_loop else f"its rows have room for {words.ns(shown_s * 1e9)}"
-    )
+    room = "an open loop has no pauses" if cell.is_open_loop else f"its rows leave room for {words.ns(shown_s * 1e9)}"
     return Finding(
         verdict="fail",
         evidence={
@@ -235,9 +236,9 @@ def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy
             "concurrency": cell.cell.load.concurrency,
         },
         weight=abs(paused_s),
-        explanation=f"The requester says that each of its workers paused for {words.ns(paused_s * 1e9)} of "
-        f"{words.ns(seen.window_s * 1e9)}; {room}: its requests per second are too many.",
-        action="See how `paused_s` is counted (protos/process.md): it is taken off the window of the throughput.",
+        explanation=f"The requester reports that each of its workers paused for {words.ns(paused_s * 1e9)} of "
+        f"{words.ns(seen.window_s * 1e9)}, but {room}: its throughput is overstated.",
+        action="Check how the requester counts `paused_s` (protos/process.md): throughput leaves that time out.",
     )
 
 
@@ -286,9 +287,9 @@ def _stops_early(unknown_s: float, latency_s: float, of: dict[str, Any], where: 
         verdict="fail",
         evidence={**of, "unknown_pause_ms": unknown_s * 1000, "latency_ms": latency_s * 1000},
         weight=unknown_s,
-        explanation=f"{where or 'Between'} a reply and the next request lie {words.ns(unknown_s * 1e9)} in which the "
-        f"requester did nothing of its own, beside a latency of {words.ns(latency_s * 1e9)}: the clock stops too early.",
-        action="See where the timer starts and stops: what it leaves out of a latency stands in the pause after it.",
+        explanation=f"{where or 'Between'} a reply and the next request, {words.ns(unknown_s * 1e9)} are not the "
+        f"requester's own work, at a latency of {words.ns(latency_s * 1e9)}: the clock stops too early.",
+        action="Check where the timer starts and stops: what a latency leaves out appears in the pause after it.",
     )
 
 
@@ -318,8 +319,8 @@ def _cut_short(follows: list[float], typical: float) -> Finding:
         },
         weight=typical,
         explanation=f"Pauses between requests grow with the latency before them, by {words.percent(typical)} of it: the "
-        f"clock stops at some {words.percent(share)} of the wait.",
-        action="See where the timer stops: what it leaves out of a latency stands in the pause after it.",
+        f"clock stops at about {words.percent(share)} of the wait.",
+        action="Check where the timer stops: what a latency leaves out appears in the pause after it.",
     )
 
 
@@ -356,10 +357,10 @@ def _stops_early_for_slowest(slowest: Slowest, of: dict[str, Any], where: str) -
         verdict="fail",
         evidence={**of, "slowest_ms": slowest.call_s * 1000, "excess_pause_ms": slowest.excess_s * 1000},
         weight=slowest.excess_s,
-        explanation=f"{where} the slowest requests ({words.ns(slowest.call_s * 1e9)}) the next one is sent "
-        f"{words.ns(slowest.excess_s * 1e9)} later than after the others, in which the requester did nothing of its own: "
-        "for them the clock stops too early, and p99 is too quick.",
-        action="See where the timer stops: what it leaves out of a latency stands in the pause after it.",
+        explanation=f"{where} the slowest requests ({words.ns(slowest.call_s * 1e9)}), the next one is sent "
+        f"{words.ns(slowest.excess_s * 1e9)} later than after the others, and not because of the requester's own work: "
+        "for them the clock stops too early, and p99 is too low.",
+        action="Check where the timer stops: what a latency leaves out appears in the pause after it.",
     )
 
 
@@ -374,39 +375,39 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy, concurrency: int) -> F
             verdict="cannot tell",
             evidence=evidence,
             explanation=(
-                f"{words.count(seen.requests, 'request')}: too few for {concurrency} in flight: the window's ends weigh in."
+                f"{words.count(seen.requests, 'request')}: too few for {concurrency} in flight to ignore the window's ends."
             ),
-            action="Ask for at least ten requests per request in flight.",
+            action="Plan at least ten requests for each one in flight.",
         )
     ratio = seen.call_s / (seen.window_s * concurrency)
     missing_s = seen.window_s * concurrency - seen.call_s
     cpu_s = part.done.cpu_s
     evidence |= {"ratio": round(ratio, 4), "missing_s": missing_s, "requester_cpu_s": cpu_s, "window_s": seen.window_s}
     evidence["typical_pause_ms"] = None if seen.pause_s is None else seen.pause_s * 1000
-    told = f"Throughput x latency gives {ratio * concurrency:.2f} in flight, {concurrency} declared"
+    measured = f"Throughput x latency gives {ratio * concurrency:.2f} in flight, {concurrency} declared"
     if ratio > 1.02:
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"{told}: the latencies add up to more time than there was.",
-            action="Latency holds something else than the request's own time, a queue position say.",
+            explanation=f"{measured}: the latencies add up to more time than there was.",
+            action="Check whether latencies include more than the request itself, such as time in a queue.",
         )
     unknown_s = missing_s - (part.done.paused_s or 0.0) * concurrency
     if cpu_s is not None and _did_not_count(seen, ratio, unknown_s, cpu_s, concurrency):
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"{told}: {unknown_s:.2f} s of waiting are in no latency, the requester worked only {cpu_s:.2f} s.",
-            action="See which clock times the calls (CPU time leaves out waiting), and where the timer stops.",
+            explanation=f"{measured}: {unknown_s:.2f} s of waiting are in no latency; it worked only {cpu_s:.2f} s.",
+            action="Check which clock times the calls (a CPU-time clock leaves out waiting) and where the timer stops.",
         )
     if cpu_s is not None and unknown_s > 1.05 * cpu_s * concurrency and ratio < 0.7:
         return Finding(
             verdict="warn",
             evidence=evidence,
-            explanation=f"{told}; {words.percent(1 - ratio)} of the time is in no latency.",
-            action="See `noise`: whether something else held up the requester between requests.",
+            explanation=f"{measured}; {words.percent(1 - ratio)} of the time is in no latency.",
+            action="See `noise` for what delayed the requester between requests.",
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{told}; the rest is the requester's own work.")
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the rest is the requester's own work.")
 
 
 def _did_not_count(seen: Busy, ratio: float, missing_s: float, cpu_s: float, concurrency: int) -> bool:
@@ -422,7 +423,7 @@ CHECKS = (
     Check(
         name=IN_FLIGHT,
         severity="fatal",
-        kinds=CALLS,
+        kinds=CALLS | CODECS,
         observe=peak,
         judge=judge_peak,
     ),

@@ -1,27 +1,30 @@
-"""floor: no reply can be quicker than the network between the two ends.
+"""floor: no reply can be faster than the network between the two ends.
 
 Three bounds, from the strictest to the loosest, and what each is worth:
 
 * The kernel's own round trip of the measured sockets (TCP_INFO min_rtt). A reply acknowledges its request at the latest,
   so every call takes at least as long as its own segment's round trip; delayed acknowledgements make single round trips
-  longer than the path, never the smallest one longer than the quickest call. Uncertain by its unit, 1 µs, and 5 %.
-* The quickest ping of the block. ICMP may take another path and another moment, and few pings find a minimum later than
-  many requests: uncertain by 10 %, by what the block's readings disagree, and by twice the distance from the quickest to
+  longer than the path, never the smallest one longer than the fastest call. Uncertain by its unit, 1 µs, and 5 %.
+* The fastest ping of the block. ICMP may take another path and another moment, and few pings find a minimum later than
+  many requests: uncertain by 10 %, by what the block's readings disagree, and by twice the distance from the fastest to
   the middle ping. On loopback a ping is mostly the pinging program's own system calls: never more than half is believed.
 * The `tcp` exchange of the same bodies, which is a program too. An exchange that has to wake a sleeping CPU takes three
-  times as long as one that has not: on one machine a quarter of the quickest exchange is a bound, and where the two ends
+  times as long as one that has not: on one machine a quarter of the fastest exchange is a bound, and where the two ends
   are not pinned, or with several requests in flight, none is. Over a distance the network decides: uncertain by 10 %, by
-  what the block's readings disagree, and by twice the way from the quickest exchange to the middle one.
+  what the block's readings disagree, and by twice the way from the fastest exchange to the middle one.
 
   Beyond TCP's initial window it bounds only where TCP itself does not limit it, which takes a kept connection whose window
   a larger exchange has opened. How fast another one is depends on its own past (see `measure.floors`); so a call that is
-  quicker than an exchange which is no bound is shown as that, and never as "above the floor".
+  faster than an exchange which is no bound is shown as that, and never as "above the floor".
+
+A task of n calls takes n of each at least: n times the bound, and n times what that is uncertain by. An exchange on a new
+connection bounds it once, as the task opens one for all its calls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
@@ -29,41 +32,56 @@ from orchestrator.analysis.evidence import BaselineReading, CellEvidence, Part, 
 
 INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
 _EXCHANGE = "tcp exchange"
+_PINGED_ANOTHER = "who answers a ping to the address of a service that is not ours may be another, or in no hurry"
 
 _ACTION = (
-    "Find out where the timer stops and who answers; do not publish this cell. `orch run` measures it again, the raw "
-    "timings are in samples/."
+    "Do not publish this cell. Find out where the timer stops and who answers (raw timings are in samples/), then "
+    "measure again."
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Bound:
-    """Quicker than `least_ns` by more than `uncertain_ns` is impossible; `why_not` says why it is not, after all."""
+    """Faster than `least_ns` by more than `uncertain_ns` is impossible; `why_not` says why it is not, after all."""
 
     name: str
     least_ns: float
     uncertain_ns: float
     why_not: str | None = None
+    is_of_each_call: bool = True
+    work: str = "call"
+
+    def of_task(self, calls: int) -> _Bound:
+        """The bound of so many calls, one after the other; itself for one."""
+        if calls == 1 or not self.is_of_each_call:
+            return self
+        return replace(
+            self,
+            name=f"{self.name} of {calls} calls",
+            least_ns=self.least_ns * calls,
+            uncertain_ns=self.uncertain_ns * calls,
+            work="task",
+        )
 
 
 def observe(samples: Samples) -> int | None:
-    """The quickest successful call, from its real send time."""
+    """The fastest successful call, from its real send time."""
     return int(samples.call_ns.min()) if samples.call_ns.size else None
 
 
 def judge(cell: CellEvidence) -> Finding | None:
-    """Each trial's quickest call against every bound that was measured beside it."""
+    """Each trial's fastest call against every bound that was measured beside it."""
     findings = []
-    for trial, part, quickest in cell.parts(NAME):
-        bounds = list(_bounds(trial, part, cell))
-        if quickest is not None and bounds:
+    for trial, part, fastest in cell.parts(NAME):
+        bounds = [bound.of_task(cell.cell.calls) for bound in _bounds(trial, part, cell)]
+        if fastest is not None and bounds:
             is_far = cell.placement.kind != "local"
-            findings += [_finding(trial, quickest, bound, is_far=is_far) for bound in bounds]
+            findings += [_finding(trial, fastest, bound, is_far=is_far) for bound in bounds]
     if not findings:
         return Finding(
             verdict="cannot tell",
-            explanation="Neither ping, nor the socket's round trip, nor the tcp floor was measured with this cell.",
-            action="See the run's warnings for why there is no baseline.",
+            explanation="No ping, socket round trip or tcp floor was measured with this cell.",
+            action="See the run's warnings for the reason.",
         )
     return worst(sorted(findings, key=lambda f: -f.evidence["shortfall"]))
 
@@ -76,7 +94,12 @@ def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_B
     if pings:
         minima = [reading.minimum_ns or 0 for reading in pings]
         least = min(minima)
-        yield _Bound(name="ping", least_ns=least, uncertain_ns=min(max(0.1 * least, _disagreement(pings)), least / 2))
+        yield _Bound(
+            name="ping",
+            least_ns=least,
+            uncertain_ns=min(max(0.1 * least, _disagreement(pings)), least / 2),
+            why_not=_PINGED_ANOTHER if cell.is_external and cell.placement.kind != "local" else None,
+        )
     echoes = list(trial.readings_of("tcp", cell.cell.id))
     if echoes:
         least = min(reading.minimum_ns or 0 for reading in echoes)
@@ -86,11 +109,12 @@ def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_B
             least_ns=least,
             uncertain_ns=max(0.1 * least, _disagreement(echoes)) if far else 0.75 * least,
             why_not=_why_no_bound(cell, echoes),
+            is_of_each_call=cell.cell.connection == "reuse",
         )
 
 
 def _disagreement(readings: Sequence[BaselineReading]) -> float:
-    """How far a block's readings lie apart, or within one the quickest and twice the middle."""
+    """How far a block's readings lie apart, or within one the fastest and twice the middle."""
     minima = [reading.minimum_ns or 0 for reading in readings]
     within = max((reading.median_ns or 0) - (reading.minimum_ns or 0) for reading in readings)
     return max(max(minima) - min(minima), 2 * within)
@@ -99,15 +123,15 @@ def _disagreement(readings: Sequence[BaselineReading]) -> float:
 def _why_no_bound(cell: CellEvidence, echoes: Sequence[BaselineReading]) -> str | None:
     """Why an exchange of the same bodies may have taken longer than a call must; None where it may not."""
     if cell.cell.load.concurrency > 1:
-        return "with several requests in flight no CPU has to be woken, for the exchange one has"
+        return "with several requests in flight no CPU has to be woken, unlike for the exchange"
     if not cell.is_pinned:
-        return "the two ends are not pinned, so that one of both may have had to wake a CPU"
+        return "the two ends are not pinned, so the exchange may have had to wake a CPU"
     largest = max(max(reading.record.send_bytes, reading.record.receive_bytes) for reading in echoes)
     if largest <= INITIAL_WINDOW_BYTES or all(reading.record.opened for reading in echoes):
         return None
     if cell.cell.connection == "per-request":
-        return "how fast TCP sends on a new connection is its own estimate, which differs from one to the next"
-    return "its connection was not opened by a larger exchange, so that TCP itself may have limited it"
+        return "TCP estimates its sending rate for each new connection"
+    return "no larger exchange had grown its connection's window, so TCP itself may have limited it"
 
 
 def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: bool) -> Finding:
@@ -120,25 +144,25 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
         "uncertain_ms": bound.uncertain_ns / 1e6,
         "shortfall": shortfall_ns / bound.least_ns,
     }
-    numbers = f"the quickest call took {words.ns(quickest_ns)}, the {bound.name} beside it {words.ns(bound.least_ns)}"
+    numbers = f"the fastest {bound.work} took {words.ns(quickest_ns)}, the {bound.name} {words.ns(bound.least_ns)}"
     if bound.why_not is not None and shortfall_ns > 0:
         # On one machine this happens every day; over a distance it makes the share above the floor meaningless.
         return Finding(
             verdict="cannot tell" if is_far and shortfall_ns > bound.uncertain_ns else "pass",
             evidence={**evidence, "why_no_bound": bound.why_not},
-            explanation=f"Below the {bound.name}, which is no bound here: {numbers}; {bound.why_not}.",
-            action="Compare this cell with the ping, not with the tcp floor." if is_far else "Nothing to do.",
+            explanation=f"Below the {bound.name}, which is not a lower bound here: {numbers}; {bound.why_not}.",
+            action=_instead(bound) if is_far else "Nothing to do.",
         )
     if shortfall_ns > bound.uncertain_ns:
         return Finding(
             verdict="fail",
             evidence=evidence,
             weight=shortfall_ns / bound.least_ns,
-            explanation=f"Impossible: {numbers}, uncertain by no more than {words.ns(bound.uncertain_ns)}.",
+            explanation=f"Impossible: {numbers}, with an uncertainty of no more than {words.ns(bound.uncertain_ns)}.",
             action=_ACTION,
         )
-    if shortfall_ns > 0 and bound.name == _EXCHANGE:
-        why = "is uncertain by more than that" if is_far else "may be mostly the waking of a CPU"
+    if shortfall_ns > 0 and bound.name.startswith(_EXCHANGE):
+        why = "is less certain than that" if is_far else "may be mostly the time to wake a CPU"
         return Finding(
             verdict="pass",
             evidence=evidence,
@@ -148,10 +172,16 @@ def _finding(trial: TrialEvidence, quickest_ns: int, bound: _Bound, *, is_far: b
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation=f"Close to the floor: {numbers}, which is within what that baseline is uncertain by.",
-            action="More pings per reading would narrow it; the socket's own round trip is the better bound.",
+            explanation=f"Close to the floor: {numbers}, a difference within the uncertainty of that baseline.",
+            action="Measure on Linux, where the socket's own round trip is a better bound.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"Above the floor: {numbers}.")
+
+
+def _instead(bound: _Bound) -> str:
+    if bound.name == _EXCHANGE:
+        return "Compare this cell with the ping, not with the tcp floor."
+    return "Compare this cell with TCP's own round trip, not with the ping."
 
 
 NAME = "floor"

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import NS_PER_MS, Nanoseconds, quantile
 
@@ -52,7 +52,7 @@ class Mode:
 
 
 def find_modes(ordered_ns: Nanoseconds) -> tuple[Mode, ...]:
-    """The groups in latencies that are sorted already, quickest first; one group unless there is a clear valley."""
+    """The groups in latencies that are sorted already, fastest first; one group unless there is a clear valley."""
     values = ordered_ns[ordered_ns > 0]
     if not values.size:
         return ()
@@ -118,11 +118,11 @@ def judge(cell: CellEvidence) -> Finding | None:
         return _finding(
             *max(several, key=lambda entry: entry[2][-1].median_ns / entry[2][0].median_ns), len(several), is_here
         )
-    told = f"; in {len(several)} of {len(found)} trials there are several" if several else ""
+    measured = f"; in {len(several)} of {len(found)} trials there are more" if several else ""
     return Finding(
         verdict="pass",
         evidence={"trials": len(found), "with_several": len(several)},
-        explanation=f"Latencies within a trial form one group{told}.",
+        explanation=f"Latencies within a trial form one group{measured}.",
     )
 
 
@@ -130,8 +130,9 @@ def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: 
     retransmits = None if part.done.wire is None else part.done.wire.retransmits
     listed = [f"{words.ns(mode.median_ns)} ({words.percent(mode.share)})" for mode in modes]
     causes = list(dict.fromkeys(c for mode in modes[1:] for c in _possible(mode, modes[0], retransmits, is_here)))
-    because = f" It could be {'; or '.join(causes)}." if causes else ""
-    seen = f" TCP sent {retransmits:,} packets again." if retransmits else ""
+    clues = [f"Possible cause: {'; or '.join(causes)}"] if causes else []
+    clues += [f"TCP sent {words.count(retransmits, 'packet')} again"] if retransmits else []
+    because = f" {'; '.join(clues)}." if clues else ""
     return Finding(
         verdict="warn",
         evidence={
@@ -143,18 +144,18 @@ def _finding(trial: TrialEvidence, part: Part, modes: tuple[Mode, ...], trials: 
             "retransmits": retransmits,
         },
         weight=sqrt(modes[-1].median_ns / modes[0].median_ns),
-        explanation=f"Latency has {len(modes)} modes: {', '.join(listed)}.{because}{seen}",
-        action="Read the modes and their shares, not mean and SD; a percentile near such a share jumps from run to run."
-        + " If it is Nagle's algorithm, TCP_NODELAY or one write for each message helps." * _is_delayed(causes),
+        explanation=f"Latency has {len(modes)} modes: {', '.join(listed)}.{because}",
+        action="Read the modes and their shares, not mean and SD; a percentile near such a share varies from run to run."
+        + " Against Nagle's algorithm, set TCP_NODELAY or write each message at once." * _is_delayed(causes),
     )
 
 
-def _possible(mode: Mode, quickest: Mode, retransmits: int | None, is_here: bool) -> Iterator[str]:
+def _possible(mode: Mode, fastest: Mode, retransmits: int | None, is_here: bool) -> Iterator[str]:
     """The causes that the mode's duration allows, and the packets sent again: a lost one for at least every other request.
 
     Over a distance the responder's packets, which the requester does not count, may be lost as well.
     """
-    for text in causes_of(mode.median_ns, quickest.median_ns):
+    for text in causes_of(mode.median_ns, fastest.median_ns):
         known = retransmits is not None and (is_here or retransmits == 0)
         if "lost" not in text or not known or 2 * (retransmits or 0) >= mode.count:
             yield text
@@ -174,4 +175,4 @@ def causes_of(slow_ns: float, quick_ns: float) -> tuple[str, ...]:
 
 
 NAME = "latency modes"
-CHECK = Check(name=NAME, severity="note", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="note", kinds=CALLS | CODECS, observe=observe, judge=judge)

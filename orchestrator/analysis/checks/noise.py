@@ -1,4 +1,4 @@
-"""noise: what else the hosts did while a trial ran. A noisy machine is a warning: the numbers are right, and loud."""
+"""noise: what else the hosts did while a trial ran. A noisy machine is a warning: its numbers are valid, but spread."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from math import ceil
 from typing import TypeAlias
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS_AND_STREAMS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
 from services.python.contract.counters import HostCounters
 
 _STEAL, _THROTTLED, _PRESSURE, _FOREIGN = 0.01, 0.01, 0.20, 0.25
-_FEWEST_TICKS = 3  # steal is counted in ticks of 10 ms: one or two are within the rounding of a short trial
+_FEWEST_TICKS = 3  # steal is counted in ticks of 10 ms: one or two are rounding in a short trial
 
 
 Counters: TypeAlias = Mapping[str, int | None] | None
@@ -72,11 +72,13 @@ def judge(cell: CellEvidence) -> Finding | None:
     if not findings:
         return Finding(
             verdict="cannot tell",
-            explanation="The hosts have no counters of steal, throttling and pressure.",
-            action="Linux has them; elsewhere, see to it that nothing else runs.",
+            explanation="The hosts have no counters for steal, throttling or pressure.",
+            action="Measure on Linux, which has them, or make sure that nothing else runs.",
         )
     loudest = worst(findings)
     assert loudest is not None  # noqa: S101 - narrows the type
+    if cell.is_external and loudest.verdict == "pass":
+        loudest = _of_one_end(loudest)
     return replace(loudest, evidence={**loudest.evidence, "in_a_third": _in_a_third(seen)})
 
 
@@ -100,6 +102,8 @@ def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
         if cell.is_one_machine:
             own_s = both_s
         noise = between(part.host, part.done.host_before, part.done.host_after, own_s)
+        if noise and cell.is_external and cell.is_one_machine:  # the responder is one of the others
+            noise = replace(noise, foreign=None)
         if noise:
             yield noise
     noise = between("responder", stats_before.host, stats.host, responder_s) if stats and stats_before else None
@@ -107,6 +111,16 @@ def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
         noise = replace(noise, steal=None, pressure=None, foreign=None)
     if noise:
         yield noise
+
+
+def _of_one_end(quiet: Finding) -> Finding:
+    """What a quiet requester's host says where the responder's is not known."""
+    return replace(
+        quiet,
+        verdict="cannot tell",
+        explanation=f"The requester's host was quiet; what disturbed the responder is not known: {words.NOT_OURS}.",
+        action="See for yourself that nothing else runs where it answers.",
+    )
 
 
 def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
@@ -127,16 +141,16 @@ def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
             evidence=evidence,
             explanation=f"On {noise.where}, during {trial.called}: {'; '.join(text for _, text in loud)}.",
             weight=max(excess for excess, _ in loud),
-            action="Trust differences between stacks of one block, not absolute numbers; or repeat on a quiet machine.",
+            action="Trust differences within a block, not absolute numbers, or repeat on a quiet machine.",
         )
     if all(share is None for share in (noise.steal, noise.throttled, noise.pressure, noise.foreign)):
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
             explanation=f"{noise.where[:1].upper()}{noise.where[1:]} counts neither steal, throttling nor pressure.",
-            action="Linux does; elsewhere, see to it that nothing else runs.",
+            action="Measure on Linux, which does, or make sure that nothing else runs.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation="The hosts were quiet.")
 
 
-CHECK = Check(name="noise", severity="note", kinds=CALLS_AND_STREAMS, judge=judge)
+CHECK = Check(name="noise", severity="note", kinds=CALLS | CODECS | STREAMS, judge=judge)

@@ -78,7 +78,7 @@ def _is_as_drawn(seen: Schedule, part: Part, load: Load) -> bool:
 
 
 def _moved(seen: Schedule, part: Part) -> str:
-    """What to say where the whole schedule stands beside its place; empty where it does not."""
+    """The explanation where the whole schedule is shifted in time; empty where it is not."""
     if seen.early:
         return (
             f"{seen.early:,} of {seen.intended - seen.never_sent:,} requests were sent before they were due, "
@@ -89,7 +89,7 @@ def _moved(seen: Schedule, part: Part) -> str:
         return ""
     late_ns = seen.first_due_ns - begin_ns
     side = "after" if late_ns > 0 else "before"
-    return f"The first request was due {words.ns(abs(late_ns))} {side} the measured phase began, and not at once."
+    return f"The first request was due {words.ns(abs(late_ns))} {side} the start of the measured phase, not at it."
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -111,34 +111,34 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
             verdict="fail",
             evidence=evidence,
             explanation=(
-                f"The schedule held {words.rate(seen.intended_per_s)} requests a second, "
+                f"The requester's schedule has {words.rate(seen.intended_per_s)} requests per second, "
                 f"not the declared {words.rate(rate)}."
             ),
-            action="The requester drew another schedule than it was asked for: see its `arrivals`.",
+            action="Check how the requester draws its schedule (`arrivals`).",
         )
     if not _is_as_drawn(seen, part, cell.cell.load):
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation="Requests were not due when the trial's seed says.",
-            action="Latency counts from the intended time: when that moves with the replies, a late send goes unseen.",
+            explanation="Requests were not due at the times that the trial's seed gives.",
+            action="Fix the requester's schedule: latency counts from it, and one that follows replies hides late sends.",
         )
     if moved := _moved(seen, part):
         return Finding(
             verdict="fail",
             evidence=evidence,
             explanation=moved,
-            action="Latency counts from the intended time: entered too late, it hides as much of every wait.",
+            action="Fix the requester's intended times: latency counts from them, and a late one hides part of the wait.",
         )
     delivered = seen.achieved_per_s / seen.intended_per_s
-    told = f"{words.percent(delivered)} of {words.rate(rate)} requests a second were sent"
+    measured = f"{words.percent(delivered)} of {words.rate(rate)} requests per second were sent"
     if seen.never_sent:
-        told += f", {seen.never_sent:,} were not" + (f" ({why})" if why else "")
+        measured += f", {seen.never_sent:,} were not" + (f" ({why})" if why else "")
     if delivered < 0.9:
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"Only {told}: this is not the load that was declared.",
+            explanation=f"Only {measured}: not the declared load.",
             action="Lower the rate, raise the concurrency, or add requesters.",
         )
     if delivered < 0.98 or seen.lag_p99_ns > max(1e6, 0.1 * seen.median_ns):
@@ -146,10 +146,10 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
             verdict="warn",
             evidence=evidence,
             weight=seen.lag_p99_ns,
-            explanation=f"{told}, one in a hundred later than {words.ns(seen.lag_p99_ns)} after its time.",
-            action="Latencies count from the intended time and hold this lag: lower the rate or add requesters.",
+            explanation=f"{measured}, one in a hundred more than {words.ns(seen.lag_p99_ns)} late.",
+            action="Lower the rate or add requesters: latencies count from the intended time and include this lag.",
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{told}, on time.")
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}, on time.")
 
 
 def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
@@ -158,15 +158,18 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
     evidence = {"trial": trial.record.index, "cpu_share": share, "loop_lag_ms": lag_ms}
     if share is None:
         return Finding(
-            verdict="cannot tell", evidence=evidence, explanation="The requester did not say how busy its core was."
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation="The requester did not report how busy its core was.",
+            action="Use a requester that prints `cpu_share` in its `done` line.",
         )
     busy = f"The requester's core was {words.percent(share)} busy"
     if several and share > _SATURATED:
         return Finding(
             verdict="warn",
             evidence=evidence,
-            explanation=f"{busy}: it, not the responder, is the limit here.",
-            action="Read throughput as the client's; add requesters or a thinner client to find the responder's.",
+            explanation=f"{busy}: the requester, not the responder, is the bottleneck.",
+            action="Read throughput as the client's limit; to find the responder's, add requesters or use a lighter client.",
         )
     median_ms = (trial.summary.median if trial.summary else None) or 0.0
     if lag_ms is not None and lag_ms > max(_LATE_MS, 2 * median_ms):
@@ -174,8 +177,8 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
             verdict="warn",
             evidence=evidence,
             weight=lag_ms,
-            explanation=f"The requester's event loop once came {words.ms(lag_ms)} late to its timers.",
-            action="The slowest latencies may be the requester's own; see `noise` and the client's share.",
+            explanation=f"The requester's event loop ran a timer {words.ms(lag_ms)} late.",
+            action="See `noise` and the client's share: the slowest latencies may be the requester's own.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"{busy}.")
 

@@ -1,10 +1,10 @@
-"""order: whether the trials of each block were made in the planned order, and whether that favours nobody.
+"""order: whether the trials of each block ran in the planned order, and whether that order favours no stack.
 
 What depends on the place in a block, or on what stood before, is averaged out because orders are balanced
 (`orchestrator/experiment/plan/schedule.py`). Stacks measured in another order than the plan's are compared as if that
-held. So the plan's order is held against three witnesses: the journal, in which a trial's line follows its end; the
+held. So the plan's order is compared with three witnesses: the journal, in which a trial's line follows its end; the
 clocks of the requesters, of which each took an anchor before it sent; and the wall clock where there is no anchor. The
-monotonic clock goes on whatever sets the wall clock, so it is asked first; it counts within a host's boot, and a block
+monotonic clock is unaffected when the wall clock changes, so it comes first; it counts within a host's boot, and a block
 is made within one.
 
 Of a balanced design no stack stands before another in all blocks: of any two cells of a placement one came first at
@@ -19,8 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS_AND_STREAMS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.collect import last_attempts
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
@@ -53,7 +52,7 @@ def judge(run: RunEvidence) -> Finding | None:
     return worst(findings) or Finding(
         verdict="pass",
         evidence={"blocks": len(blocks), "trials": sum(len(trials) for trials in blocks.values())},
-        explanation="Trials were made in the planned order, and no stack stands before another too often.",
+        explanation="Trials ran in the planned order, and no stack ran before another too often.",
     )
 
 
@@ -73,8 +72,8 @@ def _out_of_order(run: RunEvidence, block: int, trials: Sequence[TrialRecord]) -
                     "made": made,
                     "of_other_cells": swapped,
                 },
-                explanation=f"By {witness}, the trials of block {block + 1} were not made in the planned order.",
-                action="Comparisons rely on that order: repeat the run, and see what reordered trials or their records.",
+                explanation=f"By {witness}, the trials of block {block + 1} did not run in the planned order.",
+                action="Repeat the run, and find out what reordered trials or records: comparisons rely on that order.",
             )
     return None
 
@@ -115,19 +114,19 @@ def _unbalanced(orders: Sequence[Order], labels: dict[str, str], *, slack: int) 
             place = max(counts, key=lambda p: counts[p])
             yield _warning(
                 {"cell": cell, "place": place + 1, "times": most, "blocks": len(orders)},
-                f"{labels[cell]} stood {words.count(most, 'time')} of {len(orders)} in place {place + 1} of its block",
+                f"{labels[cell]} ran as number {place + 1} of its placement in {most} of {len(orders)} blocks",
                 most / len(orders),
             )
 
 
-def _warning(evidence: dict[str, object], told: str, weight: float) -> Finding:
+def _warning(evidence: dict[str, object], measured: str, weight: float) -> Finding:
     return Finding(
         verdict="warn",
         evidence=evidence,
         weight=weight,
-        explanation=f"{told}: what depends on the order looks like a difference between stacks.",
-        action="Plan again with this version, whose orders are balanced, or enter the reference again (`control: true`).",
+        explanation=f"{measured}: an effect of the order would look like a difference between stacks.",
+        action="Plan again with this version, which balances orders, or add a control (`control: true`).",
     )
 
 
-CHECK = Check(name="order", severity="serious", kinds=CALLS_AND_STREAMS, judge_run=judge)
+CHECK = Check(name="order", severity="serious", kinds=CALLS | CODECS | STREAMS, judge_run=judge)

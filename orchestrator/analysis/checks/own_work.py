@@ -1,15 +1,22 @@
-"""requester's own work: how much of the time the requester did what is no request's, in the way of requests.
+"""requester's own work: how much of the time the requester spent on work that delays requests but belongs to none.
 
 With several in flight, what it verifies and records stands in the latencies of the others: a requester that is its own limit
 answers slower, and less, by up to that share.
 
 With one in flight it stands between a reply and the next request, where no clock runs: in no latency, and Req/s takes off
-what the requester says of it (`paused_s`). So a client that decodes late, after its clock has stopped, looks quicker than
-one that decodes in time. The rows show how long those pauses are, whoever made them; what is the harness's own is the
-same for every stack of a setting. So each stack is held against the one beside it that pauses least, and what it pauses
+what the requester says of it (`paused_s`). So a client that decodes late, after its clock has stopped, looks faster than
+one that decodes in time. The rows show how long those pauses are, whatever caused them; the harness's own work is
+the same for every stack of a setting. So each stack is compared with the one that pauses least, and what it pauses
 longer, as a share of the time of a request and its pause, is out of line from 5 % on (and 10 µs: the harness's own
 instructions differ by less) and wrong from 30 % on. By itself, where nothing stands beside it or all postpone alike, more
-than a fifth is told (and 20 µs: `tcp` on one host answers in 17 µs), and half is wrong.
+than a fifth is a warning (and 20 µs: `tcp` on one host answers in 17 µs), and more than half a failure.
+
+A codec alone is held against the others of its setting in the same way, by what it puts off until its clock has stopped;
+one that says that it leaves fields unread is told, and not failed for it. How long the pauses are beside so little work
+says nothing; nor does their mean, which a machine that is held up makes many times as long: medians are compared. But the
+stamps count: what lies between those of a message and those of its two parts (clock readings, the call, and freeing what
+the message before was decoded to) is in the sum, of every codec alike, and makes ratios of sums look smaller; it is told,
+from a fifth of the sum on as a warning. Each part holds about one reading of the clock.
 
 Limits: honest clients that keep their connections came to 12 µs and less than 1 % beyond the least, with seven stacks on a
 busy machine. Closing a connection per request is in these pauses as well, and clients differ in it honestly (a WebSocket's
@@ -20,14 +27,14 @@ may stand still there, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples
 
 NAME = "requester's own work"
@@ -37,14 +44,16 @@ _LIMITS = {"reuse": (0.05, 0.3), "per-request": (0.25, 0.5)}  # out of line, and
 _LEAST_EXCESS_S = 10e-6
 _MUCH_ALONE, _MOST_ALONE, _LEAST_ALONE_S = 0.2, 0.5, 20e-6
 _FEWEST, _STALLS = 20, 3
+_MUCH_AROUND = 0.2  # of a codec's sum
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pauses:
-    """Of one request on average, in seconds: the pause until the next, and both together."""
+    """Of one request on average, in seconds: the pause until the next, and both together. `typical`: their medians."""
 
     pause_s: float
     cycle_s: float
+    typical: Pauses | None = None
 
 
 def observe(samples: Samples) -> Pauses | None:
@@ -55,12 +64,17 @@ def observe(samples: Samples) -> Pauses | None:
     if pauses[0] < 0:
         return None  # several were in flight: the check of that name fails
     pause_s = float(pauses[:-_STALLS].mean()) / 1e9
-    calls_s = float((samples.received_ns - samples.sent_ns).mean()) / 1e9
-    return Pauses(pause_s=pause_s, cycle_s=pause_s + calls_s)
+    calls = samples.received_ns - samples.sent_ns
+    calls_s = float(calls.mean()) / 1e9
+    typical_s = float(np.median(pauses)) / 1e9
+    typical = Pauses(pause_s=typical_s, cycle_s=typical_s + float(np.median(calls)) / 1e9)
+    return Pauses(pause_s=pause_s, cycle_s=pause_s + calls_s, typical=typical if typical.cycle_s > 0 else None)
 
 
 def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     """The trial with the largest share; with one in flight the cell beside the others of its setting."""
+    if cell.cell.kind == "codec":
+        return worst([_alone_in_flight(cell, run), *_around_the_parts(cell)])
     if cell.cell.load.concurrency == 1:
         return None if cell.is_open_loop else _alone_in_flight(cell, run)
     findings = []
@@ -72,7 +86,8 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
                     Finding(
                         verdict="cannot tell",
                         evidence={"trial": trial.record.index},
-                        explanation="The requester did not say how long it verified and recorded.",
+                        explanation="The requester did not report how long it verified and recorded.",
+                        action="Use a requester that prints `entering_s` in its `done` line.",
                     )
                 )
             else:
@@ -81,15 +96,17 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
 
 
 def _judged(trial: int, share: float) -> Finding:
-    told = f"{words.percent(share)} of the time went into verifying and recording"
+    measured = f"{words.percent(share)} of the time went into verifying and recording"
     if share <= _MOST_UNNOTICED:
-        return Finding(verdict="pass", evidence={"trial": trial, "share": share}, weight=share, explanation=f"{told}.")
+        return Finding(
+            verdict="pass", evidence={"trial": trial, "share": share}, weight=share, explanation=f"{measured}."
+        )
     return Finding(
         verdict="fail" if share > _MOST else "warn",
         evidence={"trial": trial, "share": share},
         weight=share,
-        explanation=f"{told}: up to so much of these latencies, and of the throughput, is the requester's own.",
-        action="Compare with stacks that have as much in flight, or read it with fewer; or offer a rate that leaves room.",
+        explanation=f"{measured}: up to that share of latency and throughput is the requester's own.",
+        action="Compare only with stacks that have as many in flight, lower the concurrency, or offer a lower rate.",
     )
 
 
@@ -98,7 +115,7 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
     if mine is None:
         return Finding(
             verdict="cannot tell",
-            explanation=f"Fewer than {_FEWEST} requests one after the other: too few to see what lies between them.",
+            explanation=f"Fewer than {_FEWEST} requests one after the other: too few to judge the pauses between them.",
             action="Ask for more requests per trial.",
         )
     beside = [(other.stack.label, of) for other in _beside(cell, run) if (of := _typical(other)) is not None]
@@ -112,27 +129,61 @@ def _alone_in_flight(cell: CellEvidence, run: RunEvidence) -> Finding:
         "share_beyond_least": excess,
         "compared_with": len(beside),
     }
-    told = (
+    measured = (
         f"Between a reply and the next request lie {words.ns(mine.pause_s * 1e9)}, {words.percent(share)} of the time"
     )
     out_of_line, wrong = _LIMITS[cell.cell.connection]
     is_out = excess > out_of_line and excess_s > _LEAST_EXCESS_S
-    is_much = share > max(_MUCH_ALONE, out_of_line) and mine.pause_s > _LEAST_ALONE_S
+    is_much = share > max(_MUCH_ALONE, out_of_line) and mine.pause_s > _LEAST_ALONE_S and cell.cell.kind != "codec"
     if not is_out and not is_much:
-        return Finding(verdict="pass", evidence=evidence, weight=excess, explanation=f"{told}.")
-    is_wrong = (is_out and excess > wrong) or (is_much and share > _MOST_ALONE)
+        return Finding(verdict="pass", evidence=evidence, weight=excess, explanation=f"{measured}.")
+    omitted = _omitted(cell, run) if is_out else ""
+    is_wrong = not omitted and ((is_out and excess > wrong) or (is_much and share > _MOST_ALONE))
     more = f", {words.ns(excess_s * 1e9)} more than with {label}" if is_out else ""
     return Finding(
         verdict="fail" if is_wrong else "warn",
         evidence=evidence,
         weight=max(excess, share),
-        explanation=f"{told}{more}: work that is in no latency, and that Req/s leaves out where the requester says it.",
-        action="See what the client does once its clock has stopped: decoding belongs before it; verifying costs all alike.",
+        explanation=f"{measured}{more}: work that is in no latency, and not in Req/s where the requester reports it.",
+        action=f"Compare it with what forwards messages, not with what reads them: {omitted}."
+        if omitted
+        else "Check what the client does after its clock stops: decoding belongs before; verifying costs all alike.",
+    )
+
+
+def _omitted(cell: CellEvidence, run: RunEvidence) -> str:
+    """Which reading a codec alone says that it leaves out; nothing of what calls, where a network hides most of it."""
+    if cell.cell.kind != "codec":
+        return ""
+    declared = run.plan.resolved.get(cell.stack.id, {}).get("own_work", ())
+    return "; ".join(f"{end['name']} {end['omits']}" for end in declared if "omits" in end)
+
+
+def _around_the_parts(cell: CellEvidence) -> Iterator[Finding]:
+    """What of a message's time is neither encoding nor decoding."""
+    median_ms = cell.replies.median if cell.replies else None
+    parts_ms = [part.median for part in cell.parts_ms]
+    if not median_ms or len(parts_ms) != cell.cell.parts:
+        return
+    around_ms = max(0.0, median_ms - sum(parts_ms))
+    share = around_ms / median_ms
+    yield Finding(
+        verdict="warn" if share > _MUCH_AROUND else "pass",
+        evidence={"around_us": around_ms * 1e3, "share_of_sum": share},
+        weight=share,
+        explanation=f"Of the {words.ms(median_ms)} of a message {words.ms(around_ms)} ({words.percent(share)}) are neither "
+        "encoding nor decoding: the stamps themselves, the call, and freeing the message before.",
+        action="Compare encoding and decoding, which hold one clock reading each; ratios of the sums look smaller than they "
+        "are."
+        if share > _MUCH_AROUND
+        else "Nothing to do.",
     )
 
 
 def _typical(cell: CellEvidence) -> Pauses | None:
     seen = [pauses for *_, pauses in cell.parts(NAME) if pauses is not None]
+    if cell.cell.kind == "codec":
+        seen = [pauses.typical or pauses for pauses in seen]
     if not seen:
         return None
     return Pauses(pause_s=median(p.pause_s for p in seen), cycle_s=median(p.cycle_s for p in seen))
@@ -145,4 +196,4 @@ def _beside(cell: CellEvidence, run: RunEvidence) -> Iterable[CellEvidence]:
             yield other
 
 
-CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge_beside=judge)
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS | CODECS, observe=observe, judge_beside=judge)

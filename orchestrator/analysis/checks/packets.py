@@ -1,4 +1,4 @@
-"""lost packets: what TCP had to send again, which no protocol can be blamed for.
+"""lost packets: what TCP had to send again, for which no protocol is to blame.
 
 What that cost is said only as far as the latencies show it. A packet whose loss is seen by a time-out costs its request
 200 ms and a round trip (Linux's TCP_RTO_MIN); one that is sent again sooner, by later acknowledgements or a probe (RFC
@@ -59,33 +59,47 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation="Neither the connections nor the host say how many packets were sent again.",
-            action="Linux counts them; elsewhere, see whether slow requests lie 200 ms apart from the others"
-            f" ({words.count(waited, 'request')} of this trial took so much longer than the median).",
+            explanation="Neither the connections nor the hosts count packets sent again.",
+            action="Measure on Linux, which counts them, or look for requests that take 200 ms longer than the median"
+            f" ({words.count(waited, 'request')} of this trial did).",
         )
-    told = f"{again:,} of {sent:,} packets ({words.percent(again / sent if sent else 0.0, 2)}) were sent again"
-    if again > max(_SHARE * requests, _ALWAYS_ALLOWED):
+    measured = f"{again:,} of {sent:,} packets ({words.percent(again / sent if sent else 0.0, 2)}) were sent again"
+    if cell.is_external and answered is None and cell.placement.kind != "local" and not _are_many(again, requests):
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{measured} by the requester; of the way back nothing is known: {words.NOT_OURS}.",
+            action="Use a responder that orch starts to count both ways.",
+        )
+    if _are_many(again, requests):
         return Finding(
             verdict="warn",
             evidence=evidence,
             weight=again / max(requests, 1),
-            explanation=f"{told}, in {trial.called} of {words.count(requests, 'request')}.",
+            explanation=f"{measured}, in {trial.called} of {words.count(requests, 'request')}.",
             action=_cost(waited, again),
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{told}.")
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}.")
+
+
+def _are_many(again: int, requests: int) -> bool:
+    return again > max(_SHARE * requests, _ALWAYS_ALLOWED)
 
 
 def _cost(waited: int, again: int) -> str:
-    """What sending again did to latencies, as far as they show it."""
+    """What to do, and what sending again cost as far as latencies show it."""
     if not waited:
         return (
-            "No request took 200 ms longer than the median, as one does that waits for a retransmission time-out: what this"
-            " cost is within the spread. See what drops packets, or delivers them late, on the way."
+            "Find out what drops or delays packets on the way. No request took 200 ms longer than the median, as a"
+            " retransmission time-out would: the cost is within the spread."
         )
-    at_most = f", more than packets sent again ({again:,}): others waited for something else" if waited > again else ""
+    at_most = (
+        f", more than packets sent again ({again:,}), so others waited for something else" if waited > again else ""
+    )
     return (
-        f"{words.count(waited, 'request')} took 200 ms longer than the median or more{at_most}, as with a retransmission"
-        " time-out: percentiles among these show the network's loss, not the stack's own time."
+        "Find out what drops packets, and do not compare stacks by percentiles among the"
+        f" {words.count(waited, 'request')} that took at least 200 ms longer than the median, as after a retransmission"
+        f" time-out{at_most}."
     )
 
 

@@ -1,4 +1,4 @@
-"""queueing ramp: latency must not grow with the sample's place in line.
+"""queueing ramp: latency must not grow with a request's number in its trial or burst.
 
 Two shapes: over the whole trial (everything was sent at once, or the offered load is more than can be served), and
 within bursts of sends (batches, each reply's latency holding the wait for those before it).
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Samples
 
 _FEWEST = 100
@@ -85,15 +85,15 @@ def judge(cell: CellEvidence) -> Finding | None:
                     Finding(
                         verdict="fail" if certain else "warn",
                         evidence=evidence,
-                        explanation=f"Latency grows {ramp.growth:.1f}-fold {where}: it is a place in a queue.",
-                        action="Lower the offered rate below what the responder serves."
+                        explanation=f"Latency grows {ramp.growth:.1f}-fold {where}: requests are queueing.",
+                        action="Lower the offered rate below the responder's capacity."
                         if cell.is_open_loop
                         else "Send each request when the previous one is answered, or report throughput instead.",
                     )
                 )
             else:
-                told = f"Latency does not grow {where}."
-                findings.append(Finding(verdict="pass", evidence=evidence, explanation=told))
+                measured = f"Latency does not grow {where}."
+                findings.append(Finding(verdict="pass", evidence=evidence, explanation=measured))
     return worst(findings) or Finding(
         verdict="cannot tell",
         explanation=f"Fewer than {_FEWEST} requests per trial: too few to see a ramp.",
@@ -102,4 +102,4 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 NAME = "queueing ramp"
-CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS | CODECS, observe=observe, judge=judge)

@@ -1,5 +1,7 @@
 """reply: only verified replies count, they came from the responder that this run started, and few enough are missing.
 
+A codec alone asks nobody: its replies are what it decoded, each of which was compared with what had been encoded.
+
 Requests without a right reply are in every percentile as slower than every reply, so none of them hides. But from a
 share on that moves a percentile which is shown further than chance does, what is compared is no longer how quickly the
 stacks answer but how often: that cell fails.
@@ -10,9 +12,11 @@ from __future__ import annotations
 from collections import Counter
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
-from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.analysis.evidence import CellEvidence, Part, RunEvidence, Samples, TrialEvidence
 from orchestrator.analysis.statistics import fails_that_move, is_supported
+from orchestrator.experiment.plan.external import address
+from orchestrator.experiment.plan.plan import External
 
 _PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 
@@ -24,7 +28,7 @@ def observe(samples: Samples) -> int:
 
 def judge(cell: CellEvidence) -> Finding | None:
     """The worst requester."""
-    findings = [_finding(trial, part, ok) for trial, part, ok in cell.parts(NAME)]
+    findings = [_finding(cell, trial, part, ok) for trial, part, ok in cell.parts(NAME)]
     missing = _missing(cell)
     return worst([*findings, missing] if missing else findings)
 
@@ -63,12 +67,12 @@ def _missing(cell: CellEvidence) -> Finding | None:
         verdict="warn",
         evidence=evidence,
         weight=failed / n,
-        explanation=f"{text}: too few to move a percentile shown, though each counts as slower than every reply.",
-        action="Read the errors by kind in the table.",
+        explanation=f"{text}: too few to move a percentile shown; each counts as slower than every reply.",
+        action="See the errors by kind in the table.",
     )
 
 
-def _finding(trial: TrialEvidence, part: Part, ok: int) -> Finding:
+def _finding(cell: CellEvidence, trial: TrialEvidence, part: Part, ok: int) -> Finding:
     expected, met = trial.record.ready.identity if trial.record.ready else None, part.done.identity
     verified = part.done.verified
     wrong = trial.errors.get("wrong-reply", 0)
@@ -84,36 +88,77 @@ def _finding(trial: TrialEvidence, part: Part, ok: int) -> Finding:
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"Another responder answered: it called itself {met!r}, not {expected!r}.",
-            action="Something else listens at that address: see what runs on the responder's host and between the hosts.",
+            explanation=f"Another responder answered: it identified itself as {met!r}, not {expected!r}.",
+            action="Find out what else listens at that address, on the responder's host or between the hosts.",
         )
     if verified is not None and verified < ok:
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"{ok - verified:,} of {ok:,} counted replies were never compared with what they should be.",
-            action="A latency of an unread reply is no latency: verify every reply in the requester.",
+            explanation=f"{ok - verified:,} of {ok:,} counted replies were never verified.",
+            action="Verify every reply in the requester: the latency of an unread reply means nothing.",
         )
     if wrong:
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"{words.count(wrong, 'wrong reply', 'wrong replies')}, counted as errors: the responder errs.",
-            action="`error_examples` in the manifest shows one; mend the responder and measure again.",
+            explanation=f"{words.count(wrong, 'wrong reply', 'wrong replies')}, counted as errors: the responder is faulty.",
+            action="See `error_examples` in the manifest for one, fix the responder, and measure again.",
+        )
+    if cell.stack.external is not None and cell.stack.external.is_anonymous:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{words.count(ok, 'reply', 'replies')} verified; who answered is not known, as the service does not"
+            " answer `identity`.",
+            action="Have it answer `identity` (protos/), and a restart or a load balancer shows.",
+        )
+    if cell.cell.kind == "codec" and verified is not None:
+        return Finding(
+            verdict="pass",
+            evidence=evidence,
+            explanation=f"{words.count(ok, 'message')}, each decoded to what had been encoded.",
         )
     if met is None or verified is None:
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation="The requester did not say whom it met and how many replies it verified.",
+            explanation="The requester did not report which responder answered or how many replies it verified.",
             action="Use a requester that prints `identity` and `verified` in its `done` line.",
         )
     return Finding(
         verdict="pass",
         evidence=evidence,
-        explanation=f"{words.count(ok, 'reply', 'replies')} verified, from the responder of this run.",
+        explanation=f"{words.count(ok, 'reply', 'replies')} verified, from "
+        + (f"the one that called itself {met!r}." if cell.is_external else "the responder of this run."),
+    )
+
+
+def judge_run(run: RunEvidence) -> Finding | None:
+    """Whether one and the same responder answered all trials at each address that orch was given."""
+    met: dict[External, dict[str, TrialEvidence]] = {}
+    for cell in run.cells:
+        for trial in cell.trials:
+            for part in trial.parts:
+                if cell.stack.external is not None and part.done.identity is not None:
+                    met.setdefault(cell.stack.external, {}).setdefault(part.done.identity, trial)
+    return worst([_several(external, trials) for external, trials in met.items() if len(trials) > 1])
+
+
+def _several(external: External, trials: dict[str, TrialEvidence]) -> Finding:
+    """More than one identity at one address."""
+    names = list(trials)
+    first = ", ".join(f"{name!r} in {trials[name].called}" for name in names[:_NAMES_SHOWN])
+    return Finding(
+        verdict="warn",
+        evidence={"address": address(external), "identities": names[:_NAMES_KEPT], "count": len(names)},
+        weight=len(names),
+        explanation=f"At {address(external)} answered {len(names)} that call themselves differently: {first}"
+        f"{' and others' if len(names) > _NAMES_SHOWN else ''}. It was started anew, or something shares out the requests.",
+        action="Name the address of one responder, and leave it running: these trials may be of different programs.",
     )
 
 
 NAME = "reply"
-CHECK = Check(name=NAME, severity="fatal", kinds=CALLS, observe=observe, judge=judge)
+_NAMES_SHOWN, _NAMES_KEPT = 2, 10
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge, judge_run=judge_run)

@@ -8,7 +8,7 @@ CPU time includes what a trial asks before and after its requests; a short windo
 from __future__ import annotations
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS_AND_STREAMS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import SHORT_WINDOW_S, CellEvidence
 
 _SATURATED = 0.85
@@ -26,7 +26,10 @@ def judge(cell: CellEvidence) -> Finding | None:
                 Finding(
                     verdict="cannot tell",
                     evidence=evidence,
-                    explanation="The responder did not say how much CPU time it used.",
+                    explanation=f"How much CPU time it used is unknown: {words.NOT_OURS}."
+                    if cell.is_external
+                    else "The responder did not report how much CPU time it used.",
+                    action="Use a responder that orch starts, and that prints `cpu_s` in its `stats` line.",
                 )
             )
             continue
@@ -37,27 +40,27 @@ def judge(cell: CellEvidence) -> Finding | None:
                     verdict="cannot tell",
                     evidence={**evidence, "window_s": window_s},
                     explanation=(
-                        f"Requests were made for {words.ms(window_s * 1e3)} only: the responder's CPU time may have gone "
+                        f"Requests were made for only {words.ms(window_s * 1e3)}: the responder's CPU time may have gone "
                         "into starting and ending the trial."
                     ),
-                    action=f"Measure for {SHORT_WINDOW_S:g} s or longer to have this checked.",
+                    action=f"Measure for {SHORT_WINDOW_S:g} s or longer.",
                 )
             )
             continue
-        told = f"The responder's core was {words.percent(share)} busy"
+        measured = f"The responder's core was {words.percent(share)} busy"
         if several and share > _SATURATED:
             findings.append(
                 Finding(
                     verdict="warn",
                     evidence=evidence,
                     weight=share,
-                    explanation=f"{told}: it is the limit here, and requests wait for each other.",
-                    action="Read throughput as the responder's most; for latency, lower the concurrency or the rate.",
+                    explanation=f"{measured}: it is the bottleneck, and requests wait for each other.",
+                    action="Read throughput as the responder's maximum; for latency, lower the concurrency or the rate.",
                 )
             )
         else:
-            findings.append(Finding(verdict="pass", evidence=evidence, weight=share, explanation=f"{told}."))
+            findings.append(Finding(verdict="pass", evidence=evidence, weight=share, explanation=f"{measured}."))
     return worst(findings)
 
 
-CHECK = Check(name="responder's core", severity="note", kinds=CALLS_AND_STREAMS, judge=judge)
+CHECK = Check(name="responder's core", severity="note", kinds=CALLS | STREAMS, judge=judge)

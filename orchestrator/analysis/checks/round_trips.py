@@ -1,10 +1,11 @@
 """round-trips: what the distance adds must be as many round trips as the connection policy implies.
 
-(median - the same stack's median on one host) / RTT. A reused connection needs one round trip, a new one those that
-open it first; a body beyond the initial congestion window of ten segments (RFC 6928) may need more, unless the window
-has grown already, so that is a range. Time on the wire is taken off where the link's rate is known.
+(median - the same stack's median on one host) / RTT. A reused connection needs one round trip for each call, of which a
+task makes several, a new one those that open it first; a body beyond the initial congestion window of ten segments (RFC
+6928) may need more, unless the window has grown already, so that is a range. Time on the wire is taken off where the
+link's rate is known.
 
-Too few round trips are impossible only where they are too few even after the quickest reply on one host: the median of
+Too few round trips are impossible only where they are too few even after the fastest reply on one host: the median of
 a few requests there may hold a stall.
 """
 
@@ -38,21 +39,22 @@ def judge(cell: CellEvidence) -> Finding | None:
     if not rtts:
         return Finding(
             verdict="cannot tell",
-            explanation="There is no ping between the two ends to count round trips by.",
-            action="See the run's warnings for why; the tcp floor is the only baseline here.",
+            explanation="No ping was measured between the two ends, so round trips cannot be counted.",
+            action="See the run's warnings for the reason, and use the tcp floor as the baseline.",
         )
     rtt = sorted(rtts)[len(rtts) // 2]
     if rtt < LEAST_RTT_MS:
         return Finding(
             verdict="cannot tell",
             evidence={"rtt_ms": rtt},
-            explanation=f"The round trip of {words.ms(rtt)} is below {LEAST_RTT_MS:g} ms: what the hosts do outweighs it.",
+            explanation=f"The round trip of {words.ms(rtt)} is below {LEAST_RTT_MS:g} ms: the hosts' own work outweighs it.",
+            action="Add a placement over a longer distance.",
         )
     return _count(cell, rtt)
 
 
 def _is_queueing(cell: CellEvidence) -> bool:
-    """With more than one in flight a median also holds the time spent waiting for the others."""
+    """With more than one in flight a median also includes the time spent waiting for the others."""
     return cell.cell.load.concurrency > 1
 
 
@@ -63,8 +65,10 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
     least = cell.one_host.minimum if cell.one_host else 0.0
     wire_ms = _wire_ms(cell)
     trips = (cell.replies.median - (here or 0.0) - wire_ms) / rtt_ms
-    low = 1 + (_round_trips_to_open(cell.stack) if cell.cell.connection == "per-request" else 0)
-    high = low + slow_start_rounds(cell.operation.request_bytes) + slow_start_rounds(cell.operation.reply_bytes)
+    calls = cell.cell.calls
+    low = calls + (_round_trips_to_open(cell.stack) if cell.cell.connection == "per-request" else 0)
+    rounds = slow_start_rounds(cell.operation.request_bytes) + slow_start_rounds(cell.operation.reply_bytes)
+    high = low + calls * rounds
     slack = 0.3 + 0.5 * (here or 0.0) / rtt_ms
     evidence = {
         "median_ms": cell.replies.median,
@@ -76,47 +80,55 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
         "expected": [low, high],
         "slack": round(slack, 2),
     }
-    told = f"The distance accounts for {trips:.2f} round trips of {words.ms(rtt_ms)}"
+    measured = f"The distance accounts for {trips:.2f} round trips of {words.ms(rtt_ms)}"
     implied = f"{low}" if low == high else f"{low} to {high}"
     most_trips = (cell.replies.median - least - wire_ms) / rtt_ms
+    if cell.is_external:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation=f"{measured}, its own work included; orch did not start the responder and cannot measure it on one"
+            " host, and who answers a ping to its address may be another.",
+        )
     if most_trips < low - 0.3 - 0.5 * least / rtt_ms:
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=f"{told}; `{cell.cell.connection}` cannot do with fewer than {implied}.",
-            action="See whether connections were reused where they should be new, and whether the right host answered.",
+            explanation=f"{measured}; `{cell.cell.connection}` needs at least {implied}.",
+            action="Check whether connections were reused where they should be new, and whether the right host answered.",
         )
     if here is None:
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation=f"{told}, the hosts' own work included: this stack was not measured on one host.",
+            explanation=f"{measured}, including the hosts' own work: this stack was not measured on one host.",
             action="Add the placement `local` to tell the network's share from the hosts'.",
         )
     if trips < low - slack:
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation=f"On one host requests took {words.ms(least)} to {words.ms(here)} and more: too much spread.",
-            action="Measure more requests and repeats.",
+            explanation=f"On one host, requests took from {words.ms(least)} to over {words.ms(here)}: too much spread.",
+            action="Plan more requests per trial and more `repeats`.",
         )
     if trips > high + 0.5 + slack:
         return Finding(
             verdict="warn",
             weight=trips - high,
             evidence=evidence,
-            explanation=f"{told}; `{cell.cell.connection}` implies {implied}.",
-            action="Look for a handshake too many, Nagle's algorithm against delayed acknowledgements, or a full queue.",
+            explanation=f"{measured}; `{cell.cell.connection}` implies {implied}.",
+            action="Look for an extra handshake, Nagle's algorithm with delayed acknowledgements, or a full queue.",
         )
     return Finding(
-        verdict="pass", evidence=evidence, explanation=f"{told}; `{cell.cell.connection}` implies {implied}."
+        verdict="pass", evidence=evidence, explanation=f"{measured}; `{cell.cell.connection}` implies {implied}."
     )
 
 
 def _wire_ms(cell: CellEvidence) -> float:
-    """How long both bodies take at the link's rate; 0 where the rate is not known."""
+    """How long both bodies take at the link's rate, those of all calls; 0 where the rate is not known."""
     rate = cell.placement.link.rate_mbit
-    return (cell.operation.request_bytes + cell.operation.reply_bytes) * 8 / (rate * 1000) if rate else 0.0
+    bodies = (cell.operation.request_bytes + cell.operation.reply_bytes) * cell.cell.calls
+    return bodies * 8 / (rate * 1000) if rate else 0.0
 
 
 def _round_trips_to_open(stack: Stack) -> int:

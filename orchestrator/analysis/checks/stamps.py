@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Samples
 
 _COARSE_CLOCK_NS = 1_000
@@ -39,8 +39,8 @@ def judge(cell: CellEvidence) -> Finding | None:
                 Finding(
                     verdict="cannot tell",
                     evidence={**evidence, "clock_resolution_ns": resolution},
-                    explanation=f"{extra} requests share a send stamp, but the clock counts in {words.ns(resolution)}.",
-                    action="Measure on a host whose monotonic clock counts in nanoseconds.",
+                    explanation=f"{extra} requests share a send stamp, but the clock's steps are {words.ns(resolution)}.",
+                    action="Measure on a host whose monotonic clock has nanosecond resolution.",
                 )
             )
         else:
@@ -49,12 +49,12 @@ def judge(cell: CellEvidence) -> Finding | None:
                 Finding(
                     verdict="fail" if many else "warn",
                     evidence=evidence,
-                    explanation=f"{extra} of {n:,} requests share a send stamp with another, up to {largest} one stamp.",
-                    action="Read the clock immediately before each call; a batch's stamp makes latencies of waiting.",
+                    explanation=f"{extra} of {n:,} requests share a send stamp with another, up to {largest} the same one.",
+                    action="Read the clock immediately before each call: one stamp for a batch counts waiting as latency.",
                 )
             )
     return worst(findings)
 
 
 NAME = "one stamp per sample"
-CHECK = Check(name=NAME, severity="fatal", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge)

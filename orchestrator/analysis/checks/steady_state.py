@@ -13,7 +13,7 @@ from math import exp, log
 import numpy as np
 
 from orchestrator.analysis import intervals, words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
 
 _SEGMENTS = 20
@@ -77,15 +77,15 @@ def _drift(drifts: list[float]) -> Finding:
         return Finding(
             verdict="warn",
             evidence=evidence,
-            explanation=f"In all trials alike, requests take {change} {way} time after the first fifth of the window.",
-            action="Lengthen the warm-up (`warmup`), or the trial, until this goes away.",
+            explanation=f"In all trials, requests take {change} {way} time after the first fifth of the window.",
+            action="Lengthen the warm-up (`warmup`) or the trial until this disappears.",
         )
     if interval is None:
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation=f"{shared.n} {'trial' if shared.n == 1 else 'trials'}: finding a drift that all share "
-            f"takes at least {intervals.FEWEST_BLOCKS}.",
+            explanation=f"{words.count(shared.n, 'trial')}: at least {intervals.FEWEST_BLOCKS} are needed to find a drift "
+            "that all share.",
             action="Raise `repeats`.",
         )
     low, high = (f"{bound - 1:+.1%}" for bound in interval)
@@ -94,11 +94,11 @@ def _drift(drifts: list[float]) -> Finding:
             verdict="cannot tell",
             evidence=evidence,
             weight=log(interval[1] / interval[0]),
-            explanation=f"The {shared.n} trials leave a drift of {low} to {high} after the first fifth of the window.",
-            action="Raise `repeats`, or ask for more requests per trial, to narrow it to 5 % either way.",
+            explanation=f"The {shared.n} trials allow a drift of {low} to {high} after the first fifth of the window.",
+            action="Raise `repeats` or plan more requests per trial, to narrow it to 5 % either way.",
         )
-    told = f"No drift shared by the {shared.n} trials: {low} to {high} after the first fifth of the window."
-    return Finding(verdict="pass", evidence=evidence, explanation=told)
+    measured = f"No drift shared by the {shared.n} trials: {low} to {high} after the first fifth of the window."
+    return Finding(verdict="pass", evidence=evidence, explanation=measured)
 
 
 def _jump(trial: TrialEvidence, seen: Course) -> Finding:
@@ -112,7 +112,7 @@ def _jump(trial: TrialEvidence, seen: Course) -> Finding:
                 f"Latency changes by {exp(seen.jump) - 1:+.0%} after {words.percent(seen.at)} of "
                 f"{trial.called}, and stays there."
             ),
-            action="See `noise` for what else ran; repeat the run on a quiet host, or with more blocks.",
+            action="See `noise` for what else ran; repeat the run on a quiet host or with more `repeats`.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation="No jump within a trial.")
 
@@ -132,11 +132,11 @@ def _short_warmups(cell: CellEvidence) -> list[Finding]:
         Finding(
             verdict="warn",
             evidence={"trial": trial, "made": made, "wanted": wanted, "trials": len(short)},
-            explanation=f"Warm-up ended after {made:,} of {words.count(wanted, 'request')}, because its time was up.",
-            action="Raise `warmup.at_most`, or ask for fewer warm-up requests.",
+            explanation=f"Warm-up ended after {made:,} of {words.count(wanted, 'request')}, at its time limit.",
+            action="Raise `warmup.at_most`, or plan fewer warm-up requests.",
         )
     ]
 
 
 NAME = "steady state"
-CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS | CODECS, observe=observe, judge=judge)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.checks.modes import find_modes, has_slow_mode
 from orchestrator.analysis.evidence import CellEvidence, Samples, TrialEvidence
 from orchestrator.analysis.statistics import is_supported, quantile
@@ -90,27 +90,27 @@ def _slowest(tails: Sequence[Tail]) -> Finding:
             weight=share,
             explanation=(
                 f"Of {words.count(n, 'request')}, {whose} made {words.percent(share)} of the variance, "
-                f"with up to {words.ns(slowest)}."
+                f"taking up to {words.ns(slowest)}."
             ),
             action="Read median and percentiles; mean, SD and CV of this cell describe a handful of requests.",
         )
-    return Finding(verdict="pass", evidence=evidence, explanation="No handful of requests makes most of the variance.")
+    return Finding(verdict="pass", evidence=evidence, explanation="No handful of requests dominates the variance.")
 
 
 def _cut_off(trial: TrialEvidence, seen: Tail) -> Finding:
     evidence = {"trial": trial.record.index, **asdict(seen)}
     if seen.reach is not None and seen.reach < _THIN and seen.is_mode:
-        told = "The slowest requests are a group of their own, not a tail: see `latency modes`."
-        return Finding(verdict="pass", evidence=evidence, explanation=told)
+        measured = "The slowest requests are a group of their own, not a tail: see `latency modes`."
+        return Finding(verdict="pass", evidence=evidence, explanation=measured)
     if seen.reach is not None and seen.reach < _THIN:
         return Finding(
             verdict="warn",
             evidence=evidence,
             explanation=f"The slowest of {seen.n:,} requests took barely longer than p99: the tail looks cut off.",
-            action="See whether slow requests were left out or cut at a limit; `completeness` counts them.",
+            action="Check whether slow requests were left out or cut at a limit; `completeness` counts them.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation="The tail has a normal shape.")
 
 
 NAME = "tail shape"
-CHECK = Check(name=NAME, severity="note", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="note", kinds=CALLS | CODECS, observe=observe, judge=judge)

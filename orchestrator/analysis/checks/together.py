@@ -52,8 +52,8 @@ def _finding(trial: TrialEvidence, windows: list[Window | None]) -> Finding:
         return Finding(
             verdict="cannot tell",
             evidence={"trial": trial.record.index, "requesters": len(windows)},
-            explanation="Not every requester has a window with anchors: whether they asked together is not known.",
-            action="See whether a requester got no reply, and that its `done` line holds `anchor`.",
+            explanation="Not every requester reported a window with anchors: whether their windows overlap is unknown.",
+            action="Check that every requester got replies, and that its `done` line holds `anchor`.",
         )
     longest = max(end - begin for begin, end in known)
     common = max(0, min(end for _, end in known) - max(begin for begin, _ in known))
@@ -65,15 +65,17 @@ def _finding(trial: TrialEvidence, windows: list[Window | None]) -> Finding:
         "begins_apart_s": (max(begin for begin, _ in known) - min(begin for begin, _ in known)) / 1e9,
         "ends_apart_s": (max(end for _, end in known) - min(end for _, end in known)) / 1e9,
     }
-    told = f"In {trial.called} all {len(known)} requesters measured at once for {words.percent(share)} of the longest window"
+    measured = (
+        f"In {trial.called} all {len(known)} requesters' windows overlap for {words.percent(share)} of the longest"
+    )
     if share >= _WARN:
-        return Finding(verdict="pass", evidence=evidence, weight=-share, explanation=f"{told}.")
+        return Finding(verdict="pass", evidence=evidence, weight=-share, explanation=f"{measured}.")
     return Finding(
         verdict="fail" if share < _FAIL else "warn",
         evidence=evidence,
         weight=-share,
-        explanation=f"{told}: their rates add up to more requests per second than were carried at any one time.",
-        action="Give the load a duration, so that all end together, and see that the hosts' clocks agree (NTP).",
+        explanation=f"{measured}: the sum of their rates exceeds what was carried at any one time.",
+        action="Give the load a duration, so that all end together, and check that the hosts' clocks agree (NTP).",
     )
 
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, field_validator, model_validator
 
+from orchestrator.catalogue.read import catalogue
+from orchestrator.experiment.model.address import PATTERN, parse_address
 from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, STACK, Factor
 from orchestrator.experiment.model.host_rules import MOST_RTT_S, MOST_TTL_S, ZONE_PATTERN
 from orchestrator.experiment.providers import EMULATING, MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
@@ -21,17 +23,17 @@ from orchestrator.experiment.read.fields import (
     Shorthand,
     Size,
 )
-from services.python.contract.limits import MAX_PAYLOAD_BYTES
+from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
 MAX_REQUESTS = 100_000_000
 MAX_CONCURRENCY = 10_000
-MOST_EVENTS_PER_S = 100_000
 MOST_EXCLUDED = 200
 LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 Concurrency = Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)]
+EventRate = Annotated[Rate, Field(gt=0, le=100_000)]
 PayloadSize = Annotated[Size, Field(ge=1, le=MAX_PAYLOAD_BYTES)]
 PositiveDuration = Annotated[Duration, Field(gt=0, le=LONGEST_S)]
 Zone = Annotated[str, Field(pattern=ZONE_PATTERN, max_length=63)]
@@ -85,6 +87,32 @@ def _left_out(factor: Factor) -> tuple[Any, Any] | None:
     return (_one_or_many(factor) | None, None) if factor.is_excludable else None
 
 
+class ExternalSpec(Strict):
+    """A responder that runs already: orch asks it, and starts and ends nothing there."""
+
+    address: Annotated[
+        Short,
+        Field(
+            json_schema_extra={"pattern": PATTERN},
+            description="HOST:PORT, a name or an IPv4 address; orch contacts this address alone.",
+        ),
+    ]
+    identity: Annotated[
+        Literal["asked", "none"],
+        Field(description="Whether it answers `identity` (protos/); with none, nobody can tell who answered."),
+    ] = "asked"
+
+    @field_validator("address")
+    @classmethod
+    def _host_and_port(cls, value: str) -> str:
+        parse_address(value)
+        return value
+
+
+def _external(value: Any) -> Any:
+    return {"address": value} if isinstance(value, str) else value
+
+
 @_with_factors(_chosen_for_a_stack)
 class StackSpec(Strict):
     """Who answers and who asks. A protocol's name alone means its default implementation and client."""
@@ -93,6 +121,10 @@ class StackSpec(Strict):
     responder: Annotated[
         OneOrMany[Short] | None,
         Field(description="The implementation that answers; the protocol's first one unless given."),
+    ] = None
+    external: Annotated[
+        Annotated[ExternalSpec, Shorthand(_external, "HOST:PORT of a responder that runs already.")] | None,
+        Field(description="Ask a responder that runs already, instead of starting one."),
     ] = None
     client: Annotated[
         OneOrMany[Short] | None,
@@ -139,7 +171,7 @@ class WarmupSpec(Strict):
     ] = None
 
 
-class PlainOptions(Strict):
+class OptionsOfAny(Strict):
     """Options that every operation takes."""
 
     load: Annotated[
@@ -148,6 +180,18 @@ class PlainOptions(Strict):
     warmup: Annotated[
         WarmupSpec | None, Field(description="This operation's own warm-up; what it leaves out is the experiment's.")
     ] = None
+
+
+class PlainOptions(OptionsOfAny):
+    """Options that every operation takes that is a call."""
+
+    calls: Annotated[
+        OneOrMany[Annotated[int, Field(ge=1, le=MOST_CALLS)]],
+        Field(
+            description="So many calls, one after the other on one connection, make one task: what is timed, counted and"
+            " compared is the task. 1, a plain call, unless given."
+        ),
+    ] = (1,)
 
 
 class EchoOptions(PlainOptions):
@@ -183,19 +227,31 @@ class ImageOptions(PlainOptions):
     )
 
 
-class EventsOptions(PlainOptions):
+class EventsOptions(OptionsOfAny):
     """A stream of synthetic events to each client; `load.concurrency` is the number of clients, `load.duration` how long."""
 
     per_second: Annotated[
-        OneOrMany[Annotated[Rate, Field(gt=0, le=MOST_EVENTS_PER_S)]] | None,
-        Field(description="So many events a second to each client; 100/s unless given."),
+        OneOrMany[EventRate] | None, Field(description="So many events a second to each client; 100/s unless given.")
     ] = None
     bytes: Annotated[
-        OneOrMany[PayloadSize] | None,
-        Field(description="So many characters of text in each event; 100 B unless given."),
+        OneOrMany[PayloadSize] | None, Field(description="So many characters in each event; 100 B unless given.")
     ] = None
 
 
+def _with_operations_without_options(model: type[Model]) -> type[Model]:
+    """Adds a key for every call of the catalogue that needs no payload: it is asked as it is."""
+    keys: dict[str, Any] = {
+        operation.name: (
+            Annotated[PlainOptions | None, Field(description=f"Asked with the message of {operation.message}.")],
+            None,
+        )
+        for operation in catalogue().operations.values()
+        if operation.kind == "call" and "none" in operation.payloads and operation.name not in model.model_fields
+    }
+    return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **keys)
+
+
+@_with_operations_without_options
 class OperationSpec(Strict):
     """What is asked: one operation, with its options where it has any."""
 
@@ -205,9 +261,7 @@ class OperationSpec(Strict):
     add: Annotated[PlainOptions | None, Field(description="Two numbers in, their sum out.")] = None
     echo: Annotated[EchoOptions | None, Field(description="A payload in, the same payload out.")] = None
     image: Annotated[ImageOptions | None, Field(description="A picture in, its width and height out.")] = None
-    events: Annotated[
-        EventsOptions | None, Field(description="A subscription in, events out at a rate: a stream, not a call.")
-    ] = None
+    events: Annotated[EventsOptions | None, Field(description="A subscription in, events out at a rate.")] = None
 
     @model_validator(mode="after")
     def _one_operation(self) -> OperationSpec:
@@ -221,10 +275,10 @@ class OperationSpec(Strict):
         return next(iter(self.model_fields_set))
 
     @property
-    def options(self) -> PlainOptions:
+    def options(self) -> OptionsOfAny:
         """Its options."""
         options = getattr(self, self.name)
-        assert isinstance(options, PlainOptions)  # noqa: S101 - narrows the type
+        assert isinstance(options, OptionsOfAny)  # noqa: S101 - narrows the type
         return options
 
 

@@ -117,7 +117,8 @@ class Factor:
         if value is None:
             return "closed loop" if self.belongs_to == "load" and self.kind == "rate" else "none"
         number = f"{value:g}" if self.kind == "rate" else str(value)
-        return f"{number}{self.unit}"
+        is_one = self.kind == "count" and value == 1
+        return f"{number}{self.unit.removesuffix('s') if is_one else self.unit}"
 
 
 FACTORS: tuple[Factor, ...] = (
@@ -141,7 +142,7 @@ FACTORS: tuple[Factor, ...] = (
         title="payload",
         kind="text",
         belongs_to="operation",
-        attribute="label",
+        attribute="asked",
         reaches="payload",
         compared_as="at {}",
         varies_with=("bytes", "records", "per_second"),
@@ -178,6 +179,16 @@ FACTORS: tuple[Factor, ...] = (
         belongs_to="operation",
         attribute="payload.per_second",
         reaches="payload",
+    ),
+    Factor(
+        name="calls",
+        title="calls",
+        kind="count",
+        unit=" calls",
+        compared_as="in {}",
+        belongs_to="operation",
+        attribute="calls",
+        reaches="program",
     ),
     Factor(
         name="placement",
@@ -221,6 +232,29 @@ FACTORS: tuple[Factor, ...] = (
         ),
         description="Compress the bodies of requests and replies (gzip), or not (none)",
         column="compression",
+    ),
+    Factor(
+        name="document",
+        title="document",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(
+                value="typed",
+                words="JSON documents as a typed message",
+                compared="a typed message",
+                shown="over Protocol Buffers a typed message (typed)",
+            ),
+            Level(
+                value="value",
+                words="JSON documents as google.protobuf.Value",
+                compared="google.protobuf.Value",
+                shown="over Protocol Buffers google.protobuf.Value (value)",
+            ),
+        ),
+        description="Carry the user's own JSON over Protocol Buffers as a message made from its shape (typed), or as "
+        "google.protobuf.Value (value)",
     ),
     Factor(
         name="concurrency",
@@ -269,6 +303,11 @@ def choices(chosen: Mapping[str, tuple[Value, ...]]) -> Iterator[dict[str, Value
         yield {factor.name: value for factor, value in zip(OF_THE_CALL, combination, strict=True)}
 
 
+def without_call() -> dict[str, Value]:
+    """What stands for the factors of a call in a cell that calls nobody: no value, as none applies."""
+    return dict.fromkeys(DEFAULTS)
+
+
 def of_the_call(cell: Values) -> tuple[Value, ...]:
     """How a cell's requests are made: what cells that differ in the stack alone have in common, beside their parts."""
     return tuple(cell.get(factor.name, factor.default) for factor in OF_THE_CALL)
@@ -277,7 +316,8 @@ def of_the_call(cell: Values) -> tuple[Value, ...]:
 def said(cell: Values) -> list[tuple[Factor, Value]]:
     """The factors of a call that ids, titles and sentences name: those that differ from the default, and some always."""
     told = zip(OF_THE_CALL, of_the_call(cell), strict=True)
-    return [(factor, value) for factor, value in told if factor.is_always_said or value != factor.default]
+    applying = ((factor, value) for factor, value in told if value is not None)
+    return [(factor, value) for factor, value in applying if factor.is_always_said or value != factor.default]
 
 
 def short(cell: Values) -> tuple[str, ...]:
@@ -293,9 +333,10 @@ def phrases(cell: Values) -> tuple[str, ...]:
 def knobs(cell: Values) -> dict[str, str]:
     """What both end programs are told beside the trial's own keys; empty where everything has its default."""
     told = ((factor, cell.get(factor.name, factor.default)) for factor in KNOBS)
-    return {factor.name: str(value) for factor, value in told if value != factor.default}
+    return {factor.name: str(value) for factor, value in told if value is not None and value != factor.default}
 
 
 def in_columns(cell: Values) -> dict[str, Value]:
-    """The values that stand in samples files, by column; what is not given has its default."""
-    return {factor.column: cell.get(factor.name, factor.default) for factor in FACTORS if factor.column}
+    """The values that stand in samples files, by column: the default of what is not given, `n/a` for what does not apply."""
+    of_cell = ((factor, cell.get(factor.name, factor.default)) for factor in FACTORS if factor.column)
+    return {factor.column: "n/a" if factor.levels and value is None else value for factor, value in of_cell}

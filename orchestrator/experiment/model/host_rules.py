@@ -28,5 +28,5 @@ def controller_refusal(cidr: str) -> str | None:
     except ValueError:
         return "is not an address with its prefix length, such as 203.0.113.7/32"
     if not any(re.fullmatch(pattern, cidr) for pattern in CONTROLLER_PATTERNS):
-        return "is more of the internet than a controller: at most /8 of IPv4, or /32 of IPv6"
+        return "is too wide for a controller: use at most a /8 of IPv4, or a /32 of IPv6"
     return None

@@ -61,8 +61,10 @@ def value_of(cell: Cell, factor: str) -> Value:
 
 def _apart_from(name: str, cell: Cell) -> tuple[object, ...]:
     """What two cells have in common that differ in the stack, or in this factor and those that vary with it."""
+    # A task and a call differ in their `calls` alone; cells of any other two kinds are never compared.
+    work = "call" if cell.kind == "task" else cell.kind
     if name == STACK:
-        return (cell.operation, cell.placement, cell.load)
+        return (cell.operation, cell.placement, cell.load, work)
     factor = BY_NAME[name]
     free = [factor, *(BY_NAME[other] for other in factor.varies_with)]
     load = {key: value for key, value in vars(cell.load).items() if key not in [f.attribute for f in free]}
@@ -70,7 +72,7 @@ def _apart_from(name: str, cell: Cell) -> tuple[object, ...]:
         "" if factor.belongs_to == "operation" else cell.operation,
         "" if factor.belongs_to == "placement" else cell.placement,
         tuple(load.values()),
-        cell.kind == "stream",
+        work,
         tuple(cell.factors[other.name] for other in FACTORS if other not in free),
     )
 
@@ -89,12 +91,12 @@ def compared(plan: Plan) -> str:
     """What is compared with what: `compression: gzip against no compression (4 pairs of cells)`."""
     labels = {stack.id: stack.label for stack in plan.stacks}
     asked = [pair for pair in pairs(plan) if not pair.is_control]
-    told = []
+    texts = []
     for contrast in plan.contrasts:
         mine = [pair for pair in asked if pair.factor == contrast.factor]
         if contrast.factor == STACK:
             names = [labels[str(value)] for value in contrast.references or (plan.reference or plan.stacks[0].id,)]
-            told.append(f"stacks with {' and '.join(names)}")
+            texts.append(f"stacks with {' and '.join(names)}")
             continue
         factor = BY_NAME[contrast.factor]
         for reference in contrast.references:
@@ -104,8 +106,8 @@ def compared(plan: Plan) -> str:
                 if value_of(pair.reference, factor.name) == reference
             )
             if values:
-                told.append(f"{factor.title}: {', '.join(values)} against {factor.briefly(reference)}")
-    return f"{'; '.join(told)} ({len(asked):,} {'pair' if len(asked) == 1 else 'pairs'} of cells)"
+                texts.append(f"{factor.title}: {', '.join(values)} against {factor.briefly(reference)}")
+    return f"{'; '.join(texts)} ({len(asked):,} {'pair' if len(asked) == 1 else 'pairs'} of cells)"
 
 
 # ---- what an experiment file asks
@@ -167,7 +169,7 @@ def _find(
             return None
     if not found:
         known = [names[0] for of in values.values() for names in of.values()]
-        located.add(path, f"'{wanted}' is no value of {_or(list(values))} here. {did_you_mean(text, known)}")
+        located.add(path, f"'{wanted}' is not a value of {_or(list(values))} here. {did_you_mean(text, known)}")
         return None
     factors = list(dict.fromkeys(name for name, _ in found))
     if len(factors) > 1:

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 
-from orchestrator.catalogue.offers import NONE, Client, Responder
+from orchestrator.catalogue.offers import NONE, Client, Protocol, Responder
 from orchestrator.experiment.model.factors import STACK
+from orchestrator.experiment.plan.documents import AS_VALUE, FACTOR, TYPED, WORDS, plan_way
 from orchestrator.experiment.plan.plan import Plan
 
 PROTOCOL = ("codec", "transport")
 """The parts that make a protocol."""
 
-PARTS = (*PROTOCOL, "framework", "validation", "client", "connection", "language", "reading")
-"""All parts, in the order in which they are named; `framework` is with its server, `reading` is which fields are read."""
+PARTS = (*PROTOCOL, "framework", "validation", "client", "connection", "language", "reading", "library")
+"""All parts, in the order in which they are named; `framework` is with its server, `reading` is which fields are read.
+
+A codec alone has a `library` in place of a client, and nothing that carries messages.
+"""
 
 BYTES = "bytes"
+DOCUMENT = "document"
 _KINDS_OF_BYTES = ("bytes", "image")  # of payloads
 
 
@@ -37,20 +42,36 @@ def parts_of(responder: Responder, client: Client) -> dict[str, str]:
     }
 
 
+def parts_alone(protocol: Protocol, client: Client) -> dict[str, str]:
+    """The parts of a codec alone: that of the protocol's messages, and the library that a client codes them with."""
+    of = protocol.responder().parts
+    return {
+        "codec": of.codec,
+        BYTES: of.bytes_as,
+        "library": client.name,
+        "language": client.language.title,
+        "reading": client.omits or "every field",
+    }
+
+
 def differs_in(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
     """Names of the parts in which two stacks differ, in the order of `PARTS`; a part that one lacks is not known.
 
-    How bytes travel counts as the codec's, where both sides say it.
+    How bytes and a JSON document travel counts as the codec's, where both sides say it.
 
     >>> differs_in({"codec": "CBOR", "client": "pycurl"}, {"codec": "JSON", "client": "pycurl"})
     ('codec',)
     """
     found = {name for name in one.keys() & other.keys() if one[name] != other[name]}
-    return tuple(name for name in PARTS if name in found or (name == "codec" and BYTES in found))
+    return tuple(name for name in PARTS if name in found or (name == "codec" and found & {BYTES, DOCUMENT}))
 
 
-def in_use(plan: Plan, stack: str, connection: str, operations: Container[str]) -> dict[str, str]:
+def in_use(
+    plan: Plan, stack: str, connection: str, operations: Container[str], document: object = None
+) -> dict[str, str]:
     """The parts of a plan's stack as cells use it: their connection policy, and how bytes travel only where some do.
+
+    Likewise how a JSON document does that is carried as `document` chooses.
 
     `operations` are the ids of what is asked. Empty where the plan does not say what the stack is made of.
     """
@@ -59,7 +80,10 @@ def in_use(plan: Plan, stack: str, connection: str, operations: Container[str]) 
         return {}
     if not any(o.id in operations and o.payload.get("kind") in _KINDS_OF_BYTES for o in plan.operations):
         parts.pop(BYTES, None)
-    return {**parts, "connection": connection}
+    ways = {plan_way(plan, stack, o.id, document) for o in plan.operations if o.id in operations}
+    told = " and ".join(WORDS[way] for way in WORDS if way in ways)
+    kept = {"connection": connection} if "client" in parts else {}
+    return {**parts, **kept, **({DOCUMENT: told} if told else {})}
 
 
 def against_reference(plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -71,11 +95,14 @@ def against_reference(plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:
         return
     reference = plan.reference or plan.stacks[0].id
     operations = {cell.operation for cell in plan.cells}
-    beside = in_use(plan, reference, _policies(plan, reference), operations)
+    beside = _as_planned(plan, reference, operations)
     for stack in plan.stacks:
         if stack.id != reference and stack.control_of is None:
-            yield stack.label, differs_in(in_use(plan, stack.id, _policies(plan, stack.id), operations), beside)
+            yield stack.label, differs_in(_as_planned(plan, stack.id, operations), beside)
 
 
-def _policies(plan: Plan, stack: str) -> str:
-    return ", ".join(sorted({cell.connection for cell in plan.cells if cell.stack == stack}))
+def _as_planned(plan: Plan, stack: str, operations: Container[str]) -> dict[str, str]:
+    cells = [cell for cell in plan.cells if cell.stack == stack]
+    policies = ", ".join(sorted({cell.connection for cell in cells}))
+    chosen = {cell.factors.get(FACTOR) for cell in cells}
+    return in_use(plan, stack, policies, operations, TYPED if TYPED in chosen else AS_VALUE)

@@ -9,7 +9,7 @@ that share by its busiest end, and waits for the network meanwhile, so the large
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,7 @@ _PARQUET_FILE_BYTES = 12_000
 _LOOPBACK_RTT_S = 0.00005
 _OPENING = 8  # measure.floors: the exchange that opens the window of a large floor is as many times as large
 _FASTER = 2.0  # a closed loop without a count may make so many times the requests that are expected
-_UNKNOWN_RTT_S = {"same-zone": 0.0015, "cross-region": 0.1}
+_UNKNOWN_RTT_S = {"same-zone": 0.0015, "cross-region": 0.1, "external": 0.02}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +45,8 @@ class Costs:
     default_request_s: float = 0.0006
     open_s: float = 0.0002  # a connection, both ends
     byte_s: float = 1.5e-9  # a byte of a body, both ends
+    codec_s: float = 1.5e-5  # a codec alone: a small message encoded, decoded, compared and entered
+    codec_byte_s: float = 2.0e-8  # likewise, a byte of content
     start_s: float = 0.3  # starting a responder and a requester
     between_s: float = 0.3  # elapsed: readiness, record, conversion
     remote_s: float = 0.3  # elapsed: starting and fetching over SSH
@@ -74,7 +76,8 @@ def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
             per_s, sizes = cell.get("throughput_per_s"), cell.get("body_bytes")
             is_small = sizes is not None and max(sizes) <= _SEGMENT_BYTES
             made = cell.get("factors") or {}
-            is_plain = made.get("concurrency") == 1 and all(made.get(f.name) == f.default for f in OF_THE_CALL)
+            is_alone = made.get("concurrency") == 1 and made.get("calls", 1) == 1
+            is_plain = is_alone and all(made.get(f.name, f.default) == f.default for f in OF_THE_CALL)
             if per_s and is_small and is_plain and cell["id"] not in rates:
                 found.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
     return Costs(request_s=found)
@@ -123,7 +126,7 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
         baselines_s=looks_s * plan.repeats,
         block_s=block_s,
         disk_bytes=stored * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * plan.requesters * _ROW_BYTES,
-        requests=stored,
+        requests=sum(part.samples for part in parts.values()) * plan.repeats * plan.requesters,
         hosts=hosts_needed(plan),
         traffic=_traffic(plan, {name: part.sent_bytes for name, part in parts.items()}, rows),
         traffic_at_most=_traffic(
@@ -155,13 +158,15 @@ def _traffic(plan: Plan, block_bytes: Mapping[str, float], block_rows: float) ->
 
 
 class _Part:
-    """What one block of one placement takes: its trials, and the looks at its floor."""
+    """What one block of one placement takes: its trials, and the readings of its floor."""
 
     def __init__(self, plan: Plan, placement: Placement, costs: Costs) -> None:
         self._plan, self._placement, self._costs = plan, placement, costs
+        self._externals = {stack.id for stack in plan.stacks if stack.external is not None}  # no floor stands there
         self._floors: dict[tuple[str, int, int], Operation] = {}
         self._trial_bytes = self._trial_at_most_bytes = 0.0
         self.trials_s = 0.0
+        self.samples = 0
         self.rows = 0
         self.rows_at_most = 0
 
@@ -169,11 +174,15 @@ class _Part:
         """Count a cell of the placement."""
         trial = _Trial(self._plan, cell, operation, self._placement, self._costs)
         self.trials_s += trial.elapsed_s
-        self.rows += trial.rows
-        self.rows_at_most += trial.rows_at_most
-        self._trial_bytes += trial.rows * wire_bytes(operation)
-        self._trial_at_most_bytes += trial.rows_at_most * wire_bytes(operation)
-        if cell.kind != "stream":
+        rows_each = 1 + (cell.parts or 0)
+        self.samples += trial.samples
+        self.rows += trial.samples * rows_each
+        self.rows_at_most += trial.samples_at_most * rows_each
+        if cell.kind == "codec":
+            return
+        self._trial_bytes += trial.samples * operation.calls * wire_bytes(operation)
+        self._trial_at_most_bytes += trial.samples_at_most * operation.calls * wire_bytes(operation)
+        if cell.kind != "stream" and cell.stack not in self._externals:
             self._floors[cell.connection, *_size_class(operation)] = operation
 
     @property
@@ -182,6 +191,8 @@ class _Part:
 
     @property
     def looks_s(self) -> float:
+        if not self._floors:
+            return 0.0
         return _look_s(self._plan, self._placement, len(self._floors), self._costs) * self._looks
 
     @property
@@ -209,6 +220,8 @@ def _rtt_s(placement: Placement) -> float:
     """The round trip that is wanted, else the published one between these zones, else a guess by kind."""
     if placement.kind == "local":
         return _LOOPBACK_RTT_S
+    if placement.kind == "external":  # no zone is known of it
+        return _UNKNOWN_RTT_S[placement.kind]
     published = profile(placement.from_zone or HOME_ZONE, placement.to_zone or HOME_ZONE)
     rtt_ms = placement.link.rtt_ms or (published.rtt_ms if published else None)
     return rtt_ms / 1000 if rtt_ms else _UNKNOWN_RTT_S[placement.kind]
@@ -237,19 +250,19 @@ class _Trial:
         ends = [] if load.requests is None else [load.requests * each_s]
         measured_s = min([*ends, *([] if load.duration_s is None else [load.duration_s])])
         warmup_s = min(max(warmup.requests * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
-        self.rows = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
+        self.samples = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
         # A count is the most that is asked; `duration` or `at_most` may only end it earlier than we think.
         counted = load.requests if load.requests is not None else measured_s / each_s
         is_counted = load.requests is not None or load.rate_per_s is not None
         warmed = max(warmup.requests, warmup.at_least_s / warmup_each_s * _FASTER)
-        self.rows_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed)
+        self.samples_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed)
         self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s
 
     def _count_events(self, plan: Plan) -> None:
         """Of a stream: its schedule says how many rows there are, and how long they take."""
         seconds = min(self._cell.warmup.at_least_s, self._cell.warmup.at_most_s) + (self._cell.load.duration_s or 0.0)
         each = self._operation.payload["per_second"] * seconds
-        self.rows = self.rows_at_most = math.ceil((each + 2) * self._cell.load.concurrency)
+        self.samples = self.samples_at_most = math.ceil((each + 2) * self._cell.load.concurrency)
         self.elapsed_s = self._overhead_s(plan) + seconds
 
     def _overhead_s(self, plan: Plan) -> float:
@@ -267,16 +280,23 @@ class _Trial:
         return max((self._distance_s() + cpu_s) / self._cell.load.concurrency, busiest_s)
 
     def _cpu_s(self) -> float:
-        """CPU of one request, both ends together."""
+        """CPU of one request, or of all calls of a task, both ends together."""
         body_bytes = self._operation.request_bytes + self._operation.reply_bytes
+        if self._cell.kind == "codec":
+            return self._costs.codec_s + self._costs.codec_byte_s * body_bytes
         opening_s = self._costs.open_s if self._cell.connection == "per-request" else 0.0
         small_s = self._costs.request_s.get(self._cell.stack, self._costs.default_request_s)
-        return small_s + opening_s + self._costs.byte_s * body_bytes
+        return opening_s + self._operation.calls * (small_s + self._costs.byte_s * body_bytes)
 
     def _distance_s(self) -> float:
-        """What the network takes of one request: round trips, and the time on the wire."""
+        """What the network takes of one request, or of all calls of a task: round trips, and the time on the wire.
+
+        Nothing of a codec alone.
+        """
+        if self._cell.kind == "codec":
+            return 0.0
         largest = max(self._operation.request_bytes, self._operation.reply_bytes)
-        round_trips = 1
+        round_trips = self._operation.calls
         if self._cell.connection == "per-request":
             round_trips += self._round_trips_to_open
             if largest > _INITIAL_WINDOW_BYTES:
@@ -285,11 +305,24 @@ class _Trial:
         wire_s = (
             8 * (self._operation.request_bytes + self._operation.reply_bytes) / (rate_mbit * 1e6) if rate_mbit else 0.0
         )
-        return round_trips * _rtt_s(self._placement) + wire_s
+        return round_trips * _rtt_s(self._placement) + self._operation.calls * wire_s
+
+
+def requests_of(plan: Plan, stacks: Container[str]) -> int:
+    """About how many requests the plan sends to these stacks (ids), warm-up included."""
+    operations = {operation.id: operation for operation in plan.operations}
+    placements = {placement.id: placement for placement in plan.placements}
+    requests = sum(
+        _Trial(plan, cell, operations[cell.operation], placements[cell.placement], Costs()).samples
+        * operations[cell.operation].calls
+        for cell in plan.cells
+        if cell.stack in stacks
+    )
+    return requests * plan.repeats * plan.requesters
 
 
 def _look_s(plan: Plan, placement: Placement, floors: int, costs: Costs) -> float:
-    """One look at the floor: pings, and a short tcp exchange per size class and connection policy."""
+    """One reading of the floor: pings, and a short tcp exchange per size class and connection policy."""
     rtt_s = _rtt_s(placement)
     exchange_s = min(costs.floor_at_most_s, costs.floor_requests * (rtt_s + costs.default_request_s / _cores(plan)))
     start_s = costs.start_s / 2 / _cores(plan) + costs.between_s

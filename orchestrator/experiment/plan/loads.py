@@ -94,7 +94,7 @@ def _end(
     if requests is not None and duration is not None:
         located.add(
             (*where, "duration"),
-            "`requests` and `duration` both end a trial; for whichever comes first write `requests` and `at_most`.",
+            "`requests` and `duration` both end a trial; to stop at whichever comes first, write `requests` and `at_most`.",
         )
     if duration is not None and ends.at_most is not None:
         located.add((*where, "at_most"), "`duration` is exact; `at_most` goes with `requests`. Leave one out.")
@@ -116,7 +116,7 @@ def _check(located: Located, load: Load, path: tuple[Key, ...]) -> None:
     if load.rate_per_s is not None and load.duration_s is not None and load.rate_per_s * load.duration_s < 1:
         located.add(
             (*path, "rate"),
-            f"at {format_rate(load.rate_per_s)} not one request is sent in {format_duration(load.duration_s)}.",
+            f"at {format_rate(load.rate_per_s)} no request is sent in {format_duration(load.duration_s)}.",
         )
 
 
@@ -153,13 +153,16 @@ def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]
 
 
 def describe_load(load: Load, kind: Kind = "call") -> str:
-    """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`, `10 s, 5 clients`."""
+    """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`; `1,000 tasks`.
+
+    Of a stream: `10 s, 5 clients`.
+    """
     if kind == "stream":
         return f"{format_duration(load.duration_s or 0.0)}, {clients(load.concurrency)}"
     how = f"{load.concurrency:,} in flight"
     if load.rate_per_s is not None:
         how = f"{format_rate(load.rate_per_s)} {load.arrivals}, at most {how}"
-    ends = [f"{load.requests:,} requests"] if load.requests is not None else []
+    ends = [f"{load.requests:,} {'tasks' if kind == 'task' else 'requests'}"] if load.requests is not None else []
     if load.duration_s is not None:
         ends.append(f"{'at most ' if ends else ''}{format_duration(load.duration_s)}")
     return ", ".join([*ends, how])

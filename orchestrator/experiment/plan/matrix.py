@@ -13,11 +13,14 @@ from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factors import Value, Values
 from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.plan import documents
+from orchestrator.experiment.plan.alone import refusal_of_load, refuse_what_does_not_apply
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
+from orchestrator.experiment.plan.external import is_elsewhere
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
-from orchestrator.experiment.plan.payloads import Asked, kind_of, resolve_operations, with_digest
+from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import resolve_placements
-from orchestrator.experiment.plan.plan import Cell, Contrast, Operation, PayloadFile, Placement, Stack
+from orchestrator.experiment.plan.plan import Cell, Contrast, Operation, PayloadFile, Placement, Stack, kind_of
 from orchestrator.experiment.plan.stacks import (
     Entry,
     describe_stack,
@@ -29,6 +32,7 @@ from orchestrator.experiment.plan.stacks import (
 )
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_rate
+from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 
 CONTROLS = 2  # A/A copies of the reference stack: with itself, three entries of one thing
@@ -64,16 +68,17 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     """Multiply the experiment out against the protocols there are. ExperimentError with everything that cannot be."""
     entries = resolve_entries(located, known)
     asked = resolve_operations(located)
-    placements = resolve_placements(located)
+    placements = resolve_placements(located, is_elsewhere=is_elsewhere(e.external for e in entries if e.external))
     located.raise_problems()
     questions = [_question(located, question) for question in asked]
     _refuse_too_many_cells(located, entries, questions, placements)
+    refuse_what_does_not_apply(located, (entry.path for entry in entries if entry.kind == "codec"), placements)
     uses: dict[str, _Use] = {}
     cells: dict[str, Cell] = {}
     excluder = _Excluder(located)
     for question, loads, warmup in questions:
         for entry, load in product(entries, loads):
-            kind = kind_of(question.operation)
+            kind = "codec" if entry.kind == "codec" else kind_of(question.operation)
             stack = entry.stack_for(load, kind)
             for call, placement in product(entry.calls, placements):
                 operation = question.operation
@@ -82,8 +87,10 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                     continue
                 client = entry.client_for(load, kind)
                 reason = refusal(entry, client, operation.name, call, kind)
-                cell = _cell(located, stack, operation, placement, values, load, warmup)
-                if reason:
+                cell = _cell(located, stack, operation, placement, values, load, warmup, kind)
+                if entry.kind == "codec" and (unfit := refusal_of_load(load, operation.calls)):
+                    located.add(entry.path, f"{unfit}. Leave this part out with `exclude`, or ask it of other stacks.")
+                elif reason:
                     located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call, kind)}")
                 elif cell.id in cells:
                     located.add(
@@ -161,6 +168,7 @@ def _cell(
     values: dict[str, Value],
     load: Load,
     warmup: Warmup,
+    kind: Kind,
 ) -> Cell:
     offered = f"c{load.concurrency}"
     if load.rate_per_s is not None:
@@ -174,7 +182,7 @@ def _cell(
         load=load,
         warmup=warmup,
         timeout_s=located.experiment.timeout,
-        kind=kind_of(operation),
+        kind=kind,
     )
 
 
@@ -213,7 +221,14 @@ def _assemble(
     used_operations = {cell.operation for cell in every}
     used_placements = {cell.placement for cell in every}
     refuse_too_many_trials(located, len(every))
+    typed = {
+        cell.operation
+        for cell in every
+        if resolved[cell.stack]["documents"] == documents.TYPED == cell.factors[documents.FACTOR]
+    }
     needed = [with_digest(a) for a in asked if a.operation.id in used_operations]
+    needed = [_shaped(located, a) if a.operation.id in typed else a for a in needed]
+    located.raise_problems()
     return Matrix(
         stacks=tuple(stacks),
         operations=tuple(a.operation for a in needed),
@@ -224,6 +239,10 @@ def _assemble(
         contrasts=contrasts,
         resolved=resolved,
     )
+
+
+def _shaped(located: Located, asked: Asked) -> Asked:
+    return documents.with_shape(located, asked) if asked.operation.payload["kind"] == "json" else asked
 
 
 def _twins(reference: str, stacks: Sequence[Stack], uses: Mapping[str, _Use]) -> list[Stack]:
@@ -259,4 +278,4 @@ class _Excluder:
     def report_idle(self) -> None:
         for index, is_used in enumerate(self._used):
             if not is_used:
-                self._located.add(("exclude", index), "this leaves nothing out: no cell of the matrix matches it.")
+                self._located.add(("exclude", index), "this excludes nothing: no cell of the matrix matches it.")

@@ -9,20 +9,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orchestrator.catalogue.offers import Client, Responder
+from orchestrator.experiment.plan import external
 from orchestrator.experiment.plan.plan import Stack
 
 # How a plan says by which rule a stack is timed (`protos/fields.md`); a plan that says neither was made before the rule.
 ALL_READ = "every one read once, on both ends, within the call"
 SOME_UNREAD = "not all read within the call"
+NOT_KNOWN = "not known of a responder that orch did not start"
 
 
-def declared(responder: Responder, client: Client) -> list[dict[str, str]]:
-    """The declarations of both ends, as a plan keeps them: what is empty is left out."""
-    ends = (
-        {"name": responder.name, "adds": responder.adds, "without": responder.without, "omits": responder.omits},
-        {"name": client.name, "adds": client.adds, "omits": client.omits},
+def declared(*ends: Responder | Client) -> list[dict[str, str]]:
+    """The declarations of a stack's ends, as a plan keeps them: what is empty is left out."""
+    told = (
+        {"name": end.name, "adds": end.adds, "without": getattr(end, "without", ""), "omits": end.omits} for end in ends
     )
-    return [{key: words for key, words in end.items() if words} for end in ends if end["adds"] or end["omits"]]
+    return [{key: words for key, words in end.items() if words} for end in told if end["adds"] or end["omits"]]
 
 
 def added(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -37,14 +38,14 @@ def unread(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -
 
 def sentences(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
     """What a reader of a comparison must know besides: one sentence each, where there is something to say."""
-    found = []
+    found = [external.sentence(stacks)] if any(stack.external for stack in stacks) else []
     if omitted := unread(stacks, resolved):
         found.append(
             "Some stacks leave fields unread: theirs is the cost of passing a message on, not of using it. "
             f"{'; '.join(omitted)}."
         )
     if work := added(stacks, resolved):
-        found.append(f"These latencies hold work that is not the protocol's. {'; '.join(work)}.")
+        found.append(f"These latencies include work that is not the protocol's. {'; '.join(work)}.")
     return tuple(found)
 
 

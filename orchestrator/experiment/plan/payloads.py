@@ -12,16 +12,23 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError
-from orchestrator.experiment.model.experiment import EchoOptions, EventsOptions, ImageOptions, OperationSpec
+from orchestrator.experiment.model.experiment import (
+    EchoOptions,
+    EventsOptions,
+    ImageOptions,
+    OperationSpec,
+    PlainOptions,
+)
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.plan import Operation, PayloadFile, Plan
 from orchestrator.experiment.read.problems import shown
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_rate, format_size
 from orchestrator.files import TooLarge, UnreadableFile, read_file
-from services.python.contract.limits import MAX_PAYLOAD_BYTES, Kind
+from services.python.contract.limits import MAX_PAYLOAD_BYTES
 from services.python.operations.picture import SMALLEST as SMALLEST_PICTURE
 from services.python.operations.picture import pieces
 
@@ -33,7 +40,6 @@ MOST_JSON_VALUES = 500_000
 MOST_FILES_BYTES = 128 * 2**20
 
 _MOST_DIGITS = 1000  # of a number in a JSON payload
-_STAMP_BYTES = 32  # ISO 8601 with microseconds and its offset
 _INTEGER_BYTES = 8
 _RECORD_BYTES = 90  # a record of `services.python.operations.echo.records` as JSON, on average
 _IMAGE_BYTES = 1_580_000
@@ -41,6 +47,15 @@ _ECHO_BYTES = 100
 _EVENT_BYTES = 100
 _EVENTS_PER_S = 100.0
 _SUBSCRIPTION_BYTES = 60  # as JSON, like what stands around an event's text
+# Of a field whose content nobody chose; a text is a stamp: ISO 8601 with microseconds and its offset.
+_FIELD_BYTES = {
+    "text": 32,
+    "integer": _INTEGER_BYTES,
+    "long": 8,
+    "number": 8,
+    "flag": 1,
+    **dict.fromkeys(("bytes", "records", "document"), _ECHO_BYTES),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +108,15 @@ def _picture_digest(size: int) -> str:
 
 
 def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]:
+    """Everything that an item asks: each payload, with each number of calls."""
+    for asked in _payloads(located, item, spec):
+        for calls in spec.options.calls if isinstance(spec.options, PlainOptions) else (1,):
+            operation = asked.operation.in_task(calls)
+            file = None if asked.file is None else replace(asked.file, operation=operation.id)
+            yield replace(asked, operation=operation, file=file)
+
+
+def _payloads(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]:
     options = spec.options
     path: tuple[Key, ...] = ("operations", item, spec.name)
     if isinstance(options, EchoOptions):
@@ -102,8 +126,9 @@ def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]
     elif isinstance(options, EventsOptions):
         yield from _events(item, options)
     else:
+        asked = catalogue().operations[spec.name]
         sent, returned = (
-            (_STAMP_BYTES, 2 * _STAMP_BYTES) if spec.name == "timestamp" else (2 * _INTEGER_BYTES, _INTEGER_BYTES)
+            sum(_FIELD_BYTES[kind] for kind in fields.values()) for fields in (asked.request, asked.reply)
         )
         operation = Operation(id=spec.name, name=spec.name, label=spec.name, request_bytes=sent, reply_bytes=returned)
         yield Asked(operation=operation, file=None, item=item)
@@ -147,11 +172,6 @@ def _echo(suffix: str, label: str, payload: dict[str, Any], size: int) -> Operat
     )
 
 
-def kind_of(operation: Operation) -> Kind:
-    """What a cell of the operation measures."""
-    return "stream" if operation.payload["kind"] == "events" else "call"
-
-
 def _events(item: int, options: EventsOptions) -> Iterator[Asked]:
     for per_second, size in product(options.per_second or (_EVENTS_PER_S,), options.bytes or (_EVENT_BYTES,)):
         rate = format_rate(per_second)
@@ -171,7 +191,7 @@ def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOp
         if size < SMALLEST_PICTURE:
             located.add(
                 (*path, "bytes", index),
-                f"a picture has at least {SMALLEST_PICTURE} B; {format_size(size)} is too small.",
+                f"a picture takes at least {SMALLEST_PICTURE} B; {format_size(size)} is too small.",
             )
             continue
         full = options.decode == "full"
@@ -193,12 +213,10 @@ def _read_json(located: Located, path: Sequence[Key], name: str) -> bytes | None
     file = located.folder / name
     try:
         if not file.resolve().is_relative_to(located.folder.resolve()):
-            raise UnreadableFile(
-                "lies outside the experiment's folder; copy it there, since a run's folder holds it too"
-            )
+            raise UnreadableFile("is outside the experiment's folder; copy it there, since the run folder includes it")
         content = read_file(file, MOST_JSON_BYTES)
         if sum(content.count(mark) for mark in (b",", b"[", b"{")) > MOST_JSON_VALUES:
-            raise UnreadableFile(f"may hold more than {MOST_JSON_VALUES:,} values: it has so many commas and brackets")
+            raise UnreadableFile(f"may hold more than {MOST_JSON_VALUES:,} values, going by its commas and brackets")
         json.loads(content, parse_constant=_refuse_constant, parse_int=_whole_number)
     except FileNotFoundError:
         located.add(path, f"there is no file {file}; paths are relative to the experiment file.")
@@ -218,12 +236,12 @@ def _read_json(located: Located, path: Sequence[Key], name: str) -> bytes | None
 
 
 def _refuse_constant(name: str) -> None:
-    raise _NotANumber(f"it holds {name}, which JSON has no word for (RFC 8259)")
+    raise _NotANumber(f"it holds {name}, which JSON cannot express (RFC 8259)")
 
 
 def _whole_number(digits: str) -> int:
     if len(digits) > _MOST_DIGITS:
-        raise _NotANumber(f"it holds a number of {len(digits):,} digits, which few readers take")
+        raise _NotANumber(f"it holds a number of {len(digits):,} digits, which few readers accept")
     return 0
 
 
@@ -272,7 +290,7 @@ def _write(plan: Plan, file: PayloadFile, target: Path) -> None:
                 opened.write(piece)
         if digest.hexdigest() != file.sha256:
             raise UsageError(
-                f"{file.source} is not what it was when the plan was made",
+                f"{file.source} has changed since the plan was made",
                 hint=f"plan again: orch plan {plan.experiment_path}",
             )
 

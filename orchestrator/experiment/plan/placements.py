@@ -13,12 +13,18 @@ from orchestrator.experiment.providers import EMULATING, PROVIDERS, any_of
 
 _BUILT_IN = ("local", "same-zone", "cross-region")
 _LINK_KEYS = ("rtt", "jitter", "rate", "loss")
+_EXTERNAL = "external"
 _EMULATED_RATE_MBIT = 1000.0  # a link without a rate lets its queue overflow at full speed
 
 
-def resolve_placements(located: Located) -> tuple[Placement, ...]:
-    """Every placement with its zones and link; what cannot be is noted in `located`."""
+def resolve_placements(located: Located, *, is_elsewhere: bool = False) -> tuple[Placement, ...]:
+    """Every placement with its zones and link; what cannot be is noted in `located`.
+
+    `is_elsewhere`: who answers runs already, on another machine.
+    """
     experiment = located.experiment
+    if is_elsewhere:
+        return _elsewhere(located)
     home = next((p.from_zone for p in experiment.placements if p.from_zone), HOME_ZONE)
     found: list[Placement] = []
     names: set[str] = set()
@@ -38,6 +44,21 @@ def resolve_placements(located: Located) -> tuple[Placement, ...]:
     return tuple(found)
 
 
+def _elsewhere(located: Located) -> tuple[Placement, ...]:
+    """The one placement of responders that run already on another machine: called `external` unless it has a name."""
+    experiment = located.experiment
+    spec = experiment.placements[0]
+    name = spec.name if "placements" in experiment.model_fields_set else _EXTERNAL
+    given = [key for key in (*_LINK_KEYS, "from_zone", "to_zone") if getattr(spec, key) is not None]
+    if len(experiment.placements) > 1 or name in _BUILT_IN or given:
+        located.add(
+            ("placements",),
+            "the responders run already, on another machine: there is one placement, as far away as that machine is."
+            f" Leave `placements` out (it is then called {_EXTERNAL}), or give one name of your own.",
+        )
+    return (Placement(id=name, name=name, kind="external"),)
+
+
 def _on_this_machine(located: Located, index: int, spec: PlacementSpec) -> Placement | None:
     path = ("placements", index)
     if spec.name != "local" or spec.from_zone or spec.to_zone:
@@ -45,7 +66,7 @@ def _on_this_machine(located: Located, index: int, spec: PlacementSpec) -> Place
         others_in_words = ", ".join(f"`provider: {p.name}` {p.about_distance}" for p in others)
         located.add(
             path,
-            f"provider local has one machine, so '{spec.name}' cannot be had there: its only placement is local."
+            f"provider local has one machine, so '{spec.name}' is not available there: its only placement is local."
             f" {others_in_words}.",
         )
         return None
@@ -144,6 +165,6 @@ def _refuse_two_distances(located: Located, placements: list[Placement]) -> None
             index = [spec.name for spec in located.experiment.placements].index(placement.name)
             located.add(
                 ("placements", index),
-                f"'{placement.name}' and '{first.name}' want different distances between the same two zones"
+                f"'{placement.name}' and '{first.name}' need different distances between the same two zones"
                 f" ({placement.from_zone} and {placement.to_zone}); give one of them zones of its own.",
             )

@@ -18,8 +18,22 @@ from services.python.contract.lines import Load, Warmup
 
 SCHEMA_VERSION = 1
 
-PlacementKind = Literal["local", "same-zone", "cross-region"]
+PlacementKind = Literal["local", "same-zone", "cross-region", "external"]
 Pin = Literal["apart", "together", "off"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class External:
+    """A responder that runs already, and that orch only asks.
+
+    `given` is the host as the experiment names it, `host` the IPv4 address that it stood for when it was planned: nothing
+    else is contacted. An anonymous one does not answer `identity`.
+    """
+
+    given: str
+    host: str
+    port: int
+    is_anonymous: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,18 +49,48 @@ class Stack:
     client: str
     label: str
     control_of: str | None = None
+    external: External | None = None  # where orch starts the responder, None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """The typed message of a JSON document: the SHA-256 of its .proto, and how many of its values have a type there.
+
+    `proto_sha256` is empty, and `note` says why, where all of it is one `google.protobuf.Value`.
+    """
+
+    proto_sha256: str
+    values: int
+    typed: int
+    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """An operation with its payload; `label` e.g. `image 1.58 MB`. Fields as in the process contract's Payload."""
+    """An operation with its payload; `label` e.g. `image 1.58 MB`. Fields as in the process contract's Payload.
+
+    With `calls` above 1 it is a task of so many calls, one after the other: `label` says so, `asked` is one call's.
+    """
 
     id: str
     name: str
     label: str
     payload: dict[str, Any] = field(default_factory=lambda: {"kind": "none"})
-    request_bytes: int = 0  # approximate bytes of content in a request and a reply, for estimates and floors
+    request_bytes: int = 0  # approximate bytes of content in one call's request and reply, for estimates and floors
     reply_bytes: int = 0
+    shape: Shape | None = None  # of its document, where a cell carries it as a typed message
+    calls: int = 1
+
+    @property
+    def asked(self) -> str:
+        """What one call asks: the label of the operation that makes it alone."""
+        return self.label.removesuffix(f", {self.calls} calls") if self.calls > 1 else self.label
+
+    def in_task(self, calls: int) -> Operation:
+        """The same as a task of so many calls; itself for one."""
+        if calls == 1:
+            return self
+        return replace(self, id=f"{self.id}-{calls}-calls", label=f"{self.label}, {calls} calls", calls=calls)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +104,19 @@ class Link:
     source: str = ""
 
 
+def kind_of(operation: Operation) -> Kind:
+    """What a cell of the operation measures."""
+    if operation.payload.get("kind") == "events":
+        return "stream"
+    return "call" if operation.calls == 1 else "task"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Where the two ends stand. `from_zone` is the requester's, `to_zone` the responder's; None for provider `local`."""
+    """Where the two ends stand. `from_zone` is the requester's, `to_zone` the responder's; None for provider `local`.
+
+    `external`: who answers runs already, and not on the requester's machine.
+    """
 
     id: str
     name: str
@@ -91,15 +145,24 @@ class Cell:
 
     @property
     def connection(self) -> Policy:
-        """What is done with connections."""
-        policy: Any = self.factors["connection"]
+        """What is done with connections; a codec alone has none, and what encodes and decodes is kept."""
+        policy: Any = self.factors["connection"] or "reuse"
         found: Policy = policy
         return found
 
     @property
     def parts(self) -> int | None:
         """How many parts a right sample has; None where that is not known beforehand."""
-        return None
+        if self.kind == "codec":
+            return 2  # encoding and decoding
+        return self.calls if self.kind == "task" else None
+
+    @property
+    def calls(self) -> int:
+        """How many calls make one sample."""
+        calls: Any = self.factors["calls"]
+        found: int = calls
+        return found
 
     @property
     def setting(self) -> tuple[object, ...]:
@@ -212,8 +275,11 @@ class Plan:
         if version != SCHEMA_VERSION:
             raise ValueError(f"schema version {version!r}, not {SCHEMA_VERSION}")
         parts = dict(raw)
-        parts["stacks"] = tuple(Stack(**stack) for stack in raw["stacks"])
-        parts["operations"] = tuple(Operation(**operation) for operation in raw["operations"])
+        parts["stacks"] = tuple(stack_of(stack) for stack in raw["stacks"])
+        parts["operations"] = tuple(
+            Operation(**{**o, "shape": None if o.get("shape") is None else Shape(**o["shape"])})
+            for o in raw["operations"]
+        )
         parts["placements"] = tuple(Placement(**{**p, "link": Link(**p["link"])}) for p in raw["placements"])
         parts["cells"] = tuple(
             Cell(**{**cell, "load": Load(**cell["load"]), "warmup": Warmup(**cell["warmup"])}) for cell in raw["cells"]
@@ -236,6 +302,12 @@ class Plan:
     def id(self) -> str:
         """The plan's short name."""
         return self.digest()[:12]
+
+
+def stack_of(raw: dict[str, Any]) -> Stack:
+    """A stack out of a plan's `to_dict`; TypeError names a key that is unknown or missing."""
+    external = raw.get("external")
+    return Stack(**{**raw, "external": None if external is None else External(**external)})
 
 
 def _plain(value: Any) -> Any:

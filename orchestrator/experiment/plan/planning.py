@@ -86,7 +86,7 @@ def _check_provider(located: Located) -> None:
     if experiment.machine is not None and experiment.machine not in provider.machines:
         located.add(
             ("machine",),
-            f"{experiment.provider} knows no machine type '{experiment.machine}'."
+            f"{experiment.provider} has no machine type '{experiment.machine}'."
             f" {did_you_mean(experiment.machine, provider.machines)}",
         )
     if experiment.requesters > 1:
@@ -111,7 +111,7 @@ def _check_limits(located: Located) -> None:
     if PROVIDERS[located.experiment.provider].makes_hosts and limits.ttl < limits.wall:
         located.add(
             ("limits", "ttl"),
-            f"the hosts would end after {format_duration(limits.ttl)}, before the run may ({format_duration(limits.wall)}).",
+            f"hosts expire after {format_duration(limits.ttl)}, before `limits.wall` ({format_duration(limits.wall)}).",
         )
 
 
@@ -147,7 +147,7 @@ def _check_cost(located: Located, plan: Plan) -> None:
     if cost is None:
         located.add(
             ("machine",),
-            f"no price of {plan.machine} in {', '.join(sorted(set(regions)))} is known here (list of {PRICES_AS_OF}),"
+            f"no price is known for {plan.machine} in {', '.join(sorted(set(regions)))} (list of {PRICES_AS_OF}),"
             " so `limits.cost` cannot be kept. Choose f1-micro or an e2 type, in a region of the list.",
         )
     else:
@@ -158,7 +158,7 @@ def _check_cost(located: Located, plan: Plan) -> None:
             advice = "ask fewer or smaller requests" if traffic.usd > cost else "shorten limits.ttl"
             located.add(
                 ("limits", "cost"),
-                f"{len(regions)} hosts may cost {cost:.2f} USD until they end after"
+                f"{len(regions)} hosts may cost {cost:.2f} USD until they expire after"
                 f" {format_duration(plan.limits.ttl_s)},{moved}"
                 f" more than limits.cost ({plan.limits.cost_usd:.2f} USD). Raise it, or {advice}.",
             )

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from orchestrator.experiment.model import factors
+from orchestrator.experiment.model.address import is_askable, parse_address
 from orchestrator.experiment.model.factors import Value
-from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, Plan
+from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
+from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, External, Plan, Shape, kind_of
+from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.shapes import decode
-from services.python.contract.limits import MAX_PAYLOAD_BYTES
+from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
 
 _SHA256 = re.compile("[0-9a-f]{64}")
 _FILE_NAME = re.compile("[a-z0-9][a-z0-9.-]{0,250}")  # as `payloads` makes them: no folder, nothing hidden
@@ -34,6 +37,7 @@ class _Resolved:
 
     own_work: tuple[_OwnWork, ...] = ()
     parts: dict[str, str] | None = None
+    documents: Literal["typed", "value"] | None = None
     round_trips_to_open: int = 1
     fields: str | None = None
     versions: dict[str, str] | None = None
@@ -52,19 +56,28 @@ def read_plan(raw: Any) -> Plan:
     )
     for number, stack in enumerate(plan.stacks):
         require(stack.control_of is None or stack.control_of in stacks, f"stacks.{number}.control_of", stack.control_of)
+        if stack.external is not None:
+            _require_external(f"stacks.{number}.external", plan, stack.external)
     require(plan.reference is None or plan.reference in stacks, "reference", plan.reference)
+    for number, operation in enumerate(plan.operations):
+        require(1 <= operation.calls <= MOST_CALLS, f"operations.{number}.calls", operation.calls)
     _require_contrasts(plan, stacks)
+    for number, operation in enumerate(plan.operations):
+        _require_shape(f"operations.{number}.shape", operation.shape)
     for number, cell in enumerate(plan.cells):
         parts: dict[str, Any] = {}
         for name, known in (("stack", stacks), ("operation", operations), ("placement", placements)):
             require(getattr(cell, name) in known, f"cells.{number}.{name}", getattr(cell, name))
             parts[name] = known[getattr(cell, name)]
         _require_factors(f"cells.{number}.factors", cell, parts)
-        is_stream = parts["operation"].payload.get("kind") == "events"
-        require((cell.kind == "stream") is is_stream, f"cells.{number}.kind", cell.kind)
-        require(not is_stream or cell.load.duration_s is not None, f"cells.{number}.load.duration_s", None)
+        is_codec = parts["stack"].responder == NOBODY
+        expected = "codec" if is_codec else kind_of(parts["operation"])
+        require(cell.kind == expected, f"cells.{number}.kind", cell.kind)
+        require(cell.kind != "stream" or cell.load.duration_s is not None, f"cells.{number}.load.duration_s", None)
         require(cell.timeout_s > 0, f"cells.{number}.timeout_s", cell.timeout_s)
         require(cell.load.concurrency >= 1, f"cells.{number}.load.concurrency", cell.load.concurrency)
+        if is_codec:
+            require(refusal_of_load(cell.load, cell.calls) is None, f"cells.{number}.load", cell.load)
         for name in ("requests", "duration_s", "rate_per_s"):
             value = getattr(cell.load, name)
             require(value is None or value > 0, f"cells.{number}.load.{name}", value)
@@ -84,6 +97,24 @@ def read_plan(raw: Any) -> Plan:
     return plan
 
 
+def _require_shape(place: str, shape: Shape | None) -> None:
+    if shape is not None:
+        is_digest = not shape.proto_sha256 or _SHA256.fullmatch(shape.proto_sha256) is not None
+        require(is_digest, f"{place}.proto_sha256", shape.proto_sha256)
+        require(0 <= shape.typed <= shape.values, f"{place}.typed", shape.typed)
+
+
+def _require_external(place: str, plan: Plan, external: External) -> None:
+    """ValueError unless it is one address, of a run on this machine."""
+    require(not PROVIDERS[plan.provider].makes_hosts, "provider", plan.provider)
+    require(is_askable(external.host), f"{place}.host", external.host)
+    given = f"{external.given}:{external.port}"
+    try:
+        parse_address(given)
+    except ValueError:
+        require(False, place, given)
+
+
 def _require_factors(place: str, cell: Cell, parts: dict[str, Any]) -> None:
     """ValueError unless a cell's factors are those of its parts, and those of its call have one of their values."""
     expected = factors.values(**parts, load=cell.load, call=cell.factors)
@@ -91,7 +122,7 @@ def _require_factors(place: str, cell: Cell, parts: dict[str, Any]) -> None:
     for name, value in expected.items():
         require(cell.factors[name] == value, f"{place}.{name}", cell.factors[name])
     for factor in factors.OF_THE_CALL:
-        known = {level.value for level in factor.levels}
+        known = {level.value for level in factor.levels} if cell.kind != "codec" else {None}
         require(cell.factors[factor.name] in known, f"{place}.{factor.name}", cell.factors[factor.name])
 
 

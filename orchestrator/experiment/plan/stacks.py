@@ -11,11 +11,14 @@ from typing import Any, TypeVar
 from orchestrator.catalogue.offers import Client, Protocol, Responder
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.experiment import StackSpec
-from orchestrator.experiment.model.factors import OF_THE_CALL, Value, Values, choices, knobs
+from orchestrator.experiment.model.factors import OF_THE_CALL, Value, Values, choices, knobs, without_call
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan.differences import parts_of
-from orchestrator.experiment.plan.own_work import ALL_READ, SOME_UNREAD, declared
-from orchestrator.experiment.plan.plan import Stack
+from orchestrator.experiment.plan import external
+from orchestrator.experiment.plan.alone import NOBODY
+from orchestrator.experiment.plan.differences import parts_alone, parts_of
+from orchestrator.experiment.plan.documents import carried_alone, carried_by
+from orchestrator.experiment.plan.own_work import ALL_READ, NOT_KNOWN, SOME_UNREAD, declared
+from orchestrator.experiment.plan.plan import External, Stack
 from orchestrator.experiment.read.tree import Key
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
@@ -31,14 +34,20 @@ class Entry:
 
     path: tuple[Key, ...]
     protocol: Protocol
-    responder: Responder
+    responder: Responder | None  # None: nobody is asked
     client: Client | None
     chosen: Mapping[str, tuple[Value, ...]]  # of each factor of the call, the values asked for
+    external: External | None = None  # who answers, where that runs already
+
+    @property
+    def kind(self) -> Kind:
+        """What its cells measure."""
+        return "call" if self.client is None else self.client.kind
 
     @property
     def calls(self) -> tuple[Values, ...]:
-        """Every way in which its requests are to be made: a value for each factor of the call."""
-        return tuple(choices(self.chosen))
+        """Every way in which its requests are to be made: a value for each factor of the call, none where nobody is."""
+        return tuple(choices(self.chosen)) if self.kind == "call" else (without_call(),)
 
     def client_for(self, load: Load, kind: Kind = "call") -> Client:
         """The client named in the file, else the protocol's default one for so many requests in flight.
@@ -53,22 +62,42 @@ class Entry:
     def stack_for(self, load: Load, kind: Kind = "call") -> Stack:
         """The stack under a load; its label is set when all stacks are known."""
         client = self.client_for(load, kind)
-        identity = "-".join((self.protocol.name, self.responder.name, client.name))
+        responder = NOBODY if self.responder is None else self.responder.name
+        identity = "-".join((self.protocol.name, responder, client.name))
         return Stack(
-            id=identity, protocol=self.protocol.name, responder=self.responder.name, client=client.name, label=identity
+            id=identity,
+            protocol=self.protocol.name,
+            responder=responder,
+            client=client.name,
+            label=identity,
+            external=self.external,
         )
 
 
 def resolve_entries(located: Located, known: Mapping[str, Protocol]) -> tuple[Entry, ...]:
     """Every stack of the file against the protocols there are; unknown names are noted in `located`."""
+    externals = external.resolve_externals(located)
+    names = external.names(externals.values())
     return tuple(
-        entry
+        entry if given is None else _answered_by(entry, given, names[given])
         for index, spec in enumerate(located.experiment.stacks)
+        for given in [externals.get(index)]
         for entry in _expand(located, ("stacks", index), spec, known)
     )
 
 
+def _answered_by(entry: Entry, given: External, name: str) -> Entry:
+    return replace(entry, responder=external.responder(entry.protocol, name), external=given)
+
+
 def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Mapping[str, Protocol]) -> Iterator[Entry]:
+    if spec.external and (spec.protocol == ALL or spec.responder):
+        located.add(
+            path,
+            "a responder that runs already answers one protocol, by an implementation that orch does not know: name the"
+            " protocol, and no `responder`.",
+        )
+        return
     chosen = {f.name: getattr(spec, f.name) or getattr(located.experiment, f.name) for f in OF_THE_CALL}
     if spec.protocol == ALL:
         if spec.responder or spec.client:
@@ -95,7 +124,13 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
     if spec.client:
         named = (_named(located, (*path, "client"), "client", protocol, name, protocol.clients) for name in spec.client)
         clients = [client for client in named if client]
-    for responder, client in product(responders, clients):
+    alone = [client for client in clients if client is not None and client.kind == "codec"]
+    for key in ("responder", "external"):
+        if alone and getattr(spec, key):
+            located.add((*path, key), f"nobody answers {alone[0].name}, a codec alone: leave `{key}` out.")
+    for codec in alone:
+        yield Entry(path=path, protocol=protocol, responder=None, client=codec, chosen=chosen)
+    for responder, client in product(responders, [client for client in clients if client not in alone]):
         yield Entry(path=path, protocol=protocol, responder=responder, client=client, chosen=chosen)
 
 
@@ -117,12 +152,19 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
                 return f"'{operation}' is a stream, which has no {factor.name}: {call[factor.name]}"
     if operation not in protocol.operations:
         return f"{protocol.name} does not carry '{operation}' (it carries {', '.join(sorted(protocol.operations))})"
-    for part, role in ((entry.responder, "responder"), (client, "client")):
-        refused = {operation: f"'{operation}'", **{str(value): f"{name}: {value}" for name, value in call.items()}}
+    ends: list[tuple[Responder | Client, str]] = [(client, "client")]
+    if entry.responder is not None:
+        ends.insert(0, (entry.responder, "responder"))
+    for part, role in ends:
+        refused = {
+            operation: f"'{operation}'",
+            kind: f"'{operation}'",
+            **{str(value): f"{name}: {value}" for name, value in call.items()},
+        }
         for what, words in refused.items():
             if what in part.refuses:
                 return f"{protocol.name}'s {role} {part.name} cannot do {words}: {part.refuses[what]}"
-    return protocol.refusal_of(knobs(call), (entry.responder, client))
+    return protocol.refusal_of(knobs(call), [end for end, _ in ends])
 
 
 def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str:
@@ -136,14 +178,21 @@ def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
 
 def omitting(stack: Stack, protocol: Protocol) -> Iterator[str]:
     """Names of the stack's ends that leave out what others do: no label hides them."""
-    ends = (protocol.responder(stack.responder), protocol.client(stack.client))
-    return (end.name for end in ends if end.omits)
+    ends = (_responder(stack, protocol), protocol.client(stack.client))
+    return (end.name for end in ends if end is not None and end.omits)
+
+
+def _responder(stack: Stack, protocol: Protocol) -> Responder | None:
+    """Who answers, None where nobody is asked; a stand-in where that runs already and nobody knows it."""
+    if stack.external is not None:
+        return external.responder(protocol, stack.responder)
+    return None if stack.responder == NOBODY else protocol.responder(stack.responder)
 
 
 def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> tuple[Stack, ...]:
     """Stacks with the shortest labels that tell them apart: the protocol, and what differs among its stacks.
 
-    Responders and clients in `always_named` stand in every label of theirs.
+    Responders and clients in `always_named` stand in every label of theirs, and so does a responder that runs already.
     """
     every = list(stacks)
     labelled = []
@@ -152,7 +201,9 @@ def label_stacks(stacks: Iterable[Stack], always_named: Container[str] = ()) -> 
         parts = [
             getattr(stack, part)
             for part in ("responder", "client")
-            if len({getattr(other, part) for other in siblings}) > 1 or getattr(stack, part) in always_named
+            if len({getattr(other, part) for other in siblings}) > 1
+            or getattr(stack, part) in always_named
+            or (part == "responder" and stack.external is not None)
         ]
         label = f"{stack.protocol} ({', '.join(parts)})" if parts else stack.protocol
         labelled.append(replace(stack, label=label))
@@ -164,7 +215,13 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, flights
 
     `flights`: whether it is used with one request in flight, and with several.
     """
-    responder, client = protocol.responder(stack.responder), protocol.client(stack.client)
+    responder, client = _responder(stack, protocol), protocol.client(stack.client)
+    if responder is None:
+        ends: tuple[Responder | Client, ...] = (client,)
+        parts = parts_alone(protocol, client)
+    else:
+        ends, parts = (responder, client), parts_of(responder, client)
+    fields = ALL_READ if not any(end.omits for end in ends) else SOME_UNREAD
     at = [text for text, is_used in zip(("1", "more than 1"), flights, strict=True) if is_used]
     chosen = (
         "named in the experiment" if is_chosen else f"thin and comparable: the default at {' and '.join(at)} in flight"
@@ -173,16 +230,17 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, flights
         "protocol": protocol.title,
         "settings": {
             "protocol": dict(protocol.settings),
-            "responder": dict(responder.settings),
+            "responder": {} if responder is None else dict(responder.settings),
             "client": dict(client.settings),
         },
-        "parts": parts_of(responder, client),
-        "own_work": declared(responder, client),
-        "fields": ALL_READ if not any((responder.omits, client.omits)) else SOME_UNREAD,
+        "parts": parts if stack.external is None else external.parts(parts, stack.responder, client),
+        "documents": carried_alone(parts) if responder is None else carried_by(responder, client),
+        "own_work": declared(*ends),
+        "fields": fields if stack.external is None else NOT_KNOWN,
         "client_style": client.style,
         "round_trips_to_open": protocol.round_trips(client.name),
         "client_reason": chosen,
-        "versions": _versions((*responder.packages, *client.packages)),
+        "versions": _versions(package for end in ends for package in end.packages),
     }
 
 

@@ -92,7 +92,7 @@ def read_bytes(path: Path) -> bytes:
     except FileNotFoundError as error:
         raise _alone(name, _missing(path)) from error
     except TooLarge as error:
-        raise _alone(name, f"the file is larger than {MAX_BYTES // 1024} KiB, which no experiment needs.") from error
+        raise _alone(name, f"the file is larger than {MAX_BYTES // 1024} KiB, the limit for an experiment.") from error
     except UnreadableFile as error:
         raise _alone(name, f"the file {error}.") from error
 
@@ -251,7 +251,7 @@ class _Builder:
         name = str(event.anchor)
         target = self._anchors.get(name)
         if target is None:
-            what = "stands inside the value it names" if name in self._anchors else "was never defined"
+            what = "is inside the value it names" if name in self._anchors else "was never defined"
             self._stop(mark, f"alias '*{shown(name)}' {what}.")
         assert target is not None  # noqa: S101 - narrows the type: _stop raised
         self._grow(target.size, mark)
@@ -325,20 +325,20 @@ _AMBIGUOUS: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?"),
         "reads as a date to some YAML readers: write '{0}'",
     ),
-    (re.compile(r"(?i)[-+]?\.(inf|nan)"), "is no number that an experiment can use"),
+    (re.compile(r"(?i)[-+]?\.(inf|nan)"), "is not a number that an experiment can use"),
     (re.compile(r"[-+]?([0-9]+\.|\.[0-9]+)"), "is half a number: write digits on both sides of the point"),
-    (re.compile(r"<<|="), "has a meaning of its own to some YAML readers: write '{0}'"),
+    (re.compile(r"<<|="), "has a special meaning to some YAML readers: write '{0}'"),
 )
 
 
 def unfit(text: str) -> str | None:
     """Why a text is refused wherever it stands: it holds what is no character, or controls a terminal. None when fit."""
     if _SURROGATE.search(text):
-        return "this text holds half of a surrogate pair, which is no character."
+        return "this text holds half of a surrogate pair, which is not a character."
     if found := _CONTROL.search(text):
-        return f"this text holds the control character U+{ord(found.group()):04X}, which nothing here needs."
+        return f"this text holds the control character U+{ord(found.group()):04X}, which is not allowed."
     if found := UNSEEN.search(text):
-        return f"this text holds the character U+{ord(found.group()):04X}, which shows nothing."
+        return f"this text holds the character U+{ord(found.group()):04X}, which is invisible."
     return None
 
 

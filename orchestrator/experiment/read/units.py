@@ -76,7 +76,7 @@ def parse_share(text: object) -> float:
     """The share (0 to 1) in `0.1 %`."""
     number, _ = _split(text, "a share", "0.1 %", {"%": 1})
     if number > 100:
-        raise ValueError(f"'{text}' is more than all: write at most 100 %")
+        raise ValueError(f"'{text}' is over 100 %: write at most 100 %")
     return float(number / 100)
 
 
@@ -85,12 +85,12 @@ def parse_margin(value: object) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool):
         share = float(value)
         if share > 1:
-            raise ValueError(f"'{value}' is more than all: write {value:g} % with its sign, or a share like 0.05")
+            raise ValueError(f"'{value}' is over 100 %: write {value:g} % with its sign, or a share like 0.05")
     else:
         number, _ = _split(value, "a margin", "5 %", {"%": 1})
         share = float(number / 100)
     if not 0.001 <= share <= 1:
-        raise ValueError(f"'{value}' is no margin that a measurement can tell: write 0.1 % to 100 %, like 5 %")
+        raise ValueError(f"'{value}' is not a margin that a measurement can resolve: write 0.1 % to 100 %, like 5 %")
     return share
 
 
@@ -100,7 +100,7 @@ def _split(text: object, what: str, like: str, units: object) -> tuple[Decimal, 
     if match is None:
         raise ValueError(f"{_quote(text)} is not {what}: write it with its unit, like {like}")
     if len(match[1]) > _MOST_DIGITS:
-        raise ValueError(f"{_quote(text)} has more than {_MOST_DIGITS} digits, which no quantity needs")
+        raise ValueError(f"{_quote(text)} has more than {_MOST_DIGITS} digits, which is the limit")
     number, unit = Decimal(match[1]), match[2]
     if unit not in units:
         raise ValueError(

@@ -56,7 +56,7 @@ class LocalHost:
         return (sys.executable,)
 
     def start(self, argv: Sequence[str], *, cpus: str | None = None) -> LocalProcess:
-        """Start a process of the contract, on those CPUs only where taskset is to be had."""
+        """Start a process of the contract, on those CPUs only where taskset is available."""
         pinned = ["taskset", "-c", cpus, *argv] if cpus is not None and shutil.which("taskset") else list(argv)
         process = LocalProcess(pinned, env=self._environment, cwd=self._folder)
         self._started = [p for p in self._started if p.is_running()]
@@ -217,5 +217,5 @@ def _environment() -> dict[str, str]:
 
 
 def _is_process(event: dict[str, Any]) -> bool:
-    """Whether an event names a process; one that ended before its start time was read cannot be told from another."""
+    """Whether an event names a process; one that ended before its start time was read has no identity."""
     return event.get("event") == "process" and event.get("started") is not None

@@ -151,7 +151,7 @@ def _empty(descriptor: int) -> None:
     try:
         os.ftruncate(descriptor, 0)
     except OSError:
-        return  # another user's file that we may only read: the lock holds all the same
+        return  # another user's file that we may only read: the lock holds even so
 
 
 def _write(descriptor: int, run: str) -> None:
@@ -174,7 +174,7 @@ def _said(descriptor: int) -> dict[_Who, str]:
             who = (pid, str(entry.get("started", "")), str(entry.get("space", "")))
             found[who] = f"{run!s:.200} (process {pid}, user {entry['user']!s:.40}, in {entry['folder']!s:.200})"
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
-            continue  # whoever wrote it, it was not us
+            continue  # written by someone else
     return found
 
 

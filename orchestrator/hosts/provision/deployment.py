@@ -61,7 +61,7 @@ class TerraformDeployment:
         return self.folder / "keys" / _USER
 
     def provision(self) -> None:
-        """Make the hosts, or mend them where they stand already; see `Deployment.provision`."""
+        """Make the hosts, or repair those that exist; see `Deployment.provision`."""
         self._infra.check()
         find_program()
         ansible.find_playbook_program()

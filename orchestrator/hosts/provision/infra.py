@@ -85,7 +85,7 @@ class Infra:
         return found
 
     def status(self, identity: str) -> dict[str, Any]:
-        """Which hosts and links are alive, and what to replace to mend the rest."""
+        """Which hosts and links are alive, and what to replace to repair the rest."""
         return self._ask("status", "--run-id", identity)
 
     def standing(self) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class Preview:
 def preview(plan: Plan) -> Preview | None:
     """A real `terraform plan` for what the plan needs, in a folder that is gone afterwards; None where no host is made.
 
-    What keeps Terraform from being asked (no program, no root, no credentials) is told in the preview: a plan can be
+    What keeps Terraform from being asked (no program, no root, no credentials) is shown in the preview: a plan can be
     made and read without it.
     """
     if not PROVIDERS[plan.provider].makes_hosts:

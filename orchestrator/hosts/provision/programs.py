@@ -52,7 +52,7 @@ def run_logged(command: Sequence[str], log: Path, environment: Mapping[str, str]
     It is asked to end by SIGINT, and when that does nothing by SIGTERM and SIGKILL. ProvisionError when it prints more
     than 256 MiB.
 
-    The streams are kept apart because a program may warn on stderr while it answers in JSON on stdout. One program runs
+    The streams are separate because a program may warn on stderr while it answers in JSON on stdout. One program runs
     at a time under one `lock`; one that a killed orch left there is waited for.
     """
     log.parent.mkdir(parents=True, exist_ok=True)

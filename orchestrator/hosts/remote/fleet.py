@@ -84,8 +84,8 @@ class RemoteFleet:
 def measure_distance(fleet: RemoteFleet, plan: Plan) -> list[dict[str, Any]]:
     """The RTT between the ends of every placement, against the wanted one; ProvisionError when the link is not as wanted.
 
-    A link may be off by the larger of 5 % and 0.5 ms. The quickest of the pings is what the link can do; jitter makes
-    some quicker than wanted, so there the mean counts, which may be off by half the jitter more. Where no RTT was wanted
+    A link may be off by the larger of 5 % and 0.5 ms. The fastest of the pings is what the link can do; jitter makes
+    some faster than wanted, so there the mean counts, which may be off by half the jitter more. Where no RTT was wanted
     it is only recorded.
     """
     return [_measured(fleet, placement) for placement in plan.placements if placement.kind != "local"]

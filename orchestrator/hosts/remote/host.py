@@ -279,7 +279,7 @@ class RemoteHost:
             return False
 
     def signal(self, pid: int, started: str, name: str) -> bool:
-        """Send a signal to a process that we started there, KILL to all it has started; whether the host could be told.
+        """Send a signal to a process that we started there, KILL to all it has started; whether the host could be reached.
 
         Nothing is sent where the id belongs to a process with another start by now. The SSH server makes every command the
         leader of a session, and so of a process group.

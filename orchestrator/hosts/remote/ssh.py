@@ -126,14 +126,14 @@ class NotLetIn(ProvisionError):
 _UNFINISHED = {
     NoAnswer: (
         "its SSH server does not answer",
-        "a firewall may stand between: is ORCH_CONTROLLER_CIDR the address that you come from?",
+        "a firewall may be in the way: is ORCH_CONTROLLER_CIDR the address that you come from?",
     ),
     WrongKey: (
         "its SSH server still shows another host key than the one it was given",
         "its start-up script has not run to its end (the instance's serial port says why), or the address is another's",
     ),
     NotLetIn: (
-        "its guest agent has not made our account yet",
+        "its guest agent has not created our account yet",
         "the image must run the cloud's guest agent, and must not use OS Login instead of keys",
     ),
 }

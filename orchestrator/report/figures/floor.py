@@ -19,7 +19,7 @@ ROW_PX = 40
 class Parts:
     """A median's parts in milliseconds, from bottom to top; a part is None where its end points were not measured.
 
-    A floor measured above what stands on it (within its own noise) leaves that part at zero, never below.
+    A floor measured above the part that it supports (within its own noise) leaves that part at zero, never below.
     """
 
     ping: float | None

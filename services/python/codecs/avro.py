@@ -16,6 +16,8 @@ from fastavro import parse_schema, schemaless_reader, schemaless_writer
 
 from services.python.codecs.base import Codec, Coder, expect_mapping
 from services.python.codecs.json import json_text
+from services.python.contract.messages import capitals
+from services.python.operations import forms
 
 SCHEMAS = Path(__file__).with_name("operations.avsc")
 
@@ -66,14 +68,17 @@ _ECHOES = {
     "echo/records": _coder("EchoRecords"),
     "echo/document": _document_coder(),
 }
+_NAMED = frozenset(name for name in forms() if f"{capitals(name)}Request" in _SCHEMAS)
 
 
 def _request(message: str) -> Coder:
-    return _ECHOES[message] if message in _ECHOES else _coder(f"{message.title()}Request")
+    return _ECHOES[message] if message in _ECHOES else _coder(f"{capitals(message)}Request")
 
 
 def _reply(message: str) -> Coder:
-    return _ECHOES[message] if message in _ECHOES else _coder(f"{message.title()}Reply")
+    return _ECHOES[message] if message in _ECHOES else _coder(f"{capitals(message)}Reply")
 
 
-CODEC = Codec(media_type="application/avro", request=_request, reply=_reply, errors=_ERRORS)
+CODEC = Codec(
+    media_type="application/avro", request=_request, reply=_reply, errors=_ERRORS, schemas=_NAMED | frozenset(_ECHOES)
+)

@@ -1,6 +1,6 @@
 """What a codec of single messages gives: how each message is written, and read, whatever carries it.
 
-A message is named as its path is: an operation, or `echo/data`, `echo/records`, `echo/document`.
+A message is named as its form is (`contract.messages`): `add`, or `echo/data`, `echo/records`, `echo/document`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-MESSAGES = ("identity", "timestamp", "add", "echo/data", "echo/records", "echo/document", "image")
+from services.python.operations import OPERATIONS, message_named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,12 +22,26 @@ class Coder:
 
 @dataclass(frozen=True, kw_only=True)
 class Codec:
-    """How single messages are coded, by their names; `errors` is what `read` raises for a body that is no such message."""
+    """How single messages are coded, by their names; `errors` is what `read` raises for a body that is no such message.
+
+    `schemas` are the messages that it has a schema for; None of a codec that needs none.
+    """
 
     media_type: str
     request: Callable[[str], Coder]
     reply: Callable[[str], Coder]
     errors: tuple[type[Exception], ...]
+    schemas: frozenset[str] | None = None
+
+    def carried(self) -> Mapping[str, tuple[str, str]]:
+        """What can be asked in it: for the last words of a path (`echo/data`) the operation, and the message there."""
+        found: dict[str, tuple[str, str]] = {}
+        for operation in ("identity", *OPERATIONS):
+            message = message_named(operation)
+            for form in message.forms():
+                if not message.is_bare if self.schemas is None else form in self.schemas:
+                    found[operation + form.removeprefix(message.name)] = (operation, form)
+        return found
 
 
 def self_describing(media_type: str, coder: Coder, errors: tuple[type[Exception], ...]) -> Codec:
@@ -41,7 +55,13 @@ def self_describing(media_type: str, coder: Coder, errors: tuple[type[Exception]
 
 def message_of(operation: str, example: Mapping[str, Any]) -> str:
     """The message that carries requests such as this one."""
-    return f"echo/{next(iter(example))}" if operation == "echo" else operation
+    message = message_named(operation)
+    return f"{message.name}/{next(iter(example))}" if message.one_of else message.name
+
+
+def path_of(operation: str, example: Mapping[str, Any]) -> str:
+    """Under what name requests such as this one are asked, where a path says it: `add`, `echo/data`."""
+    return operation + message_of(operation, example).removeprefix(message_named(operation).name)
 
 
 def expect_mapping(decoded: Any) -> dict[str, Any]:

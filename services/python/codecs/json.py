@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from services.python.codecs.base import Codec, Coder, expect_mapping
+from services.python.contract.messages import Field
+from services.python.operations import forms
 
 JSON = "application/json"
 
@@ -25,29 +27,50 @@ def json_object(body: bytes) -> dict[str, Any]:
     return expect_mapping(json.loads(body))
 
 
-def _write_with_data(fields: Mapping[str, Any]) -> bytes:
-    return json_bytes({**fields, "data": b64encode(fields["data"]).decode()})
+def bytes_of(fields: Mapping[str, Field]) -> tuple[str, ...]:
+    """The names of the fields that are bytes."""
+    return tuple(name for name, kind in fields.items() if kind == "bytes")
 
 
-def _read_with_data(body: bytes) -> dict[str, Any]:
-    fields = json_object(body)
-    data = fields.get("data")
-    if not isinstance(data, str):
-        raise ValueError("expected `data` in base64")
-    return {**fields, "data": b64decode(data, validate=True)}
+def as_text(fields: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The fields with the bytes of these names as base64 text; JSON has no binary type."""
+    found = {**fields}
+    for name in names:
+        found[name] = b64encode(found[name]).decode()
+    return found
 
 
-_PLAIN = Coder(write=json_bytes, read=json_object)
-_WITH_DATA = Coder(write=_write_with_data, read=_read_with_data)
+def as_bytes(fields: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The reverse; ValueError where there is no such text."""
+    found = {**fields}
+    for name in names:
+        text = found.get(name)
+        if not isinstance(text, str):
+            raise ValueError(f"expected `{name}` in base64")
+        found[name] = b64decode(text, validate=True)
+    return found
 
 
-def _request(message: str) -> Coder:
-    return _WITH_DATA if message in ("echo/data", "image") else _PLAIN
+def json_codec(plain: Coder) -> Codec:
+    """Every message as one JSON object, as `plain` writes and reads it; bytes are base64 in a string."""
+
+    def coder(fields: Mapping[str, Field]) -> Coder:
+        names = bytes_of(fields)
+        if not names:
+            return plain
+        write, read = plain.write, plain.read
+        return Coder(
+            write=lambda values: write(as_text(values, names)),
+            read=lambda body: as_bytes(expect_mapping(read(body)), names),
+        )
+
+    return Codec(
+        media_type=JSON,
+        request=lambda message: coder(forms()[message].request),
+        reply=lambda message: coder(forms()[message].reply),
+        errors=(ValueError,),
+    )
 
 
-def _reply(message: str) -> Coder:
-    return _WITH_DATA if message == "echo/data" else _PLAIN
-
-
-CODEC = Codec(media_type=JSON, request=_request, reply=_reply, errors=(ValueError,))
-"""Every message as one JSON object; bytes are base64 in a string, as JSON has no binary type."""
+CODEC = json_codec(Coder(write=json_bytes, read=json_object))
+"""JSON with the standard library; it has no binary type."""

@@ -1,4 +1,4 @@
-"""From plain values to Protocol Buffers messages and back, one `Method` for each operation.
+"""From plain values to Protocol Buffers messages and back, one `Method` for each message.
 
 Parsing a message decodes none of its fields into Python's values: that happens as each is read. Both ends therefore read
 every field once (`protos/fields.md`); `FORWARDING` is for those who pass a message on unread.
@@ -13,23 +13,35 @@ from typing import Any
 from google.protobuf import struct_pb2
 from google.protobuf.message import DecodeError
 
+from services.python.codecs.alone import Message as Alone
 from services.python.codecs.base import Codec, Coder
 from services.python.codecs.json import json_text
+from services.python.contract.messages import ECHO, capitals
 from services.python.generated import orch_pb2 as pb
 from services.python.load.client import CallFailed, Request
+from services.python.operations import OPERATIONS, message_named
+
+SERVICE = "orch.v1.Orch"
 
 Message = Any  # what protoc generated has no types that mypy can follow
 
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """How one operation travels: `pack_*` makes messages from plain values, `unpack_*` the reverse, field by field."""
+    """How an operation travels: `pack_*` makes messages from plain values, `unpack_*` the reverse, field by field.
+
+    `name` is that of gRPC's method, `service` of its service; `request` and `reply` are the types of the messages.
+    """
 
     name: str
+    request: Any
+    reply: Any
     pack_request: Callable[[Request], Message]
     unpack_request: Callable[[Message], dict[str, Any]]
     pack_reply: Callable[[Mapping[str, Any]], Message]
     unpack_reply: Callable[[Message], dict[str, Any]]
+    service: str = SERVICE
+    is_stream: bool = False  # what it calls a reply is an event, of several
 
 
 def _pack_echo(message: Callable[..., Message]) -> Callable[[Mapping[str, Any]], Message]:
@@ -40,12 +52,12 @@ def _pack_echo(message: Callable[..., Message]) -> Callable[[Mapping[str, Any]],
             return message(data=content["data"])
         if "records" in content:
             return message(records={"items": content["records"]})
-        return message(document=_document(content["document"]))
+        return message(document=as_value(content["document"]))
 
     return pack
 
 
-def _document(value: Any) -> dict[str, Any]:
+def as_value(value: Any) -> dict[str, Any]:
     """The one field of a `google.protobuf.Value` that holds it; protobuf converts the values nested in it."""
     match value:
         case None:
@@ -76,17 +88,17 @@ def _unpack_echo(message: Message) -> dict[str, Any]:
             ]
         }
     if content == "document":
-        return {"document": _plain(message.document)}
+        return {"document": from_value(message.document)}
     return {}
 
 
-def _plain(value: Message) -> Any:
+def from_value(value: Message) -> Any:
     """A `google.protobuf.Value` as Python's own; its numbers are doubles. json_format.MessageToDict takes longer."""
     kind = value.WhichOneof("kind")
     if kind == "struct_value":
-        return {name: _plain(item) for name, item in value.struct_value.fields.items()}
+        return {name: from_value(item) for name, item in value.struct_value.fields.items()}
     if kind == "list_value":
-        return [_plain(item) for item in value.list_value.values]
+        return [from_value(item) for item in value.list_value.values]
     return None if kind is None or kind == "null_value" else getattr(value, kind)
 
 
@@ -98,6 +110,8 @@ def _echoed_unread(request: Message) -> dict[str, Any]:
 METHODS: Mapping[str, Method] = {
     "timestamp": Method(
         name="Timestamp",
+        request=pb.TimestampRequest,
+        reply=pb.TimestampReply,
         pack_request=lambda request: pb.TimestampRequest(request_timestamp=request["request_timestamp"]),
         unpack_request=lambda message: {"request_timestamp": message.request_timestamp},
         pack_reply=lambda reply: pb.TimestampReply(**reply),
@@ -108,6 +122,8 @@ METHODS: Mapping[str, Method] = {
     ),
     "add": Method(
         name="Add",
+        request=pb.AddRequest,
+        reply=pb.AddReply,
         pack_request=lambda request: pb.AddRequest(a=request["a"], b=request["b"]),
         unpack_request=lambda message: {"a": message.a, "b": message.b},
         pack_reply=lambda reply: pb.AddReply(**reply),
@@ -115,6 +131,8 @@ METHODS: Mapping[str, Method] = {
     ),
     "echo": Method(
         name="Echo",
+        request=pb.EchoRequest,
+        reply=pb.EchoReply,
         pack_request=_pack_echo(pb.EchoRequest),
         unpack_request=_unpack_echo,
         pack_reply=_pack_echo(pb.EchoReply),
@@ -122,6 +140,8 @@ METHODS: Mapping[str, Method] = {
     ),
     "image": Method(
         name="Image",
+        request=pb.ImageRequest,
+        reply=pb.ImageReply,
         pack_request=lambda request: pb.ImageRequest(data=request["data"], full_decode=request["full_decode"]),
         unpack_request=lambda message: {"data": message.data, "full_decode": message.full_decode},
         pack_reply=lambda reply: pb.ImageReply(**reply),
@@ -129,6 +149,8 @@ METHODS: Mapping[str, Method] = {
     ),
     "identity": Method(
         name="Identity",
+        request=pb.IdentityRequest,
+        reply=pb.IdentityReply,
         pack_request=lambda _request: pb.IdentityRequest(),
         unpack_request=lambda _message: {},
         pack_reply=lambda reply: pb.IdentityReply(**reply),
@@ -140,6 +162,9 @@ METHODS: Mapping[str, Method] = {
 STREAMS: Mapping[str, Method] = {
     "events": Method(
         name="Events",
+        request=pb.EventsRequest,
+        reply=pb.Event,
+        is_stream=True,
         pack_request=lambda request: pb.EventsRequest(**request),
         unpack_request=lambda message: {
             "interval_ns": message.interval_ns,
@@ -155,7 +180,7 @@ STREAMS: Mapping[str, Method] = {
         },
     ),
 }
-"""Operations of kind `stream`: what `Method` calls a reply is an event of theirs."""
+"""The messages of streams."""
 
 
 FORWARDING: Mapping[str, Method] = {
@@ -165,19 +190,31 @@ FORWARDING: Mapping[str, Method] = {
 """METHODS for a responder that puts the message it got into its reply, its fields unread."""
 
 
-def method_for(operation: str, example: Request) -> Method:
+def methods(every: Mapping[str, Method] = METHODS) -> Mapping[str, Method]:
+    """How each operation whose message there is travels, by the operation's name."""
+    found = {operation: message_named(operation).name for operation in ("identity", *OPERATIONS)}
+    return {operation: _named(every[message], operation) for operation, message in found.items() if message in every}
+
+
+def _named(method: Method, operation: str) -> Method:
+    name = capitals(operation)
+    return method if method.name == name else replace(method, name=name)
+
+
+def method_for(operation: str, example: Request, method: Method | None = None) -> Method:
     """The operation's method, once it is sure that the example survives the wire.
 
     CallFailed when it does not: a document may hold what no double can carry, and an ordinary integer field has 32 bits.
     """
-    method = {**METHODS, **STREAMS}[operation]
+    every = {**METHODS, **STREAMS}
+    method = method or _named(every[message_named(operation).name], operation)
     try:
         if "document" in example:
             json_text(example["document"])  # a double can be NaN, a JSON value cannot
         message = method.pack_request(example)
         arrived = type(message).FromString(message.SerializeToString())
-        changed = "document" in example and _unpack_echo(arrived)["document"] != example["document"]
-    except (TypeError, ValueError, RecursionError) as error:
+        changed = "document" in example and method.unpack_request(arrived)["document"] != example["document"]
+    except (TypeError, ValueError, RecursionError, DecodeError) as error:
         raise CallFailed("protocol", f"Protocol Buffers cannot carry this {operation} request: {error}") from error
     if changed:
         raise CallFailed(
@@ -188,38 +225,40 @@ def method_for(operation: str, example: Request) -> Method:
     return method
 
 
-_REQUESTS: Mapping[str, Callable[..., Message]] = {
-    "identity": pb.IdentityRequest,
-    "timestamp": pb.TimestampRequest,
-    "add": pb.AddRequest,
-    "echo": pb.EchoRequest,
-    "image": pb.ImageRequest,
-}
-_REPLIES: Mapping[str, Callable[..., Message]] = {
-    "identity": pb.IdentityReply,
-    "timestamp": pb.TimestampReply,
-    "add": pb.AddReply,
-    "echo": pb.EchoReply,
-    "image": pb.ImageReply,
-}
-
-
-def _coder(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message], dict[str, Any]]) -> Coder:
+def coder(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message], dict[str, Any]]) -> Coder:
+    """How messages of this class are written from plain values, and read."""
     parse = kind.FromString
     return Coder(write=lambda fields: bytes(pack(fields).SerializeToString()), read=lambda body: unpack(parse(body)))
 
 
 def _request(message: str) -> Coder:
-    operation = message.partition("/")[0]
-    method = METHODS[operation]
-    return _coder(_REQUESTS[operation], method.pack_request, method.unpack_request)
+    method = METHODS[message.partition("/")[0]]
+    return coder(method.request, method.pack_request, method.unpack_request)
 
 
 def _reply(message: str) -> Coder:
-    operation = message.partition("/")[0]
-    method = METHODS[operation]
-    return _coder(_REPLIES[operation], method.pack_reply, method.unpack_reply)
+    method = METHODS[message.partition("/")[0]]
+    return coder(method.reply, method.pack_reply, method.unpack_reply)
 
 
-CODEC = Codec(media_type="application/protobuf", request=_request, reply=_reply, errors=(DecodeError, ValueError))
+CODEC = Codec(
+    media_type="application/protobuf",
+    request=_request,
+    reply=_reply,
+    errors=(DecodeError, ValueError),
+    schemas=frozenset(METHODS.keys() - {ECHO.name} | ECHO.forms().keys()),
+)
 """The messages of gRPC by themselves, for whoever carries them otherwise."""
+
+
+def _parsed(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message], dict[str, Any]]) -> Alone:
+    return Alone(write=coder(kind, pack, unpack).write, read=kind.FromString, value=unpack)
+
+
+def parsing(operation: str) -> tuple[Alone, Alone]:
+    """An operation's request and reply for whoever passes them on: parsed, and read when nobody times it."""
+    method = methods()[operation]
+    return (
+        _parsed(method.request, method.pack_request, method.unpack_request),
+        _parsed(method.reply, method.pack_reply, method.unpack_reply),
+    )

@@ -1,1 +1,1 @@
-"""What crosses the line between a program and whoever started it, and what the programs offer."""
+"""What crosses the line between a program and its parent, and what the programs offer."""

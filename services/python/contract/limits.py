@@ -10,6 +10,9 @@ a message encoded and decoded, with no network."""
 KINDS: tuple[Kind, ...] = ("call", "task", "stream", "codec")
 
 Policy = Literal["reuse", "per-request"]
+MOST_CALLS = 1_000
+"""Of a task."""
+
 POLICIES: tuple[Policy, ...] = ("reuse", "per-request")
 
 # The largest body that every protocol here must carry; experiments with larger payloads are refused.

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
 
-from services.python.contract.limits import Policy
+from services.python.contract.limits import MOST_CALLS, Policy
 from services.python.contract.strict import Between, Line, Part, parse, read_line
 
-VERSION: Final = 2  # of the contract; who reads a line of another one refuses it by name
+VERSION: Final = 2  # of the contract; a reader refuses a line of another version, and names both
 
 Port = Annotated[int, Between(0, 65535)]
 Count = Annotated[int, Between(0)]
@@ -26,11 +26,16 @@ WallNs = Annotated[int, Between(0, 1 << 62)]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Target(Part):
-    """Where to ask, and the nonce that the right responder answers with."""
+    """Where to ask, and the nonce that the right responder answers with.
+
+    Without an `identity` nobody knows it beforehand: the requester asks, and says in `done` whom it met. One that is
+    `anonymous` cannot say who it is, and is not asked.
+    """
 
     host: str
     port: Port
-    identity: str
+    identity: str | None = None
+    anonymous: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -54,6 +59,14 @@ class Payload(Part):
     sha256: str | None = None
     full_decode: bool = False
     opening: Exact = 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Schema(Part):
+    """A file on this end's host, whose SHA-256 is checked before use: how a JSON document travels (protos/documents.md)."""
+
+    path: str
+    sha256: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -87,24 +100,28 @@ class Warmup(Part):
 class Trial(Line):
     """One trial, the only line on a requester's stdin.
 
-    `record` is the file that its rows go to. `start_at_unix_ns` holds back the measured phase until that moment of the
-    wall clock, so that several requesters begin together. `knobs`: what is set about the requests beside the
-    other keys (protos/process.md); only what is not at its default.
+    `target` is left out where nobody is asked. `record` is the file that its rows go to. `start_at_unix_ns` holds back
+    the measured phase until that moment of the wall clock, so that several requesters begin together. With `calls` above 1
+    what is timed is a task of so many calls, one after the other on one connection: the load counts tasks, and `timeout_s`
+    is each call's. `knobs`: what is set about the requests beside the other keys (protos/process.md); only what is not at
+    its default. `schema`: of the message that the JSON document of its payload travels as.
     """
 
-    target: Target
     protocol: str
     client: str
     operation: str
     record: str
+    target: Target | None = None
     payload: Payload = field(default_factory=Payload)
     connection: Policy = "reuse"
     load: Load = field(default_factory=Load)
     warmup: Warmup = field(default_factory=Warmup)
     timeout_s: Duration = 30.0
     seed: Exact = 0
+    calls: Annotated[int, Between(1, MOST_CALLS)] = 1
     start_at_unix_ns: WallNs | None = None
     knobs: dict[str, str] = field(default_factory=dict)
+    schema: Schema | None = None
     contract: Literal[2] = VERSION
     type: Literal["trial"] = "trial"
 

@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from services.python.contract.limits import Kind
 from services.python.contract.lines import VERSION as CONTRACT
+from services.python.contract.messages import Field
 from services.python.contract.strict import Part, decode
 
-VERSION: Final = 1  # of the manifest; who reads one of another version refuses it by name
+VERSION: Final = 1  # of the manifest; a reader refuses another version, and names both
 FILE: Final = "manifest.json"
 
 
@@ -55,8 +57,8 @@ class Responder(Part):
     (`none`: nothing does), `server` accepts connections, `validation` says what a decoded message is held against,
     `bytes_as` how bytes and pictures travel (`raw`, `base64`). `adds`: which work of every request is its own, `without`
     names the responder that is spared it, `omits` what it leaves unread of `fields.md`. `packages`: the libraries whose
-    versions count. `refuses`: the reason for each thing it cannot do, by connection policy or operation. `settings`: what a
-    reader should know of how it is set up.
+    versions count. `refuses`: the reason for each thing it cannot do, by connection policy, operation or kind. `settings`:
+    what a reader should know of how it is set up.
     """
 
     name: str
@@ -79,7 +81,8 @@ class Client(Part):
     """One client library that asks; keys as of a responder.
 
     `style`: whether its calls block a thread (`sync`) or are awaited (`async`). `round_trips_to_open` and `transport` where
-    they differ from the protocol's and the responder's.
+    they differ from the protocol's and the responder's. One of `kind` `codec` asks nobody: it encodes and decodes the
+    protocol's messages (`process.md`).
     """
 
     name: str
@@ -91,6 +94,7 @@ class Client(Part):
     settings: dict[str, str] = field(default_factory=dict)
     round_trips_to_open: int | None = None
     transport: str | None = None
+    kind: Literal["call", "codec"] = "call"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -119,13 +123,31 @@ class Protocol(Part):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Operation(Part):
+    """One thing that can be asked, by every protocol that lists it.
+
+    `message` is the name of its message, `request` and `reply` the type of each field of that; an operation with the
+    message of another one travels as that one does. `kind`: what of it is timed. `payloads`: the kinds of content that it
+    can be asked with (`none`: it takes no options). `resources`: the settings that it takes from a serve line.
+    """
+
+    name: str
+    message: str
+    request: dict[str, Field]
+    reply: dict[str, Field]
+    kind: Kind = "call"
+    payloads: list[str] = field(default_factory=lambda: ["none"])
+    resources: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Manifest(Part):
     """What the programs of one language offer, how they are built and how they are started.
 
     `manifest` is the version of this file's shape, `contract` that of the lines that its programs speak. `language` is the
     name of the folder, `title` the language's name in tables. Where several languages speak a protocol, the defaults are
-    those of the lowest `precedence`. `build`: commands, run in the folder, that make the programs; none where they run as
-    they are.
+    those of the lowest `precedence`. `operations` describes those that the protocols list. `build`: commands, run in the
+    folder, that make the programs; none where they run as they are.
     """
 
     manifest: Literal[1] = VERSION
@@ -135,6 +157,7 @@ class Manifest(Part):
     precedence: int
     roles: Roles
     protocols: list[Protocol]
+    operations: list[Operation] = field(default_factory=list)
     build: list[list[str]] = field(default_factory=list)
 
 

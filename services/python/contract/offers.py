@@ -11,12 +11,26 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
+from typing import Any, Final, Literal
+
+from services.python.contract.messages import Message
 
 _PROTOCOLS = "services.python.protocols"
+_OPERATIONS = "services.python.operations"
 
+ANY: Final = "any"
 NONE = "none"
 RAW = "raw"
+
+DOCUMENT = "document"
+"""The knob that says how a JSON document travels where it cannot as it is."""
+TYPED = "typed"
+AS_MESSAGES: Mapping[str, tuple[str, ...]] = {DOCUMENT: (TYPED, "value")}
+"""It, for a protocol with Protocol Buffers."""
+AS_IT_IS: Mapping[str, str] = {
+    DOCUMENT: "it carries no Protocol Buffers, and a JSON document needs no message of its own"
+}
+"""Why all others have no such knob."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +55,10 @@ class Responder:
     """One implementation that answers, and the parts it is made of.
 
     `module` has `serve(dispatcher, host, port, announce)`. `refuses` gives the reason for each thing it cannot do,
-    keyed by a connection policy or an operation. `adds` says in a short phrase, as a verb with its object, which work of
-    every request is its own and not the protocol's (`validates every body with pydantic models`); empty when there is
-    nothing worth a word. `without` names the responder of this protocol that is spared it, if there is one. `omits` says
-    likewise which of the reading that `protos/fields.md` asks of all it leaves out.
+    keyed by a connection policy, an operation or a kind of work. `adds` says in a short phrase, as a verb with its object,
+    which work of every request is its own and not the protocol's (`validates every body with pydantic models`); empty when
+    there is nothing worth a word. `without` names the responder of this protocol that is spared it, if there is one. `omits`
+    says likewise which of the reading that `protos/fields.md` asks of all it leaves out.
     """
 
     name: str
@@ -64,7 +78,7 @@ class Client:
 
     `module` has `dialer(call, client)`; `style` says whether its calls block a thread (`sync`) or are awaited on uvloop
     (`async`). `refuses`, `adds` and `omits` as in `Responder`. `round_trips_to_open` and `transport` where they differ from
-    the protocol's and the responder's.
+    the protocol's and the responder's. One of kind `codec` asks nobody: it encodes and decodes the protocol's messages.
     """
 
     name: str
@@ -77,31 +91,47 @@ class Client:
     settings: Mapping[str, str] = field(default_factory=dict)
     round_trips_to_open: int | None = None
     transport: str | None = None
+    kind: Literal["call", "codec"] = "call"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
     """A named combination of a codec and a transport, and who can speak it here.
 
-    The first responder is the default one. `sequential` and `concurrent` name the default client at one request in
-    flight and beyond. `round_trips_to_open` counts the round trips that opening a connection costs before the first
-    request can be sent, TCP's own handshake included. `knobs`: the values that all of its responders and clients can be
-    told of a knob (protos/process.md), by its name, the default first; `without_knobs` gives the reason why it has none.
+    `messages` are the names of those that it has a schema for; `ANY` of a protocol that needs none. It carries every
+    operation with such a message. `streams`: whether streams are among these (`also`) or not (`no`), or are all that it
+    carries (`alone`). The first responder is the default one. `sequential` and `concurrent` name the default
+    client at one request in flight and beyond. `round_trips_to_open` counts the round trips that opening a connection
+    costs before the first request can be sent, TCP's own handshake included. `knobs`: the values that all of its
+    responders and clients can be told of a knob (protos/process.md), by its name, the default first; `without_knobs` gives
+    the reason why it has none.
     """
 
     name: str
     title: str
     summary: str
-    operations: frozenset[str]
+    messages: frozenset[str] | Literal["any"]
     responders: tuple[Responder, ...]
     clients: tuple[Client, ...]
     sequential: str
     concurrent: str
     round_trips_to_open: int = 1
     is_floor: bool = False
+    streams: Literal["no", "also", "alone"] = "no"
     knobs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     without_knobs: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def carries(self, message: Message) -> bool:
+        """Whether requests and replies of this message can travel by it."""
+        if self.streams == ("no" if message.is_stream else "alone"):
+            return False
+        return not message.is_bare if self.messages == ANY else message.name in self.messages
+
+    @property
+    def operations(self) -> frozenset[str]:
+        """The names of the operations whose message it carries."""
+        return frozenset(name for name, operation in operations().items() if self.carries(operation.message))
 
     def lacks(self, knob: str, value: str) -> str | None:
         """Why neither end can be told so; None when both can."""
@@ -109,11 +139,15 @@ class Protocol:
             return None
         return self.without_knobs.get(knob) or "it has no such knob"
 
-    def refusal_of(self, knobs: Mapping[str, str]) -> str | None:
-        """Why an end of this protocol cannot be told all of these; None when it can."""
+    def refusal_of(self, knobs: Mapping[str, str], *, has_schema: bool = False) -> str | None:
+        """Why an end of this protocol cannot be told all of these, and be given a schema; None when it can."""
         for name, value in knobs.items():
             if reason := self.lacks(name, value):
                 return f"{self.name} cannot do {name}: {value}: {reason}"
+        if has_schema and (reason := self.lacks(DOCUMENT, TYPED)):
+            return f"{self.name} cannot take a schema: {reason}"
+        if has_schema and knobs.get(DOCUMENT, TYPED) != TYPED:
+            return f"a schema, and {DOCUMENT}: {knobs[DOCUMENT]}: a document travels in one way"
         return None
 
     def responder(self, name: str | None = None) -> Responder:
@@ -146,6 +180,12 @@ def find_protocol(name: str) -> Protocol:
         if isinstance(protocol, Protocol) and protocol.name == name:
             return protocol
     raise KeyError(name)
+
+
+def operations() -> Mapping[str, Any]:
+    """Every operation by name: the `OPERATIONS` of `services/python/operations/`, which stands on this folder."""
+    every: Mapping[str, Any] = importlib.import_module(_OPERATIONS).OPERATIONS
+    return every
 
 
 @cache

@@ -1,4 +1,7 @@
-"""`python -m services.python.contract.python_manifest`: writes `services/python/manifest.json` from every `PROTOCOL`."""
+"""`python -m services.python.contract.python_manifest`: writes `services/python/manifest.json`.
+
+It holds what every `PROTOCOL` and every operation declares.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,7 @@ def of_python() -> manifest.Manifest:
             **{name: manifest.Role(argv=["{python}", "-m", module]) for name, module in programs.items()}
         ),
         protocols=[_protocol(protocol) for protocol in offers.protocols().values()],
+        operations=[_operation(operation) for operation in offers.operations().values()],
     )
 
 
@@ -40,6 +44,16 @@ def _protocol(protocol: offers.Protocol) -> manifest.Protocol:
         clients=[manifest.Client(**_shared(client, manifest.Client)) for client in protocol.clients],
         knobs={name: manifest.Knob(default=values[0], values=list(values)) for name, values in protocol.knobs.items()},
         **_shared(protocol, manifest.Protocol, without=("operations", "responders", "clients", "knobs")),
+    )
+
+
+def _operation(operation: Any) -> manifest.Operation:
+    message = operation.message
+    return manifest.Operation(
+        message=message.name,
+        request=dict(message.request),
+        reply=dict(message.reply),
+        **_shared(operation, manifest.Operation, without=("message", "request", "reply")),
     )
 
 

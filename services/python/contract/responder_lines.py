@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from services.python.contract.counters import HostCounters
-from services.python.contract.lines import VERSION, Count, Port, Seconds
+from services.python.contract.lines import VERSION, Count, Port, Schema, Seconds
 from services.python.contract.strict import Between, Line, Part
 
 
@@ -24,8 +24,9 @@ class Serve(Line):
 
     Without an `implementation` the protocol's first one answers. `port` 0 is any free one. `identity` is the nonce that
     it answers with when it is asked who it is. `knobs` are settings of the requests that are not at their defaults,
-    `resources` what an operation needs by name (the address of a database, say), `tls` its certificate; who does not
-    support one that is given refuses to start and says so.
+    `schema` is of the message that an echoed JSON document travels as. `operations` are those that will be asked, of which
+    it opens what they hold before it is ready, `resources` what they need for that by name (the address of a database),
+    `tls` its certificate; who does not support one that is given refuses to start and says so.
     """
 
     protocol: str
@@ -34,6 +35,8 @@ class Serve(Line):
     host: str = "127.0.0.1"
     port: Port = 0
     knobs: dict[str, str] = field(default_factory=dict)
+    schema: Schema | None = None
+    operations: list[str] = field(default_factory=list)
     resources: dict[str, str] | None = None
     tls: Tls | None = None
     contract: Literal[2] = VERSION

@@ -1,4 +1,4 @@
-"""Which files are the source of `services`, and their digest: what ran, whoever edited it, on either end."""
+"""Which files are the source of `services`, and their digest: what ran on either end, edits included."""
 
 from __future__ import annotations
 

@@ -34,6 +34,7 @@ class CallSpec:
     timeout_s: float
     example: Request
     knobs: Mapping[str, str] = field(default_factory=dict)  # what is not at its default (protos/process.md)
+    schema: bytes | None = None  # of the message that a JSON document travels as (protos/documents.md)
     kind: Kind = "call"
 
 
@@ -74,6 +75,10 @@ class InParts(Protocol):
 class Connection(Protocol):
     """One connection of a blocking client."""
 
+    @property
+    def body(self) -> Any:
+        """The body of the last reply, as it came; None where the library keeps it to itself."""
+
     def call(self, request: Request) -> Any:
         """Encode, send, await one request, and read every field of the reply (`protos/fields.md`). Timed. CallFailed."""
 
@@ -96,6 +101,10 @@ class Dialer(Protocol):
 
 class AsyncConnection(Protocol):
     """One connection of an awaiting client; see `Connection`."""
+
+    @property
+    def body(self) -> Any:
+        """See `Connection.body`."""
 
     async def call(self, request: Request) -> Any:
         """See `Connection.call`."""

@@ -36,6 +36,18 @@ Verdict = tuple[int, int, "CallFailed | None", "Sequence[Part]"]
 """Both bodies' sizes (-1 where the reply could not be read), why the reply is no right one, and its parts."""
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A reply that was found right: whoever answers the same request with the same bytes is right, too."""
+
+    request: Request
+    body: Any
+    sizes: tuple[int, int]
+
+
+_NO_REQUEST: Request = {}  # no request is this one
+
+
 class GaveUp(Exception):
     """Nothing succeeds any more; `kind` is the last failure's status."""
 
@@ -46,6 +58,10 @@ class GaveUp(Exception):
 
 class Readable(Protocol):
     """What the books need of a connection, blocking or awaiting."""
+
+    @property
+    def body(self) -> Any:
+        """See `load.client.Connection.body`."""
 
     def value(self, reply: Any) -> Reply:
         """See `load.client.Connection.value`."""
@@ -121,6 +137,7 @@ class Recorder:
         self._verifies_later = in_flight > 1
         self._kept = Unverified(most_kept_bytes if in_flight > 1 else 0)
         self._reader: Readable | None = None
+        self._known = Known(_NO_REQUEST, None, (0, 0))
         self._kept_before = 0  # of those that wait, how many came before the last failure
         self._keeps = False  # replies of this phase
         self._keep_until_ns = 0  # replies before are kept; 0: none is
@@ -197,9 +214,14 @@ class Recorder:
     ) -> None:
         """A reply was decoded: keep it for `settle`, or verify it. GaveUp as `failed`."""
         if received_ns < self._keep_until_ns:
-            kept = self._kept
+            kept, known = self._kept, self._known
             waiting = kept.waiting
-            if len(waiting) < kept.most or kept.has_room():
+            if request is known.request:
+                alike = kept.alike
+                if connection.body == known.body and len(alike) < kept.most_alike:
+                    alike.append((sequence, connection_number, intended_ns, sent_ns, received_ns, known.sizes))
+                    return
+            elif len(waiting) < kept.most or kept.has_room():
                 waiting.append((sequence, connection_number, intended_ns, sent_ns, received_ns, request, reply))
                 self._reader = connection  # any of them reads the replies of all; none is kept alive for its own
                 return
@@ -226,6 +248,8 @@ class Recorder:
             self._failures_in_a_row = 0
             self._last_success_ns = received_ns
             self._keep_until_ns = self._next_progress_ns if self._keeps else 0
+            if (body := connection.body) is not None and request is not self._known.request:
+                self._known = Known(request, body, verdict[:2])
             return
         with self._lock:
             self._note_example(wrong)
@@ -301,6 +325,9 @@ class Recorder:
         wrong_in_a_row = 0
         hopeless: CallFailed | None = None
         reader, self._reader = self._reader, None
+        for sequence, number, intended_ns, sent_ns, received_ns, (sent, received) in self._kept.take_alike():
+            next(self._right)
+            self._store(sequence, number, intended_ns, sent_ns, received_ns, (sent, received, None, ()))
         for sequence, number, intended_ns, sent_ns, received_ns, request, reply in self._kept.take():
             assert reader is not None  # noqa: S101 - narrows the type
             verdict = self._judge(reader, request, reply)
@@ -364,11 +391,10 @@ class Recorder:
 
     def _fail_once_more(self, failure: CallFailed, now_ns: int) -> None:
         """GaveUp when nothing has succeeded for too long. A reply that was kept since the last failure is a success."""
-        waiting = self._kept.waiting
-        if len(waiting) > self._kept_before:
-            self._kept_before = len(waiting)
+        if self._kept.count > self._kept_before:
+            self._kept_before = self._kept.count
             self._failures_in_a_row = 0
-            self._last_success_ns = waiting[-1][4]
+            self._last_success_ns = self._kept.latest_ns
         self._failures_in_a_row += 1
         if self._failures_in_a_row >= MOST_FAILURES_IN_A_ROW:
             raise GaveUp(failure.status, f"{self._failures_in_a_row} requests in a row failed; the last: {failure}")
@@ -383,7 +409,7 @@ class Recorder:
             {
                 "type": "progress",
                 "phase": PHASE_NAMES[self._phase_number],
-                "requests": self.record.rows - self._first_row - self._parts + len(self._kept.waiting),
+                "requests": self.record.rows - self._first_row - self._parts + self._kept.count,
                 "elapsed_s": round((now_ns - self._phase_begin_ns) / NS, 3),
             }
         )

@@ -18,6 +18,9 @@ _LOOKED_AT = 64  # items of a list or a mapping; the others are taken to be like
 Waiting = tuple[int, int, int, int, int, Mapping[str, Any], Any]
 """Sequence, connection number, intended, sent and received stamps; the request, and what `call` returned."""
 
+Alike = tuple[int, int, int, int, int, tuple[int, int]]
+"""Of a reply that is known to be right: sequence, connection number, the three stamps, and both bodies' sizes."""
+
 _UNTIL_MEASURED = 2
 _SMALL_OBJECT_BYTES = 512  # the largest that CPython's own allocator serves
 _BYTES_HEADER = 33
@@ -37,15 +40,20 @@ class Unverified:
     larger is a wrong one, and the recorder finds that out within a second. Who adds to `waiting` asks `has_room` first
     when it holds `most` or more.
 
+    A reply of the same bytes as one that was found right, to the same request, is right: of it the stamps alone are kept, in
+    `alike`, up to `most_alike`.
+
     Replies that hold a large buffer do not wait: to compare it takes less time than to fault in fresh pages for the
     next one, which `malloc` takes from the kernel while the others are kept.
     """
 
-    __slots__ = ("_is_measured", "_most_bytes", "_touched", "most", "waiting")
+    __slots__ = ("_is_measured", "_most_bytes", "_touched", "alike", "most", "most_alike", "waiting")
 
     def __init__(self, most_bytes: int) -> None:
         self.waiting: list[Waiting] = []
+        self.alike: list[Alike] = []
         self.most = _UNTIL_MEASURED
+        self.most_alike = most_bytes // _OTHER_BYTES
         self._is_measured = False
         self._most_bytes = most_bytes
         self._touched = touched_memory(most_bytes)
@@ -59,6 +67,21 @@ class Unverified:
             self.most = 0 if is_large else self._most_bytes // each_bytes
             self._is_measured = True
         return len(self.waiting) < self.most
+
+    @property
+    def count(self) -> int:
+        """How many replies are kept."""
+        return len(self.waiting) + len(self.alike)
+
+    @property
+    def latest_ns(self) -> int:
+        """When the latest of them came; 0 without any."""
+        return max(kept[-1][4] if kept else 0 for kept in (self.waiting, self.alike))
+
+    def take_alike(self) -> list[Alike]:
+        """As `take`, of those that are known to be right."""
+        taken, self.alike = self.alike, []
+        return taken
 
     def take(self) -> list[Waiting]:
         """All that wait, in the order in which they came; from here on none does."""

@@ -1,6 +1,6 @@
 """What is asked: pure functions that know no protocol. A clock, where one is needed, is passed in.
 
-An operation's request and reply are flat mappings of plain values:
+An operation's request and reply are flat mappings of plain values, its message (`contract.messages`):
 
 | operation | request | reply |
 | --- | --- | --- |
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from services.python.contract.messages import IDENTITY, Message
 from services.python.operations import add, echo, events, exchange, image, timestamp
 from services.python.operations.base import Operation, PayloadError
 
@@ -25,4 +26,16 @@ OPERATIONS: Mapping[str, Operation] = {
     module.OPERATION.name: module.OPERATION for module in (timestamp, add, echo, image, events, exchange)
 }
 
-__all__ = ["OPERATIONS", "Operation", "PayloadError"]
+
+def message_named(operation: str) -> Message:
+    """The message of an operation, or of `identity`; KeyError for one that is not known."""
+    return IDENTITY if operation == IDENTITY.name else OPERATIONS[operation].message
+
+
+def forms() -> Mapping[str, Message]:
+    """Every form in which a message of some operation travels, by its name."""
+    every = (IDENTITY, *(operation.message for operation in OPERATIONS.values()))
+    return {name: form for message in every for name, form in message.forms().items()}
+
+
+__all__ = ["OPERATIONS", "Operation", "PayloadError", "forms", "message_named"]

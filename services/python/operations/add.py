@@ -6,6 +6,7 @@ from typing import Any
 
 from services.python.contract.generator import words
 from services.python.contract.lines import Payload
+from services.python.contract.messages import ADD
 from services.python.operations.base import Make, Operation, Reply, Request, WallClockNs, expect_kind, shorten
 
 _PREPARED = 1024
@@ -30,4 +31,4 @@ def _verify(request: Request, reply: Reply) -> str | None:
     return None
 
 
-OPERATION = Operation(name="add", requests=_requests, answer=_answer, verify=_verify)
+OPERATION = Operation(name="add", message=ADD, requests=_requests, answer=_answer, verify=_verify)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Payload
+from services.python.contract.messages import Message
 
 Request = Mapping[str, Any]
 Reply = Mapping[str, Any]
@@ -15,6 +17,13 @@ WallClockNs = Callable[[], int]
 
 Make = Callable[[int, WallClockNs], Request]
 """The request of a sequence number (from 1). Called just before each send stamp, so it must cost next to nothing."""
+
+
+Runs = Literal["inline", "pool"]
+"""Where `answer` runs: at once, in the thread that took the request, or in a thread of a pool.
+
+What takes longer than a millisecond, or waits, belongs in the pool: an event loop answers nobody else meanwhile.
+"""
 
 
 class PayloadError(ValueError):
@@ -49,20 +58,36 @@ class Stream:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """One thing that can be asked, behind every protocol.
+    """One thing that can be asked, behind every protocol that carries its message.
 
     `requests(payload, seed)` prepares all that can be prepared before the timed window; PayloadError when the payload
-    does not fit. `answer` is what the responder does; ValueError for a request that it cannot answer. `verify` gives
-    the reason why a reply is wrong, None for a right one. One of kind `stream` has its events in `stream`; its `requests`
-    are subscriptions to a single event, and nobody answers them with a reply.
+    does not fit, whose kinds are `payloads`. `answer(request, wall_clock_ns)` is what the responder does; ValueError for a
+    request that it cannot answer. `verify` gives the reason why a reply is wrong, None for a right one. `runs`: where
+    `answer` runs, or a function that says so of a request.
+
+    `open(settings)` gives what the operation holds for as long as the responder answers (a database pool, say), opened
+    before it is ready and closed at the end, in another thread; ValueError or OSError when it cannot be had. `answer` is
+    given it as a third argument. `resources` are the names of the settings that it takes (`resources` of the serve line).
+
+    One of kind `stream` has its events in `stream`; its `requests` are subscriptions to a single event, and nobody answers
+    them with a reply.
     """
 
     name: str
+    message: Message
     requests: Callable[[Payload, int], Make]
-    answer: Callable[[Request, WallClockNs], dict[str, Any]]
+    answer: Callable[..., dict[str, Any]]
     verify: Callable[[Request, Reply], str | None]
     kind: Kind = "call"
+    payloads: tuple[str, ...] = ("none",)
+    runs: Runs | Callable[[Request], Runs] = "inline"
+    open: Callable[[Mapping[str, str]], AbstractContextManager[Any]] | None = None
+    resources: tuple[str, ...] = ()
     stream: Stream | None = None
+
+    def runs_in_pool(self, request: Request) -> bool:
+        """Whether this request is answered in a thread of the pool."""
+        return (self.runs(request) if callable(self.runs) else self.runs) == "pool"
 
 
 def expect_kind(operation: str, payload: Payload, *kinds: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from services.python.contract.generator import below, stream, words
 from services.python.contract.lines import Payload
+from services.python.contract.messages import ECHO
 from services.python.operations.base import (
     Make,
     Operation,
@@ -97,4 +98,11 @@ def _verify(request: Request, reply: Reply) -> str | None:
     raise ValueError(f"an echo carries one of {', '.join(_FORMS)}")
 
 
-OPERATION = Operation(name="echo", requests=_requests, answer=_answer, verify=_verify)
+OPERATION = Operation(
+    name="echo",
+    message=ECHO,
+    payloads=("bytes", "records", "json"),
+    requests=_requests,
+    answer=_answer,
+    verify=_verify,
+)

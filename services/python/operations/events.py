@@ -13,6 +13,7 @@ from typing import Any
 from services.python.contract.generator import stream
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 from services.python.contract.lines import Payload
+from services.python.contract.messages import EVENTS
 from services.python.contract.streams import SHORTEST_INTERVAL_NS, schedule
 from services.python.operations.base import (
     Event,
@@ -98,7 +99,9 @@ def _verify(request: Request, event: Event | Reply) -> str | None:
 
 OPERATION = Operation(
     name="events",
+    message=EVENTS,
     kind="stream",
+    payloads=("events",),
     requests=_requests,
     answer=_answer,
     verify=_verify,

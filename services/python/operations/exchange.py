@@ -11,6 +11,7 @@ from typing import Any
 
 from services.python.contract.generator import stream
 from services.python.contract.lines import Payload
+from services.python.contract.messages import EXCHANGE
 from services.python.operations.base import Make, Operation, Reply, Request, WallClockNs, expect_kind, shorten
 
 _OPENS = 2  # this sequence number: the first request, which is also the check's, keeps its size
@@ -44,4 +45,11 @@ def _verify(request: Request, reply: Reply) -> str | None:
     return None
 
 
-OPERATION = Operation(name="exchange", requests=_requests, answer=_answer, verify=_verify)
+OPERATION = Operation(
+    name="exchange",
+    message=EXCHANGE,
+    payloads=("exchange",),
+    requests=_requests,
+    answer=_answer,
+    verify=_verify,
+)

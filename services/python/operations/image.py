@@ -9,12 +9,14 @@ import io
 from typing import Any
 
 from services.python.contract.lines import Payload
+from services.python.contract.messages import IMAGE
 from services.python.operations.base import (
     Make,
     Operation,
     PayloadError,
     Reply,
     Request,
+    Runs,
     WallClockNs,
     expect_kind,
     shorten,
@@ -54,6 +56,11 @@ class _Picture(dict[str, Any]):
         self.size = size
 
 
+def _runs(request: Request) -> Runs:
+    """Decoding a whole picture takes milliseconds and lets go of the interpreter lock; a header takes microseconds."""
+    return "pool" if request["full_decode"] else "inline"
+
+
 def _answer(request: Request, wall_clock_ns: WallClockNs) -> dict[str, Any]:  # noqa: ARG001 - no clock needed
     width, height = _size(request["data"], full_decode=request["full_decode"])
     return {"width": width, "height": height}
@@ -66,4 +73,12 @@ def _verify(request: Request, reply: Reply) -> str | None:
     return None
 
 
-OPERATION = Operation(name="image", requests=_requests, answer=_answer, verify=_verify)
+OPERATION = Operation(
+    name="image",
+    message=IMAGE,
+    payloads=("image",),
+    runs=_runs,
+    requests=_requests,
+    answer=_answer,
+    verify=_verify,
+)

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from services.python.contract.lines import Payload
+from services.python.contract.messages import TIMESTAMP
 from services.python.operations.base import Make, Operation, Reply, Request, WallClockNs, expect_kind, shorten
 
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
@@ -46,4 +47,4 @@ def _verify(request: Request, reply: Reply) -> str | None:
     return None
 
 
-OPERATION = Operation(name="timestamp", requests=_requests, answer=_answer, verify=_verify)
+OPERATION = Operation(name="timestamp", message=TIMESTAMP, requests=_requests, answer=_answer, verify=_verify)

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 # struct tcp_info of include/uapi/linux/tcp.h grows at its end from kernel to kernel, so a field is there if the kernel
 # returned that many bytes. Offsets of: tcpi_state (u8), tcpi_total_retrans (u32, 2.6), tcpi_bytes_acked and
@@ -215,3 +216,25 @@ class WireMeter:
         """The smallest round trip that the kernel saw on these connections, by its own stamps."""
         seen = [info.min_rtt_us for info in map(parse, self._latest.values()) if info.min_rtt_us is not None]
         return min(seen, default=None)
+
+
+class NoWire:
+    """A `WireMeter` where there is no connection: nothing is counted."""
+
+    def begin(self) -> None:
+        """See `WireMeter.begin`."""
+
+    def before_close(self) -> None:
+        """See `WireMeter.before_close`."""
+
+    def end(self) -> None:
+        """See `WireMeter.end`."""
+
+    def wire(self) -> None:
+        """There is none."""
+
+    def min_rtt_us(self) -> None:
+        """There is none."""
+
+
+Meter: TypeAlias = WireMeter | NoWire

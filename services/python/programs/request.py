@@ -35,6 +35,8 @@ def main() -> NoReturn:
         make_trial(trial, lines.write, Clock())
     except (CannotTry, GaveUp) as error:
         _fail(lines, error.kind, str(error))
+    except MemoryError:
+        _fail(lines, "host", "the requester may take no more memory: a reply was too large, or had no end")
     except OSError as error:
         _fail(lines, "host", f"the requester's host: {error}")
     except Exception as error:  # noqa: BLE001 - the session that waits for this line must learn of any fault

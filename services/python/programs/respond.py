@@ -16,11 +16,14 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from services.python.contract.lines import read_stdin_line
-from services.python.contract.offers import Responder, find_protocol
+from services.python.contract.offers import Responder, find_protocol, operations
 from services.python.contract.responder_lines import EventsSent, Ready, Serve, Stats
+from services.python.operations.base import PayloadError
+from services.python.operations.files import read_schema
 from services.python.programs.lines import Lines, complain, leave
 from services.python.serve import responder as serving
 from services.python.serve.dispatcher import Dispatcher
+from services.python.serve.holding import Holding
 from services.python.serve.responder import CannotServe
 
 _ENDING = {signal.SIGTERM, signal.SIGINT}
@@ -29,10 +32,11 @@ _ENDING = {signal.SIGTERM, signal.SIGINT}
 class Control:
     """The line to whoever started this responder: answers what it asks, and ends the process when it goes."""
 
-    def __init__(self, dispatcher: Dispatcher, responder: Responder, lines: Lines) -> None:
+    def __init__(self, dispatcher: Dispatcher, responder: Responder, lines: Lines, holding: Holding) -> None:
         self._dispatcher = dispatcher
         self._responder = responder
         self._lines = lines
+        self._holding = holding
         self._end: Callable[[], None] | None = None
 
     def announce(self, port: int, end: Callable[[], None] | None = None) -> None:
@@ -64,10 +68,22 @@ class Control:
         signal.sigwait(_ENDING)
         self._finish()
 
+    def leave(self, status: int) -> NoReturn:
+        """End the process, and before that what it holds."""
+        self._holding.close()
+        if self._holding.complaint:
+            complain(f"respond: {self._holding.complaint}")
+        leave(status)
+
+    def refuse(self, message: str) -> NoReturn:
+        """Say in one line why nothing is answered, and end the process."""
+        complain(f"respond: {message}")
+        self.leave(1)
+
     def _finish(self) -> NoReturn:
         if self._end is not None:
             self._end()
-        leave(0)
+        self.leave(0)
 
     def _stats(self) -> Stats:
         from services.python.probes.counters import host_counters
@@ -102,36 +118,38 @@ def main() -> NoReturn:
     except KeyError as error:
         _refuse(f"unknown protocol or implementation {error.args[0]!r}; `orch services` lists what there is")
     where = f"{serve.protocol}/{responder.name}"
-    if reason := protocol.refusal_of(serve.knobs):
+    if reason := protocol.refusal_of(serve.knobs, has_schema=serve.schema is not None):
         _refuse(reason)
-    _refuse_unsupported(serve, where)
-    dispatcher = Dispatcher(identity=serve.identity, knobs=serve.knobs)
-    control = Control(dispatcher, responder, lines)
+    if serve.tls is not None:
+        _refuse(f"{where} does not support tls")
+    if uncarried := sorted(set(serve.operations) & operations().keys() - protocol.operations):
+        _refuse(f"{serve.protocol} does not carry {', '.join(uncarried)}")
+    try:
+        schema = read_schema(serve.schema)
+        holding = Holding(serve.operations, serve.resources or {})
+    except (PayloadError, CannotServe) as error:
+        _refuse(f"{where}: {error}")
+    dispatcher = Dispatcher(identity=serve.identity, knobs=serve.knobs, schema=schema)
+    control = Control(dispatcher, responder, lines, holding)
+    lines.leave = control.leave
     threading.Thread(target=control.await_signal, name="signals", daemon=True).start()
     threading.Thread(target=control.obey, name="control", daemon=True).start()
     try:
+        dispatcher.held = holding.open()
         answer: serving.Serve = importlib.import_module(responder.module).serve
         answer(dispatcher, serve.host, serve.port, control.announce)
     except CannotServe as error:
-        _refuse(f"{where}: {error}")
+        control.refuse(f"{where}: {error}")
     except ImportError as error:
-        _refuse(f"{where}: {error}; install the project's `services` extra on this host")
+        control.refuse(f"{where}: {error}; install the project's `services` extra on this host")
     except OSError as error:
-        _refuse(f"{where}: cannot listen on {serve.host}:{serve.port}: {error}; give a free port, or 0 for any")
+        control.refuse(f"{where}: cannot listen on {serve.host}:{serve.port}: {error}; give a free port, or 0 for any")
     except SystemExit as error:
-        _refuse(f"{where}: the implementation gave up with status {error.code}; its own words stand above")
+        control.refuse(f"{where}: the implementation gave up with status {error.code}; its own words stand above")
     except Exception as error:  # noqa: BLE001 - whatever a framework raises becomes this program's one line
         at = traceback.extract_tb(error.__traceback__)[-1]
-        _refuse(f"{where}: {type(error).__name__}: {error} ({at.filename}:{at.lineno})")
-    _refuse(f"{where}: serve() returned; it must answer until the process is ended")
-
-
-def _refuse_unsupported(serve: Serve, where: str) -> None:
-    """What a serve line may ask for and no implementation here offers is refused, never passed over."""
-    if serve.resources is not None:
-        _refuse(f"{where} does not support resources: {', '.join(serve.resources) or 'an empty list'}")
-    if serve.tls is not None:
-        _refuse(f"{where} does not support tls")
+        control.refuse(f"{where}: {type(error).__name__}: {error} ({at.filename}:{at.lineno})")
+    control.refuse(f"{where}: serve() returned; it must answer until the process is ended")
 
 
 def _explain() -> NoReturn:

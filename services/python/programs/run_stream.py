@@ -48,7 +48,9 @@ def expected_rows(trial: Trial, parts: Parts) -> int:
     return sum(trial.load.concurrency * (request["count"] + 1) for request in subscriptions(trial, parts))
 
 
-def measure_streams(trial: Trial, parts: Parts, record: Record, print_line: Print, clock: Clock, met: str) -> Done:
+def measure_streams(
+    trial: Trial, parts: Parts, record: Record, print_line: Print, clock: Clock, met: str | None
+) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`. GaveUp when every stream broke."""
     stream = parts.operation.stream
     assert stream is not None  # noqa: S101 - an operation of kind stream has one
@@ -58,6 +60,7 @@ def measure_streams(trial: Trial, parts: Parts, record: Record, print_line: Prin
         progress=lambda told: print_line(Progress(**told)),
         most_kept_bytes=room_for_replies(),
     )
+    assert trial.target is not None  # noqa: S101 - whoever is subscribed to stands somewhere
     wire = WireMeter(trial.target.host, trial.target.port, overlap=False, opened=lambda: recorder.connections)
     work = StreamWork(
         recorder=recorder,

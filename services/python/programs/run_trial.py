@@ -12,22 +12,24 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from services.python.contract.lines import Load, Trial
+from services.python.contract.lines import Load, Target, Trial
 from services.python.contract.offers import Client, Protocol, find_protocol
 from services.python.contract.requester_lines import Checked, Done, Progress, Start, Wire
 from services.python.contract.strict import Line
 from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.loop import Loops, Work, close_after
-from services.python.load.memory import room_for_replies
+from services.python.load.memory import bound_memory, room_for_replies
 from services.python.load.phases import MEASURED, NS, SLOWEST_RATE, WARM_UP, Extent, Phase, arrivals, measured, warm_up
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
+from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
 from services.python.operations import OPERATIONS, Operation
 from services.python.operations.base import Make
+from services.python.operations.files import read_schema
 from services.python.probes.clock import Clock, resolution_ns
 from services.python.probes.counters import host_counters
-from services.python.probes.tcpinfo import WireMeter
+from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
 from services.python.probes.versions import versions
 
 Print = Callable[[Line], None]
@@ -35,6 +37,9 @@ Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
 
 _ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
 _SATURATED = 0.85  # of its core, from which on a requester is itself what limits the load
+_PARTS_OF_A_CODEC = 2  # encoding and decoding
+_ROW_KINDS = {"call": "request", "codec": "codec"}  # of samples, by their client's kind
+_LONGEST_NAME = 200  # characters of an identity
 _ROWS_PER_S = 20_000  # more than a Python client asks; the record grows should it not suffice
 
 
@@ -50,10 +55,12 @@ class CannotTry(Exception):
 class Parts:
     """What a trial's names stand for, loaded."""
 
+    target: Target | None  # None: nobody is asked
     protocol: Protocol
     client: Client
     operation: Operation
     make: Make
+    verify: Callable[[Request, Reply], str | None]
     dialer: Callable[[str, Request], Any]  # of an operation and an example request
     ask: Ask
     loops: Callable[[Any, Work], Loops]
@@ -75,6 +82,8 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
     CannotTry when it cannot begin, GaveUp when nothing succeeds any more, OSError when the record finds no space.
     """
     parts = load_parts(trial)
+    if parts.target is not None and parts.target.identity is None:  # nobody knows who answers, and with how much
+        bound_memory()
     example = parts.make(1, clock.wall_ns)
     met, body_bytes = check(trial, parts, example)
     print_line(Checked(body_bytes_sent=body_bytes[0], body_bytes_received=body_bytes[1]))
@@ -109,43 +118,74 @@ def load_parts(trial: Trial) -> Parts:
         raise CannotTry("trial", f"no such protocol, client or operation: {error}; see `orch services`") from error
     if operation.name not in protocol.operations:
         raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
-    if reason := protocol.refusal_of(trial.knobs):
+    has_schema = trial.schema is not None
+    if reason := protocol.refusal_of(trial.knobs, has_schema=has_schema) or _refusal_of_target(trial, client):
         raise CannotTry("trial", reason)
     try:
         _refuse_impossible(trial, operation)
-        if reason := client.refuses.get(operation.name):
+        if reason := client.refuses.get(operation.name) or client.refuses.get(operation.kind):
             raise ValueError(f"{client.name} cannot do {operation.name}: {reason}")
         make = operation.requests(trial.payload, trial.seed)
+        schema = read_schema(trial.schema)
         module = importlib.import_module(client.module)
         ask, loops, event_loop = _style(client)
+        verify = operation.verify
+        if client.kind == "codec":
+            from services.python.codecs import alone
+
+            make, verify = alone.exchanges(operation, make), alone.verify
     except ValueError as error:
         raise CannotTry("trial", str(error)) from error
     except ImportError as error:
         raise CannotTry("trial", f"{client.name}: {error}; install the project's `services` extra here") from error
 
+    target = trial.target
+
     def dialer(operation_name: str, example: Request) -> Any:
-        target = trial.target
         call = CallSpec(
-            host=target.host,
-            port=target.port,
+            host="" if target is None else target.host,
+            port=0 if target is None else target.port,
             operation=operation_name,
             timeout_s=trial.timeout_s,
             example=example,
             knobs=trial.knobs,
+            schema=schema,
             kind="call" if operation_name == "identity" else operation.kind,
         )
         return module.dialer(call, client)
 
     return Parts(
+        target=target,
         protocol=protocol,
         client=client,
         operation=operation,
         make=make,
+        verify=verify,
         dialer=dialer,
         ask=ask,
         loops=loops,
         event_loop=event_loop,
     )
+
+
+def _refusal_of_target(trial: Trial, client: Client) -> str | None:
+    """Why a client cannot be used with this target, or without one; None when it can."""
+    if client.kind == "call":
+        return "it names no target, and there is nobody to ask without one" if trial.target is None else None
+    load = trial.load
+    for is_given, what in (
+        (trial.target is not None, "a target"),
+        (trial.connection != "reuse", f"connection: {trial.connection}"),
+        (bool(trial.knobs), ", ".join(trial.knobs)),
+        (load.concurrency != 1, f"a concurrency of {load.concurrency}"),
+        (load.rate_per_s is not None, "a rate"),
+        (trial.calls != 1, f"calls: {trial.calls}"),
+    ):
+        if is_given:
+            return (
+                f"{client.name} encodes and decodes one message after the other, and asks nobody: {what} does not apply"
+            )
+    return None
 
 
 def _refuse_impossible(trial: Trial, operation: Operation) -> None:
@@ -179,23 +219,37 @@ def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops], Any]:
     return partial(awaiting.ask, loop), partial(awaiting.AwaitingLoops, loop), loop
 
 
-def check(trial: Trial, parts: Parts, example: Request) -> tuple[str, tuple[int, int]]:
-    """Ask who answers, then the operation once: who it was, both bodies' sizes. CannotTry unless both replies are right."""
+def check(trial: Trial, parts: Parts, example: Request) -> tuple[str | None, tuple[int, int]]:
+    """Ask who answers, then the operation once: who it was (None for an anonymous target or none), both bodies' sizes.
+
+    CannotTry unless both replies are right.
+    """
     try:
-        who, _ = parts.ask(parts.dialer("identity", {}), {})
-        if who.get("identity") != trial.target.identity:
-            raise CannotTry(
-                "wrong-reply",
-                f"another responder answers at {trial.target.host}:{trial.target.port}: "
-                f"it says {who.get('identity')!r}, not {trial.target.identity!r}",
-            )
+        met = None if parts.target is None or parts.target.anonymous else _who_answers(parts, parts.target)
         reply, sizes = _ask_operation(parts)(parts.dialer(trial.operation, example), example)
     except CallFailed as failure:
         raise CannotTry(failure.status, f"before measuring: {failure}") from failure
-    reason = parts.operation.verify(example, reply)
+    reason = parts.verify(example, reply)
     if reason is not None:
         raise CannotTry("wrong-reply", f"{trial.operation}: {reason}")
-    return str(who["identity"]), sizes
+    return met, sizes
+
+
+def _who_answers(parts: Parts, target: Target) -> str:
+    """What the responder calls itself; CannotTry when that is another than it should be, or no name."""
+    who, _ = parts.ask(parts.dialer("identity", {}), {})
+    met = who.get("identity")
+    where = f"{target.host}:{target.port}"
+    if target.identity is not None and met != target.identity:
+        told = f"it says {repr(met)[:_LONGEST_NAME]}, not {target.identity!r}"
+        raise CannotTry("wrong-reply", f"another responder answers at {where}: {told}")
+    if not isinstance(met, str) or not 0 < len(met) <= _LONGEST_NAME:
+        raise CannotTry(
+            "wrong-reply",
+            f"what answers at {where} does not say who it is: its identity is {repr(met)[:_LONGEST_NAME]}, "
+            f"not a text of 1 to {_LONGEST_NAME} characters",
+        )
+    return met
 
 
 def _ask_operation(parts: Parts) -> Ask:
@@ -207,28 +261,42 @@ def _ask_operation(parts: Parts) -> Ask:
 
 
 def _measure(
-    trial: Trial, parts: Parts, example: Request, record: Record, print_line: Print, clock: Clock, met: str
+    trial: Trial,
+    parts: Parts,
+    example: Request,
+    record: Record,
+    print_line: Print,
+    clock: Clock,
+    met: str | None,
 ) -> Done:
-    """Both phases on the same connections, with the responder that said it is `met`."""
+    """Both phases on the same connections, with the responder that said it is `met`; None for one that cannot say."""
     overlap = trial.connection == "per-request" and trial.load.concurrency > 1
+    is_task = trial.calls > 1
     recorder = Recorder(
         record,
-        parts.operation.verify,
-        timeout_s=trial.timeout_s,
+        parts.verify,
+        timeout_s=trial.timeout_s * trial.calls,
         progress=lambda told: print_line(Progress(**told)),
         in_flight=trial.load.concurrency,
         most_kept_bytes=room_for_replies(),
+        kind="task" if is_task else _ROW_KINDS[parts.client.kind],
     )
-    wire = WireMeter(trial.target.host, trial.target.port, overlap=overlap, opened=lambda: recorder.connections)
+    wire: Meter = NoWire()
+    if parts.target is not None:
+        wire = WireMeter(parts.target.host, parts.target.port, overlap=overlap, opened=lambda: recorder.connections)
     work = Work(
-        make=parts.make,
+        make=make_task(parts.make, trial.calls) if is_task else parts.make,
         recorder=recorder,
         clock=clock,
         policy=trial.connection,
         concurrency=trial.load.concurrency,
         before_close=wire.before_close,
     )
-    loops = parts.loops(parts.dialer(trial.operation, example), work)
+    dialer = parts.dialer(trial.operation, example)
+    if is_task:
+        tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
+        dialer = tasks(dialer, parts.operation.verify, clock.monotonic_ns)
+    loops = parts.loops(dialer, work)
     due = None if trial.load.rate_per_s is None else arrivals(trial.load, trial.seed)  # before connections wait for it
     # The collector must not run into a sample; what stands now will stand to the end.
     gc.collect()
@@ -284,7 +352,7 @@ def _measured_phase(
     due: array[int] | None,
     loops: Loops,
     recorder: Recorder,
-    wire: WireMeter,
+    wire: Meter,
     clock: Clock,
     first_sequence: int,
 ) -> dict[str, Any]:
@@ -353,8 +421,10 @@ def _tallied(tally: Tally) -> dict[str, Any]:
 def _expected_rows(trial: Trial) -> int:
     """How many rows to make room for beforehand."""
     load: Load = trial.load
+    each = 1 if trial.calls == 1 else 1 + trial.calls  # a task and its parts
+    each = 1 + _PARTS_OF_A_CODEC if trial.target is None else each
     warm = max(trial.warmup.requests, int(trial.warmup.at_least_s * _ROWS_PER_S))
     if load.duration_s is None:
-        return warm + (load.requests or 0)
+        return each * (warm + (load.requests or 0))
     by_time = int(load.duration_s * (load.rate_per_s or _ROWS_PER_S) * 1.1)
-    return warm + (by_time if load.requests is None else min(by_time, load.requests))
+    return each * (warm + (by_time if load.requests is None else min(by_time, load.requests)))

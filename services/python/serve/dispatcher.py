@@ -8,25 +8,37 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from services.python.operations import OPERATIONS
+from services.python.operations import OPERATIONS, Operation
 from services.python.serve.streams import EventTotals, Outgoing
 
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
 Peer = tuple[str, int] | str
+
+POOL_THREADS = 32  # as many as grpcio's blocking server has
 
 
 @dataclass
 class Dispatcher:
-    """Answers, behind every protocol; `answer` may be called from any thread."""
+    """Answers, behind every protocol, where the operation says that it runs (`Operation.runs`).
+
+    `answer` is for servers with a thread for each request, and may be called from any of them: that thread is the pool's.
+    `answer_async` is for event loops.
+    """
 
     identity: str
     knobs: Mapping[str, str] = field(default_factory=dict)  # what is not at its default (protos/process.md)
+    schema: bytes | None = None  # of the message that a JSON document travels as (protos/documents.md)
     wall_clock_ns: Callable[[], int] = time.time_ns
     answered: int = 0
     peers: set[Peer] = field(default_factory=set)
+    held: Mapping[str, Any] = field(default_factory=dict)  # what operations hold, by their names
     events: EventTotals = field(default_factory=EventTotals)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -35,7 +47,24 @@ class Dispatcher:
         self._count(peer)
         if operation == "identity":
             return {"identity": self.identity}
-        return OPERATIONS[operation].answer(request, self.wall_clock_ns)
+        return self._run(OPERATIONS[operation], request)
+
+    def answer_async(
+        self, operation: str, request: Mapping[str, Any], peer: Peer
+    ) -> dict[str, Any] | Awaitable[dict[str, Any]]:
+        """As `answer`, on an event loop: the reply itself of what runs inline, else what to await for it.
+
+        So what runs inline pays for no coroutine and no task.
+        """
+        self._count(peer)
+        if operation == "identity":
+            return {"identity": self.identity}
+        found = OPERATIONS[operation]
+        if found.runs == "inline" or not found.runs_in_pool(request):
+            return self._run(found, request)
+        import asyncio
+
+        return asyncio.get_running_loop().run_in_executor(self._pool, self._run, found, request)
 
     def subscribe(self, operation: str, request: Mapping[str, Any], peer: Peer) -> Outgoing:
         """The events that a request subscribes to; its stream begins now.
@@ -52,3 +81,16 @@ class Dispatcher:
         with self._lock:
             self.answered += 1
             self.peers.add(peer)
+
+    def _run(self, operation: Operation, request: Mapping[str, Any]) -> dict[str, Any]:
+        if operation.open is None:
+            return operation.answer(request, self.wall_clock_ns)
+        if operation.name not in self.held:
+            raise ValueError(f"{operation.name} was not among the operations of the serve line, so it holds nothing")
+        return operation.answer(request, self.wall_clock_ns, self.held[operation.name])
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor
+
+        return ThreadPoolExecutor(POOL_THREADS, thread_name_prefix="operation")

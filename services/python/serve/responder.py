@@ -5,13 +5,15 @@ A module has one function, `serve(dispatcher, host, port, announce)`:
 * It runs in the main thread, and may use as many threads or one event loop as it likes.
 * It listens on `host`:`port` (0: any free port), best through `listen`, and calls `announce(actual_port)` once, as soon
   as a connection would be accepted: after `listen()` of the socket, or the framework's own "started" signal.
-* It hands every decoded request to `dispatcher.answer(operation, request, peer)` and sends back what that returns; `peer` is
-  the address and port of the other end of the connection, so that distinct peers can be counted.
+* It hands every decoded request to `dispatcher.answer(operation, request, peer)`, on an event loop to `answer_async`, which
+  gives the reply or what to await for it, and sends back what that returns; `peer` is the address and port of the other end
+  of the connection, so that distinct peers can be counted.
 * It blocks for as long as it answers, and is **never asked to return**. `respond` ends the process with `os._exit` on
   SIGTERM, SIGINT and end of stdin. Both signals are blocked in every thread before `serve` is entered, and waited for
   by a thread of `respond`: signal handlers that a framework installs never run, and need not be switched off.
-* There is nothing to release: sockets and threads go with the process. Whoever starts child processes (none of ours
-  needs to) passes `announce(port, end)`; `end()` is called just before the exit, and must not take long.
+* There is nothing to release: sockets and threads go with the process, and `respond` closes what operations hold. Whoever
+  starts child processes (none of ours needs to) passes `announce(port, end)`; `end()` is called just before the exit, and
+  must not take long.
 * When it cannot start it raises `CannotServe` (or lets an OSError of its socket out); `respond` prints that as one
   line, and exits with status 1.
 * It may print: file descriptor 1 already points at stderr. It must not read stdin.

@@ -10,12 +10,24 @@ from tests.conformance.reference.generator import pair
 from tests.conformance.reference.record import Row
 from tests.conformance.reference.request import MEASURED, Lane, Phase, Requester
 from tests.conformance.reference.respond import leave
-from tests.conformance.reference.wire import Connection, Ended
+from tests.conformance.reference.wire import Connection, Ended, ProtocolError
 
 
 class AnyIdentityWillDo(Requester):
     def is_identity(self, who: Any) -> bool:
         return True
+
+
+class KeepsWhomItMetToItself(Requester):
+    def done_line(self, more: dict[str, Any] | None = None) -> dict[str, Any]:
+        return {**super().done_line(more), "identity": self.trial["target"]["identity"]}
+
+
+class AsksTheAnonymous(Requester):
+    def read(self, text: str) -> dict[str, Any]:
+        trial = super().read(text)
+        trial["target"]["anonymous"] = False
+        return trial
 
 
 class AnyReplyIsRight(Requester):
@@ -159,6 +171,60 @@ class ProgressOfEveryRequest(Requester):
     def enter(self, phase: Phase, row: Row) -> None:
         self.next_progress_ns = 0
         super().enter(phase, row)
+
+
+class ForgetsParts(Requester):
+    def in_order(self, row: Row, parts: list[Row]) -> list[Row]:
+        return [row]
+
+
+class PartsBeforeTheirTask(Requester):
+    def in_order(self, row: Row, parts: list[Row]) -> list[Row]:
+        return [*parts, row]
+
+
+class CallsOnConnectionsOfTheirOwn(Requester):
+    def call(self, lane: Lane, name: str, fields: dict[str, Any]) -> Any:
+        if self.trial["calls"] > 1 and not self.reuses() and lane.connection is not None:
+            lane.connection.close()
+            lane.connection = self.dial()
+        return super().call(lane, name, fields)
+
+
+class TheSameRequestInEveryCall(Requester):
+    def numbers(self, sequence: int) -> range:
+        calls = self.trial["calls"]
+        return range(sequence, sequence + 1) if calls == 1 else [sequence] * calls  # type: ignore[return-value]
+
+
+class GoesOnAfterACallThatFailed(Requester):
+    """A task whose second call fails makes the third all the same, and is right where that is."""
+
+    def call(self, lane: Lane, name: str, fields: dict[str, Any]) -> Any:
+        try:
+            return super().call(lane, name, fields)
+        except ProtocolError:
+            if self.trial["calls"] == 1:
+                raise
+            return super().call(lane, name, fields)
+
+
+class CodesUnderAnyLoad(Requester):
+    def asks_for_a_call(self) -> bool:
+        return False
+
+
+class EncodesAndDoesNotDecode(Requester):
+    """The record has one part where two should be."""
+
+    def in_order(self, row: Row, parts: list[Row]) -> list[Row]:
+        return [row, *(parts[:1] if self.is_codec else parts)]
+
+
+class CallsAreDue(Requester):
+    def due(self) -> list[int]:
+        due, calls = super().due(), self.trial["calls"]
+        return due if calls == 1 else [at for at in due for _ in range(calls)]
 
 
 BROKEN = {one.__name__: one for one in Requester.__subclasses__()}

@@ -131,6 +131,16 @@ class PassesKnobsOver(Responder):
         return super().listen({**serve, "knobs": {}})
 
 
+class PassesASchemaOver(Responder):
+    def listen(self, serve: dict[str, Any]) -> Server:
+        return super().listen({**serve, "schema": None})
+
+
+class PassesOperationsOver(Responder):
+    def listen(self, serve: dict[str, Any]) -> Server:
+        return super().listen({**serve, "operations": []})
+
+
 BROKEN = {one.__name__: one for one in Responder.__subclasses__()}
 
 if __name__ == "__main__":

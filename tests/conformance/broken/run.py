@@ -13,8 +13,8 @@ from tests.conformance.reference.contract import ROOT
 PROMISES = ROOT / "tests" / "conformance" / "promises"
 PATIENCE_S = 20  # what hangs is found after so long, and a busy machine is no hang
 FILES = {
-    "respond": ("test_responder.py", "test_replies.py"),
-    "request": ("test_requester_process.py", "test_trials.py", "test_open_loop.py"),
+    "respond": ("test_responder.py", "test_replies.py", "test_documents.py"),
+    "request": ("test_requester_process.py", "test_trials.py", "test_open_loop.py", "test_tasks.py", "test_codecs.py"),
 }
 
 
@@ -26,7 +26,7 @@ def declare(role: str, name: str, folder: Path) -> Path:
         "name": "tcp",
         "operations": ["timestamp", "add", "echo", "image", "exchange"],
         "responders": [{"name": "reference"}],
-        "clients": [{"name": "reference"}],
+        "clients": [{"name": "reference"}, {"name": "reference-codec", "kind": "codec"}],
     }
     command = ["{python}", "-S", "-m", f"tests.conformance.broken.{module}", name]
     path.write_text(json.dumps({role: command, "offers": {"protocols": [tcp]}}))

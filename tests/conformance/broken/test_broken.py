@@ -30,6 +30,15 @@ GARBAGE = "test_a_line_that_is_no_trial_is_refused"
 VERSION = "test_another_version_is_refused_by_name"
 SMOKE = "test_the_smoke_test_stops_after_the_check"
 
+PARTS = "test_a_task_is_a_row_and_its_calls_directly_follow_it"
+OWN_REQUESTS = "test_each_call_of_a_task_has_a_request_of_its_own"
+ONE_CONNECTION = "test_per_request_means_one_connection_for_a_whole_task"
+FAILED_TASK = "test_a_task_ends_with_the_call_that_fails_and_keeps_the_parts_it_had"
+DUE_TASKS = "test_in_an_open_loop_a_task_is_due_and_not_its_calls"
+
+CODED = "test_each_message_is_encoded_and_decoded"
+ONLY_OF_A_CALL = "test_what_only_a_call_has_is_refused"
+
 READY = "test_ready_says_who_it_is"
 ACCEPTS = "test_it_accepts_connections_once_it_says_ready"
 IDENTITY = "test_it_answers_with_the_identity_it_was_given"
@@ -39,8 +48,10 @@ ENDS = "test_it_ends_with_status_0_while_connections_are_open"
 STDOUT = "test_stdout_carries_nothing_but_lines"
 NO_SERVE_LINE = "test_a_line_that_is_no_serve_line_is_refused"
 NOT_OFFERED = "test_what_there_is_not_is_refused"
+SCHEMA = "test_a_schema_that_cannot_be_used_is_refused"
 PORT = "test_it_listens_on_the_port_it_was_given"
 TAKEN = "test_a_port_that_is_taken_is_refused"
+TOLD = "test_it_may_be_told_what_it_will_be_asked"
 MANY = "test_many_connections_are_answered_at_once"
 REPLIES = "test_every_message_is_answered_rightly"
 ERRORS = "test_what_is_no_message_gets_an_error_and_others_an_answer"
@@ -63,9 +74,13 @@ RESPONDERS = {
     "WrongCounts": STATS,
     "NoLastWords": NO_SERVE_LINE,
     "PassesKnobsOver": NOT_OFFERED,
+    "PassesASchemaOver": SCHEMA,
+    "PassesOperationsOver": NOT_OFFERED,
 }
 REQUESTERS = {
     "AnyIdentityWillDo": "test_another_responder_is_refused",
+    "KeepsWhomItMetToItself": "test_without_an_identity_it_says_whom_it_met",
+    "AsksTheAnonymous": "test_one_that_is_anonymous_is_not_asked_who_it_is",
     "AnyReplyIsRight": KINDS,
     "NoHeader": RECORD,
     "AnotherVersionOfTheRecord": RECORD,
@@ -90,6 +105,14 @@ REQUESTERS = {
     "DoesNotWait": HELD,
     "WarmUpIsMeasured": COUNTS,
     "ProgressOfEveryRequest": PROGRESS,
+    "ForgetsParts": PARTS,
+    "PartsBeforeTheirTask": PARTS,
+    "CallsOnConnectionsOfTheirOwn": ONE_CONNECTION,
+    "TheSameRequestInEveryCall": OWN_REQUESTS,
+    "GoesOnAfterACallThatFailed": FAILED_TASK,
+    "CallsAreDue": DUE_TASKS,
+    "CodesUnderAnyLoad": ONLY_OF_A_CALL,
+    "EncodesAndDoesNotDecode": CODED,
 }
 BROKEN = [("respond", name, named) for name, named in RESPONDERS.items()]
 BROKEN += [("request", name, named) for name, named in REQUESTERS.items()]
@@ -99,7 +122,7 @@ LIGHT = {("respond", "WrongSum"), ("request", "AnotherSchedule")}
 OTHERS: dict[tuple[str, str], set[str]] = {
     ("respond", "WrongIdentity"): set(),
     ("respond", "AnotherIdentityOnTheWire"): set(),
-    ("respond", "ReadyBeforeListening"): {ENDS, ERRORS, IDENTITY, MANY, REPLIES, STATS, STDOUT, UNKNOWN_LINE},
+    ("respond", "ReadyBeforeListening"): {ENDS, ERRORS, IDENTITY, MANY, REPLIES, STATS, STDOUT, TOLD, UNKNOWN_LINE},
     ("respond", "AnotherPort"): {TAKEN},
     ("respond", "WrongSum"): {MANY},
     ("respond", "ErrorsAsReplies"): set(),

@@ -99,6 +99,25 @@ def test_another_responder_is_refused(ends: Implementation, request_protocol: st
     assert server.operations == []
 
 
+@pytest.mark.parametrize("name", ["", "n" * 201], ids=["no name", "a name without end"])
+def test_a_responder_that_nobody_knows_must_say_who_it_is(
+    ends: Implementation, request_protocol: str, client: str, tmp_path: Path, name: str
+):
+    with Server(WIRES[request_protocol], name) as server:
+        target = {"host": "127.0.0.1", "port": server.port}
+        line = ends.trial(request_protocol, client, server.port, tmp_path / "record", target=target)
+        assert len(refused(ends.request(line), "wrong-reply")) < 1_000
+    assert server.operations == []
+
+
+def test_a_trial_that_names_no_target_is_refused(
+    ends: Implementation, request_protocol: str, client: str, tmp_path: Path
+):
+    line = ends.trial(request_protocol, client, 1, tmp_path / "record")
+    del line["target"]
+    refused(ends.request(line), "trial")
+
+
 def test_nobody_there_is_refused(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))

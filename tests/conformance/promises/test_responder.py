@@ -135,6 +135,7 @@ def test_another_version_is_refused_by_name(ends: Implementation, respond_protoc
         pytest.param({"protocol": "smoke-signals"}, "smoke-signals", id="protocol"),
         pytest.param({"implementation": "nobody"}, "nobody", id="implementation"),
         pytest.param({"knobs": {"no such knob": "on"}}, "knob", id="knob"),
+        pytest.param({"operations": ["no such operation"]}, "no such operation", id="operation"),
         pytest.param({"resources": {"no such store": "here"}}, "resources", id="resource"),
     ],
 )
@@ -142,6 +143,11 @@ def test_what_there_is_not_is_refused(ends: Implementation, respond_protocol: st
     with ends.start("respond") as program:
         program.send(serve(respond_protocol) | changes)
         assert named in refused(program)
+
+
+def test_it_may_be_told_what_it_will_be_asked(ends: Implementation, answering: tuple[str, str]):
+    with ends.respond(*answering, operations=["add", "echo"]) as responder, responder.connect() as connection:
+        assert connection.ask("echo/data", {"data": b"told"}) == {"data": b"told"}
 
 
 def test_a_port_that_is_taken_is_refused(ends: Implementation, answering: tuple[str, str]):

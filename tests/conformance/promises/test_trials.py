@@ -55,6 +55,22 @@ def test_lines_rows_and_requests_agree(
     assert done["body_bytes_received"] == sum(row.bytes_received for row in measured)
 
 
+def test_without_an_identity_it_says_whom_it_met(ends: Implementation, asking: Asking, tmp_path: Path):
+    with Server(WIRES[asking[0]], "somebody") as server:
+        target = {"host": "127.0.0.1", "port": server.port}
+        trial = ends.request(ends.trial(*asking, server.port, tmp_path / "record", target=target))
+    assert trial.done["identity"] == "somebody"
+    assert len(trial.rows) == 13
+
+
+def test_one_that_is_anonymous_is_not_asked_who_it_is(ends: Implementation, asking: Asking, tmp_path: Path):
+    with Server(WIRES[asking[0]], "somebody") as server:
+        target = {"host": "127.0.0.1", "port": server.port, "anonymous": True}
+        trial = ends.request(ends.trial(*asking, server.port, tmp_path / "record", target=target))
+    assert trial.done.get("identity") is None
+    assert [asked.name for asked in server.asked] == ["add"] * (1 + 13)
+
+
 def test_both_ends_are_checked_on_connections_of_their_own(ends: Implementation, asking: Asking, tmp_path: Path):
     server: Server
     closed: list[bool] = []

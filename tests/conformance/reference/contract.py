@@ -25,7 +25,7 @@ OF_TRIAL = {"trial", "host", "fault", "unavailable"}  # what a `failed` line may
 
 
 def parse(text: str | bytes) -> Any:
-    """One JSON value; ValueError also for a key that stands there twice and for a number that is not finite."""
+    """One JSON value; ValueError also for a key that occurs twice and for a number that is not finite."""
     return json.loads(text, object_pairs_hook=_once, parse_constant=_not_finite)
 
 
@@ -33,7 +33,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         twice = next(key for key in fields if sum(key == other for other, _ in pairs) > 1)
-        raise ValueError(f"the key {twice!r} stands there twice")
+        raise ValueError(f"the key {twice!r} occurs twice")
     return fields
 
 
@@ -117,4 +117,7 @@ def _filled(fields: dict[str, Any], rule: dict[str, Any], definitions: dict[str,
             filled[key] = _filled(fields.get(key, {}), definitions[inner["$ref"].rpartition("/")[2]], definitions)
         elif "default" in inner:
             filled.setdefault(key, inner["default"])
+            part = next((way["$ref"] for way in inner.get("anyOf", ()) if "$ref" in way), None)
+            if part is not None and filled[key] is not None:
+                filled[key] = _filled(filled[key], definitions[part.rpartition("/")[2]], definitions)
     return filled

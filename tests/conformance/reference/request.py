@@ -12,15 +12,18 @@ from typing import Any, NoReturn
 
 from tests.conformance.reference.contract import STATUS, STATUSES, VERSION, read_line, with_defaults
 from tests.conformance.reference.generator import NoSuchTrial, arrivals, requests
-from tests.conformance.reference.operations import is_right
+from tests.conformance.reference.operations import answer, is_right
 from tests.conformance.reference.record import HEADER, Row, packed
 from tests.conformance.reference.respond import leave, print_line
-from tests.conformance.reference.wire import WIRES, Connection, Ended, ProtocolError, Undecodable
+from tests.conformance.reference.wire import WIRES, Came, Connection, Ended, ProtocolError, Undecodable
 
-CLIENT = "reference"
+CLIENT, CODEC_CLIENT = "reference", "reference-codec"
 NS = 10**9
 WARM_UP, MEASURED = 0, 1
 MOST_IN_A_ROW = 50
+LONGEST_NAME = 200
+REQUEST, TASK, PART, CODEC = 0, 1, 2, 4
+FAILURES = (OSError, Ended, Undecodable, ProtocolError)
 MESSAGES = {"timestamp", "add", "echo", "image", "exchange"}
 
 
@@ -69,6 +72,8 @@ class Phase:
 class Requester:
     """One process. What a broken one does otherwise is a method of its own."""
 
+    met: str | None = None  # what the responder called itself
+
     def run(self) -> NoReturn:
         text = sys.stdin.readline()
         threading.Thread(target=self.await_end_of_stdin, daemon=True).start()
@@ -98,12 +103,18 @@ class Requester:
 
     def make_trial(self) -> None:
         trial, load = self.trial, self.trial["load"]
-        if trial["protocol"] not in WIRES or trial["client"] != CLIENT or trial["operation"] not in MESSAGES:
+        clients = (CLIENT, CODEC_CLIENT)
+        if trial["protocol"] not in WIRES or trial["client"] not in clients or trial["operation"] not in MESSAGES:
             raise NoSuchTrial("no such protocol, client or operation")
         if load["requests"] is None and load["duration_s"] is None:
             raise NoSuchTrial("load: neither requests nor duration_s would end this trial")
         if load["concurrency"] < 1 or (load["rate_per_s"] is not None and load["rate_per_s"] <= 0):
             raise NoSuchTrial("load: a concurrency of at least 1, a rate above 0")
+        self.is_codec = trial["client"] == CODEC_CLIENT
+        if trial["target"] is None and not self.is_codec:
+            raise NoSuchTrial("it names no target, and this client asks somebody")
+        if self.is_codec and self.asks_for_a_call():
+            raise NoSuchTrial("a codec alone encodes and decodes one message after the other, and asks nobody")
         self.wire = WIRES[trial["protocol"]]
         self.asks = self.requests()
         self.check()
@@ -112,17 +123,32 @@ class Requester:
             return
         self.measure()
 
+    def asks_for_a_call(self) -> bool:
+        """Whether the trial has what a codec alone cannot have."""
+        trial, load = self.trial, self.trial["load"]
+        is_other = (
+            trial["connection"] != "reuse" or trial.get("knobs") or trial["calls"] != 1 or load["concurrency"] != 1
+        )
+        return bool(is_other or trial["target"] is not None or load["rate_per_s"] is not None)
+
     def requests(self) -> Any:
         return requests(self.trial["operation"], self.trial["payload"], self.trial["seed"])
 
     def check(self) -> None:
         target = self.trial["target"]
         name, fields = self.asks(1)
+        if self.is_codec:
+            *_, sent, received = self.code(name, fields, answer(name, fields, ""))
+            print_line(
+                {"type": "checked", "contract": VERSION, "body_bytes_sent": sent, "body_bytes_received": received}
+            )
+            return
         try:
-            with self.dial() as connection:
-                who = connection.ask("identity", {}).get("identity")
-            if not self.is_identity(who):
-                raise Failed("wrong-reply", f"another responder answers: {who!r}, not {target['identity']!r}")
+            if not target["anonymous"]:
+                with self.dial() as connection:
+                    self.met = connection.ask("identity", {}).get("identity")
+                if not self.is_identity(self.met):
+                    raise Failed("wrong-reply", f"another responder answers: {self.met!r}, not {target['identity']!r}")
             with self.dial() as connection:
                 reply, sent, received = connection.ask_and_count(name, fields)
         except (OSError, Ended, Undecodable, ProtocolError) as error:
@@ -132,7 +158,8 @@ class Requester:
         print_line({"type": "checked", "contract": VERSION, "body_bytes_sent": sent, "body_bytes_received": received})
 
     def is_identity(self, who: Any) -> bool:
-        return who == self.trial["target"]["identity"]
+        expected = self.trial["target"]["identity"]
+        return who == expected or (expected is None and isinstance(who, str) and 0 < len(who) <= LONGEST_NAME)
 
     def is_right(self, name: str, fields: dict[str, Any], reply: dict[str, Any]) -> bool:
         return is_right(name, fields, reply)
@@ -157,7 +184,9 @@ class Requester:
         load, warmup = self.trial["load"], self.trial["warmup"]
         self.record = Path(self.trial["record"]).open("wb", buffering=0)  # noqa: SIM115 - to the end of the process
         self.record.write(self.header())
-        self.rows: list[Row] = []
+        self.rows: list[Row] = []  # of samples
+        self.parts: dict[int, list[Row]] = {}
+        self.stored = 0
         self.errors: dict[str, str] = {}
         self.in_a_row = 0
         self.connections = itertools.count()
@@ -214,7 +243,7 @@ class Requester:
             raise self.gave_up
 
     def work(self, phase: Phase, lane: Lane) -> None:
-        if self.reuses() and lane.connection is None:
+        if self.reuses() and lane.connection is None and not self.is_codec:
             self.open(lane, phase)
         while (place := phase.take()) is not None:
             with self.storing:
@@ -223,7 +252,8 @@ class Requester:
             if phase.due is not None:
                 intended_ns = phase.begin_ns + phase.due[place]
                 self.wait_until(intended_ns)
-            self.enter(phase, self.one(phase, lane, sequence, intended_ns))
+            made = self.coded(phase, sequence) if self.is_codec else self.one(phase, lane, sequence, intended_ns)
+            self.enter(phase, made)
 
     def wait_until(self, due_ns: int) -> None:
         while (left_ns := due_ns - time.monotonic_ns()) > 0:
@@ -244,29 +274,93 @@ class Requester:
         lane.connection, lane.number = None, -1
 
     def one(self, phase: Phase, lane: Lane, sequence: int, intended_ns: int) -> Row:
-        name, fields = self.asks(sequence)
+        asked = [self.asks(number) for number in self.numbers(sequence)]
         sent = received = -1
+        parts: list[Row] = []
+        replies: list[dict[str, Any]] = []
         sent_ns = time.monotonic_ns()
         try:
             if lane.connection is None:
                 self.open(lane, phase)
             sent_ns = sent_ns if not self.reuses() else time.monotonic_ns()
-            reply, sent, received = self.call(lane, name, fields)
+            self.calls(phase, lane, sequence, asked, replies, parts)
             received_ns = time.monotonic_ns()
-            status = "ok" if self.is_right(name, fields, reply) else "wrong-reply"
-            number = lane.number
-        except (OSError, Ended, Undecodable, ProtocolError) as error:
+            status, number = "ok", lane.number
+            sent, received = sum(part.bytes_sent for part in parts), sum(part.bytes_received for part in parts)
+        except FAILURES as error:
             received_ns = time.monotonic_ns()
             status, number = self.status_of(error), lane.number
             self.errors.setdefault(status, (str(error) or status)[:300])
             if status not in ("undecodable", "protocol"):
                 self.drop(lane)
-        if status == "wrong-reply":
-            self.errors.setdefault(status, "not the right value")
+        for place, (one, reply) in enumerate(zip(asked, replies, strict=False)):
+            if not self.is_right(*one, reply):
+                parts[place] = parts[place]._replace(status=STATUS["wrong-reply"])
+                status = "wrong-reply" if status == "ok" else status
+                self.errors.setdefault("wrong-reply", "not the right value")
         if not self.reuses():
             self.drop(lane)
         row = Row(sequence, phase.number, number, intended_ns or sent_ns, sent_ns, received_ns, -1, sent, received, 0)
-        return row._replace(status=STATUS[status])
+        if self.trial["calls"] > 1:
+            self.parts[sequence] = parts
+        return row._replace(status=STATUS[status], kind=self.kind())
+
+    def coded(self, phase: Phase, sequence: int) -> Row:
+        """A request and its reply, encoded and decoded: a sample in two parts."""
+        name, fields = self.asks(sequence)
+        reply = answer(name, fields, "")
+        sent_ns = time.monotonic_ns()
+        decoded, decoded_reply, stamps, sent, received = self.code(name, fields, reply)
+        whole = (sent_ns, sent_ns, time.monotonic_ns())
+        status = "ok" if (decoded, decoded_reply) == (fields, reply) else "wrong-reply"
+        if status != "ok":
+            self.errors.setdefault(status, "not what was encoded")
+        bodies, (begun, encoded, ended) = sent + received, stamps
+        self.parts[sequence] = [
+            Row(1, phase.number, 0, begun, begun, encoded, -1, bodies, 0, 0, PART, sequence),
+            Row(2, phase.number, 0, encoded, encoded, ended, -1, 0, bodies, 0, PART, sequence),
+        ]
+        return Row(sequence, phase.number, 0, *whole, -1, sent, received, STATUS[status], CODEC)
+
+    def code(self, name: str, fields: dict[str, Any], reply: dict[str, Any]) -> tuple[Any, Any, Any, int, int]:
+        """Both messages as they were decoded; when that began, and both were encoded, and decoded; both sizes."""
+        begun = time.monotonic_ns()
+        body, answered = self.wire.request_body(name, fields), self.wire.reply_body(name, reply)
+        encoded = time.monotonic_ns()
+        decoded = self.wire.read_request(Came(name, body))
+        decoded_reply = self.wire.read_reply(name, Came(name, answered))
+        return decoded, decoded_reply, (begun, encoded, time.monotonic_ns()), len(body), len(answered)
+
+    def kind(self) -> int:
+        return REQUEST if self.trial["calls"] == 1 else TASK
+
+    def numbers(self, sequence: int) -> range:
+        """Of the requests that a sample makes: one, or those of a task."""
+        calls = self.trial["calls"]
+        return range((sequence - 1) * calls + 1, sequence * calls + 1)
+
+    def calls(
+        self,
+        phase: Phase,
+        lane: Lane,
+        sequence: int,
+        asked: list[tuple[str, dict[str, Any]]],
+        replies: list[dict[str, Any]],
+        parts: list[Row],
+    ) -> None:
+        """One call after the other; `replies` gets what comes, `parts` a row for each, that of one that fails too."""
+        for place, (name, fields) in enumerate(asked, start=1):
+            begun_ns, status, sizes = time.monotonic_ns(), "ok", (-1, -1)
+            try:
+                reply, *sizes = self.call(lane, name, fields)
+                replies.append(reply)
+            except FAILURES as error:
+                status = self.status_of(error)
+                raise
+            finally:
+                stamps = (begun_ns, begun_ns, time.monotonic_ns())
+                row = Row(place, phase.number, lane.number, *stamps, -1, *sizes, STATUS[status], PART, sequence)
+                parts.append(row)
 
     def call(self, lane: Lane, name: str, fields: dict[str, Any]) -> tuple[dict[str, Any], int, int]:
         assert lane.connection is not None
@@ -295,18 +389,29 @@ class Requester:
 
     def store(self, row: Row) -> None:
         self.rows.append(row)
-        self.record.write(packed(row))
+        for one in self.in_order(row, self.parts.get(row.sequence, [])):
+            self.stored += 1
+            self.record.write(packed(one))
+
+    def in_order(self, row: Row, parts: list[Row]) -> list[Row]:
+        """How a sample and its parts stand in the record."""
+        return [row, *parts]
 
     def enter_not_sent(self, phase: Phase) -> None:
         now_ns = time.monotonic_ns()
         for at in (phase.due or [])[phase.taken :]:
             intended_ns = phase.begin_ns + at
             row = Row(next(self.sequences), MEASURED, -1, intended_ns, now_ns, now_ns, -1, -1, -1, STATUS["not-sent"])
-            self.store(row)
+            self.store(row._replace(kind=self.kind()))
 
     def done_line(self, more: dict[str, Any] | None = None) -> dict[str, Any]:
-        identity = self.trial["target"]["identity"]
-        return {"type": "done", "contract": VERSION, "identity": identity, "client": CLIENT, **(more or {})}
+        return {
+            "type": "done",
+            "contract": VERSION,
+            "identity": self.met,
+            "client": self.trial["client"],
+            **(more or {}),
+        }
 
     def summary(self) -> dict[str, Any]:
         measured = [row for row in self.rows if row.phase == MEASURED and row.status != STATUS["not-sent"]]
@@ -315,7 +420,7 @@ class Requester:
         ends_ns = max(row.received_ns for row in measured) - min(row.sent_ns for row in measured)
         answered = [row for row in measured if row.bytes_received >= 0]
         return {
-            "rows": len(self.rows),
+            "rows": self.stored,
             "warmup_requests": sum(row.phase == WARM_UP for row in self.rows),
             "requests": len(measured),
             "not_sent": not_sent,

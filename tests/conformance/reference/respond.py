@@ -50,9 +50,12 @@ class Responder:
             raise Refused(f"the protocol {serve['protocol']!r} is not known")
         if serve["implementation"] not in (None, IMPLEMENTATION):
             raise Refused(f"the implementation {serve['implementation']!r} is not known")
-        for key in ("knobs", "resources", "tls"):
+        for key in ("knobs", "schema", "resources", "tls"):
             if serve.get(key):
                 raise Refused(f"{key} are not supported")
+        carried = {name.partition("/")[0] for name in WIRES[serve["protocol"]].messages}
+        if unknown := [name for name in serve.get("operations", ()) if name not in carried]:
+            raise Refused(f"the operation {unknown[0]!r} is not known")
         return self.open(WIRES[serve["protocol"]], serve).start()
 
     def open(self, wire: Wire, serve: dict[str, Any]) -> Server:

@@ -273,7 +273,7 @@ def test_another_cpu_is_refused_with_the_reason(old):
 
 
 def test_a_run_is_not_compared_with_itself(old):
-    with pytest.raises(UsageError, match="is both runs"):
+    with pytest.raises(UsageError, match="is given twice"):
         compare_runs(old, old, "median")
 
 

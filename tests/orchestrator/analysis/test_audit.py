@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.analysis.audit import AuditFile, examine
-from orchestrator.analysis.audit.finding import Finding
+from orchestrator.analysis.audit.assessment import Assessment
 from orchestrator.analysis.audit.model import KINDS, Row, Test
 from orchestrator.analysis.audit.network import implied_round_trips
 from orchestrator.analysis.audit.read import json_schema_text, read
@@ -22,20 +22,20 @@ from tests.support.runs import a_run
 AUDITS = Path(__file__).parents[3] / "experiments" / "audits"
 
 
-def examined(name: str) -> dict[str, list[Finding]]:
-    """The findings of a shipped file: by claim text, and by row name for single figures."""
+def examined(name: str) -> dict[str, list[Assessment]]:
+    """The assessments of a shipped file: by claim text, and by row name for single figures."""
     result = examine(read(AUDITS / f"{name}.yaml"))
-    found: dict[str, list[Finding]] = {}
-    for finding in result.claims:
-        found.setdefault(finding.claim, []).append(finding)
-    for finding in result.figures:
-        for row in finding.rows:
-            found.setdefault(row, []).append(finding)
+    found: dict[str, list[Assessment]] = {}
+    for assessment in result.claims:
+        found.setdefault(assessment.claim, []).append(assessment)
+    for assessment in result.figures:
+        for row in assessment.rows:
+            found.setdefault(row, []).append(assessment)
     return found
 
 
-def rules(findings: list[Finding], verdict: str) -> set[str]:
-    return {f.rule for f in findings if f.verdict == verdict}
+def rules(assessments: list[Assessment], verdict: str) -> set[str]:
+    return {f.rule for f in assessments if f.verdict == verdict}
 
 
 def test_a_call_quicker_than_the_ping_is_impossible() -> None:
@@ -77,7 +77,7 @@ def test_queue_positions_are_recognised_by_their_uniform_ramp() -> None:
 
 def test_percentages_variance_and_sizes_are_recomputed() -> None:
     found = examined("six-protocols-article")
-    verdicts = {text: findings[0].verdict for text, findings in found.items() if " " in text}
+    verdicts = {text: assessments[0].verdict for text, assessments in found.items() if " " in text}
     assert verdicts == {
         "gRPC is 40 % faster than REST": "contradicted",
         "CBOR and Avro beat REST by 15 to 20 %": "contradicted",
@@ -101,7 +101,7 @@ def test_lost_events_gaps_and_split_winners_are_seen() -> None:
 
 def test_claims_without_figures_cannot_be_told() -> None:
     result = examine(read(AUDITS / "keep-alive.yaml"))
-    assert {f.verdict for f in result.findings} == {"undetermined"}
+    assert {f.verdict for f in result.assessments} == {"undetermined"}
 
 
 def row(**figures: object) -> Row:
@@ -153,8 +153,8 @@ def published(rows: list[dict[str, object]], **stated: object) -> AuditFile:
     return AuditFile.model_validate({"title": "t", **stated, "results": rows})
 
 
-def accusations(file: AuditFile) -> list[Finding]:
-    return [f for f in examine(file).findings if f.verdict in ("impossible", "contradicted")]
+def accusations(file: AuditFile) -> list[Assessment]:
+    return [f for f in examine(file).assessments if f.verdict in ("impossible", "contradicted")]
 
 
 FAR = {

@@ -189,7 +189,7 @@ def test_lost_packets_are_counted_and_named_as_the_mode_they_make(tmp_path):
     assert found["lost packets"].verdict == "warn"
     assert sum(trial.retransmits for trial in summary.cells[0].trials) > 0
     assert "a retransmission time-out" in found["latency modes"].explanation
-    assert "packets again" in found["latency modes"].explanation
+    assert "TCP sent" in found["latency modes"].explanation
 
 
 @pytest.mark.skipif(quota.tree() is None, reason="this process may make no cgroup with a CPU quota")

@@ -75,7 +75,7 @@ def test_the_check_fires_on_its_error(spoil, check, verdict, planned):
 
 def test_a_shortfall_of_a_few_per_cent_below_the_ping_cannot_be_told():
     def spoil(draft):
-        """A path that was 5 % quicker while the requests ran than while the pings did."""
+        """A path that was 5 % faster while the requests ran than while the pings did."""
         if draft.cell.placement == "west":
             draft.done["min_rtt_us"] = None
             draft.columns["received_ns"] = draft.columns["received_ns"] - 2 * MS
@@ -134,7 +134,7 @@ def test_what_was_not_sent_is_no_error_and_counted_once(reason, why):
     delivered = result.evidence["achieved_per_s"] / result.evidence["intended_per_s"]
     assert delivered == pytest.approx(0.5, abs=0.05)  # half of the requests, but not of the time: gaps are random
     told = f"Only {delivered:.0%}".replace("%", " %")
-    assert f"{told} of 500 requests a second were sent, 1,000 were not ({why})" in result.explanation
+    assert f"{told} of 500 requests per second were sent, 1,000 were not ({why})" in result.explanation
     assert verdicts(run)["completeness"] == verdicts(run)["reply"] == verdicts(run)["one stamp per sample"] == "pass"
 
 

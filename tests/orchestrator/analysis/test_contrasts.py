@@ -87,7 +87,7 @@ def test_stacks_that_agree_share_a_sentence_and_each_setting_has_its_own():
     setting = next(text for text in rest if text.startswith("add, local, reuse"))
     assert "With gzip, rest (thin) takes" in setting
     assert "grpc (thin) takes" in setting
-    assert not any("quickest" in text or "against rest" in text for text in run.verdicts)
+    assert not any("fastest" in text or "against rest" in text for text in run.verdicts)
 
 
 def test_no_effect_is_a_tie_within_what_matters():
@@ -157,7 +157,7 @@ def test_the_headline_answers_for_the_factor_and_for_the_stack():
     plan = a_plan(calls=KEPT_OR_NOT, contrasts=[Contrast(), BY_CONNECTION])
     said = answer(summarise(a_run(plan, effects={"per-request": 1.8}))).headline()
     assert said[0].startswith("For both stacks, requests take less time with a kept connection")
-    assert said[1].startswith("grpc (thin) is quicker than rest (thin) in both settings")
+    assert said[1].startswith("grpc (thin) is faster than rest (thin) in both settings")
 
 
 def test_several_references_are_a_sentence_each_and_no_pair_is_compared_twice():
@@ -207,7 +207,7 @@ def test_a_floor_that_differs_is_said_beside_the_whole_latency(gzip):
         for cell in run.cells
     )
     said = " ".join(verdicts(apart, run.comparisons, run.checks))
-    assert "Compared is the whole latency, and the TCP floor differs too" in said
+    assert "Whole latencies are compared, and the TCP floor differs too" in said
     assert "grpc (thin) takes 200 µs with gzip and " in said
 
 

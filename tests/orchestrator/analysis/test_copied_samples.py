@@ -56,7 +56,7 @@ def test_one_file_for_five_trials_fails_and_no_stack_wins():
 def test_a_copy_that_was_moved_in_time_fails():
     (first, *_) = of(a_copy_an_hour_later(a_run()), "completeness")
     assert first.verdict == "fail"
-    assert "One measurement is entered 2 times" in first.explanation
+    assert "One measurement appears 2 times" in first.explanation
 
 
 def test_the_samples_of_another_cell_fail():

@@ -45,7 +45,9 @@ def test_the_protocol_is_what_differs_only_where_nothing_else_does():
 @pytest.mark.parametrize("other", ["framework", "validation", "client", "connection", "language", "reading"])
 def test_anything_else_that_differs_is_said_in_plain_words(other):
     said = sentence([of("cbor", "codec"), of("avro", "codec", other)])
-    assert said.startswith("More than the protocol differs here, and no difference is its alone unless so named: cbor")
+    assert said.startswith(
+        "More than the protocol differs here, and a difference is the protocol's alone only where stated: cbor"
+    )
     assert "the protocol, and nothing else" not in said
     assert "The protocol is the same" in sentence([of("flask", other)])
 

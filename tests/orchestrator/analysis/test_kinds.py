@@ -32,7 +32,7 @@ def test_a_check_is_given_no_cell_of_another_kind_and_has_not_passed(monkeypatch
     assert not given
     assert {result.cell for result in results} == {cell.cell.id for cell in evidence.cells}
     assert {result.verdict for result in results} == {"not applicable"}
-    assert results[0].explanation == "It judges calls and tasks; this cell measures a codec alone."
+    assert results[0].explanation == "This check applies to calls and tasks; this cell measures a codec alone."
 
 
 def test_cells_of_two_kinds_are_never_compared():

@@ -45,7 +45,7 @@ def test_who_lost_trials_is_not_called_the_faster_one(grpc, lost_by, standing):
     assert found["median"].standing == standing
     assert found["throughput"].standing == standing
     if standing == "cannot tell":
-        assert "1 of 6 trials failed as a whole, which may be the slow ones" in found["median"].why
+        assert "1 of 6 trials failed entirely, which may be the slow ones" in found["median"].why
         assert found["median"].interval is None
 
 
@@ -93,5 +93,5 @@ def test_a_run_that_lost_trials_does_not_pass_as_surely_not_slower():
     assert {row.verdict for row in compare_runs(*compared, "median").rows} == {"not resolved"}
     require_not_slower(compare_runs(*compared, "median"), 0.5)
     cut = replace(summarise(without(new, "grpc", {2})), run_id="new")
-    with pytest.raises(Undecided, match="1 of 6 trials failed as a whole"):
+    with pytest.raises(Undecided, match="1 of 6 trials failed entirely"):
         require_not_slower(compare_runs(cut, compared[1], "median"), 0.5)

@@ -31,7 +31,7 @@ def test_two_trials_swapped_by_the_clock_fail_and_the_block_is_named():
     (result,) = of(a_run(stacks=STACKS, spoil=lambda draft: to.turn_blocks_round(draft, 1, None)), ORDER)
     assert result.verdict == "fail"
     assert result.evidence["made"] == result.evidence["planned"][::-1]
-    assert result.explanation.startswith("By the requester's clock on localhost, the trials of block 1 were not made")
+    assert result.explanation.startswith("By the requester's clock on localhost, the trials of block 1 did not run")
 
 
 def test_a_wall_clock_that_was_set_back_is_no_other_order():
@@ -95,7 +95,7 @@ def test_a_stack_that_keeps_its_place_is_a_warning_though_none_stands_before_it_
     trials = tuple(replace(t, index=i) for i, t in enumerate(t for trials in listed for t in trials))
     (result,) = of(a_run(replace(plan, trials=trials)), ORDER)
     assert result.verdict == "warn"
-    assert "stood 6 times of 6 in place 2 of its block" in result.explanation
+    assert "ran as number 2 of its placement in 6 of 6 blocks" in result.explanation
 
 
 def test_each_placement_is_judged_by_itself():

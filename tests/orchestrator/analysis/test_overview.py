@@ -38,14 +38,14 @@ def test_a_lead_that_distance_eats_up_is_said_with_its_intervals_and_the_floor()
 def test_a_lead_that_ends_in_a_tie_is_said_to():
     said = first_sentence(placements=places(3.0))
     assert said.startswith(
-        "grpc (thin) against rest (thin): quicker on placement local, a tie on placement 3.0 ms away."
+        "grpc (thin) against rest (thin): faster on placement local, a tie on placement 3.0 ms away."
     )
     assert "over distance this does not last: at 3.0 ms away they tie (equivalent within 5 %" in said
 
 
 def test_the_stack_that_wins_more_often_is_the_subject_even_if_it_is_the_reference():
     said = first_sentence(placements=places(2.0), base_us={"rest": 100.0, "grpc": 400.0})
-    assert said.startswith("rest (thin) is quicker than grpc (thin) in both settings.")
+    assert said.startswith("rest (thin) is faster than grpc (thin) in both settings.")
 
 
 def test_settings_that_do_not_agree_are_counted_apart():
@@ -63,10 +63,10 @@ def test_settings_that_do_not_agree_are_counted_apart():
 
     said = first_sentence(placements=places(30.0, 60.0), spoil=spoil)
     assert said.startswith(
-        "rest (thin) against grpc (thin): quicker on placement 30.0 ms away and on placement 60.0 ms away, "
+        "rest (thin) against grpc (thin): faster on placement 30.0 ms away and on placement 60.0 ms away, "
         "slower on placement local."
     )
-    assert "over distance this turns round: rest (thin) takes 25 % less time than grpc (thin)" in said
+    assert "over distance this reverses: rest (thin) takes 25 % less time than grpc (thin)" in said
 
 
 def test_several_stacks_are_told_against_the_reference_and_those_alike_together():
@@ -74,7 +74,7 @@ def test_several_stacks_are_told_against_the_reference_and_those_alike_together(
     said = first_sentence(stacks=("rest", "grpc", "cbor", "avro"), placements=places(1.0), base_us=base)
     assert said.startswith(
         "Against rest (thin), over 2 settings: "
-        "grpc (thin) and cbor (thin): quicker in both; avro (thin): slower in both."
+        "grpc (thin) and cbor (thin): faster in both; avro (thin): slower in both."
     )
 
 

@@ -20,7 +20,7 @@ def the_slowest(inject, count=10):
 def test_slow_requests_that_are_entered_as_warm_up_fail(planned):
     (first, *_) = of(a_run(spoil=the_slowest(injections.enter_the_slowest_as_warm_up), **planned), "completeness")
     assert first.verdict == "fail"
-    assert "10 requests of the warm-up lie within the measured phase" in first.explanation
+    assert "10 warm-up requests fell within the measured phase" in first.explanation
 
 
 def test_a_warm_up_that_is_not_over_in_time_fails():

@@ -259,7 +259,7 @@ def test_a_trial_in_which_nothing_succeeded_leaves_an_empty_cell():
     assert cell_of(summary, "grpc-thin").errors == {"refused": 5_000}
     assert summary.verdicts[0] == (
         "The numbers of 1 of 2 cells are invalid: "
-        "grpc (thin), add, local, reuse, 1,000 requests, 1 in flight (reply failed). The other cells stand."
+        "grpc (thin), add, local, reuse, 1,000 requests, 1 in flight (reply failed). The other cells are valid."
     )
     assert summary.verdicts[1].endswith("grpc (thin): no request got a right reply (5,000 refused).")
     assert "cannot tell how grpc (thin) compares with rest (thin)" in summary.verdicts[2]
@@ -280,7 +280,7 @@ def test_a_run_without_a_finished_trial_is_refused():
 def test_a_run_that_goes_on_is_not_judged():
     run = a_run()
     run.stored = replace(run.stored, state="running", ended_at=None)
-    with pytest.raises(UsageError, match="is going on in another orch"):
+    with pytest.raises(UsageError, match="is still in progress in another process"):
         summarise(run)
 
 
@@ -353,7 +353,7 @@ def test_work_that_is_not_the_protocols_is_named_after_the_answer():
     work = {"name": "fastapi", "adds": "validates every body", "without": "starlette"}
     run = a_run(replace(plan, resolved={plan.stacks[0].id: {"own_work": [work]}}))
     assert summarise(run).verdicts[-1] == (
-        f"These latencies hold work that is not the protocol's. {plan.stacks[0].label}: "
+        f"These latencies include work that is not the protocol's. {plan.stacks[0].label}: "
         "fastapi validates every body (starlette does not)."
     )
 

@@ -40,8 +40,8 @@ def told(run, *checks, hosts=HOSTS):
 
 def test_the_cause_comes_first_then_the_medians_then_what_to_do(unsure):
     cause, medians, advice = unsure.verdicts[0].split(". ")
-    assert cause == "Not resolved: the 3 blocks do not agree on which is quicker, and 3 blocks are few"
-    assert medians.startswith("The medians were nevertheless: ")
+    assert cause == "Not resolved: the 3 blocks do not agree on which is faster, and 3 blocks are few"
+    assert medians.startswith("The measured medians are: ")
     assert all(cell.stack_label in medians for cell in unsure.cells)
     assert advice.startswith(
         "To narrow it, use a quieter machine or longer trials, or let only a larger difference matter"
@@ -54,7 +54,7 @@ def test_the_terminal_begins_with_all_of_it(unsure):
     assert not found.is_resolved
     lines = " ".join(answer_lines(found))
     assert lines.startswith("Not resolved: ")
-    assert lines.index("The medians were") < lines.index("To narrow it") < lines.index("median, µs")
+    assert lines.index("The measured medians are") < lines.index("To narrow it") < lines.index("median, µs")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_the_advice_is_the_number_of_the_plan(unsure):
     planned = power.describe(a_plan(blocks=4), [{"run_id": "r", "name": "n", "comparisons": [asdict(found[0])]}])
     assert needed == max(planned.repeats_for_wanted, planned.repeats_for_tie)
     assert text.endswith(
-        f"To settle it, four times in five at this spread, measure more blocks: `--set repeats={needed}`."
+        f"To settle it (four times in five, at this spread), measure more blocks: `--set repeats={needed}`."
     )
 
 
@@ -170,5 +170,5 @@ def test_a_run_that_was_interrupted_is_to_be_resumed(unsure):
 
 
 def test_what_failed_is_not_settled_by_more_blocks(unsure):
-    lost = spread(unsure, 0.5, 0.5, interval=None, standing="cannot tell", why="grpc: 1 of 3 trials failed as a whole")
-    assert sentences(unsure.cells, lost, (), HOSTS).endswith("More blocks alone do not settle it: see to that first.")
+    lost = spread(unsure, 0.5, 0.5, interval=None, standing="cannot tell", why="grpc: 1 of 3 trials failed entirely")
+    assert sentences(unsure.cells, lost, (), HOSTS).endswith("More blocks alone will not settle it: fix that first.")

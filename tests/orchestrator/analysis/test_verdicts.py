@@ -169,7 +169,7 @@ def test_the_connection_that_decides_is_named_first():
     outcome = {"reuse": ((0.65, 0.68), 0.66), "per-request": ((1.3, 1.4), 1.35)}
     said = verdicts(*by_policy(outcome), ())[0]
     assert said.startswith(
-        "grpc (thin) against rest (thin): quicker with connections kept open (both settings), "
+        "grpc (thin) against rest (thin): faster with connections kept open (both settings), "
         "slower with a new connection for each request (both settings)."
     )
     assert "For add with connections kept open, grpc (thin) takes 34 % less time" in said
@@ -191,7 +191,7 @@ def test_a_stack_in_a_single_setting_is_not_one_of_one():
     only = cell_of("cbor", "add", PLACEMENTS[0], "reuse", LOADS[0])
     said = verdicts([*cells, only], [*rows, comparison(only, cells[0], None, None)], ())[0]
     assert said.startswith(
-        "Against rest (thin), over 4 settings: grpc (thin): quicker in all 4; cbor (thin): cannot tell in its"
+        "Against rest (thin), over 4 settings: grpc (thin): faster in all 4; cbor (thin): cannot tell in its"
     )
 
 
@@ -207,7 +207,7 @@ def test_trials_that_failed_as_a_whole_are_said_with_the_errors():
     cell = cell_of("rest", "add", PLACEMENTS[0], "reuse", LOADS[0], failed_trials=1, planned_trials=3)
     cell = replace(cell, trials=a_run(stacks=1).cells[0].trials[:1])
     assert verdicts([cell], [], ())[0].endswith(
-        "rest (thin): 1 of 2 trials failed as a whole and gave no sample (3 were planned)."
+        "rest (thin): 1 of 2 trials failed entirely and gave no samples (3 were planned)."
     )
 
 
@@ -225,37 +225,35 @@ def three(websocket, grpc, control=None):
 
 def test_the_first_sentence_names_the_quickest_of_several():
     said = three((0.5, (0.48, 0.52)), (0.8, (0.77, 0.83)))
-    assert said.startswith("websocket (thin) is quickest; by the median, websocket (thin) takes 50 % less time")
+    assert said.startswith("websocket (thin) is fastest; by the median, websocket (thin) takes 50 % less time")
 
 
 def test_where_the_quickest_are_not_apart_that_is_said_with_the_lowest_ratio():
     said = three((0.9, (0.7, 1.15)), (1.5, (1.4, 1.6)))
     assert said.startswith(
-        "which of websocket (thin) and rest (thin) is quickest is not resolved "
+        "which of websocket (thin) and rest (thin) is fastest is not resolved "
         "(lowest ratio so far: websocket (thin), 0.90×); "
     )
     said = three((0.5, (0.4, 0.62)), (0.55, (0.45, 0.67)))
-    assert said.startswith("which of websocket (thin) and grpc (thin) is quickest is not resolved")
+    assert said.startswith("which of websocket (thin) and grpc (thin) is fastest is not resolved")
 
 
 def test_two_that_differ_by_less_than_matters_are_both_quickest():
     said = three((0.302, (0.299, 0.305)), (0.310, (0.307, 0.313)))
-    assert said.startswith("websocket (thin) and grpc (thin) are quickest, apart by less than 5 %; by the median")
+    assert said.startswith("websocket (thin) and grpc (thin) are fastest, less than 5 % apart; by the median")
 
 
 def test_two_that_may_differ_by_less_than_matters_are_not_resolved():
     said = three((0.302, (0.297, 0.306)), (0.310, (0.307, 0.325)))
-    assert said.startswith("which of websocket (thin) and grpc (thin) is quickest is not resolved")
+    assert said.startswith("which of websocket (thin) and grpc (thin) is fastest is not resolved")
 
 
 def test_the_quickest_is_ahead_by_more_than_the_reference_differs_from_itself():
     pair = (0.5, (0.49, 0.51)), (0.55, (0.54, 0.56))
-    assert three(*pair).startswith("websocket (thin) is quickest; ")
-    assert three(*pair, control=1.02).startswith("websocket (thin) is quickest; ")
-    assert three(*pair, control=1.19).startswith(
-        "which of websocket (thin) and grpc (thin) is quickest is not resolved"
-    )
-    assert three(*pair, control=1 / 1.19).startswith("which of websocket (thin) and grpc (thin) is quickest is not")
+    assert three(*pair).startswith("websocket (thin) is fastest; ")
+    assert three(*pair, control=1.02).startswith("websocket (thin) is fastest; ")
+    assert three(*pair, control=1.19).startswith("which of websocket (thin) and grpc (thin) is fastest is not resolved")
+    assert three(*pair, control=1 / 1.19).startswith("which of websocket (thin) and grpc (thin) is fastest is not")
 
 
 def also(row, statistic, ratio, width=1.02):
@@ -298,12 +296,12 @@ def test_an_interval_far_too_wide_is_said_to_be_so():
 
 def test_many_cells_with_errors_are_summed_up():
     cells = [cell_of(s, o, PLACEMENTS[0], "reuse", LOADS[0], errors={"timeout": 5}) for s in STACKS for o in OPERATIONS]
-    assert verdicts(cells, [], ())[4] == "4 more cells had errors, too (see the table)."
-    assert verdicts(cells[:5], [], ())[4] == "1 more cell had errors, too (see the table)."
+    assert verdicts(cells, [], ())[4] == "4 more cells also had errors (see the table)."
+    assert verdicts(cells[:5], [], ())[4] == "1 more cell also had errors (see the table)."
 
 
 def test_the_quickest_is_that_of_the_compared_where_one_could_not_be():
     cells = [cell_of(s, "add", PLACEMENTS[0], "reuse", LOADS[0]) for s in ("rest", "grpc", "cbor", "avro")]
     rows = [comparison(cells[1], cells[0], (0.45, 0.55), 0.5), comparison(cells[2], cells[0], (0.9, 1.2), 1.05)]
     said = verdicts(cells, [*rows, comparison(cells[3], cells[0], None, None)], ())[0]
-    assert "grpc (thin) is quickest of those that could be compared; " in said
+    assert "grpc (thin) is fastest of those that could be compared; " in said

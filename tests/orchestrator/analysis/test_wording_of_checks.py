@@ -28,7 +28,7 @@ def test_the_connections_that_were_opened_besides_are_counted_in_words():
     run = a_run(spoil=not_kept, stacks=("rest",))
     (result,) = (r for r in summarise(run).checks if r.name == "connections")
     assert result.verdict == "fail"
-    assert "besides the declared 1 connection kept open." in result.explanation
+    assert "beyond the declared 1 connection kept open." in result.explanation
 
 
 @pytest.mark.parametrize(("requests", "policy"), [(1, "reuse"), (1, "per-request"), (2, "reuse")])

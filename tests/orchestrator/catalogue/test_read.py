@@ -101,6 +101,46 @@ def test_what_is_a_floor_is_one_for_all(tmp_path: Path) -> None:
         merged(tmp_path, one, two)
 
 
+def _adding(*operations: dict[str, Any]) -> list[dict[str, Any]]:
+    integers = {"a": "integer", "b": "integer"}
+    return [
+        {"message": "add", "request": integers, "reply": {"sum": "integer"}, **operation} for operation in operations
+    ]
+
+
+def test_operations_are_those_of_all_languages_with_their_kind_and_message(tmp_path: Path) -> None:
+    one, two = manifest("alpha", 1, "a", "ask-a"), manifest("beta", 2, "b", "ask-b")
+    one["operations"] = _adding({"name": "add"}, {"name": "watch", "kind": "stream", "payloads": ["events"]})
+    two["operations"] = _adding({"name": "add"}, {"name": "stock", "resources": ["database"]})
+    found = merged(tmp_path, one, two).operations
+    assert list(found) == ["add", "watch", "stock"]
+    assert (found["add"].kind, found["add"].payloads, found["add"].reply) == ("call", ("none",), {"sum": "integer"})
+    assert (found["watch"].kind, found["watch"].payloads) == ("stream", ("events",))
+    assert (found["stock"].message, found["stock"].resources) == ("add", ("database",))
+
+
+@pytest.mark.parametrize("change", [{"kind": "task"}, {"message": "sum"}, {"reply": {"sum": "number"}}])
+def test_an_operation_is_the_same_in_every_language(tmp_path: Path, change: dict[str, Any]) -> None:
+    one, two = manifest("alpha", 1, "a", "ask-a"), manifest("beta", 2, "b", "ask-b")
+    one["operations"], two["operations"] = _adding({"name": "add"}), _adding({"name": "add", **change})
+    with pytest.raises(UsageError, match=r"operation add is not the same for both: alpha/.* and beta/"):
+        merged(tmp_path, one, two)
+
+
+def test_a_manifest_has_an_operation_once(tmp_path: Path) -> None:
+    one = manifest("alpha", 1, "a", "ask-a")
+    one["operations"] = _adding({"name": "add"}, {"name": "add"})
+    with pytest.raises(UsageError, match="it has two operations of one name"):
+        merged(tmp_path, one)
+
+
+def test_what_every_protocol_lists_here_is_described() -> None:
+    found = read_catalogue(SERVICES)
+    listed = {operation for protocol in found.protocols.values() for operation in protocol.operations}
+    assert listed == found.operations.keys()
+    assert {operation.kind for operation in found.operations.values()} <= {"call", "task", "stream", "codec"}
+
+
 def _drop(*path: str | int) -> Change:
     def change(raw: Any) -> None:
         for step in path[:-1]:
@@ -138,6 +178,7 @@ def _twice(*path: str | int) -> Change:
         (_drop("roles", "request"), "protocol tcp has a client, and `roles` has no `request` to start it"),
         (_drop("roles", "respond"), "protocol tcp has a responder, and `roles` has no `respond` to start it"),
         (_set("nobody", "protocols", 0, "sequential"), "must each name a client of it"),
+        (_set("codec", "protocols", 0, "clients", 0, "kind"), "must each name a client of it that asks"),
         (_set("../x", "protocols", 0, "responders", 0, "name"), "'../x' is no name"),
         (_twice("protocols"), "it has two protocols of one name"),
         (_twice("protocols", 0, "clients"), "protocol tcp has two clients of one name"),

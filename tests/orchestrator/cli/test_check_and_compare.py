@@ -47,8 +47,8 @@ def test_a_failed_check_ends_with_5_and_says_what_to_do(out):
     with pytest.raises(InvalidMeasurement, match="floor") as failed:
         check.command("latest")
     assert failed.value.exit_code == 5
-    assert "Impossible: the quickest call took" in out.getvalue()
-    assert "-> Find out where the timer stops" in out.getvalue()
+    assert "Impossible: the fastest call took" in out.getvalue()
+    assert "-> Do not publish this cell." in out.getvalue()
 
 
 def test_the_json_of_checks_is_one_document_with_what_scripts_need(out):

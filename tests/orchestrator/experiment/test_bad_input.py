@@ -21,19 +21,19 @@ BAD_INPUT = [
     ("load: {at_most: 60}\n", "5:17: 'at_most': '60' is not a duration: write it with its unit, like 60s, 45m, 2h or 500ms."),
     ("load: {at_most: 0s}\n", "5:17: 'at_most': must be more than 0; it is '0s'."),
     ("load: {rate: 500}\n", "5:14: 'rate': '500' is not a rate: write it with its unit, like 500/s."),
-    ("load: {rate: 1/h, duration: 10s}\n", "5:14: at 0.0002777777777777778/s not one request is sent in 10 s."),
+    ("load: {rate: 1/h, duration: 10s}\n", "5:14: at 0.0002777777777777778/s no request is sent in 10 s."),
     ("load: {arrivals: uniform}\n", "5:18: `arrivals` spaces the requests of an open loop: it needs a `rate`."),
     ("load: {concurrency: 50, requests: 10}\n", "5:21: 50 requests in flight, but a trial has only 10 requests."),
     (
         "load: {requests: 10, duration: 5s}\n",
-        "5:32: `requests` and `duration` both end a trial; for whichever comes first write `requests` and `at_most`.",
+        "5:32: `requests` and `duration` both end a trial; to stop at whichever comes first, write `requests` and `at_most`.",
     ),
     ("load: {duration: 5s, at_most: 6s}\n", "5:31: `duration` is exact; `at_most` goes with `requests`. Leave one out."),
     ("load:\n", "5:1: 'load' has no value: give one, or leave the key out."),
     ("load: [1]\n", "5:7: 'load': must be a mapping of keys; it is a list."),
     ("warmup: {at_least: 5s, at_most: 2s}\n", "5:33: the warm-up ends after 2 s, before it has lasted 5 s."),
-    ("matters: 5\n", "5:10: 'matters': '5' is more than all: write 5 % with its sign, or a share like 0.05."),
-    ("matters: 0%\n", "5:10: 'matters': '0%' is no margin that a measurement can tell: write 0.1 % to 100 %, like 5 %."),
+    ("matters: 5\n", "5:10: 'matters': '5' is over 100 %: write 5 % with its sign, or a share like 0.05."),
+    ("matters: 0%\n", "5:10: 'matters': '0%' is not a margin that a measurement can resolve: write 0.1 % to 100 %, like 5 %."),
     ("repeats: 0\n", "5:10: 'repeats': must be at least 1; it is '0'."),
     ("control: maybe\n", "5:10: 'control': must be true or false; it is 'maybe'."),
     ("provider: cloud\n", "5:11: 'provider': 'cloud' is not one of local, lab, gcp. Known: gcp, lab, local."),
@@ -43,7 +43,7 @@ BAD_INPUT = [
     ("requesters: 2\n", "5:13: provider local has one host; several requesters need `provider: lab` or `provider: gcp`."),
     (
         "placements: cross-region\n",
-        "5:13: provider local has one machine, so 'cross-region' cannot be had there: its only placement is local."
+        "5:13: provider local has one machine, so 'cross-region' is not available there: its only placement is local."
         " `provider: lab` emulates distance on one Linux machine, `provider: gcp` has the real one.",
     ),
     (
@@ -51,7 +51,7 @@ BAD_INPUT = [
         "5:33: 'rtt' needs two hosts: both ends of a local placement share one.",
     ),
     ("reference: rset\n", "5:12: no stack is called 'rset'. The stacks are 'rest', 'grpc'."),
-    ("exclude: {protocol: graphql}\n", "5:10: this leaves nothing out: no cell of the matrix matches it."),
+    ("exclude: {protocol: graphql}\n", "5:10: this excludes nothing: no cell of the matrix matches it."),
     ("exclude: {operation: timestamp}\n", "5:10: `exclude` leaves nothing to measure."),
     ("limits: {cost: 1}\n", "5:16: 'cost': '1' is not an amount: write it with its unit, like 1.00 USD."),
 ]  # fmt: skip
@@ -72,7 +72,7 @@ def test_what_cannot_be_is_refused_with_its_place_and_a_way_out(
         ("{echo: {bytes: 0 B}}", "4:28: 'bytes': must be at least 1; it is '0 B'."),
         ("{echo: {bytes: 3}}", "4:28: 'bytes': '3' is not a size: write it with its unit, like 1.58 MB, 117 B or 64 KiB."),
         ("{echo: {bytes: 1 B, records: 2}}", "4:20: 'echo': an echo carries one of bytes, records, json; list echo once per kind."),
-        ("{echo: {size: 1 B}}", "4:21: unknown key 'size' in echo. Known: bytes, json, load, records, warmup."),
+        ("{echo: {size: 1 B}}", "4:21: unknown key 'size' in echo. Known: bytes, calls, json, load, records, warmup."),
         ("{echo: {}, add: {}}", "4:13: 'operations': name one operation per list item; its load and warm-up belong below its name."),
         ("{image: {decode: all}}", "4:30: 'decode': 'all' is not one of header, full. Known: full, header."),
         ("{timestamp: {load: {requests: 5, concurrency: 9}}}", "4:59: 9 requests in flight, but a trial has only 5 requests."),
@@ -140,7 +140,7 @@ def test_a_payload_file_must_be_there_and_be_json(write: Write, known: Known, tm
     (tmp_path / "body.json").write_bytes(b'"\xff"')
     assert "is not JSON" in problems(path, known)[0]
     (tmp_path / "body.json").write_text('{"a": NaN}')
-    assert "body.json is not JSON: it holds NaN, which JSON has no word for" in problems(path, known)[0]
+    assert "body.json is not JSON: it holds NaN, which JSON cannot express" in problems(path, known)[0]
     (tmp_path / "body.json").write_text("[" * 100_000 + "]" * 100_000)
     assert "body.json is nested too deep to be read." in problems(path, known)[0]
 

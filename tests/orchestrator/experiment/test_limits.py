@@ -99,7 +99,7 @@ def test_a_payload_of_countless_values_is_refused_before_it_is_parsed(
 def test_a_payload_lies_in_the_experiments_folder(write: Write, known: Known, tmp_path: Path, name: str) -> None:
     (tmp_path / "link.json").symlink_to("/etc/hostname")
     path = write(MINIMAL.replace("timestamp", f"{{echo: {{json: {name}}}}}"))
-    assert "lies outside the experiment's folder" in problems(path, known)[0]
+    assert "is outside the experiment's folder" in problems(path, known)[0]
 
 
 @pytest.mark.parametrize(

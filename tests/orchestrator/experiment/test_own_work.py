@@ -21,7 +21,7 @@ def planned(write: Write, stacks: str) -> Plan:
 def test_the_constant_costs_of_a_stack_are_named_with_the_responder_that_is_spared_them(write: Write) -> None:
     plan = planned(write, "[rest, graphql, websocket]")
     assert own_work.sentences(plan.stacks, plan.resolved) == (
-        "These latencies hold work that is not the protocol's. rest: fastapi routes every request with FastAPI and "
+        "These latencies include work that is not the protocol's. rest: fastapi routes every request with FastAPI and "
         "validates JSON bodies with pydantic models (starlette does not); graphql: strawberry parses and validates the "
         "same query anew at every request (strawberry-cached does not).",
     )

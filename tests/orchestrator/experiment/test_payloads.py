@@ -57,7 +57,7 @@ def test_a_file_that_changed_since_is_refused(write: Write, known: Known, tmp_pa
     (tmp_path / "body.json").write_text("1")
     plan = make_plan(write(REST.replace("timestamp", "{echo: {json: body.json}}")), known=known)
     (tmp_path / "body.json").write_text("2")
-    with pytest.raises(UsageError, match=r"body\.json is not what it was when the plan was made"):
+    with pytest.raises(UsageError, match=r"body\.json has changed since the plan was made"):
         materialise(plan, tmp_path / "payloads")
     (tmp_path / "body.json").unlink()
     with pytest.raises(UsageError, match="cannot be read"):
@@ -73,7 +73,7 @@ def test_the_same_image_decoded_and_not_is_one_file(write: Write, known: Known, 
 
 
 def test_a_picture_cannot_be_smaller_than_its_headers(write: Write, known: Known) -> None:
-    with pytest.raises(UsageError, match=r"a picture has at least .* 5 B is too small"):
+    with pytest.raises(UsageError, match=r"a picture takes at least .* 5 B is too small"):
         make_plan(write(REST.replace("timestamp", "{image: {bytes: 5 B}}")), known=known)
 
 

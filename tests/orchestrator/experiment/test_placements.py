@@ -71,19 +71,19 @@ def test_on_gcp_the_distance_is_the_networks_own(write: Write, known: Known) -> 
         ),
         (
             LAB + "placements: [cross-region, {name: far, from: us-west1-a, to: us-central1-a, rtt: 9ms}]\n",
-            "'far' and 'cross-region' want different distances between the same two zones"
+            "'far' and 'cross-region' need different distances between the same two zones"
             " (us-west1-a and us-central1-a); give one of them zones of its own.",
         ),
         (LAB + "requesters: 2\n", "both ends of a local placement share one host, so there cannot be several requesters."),
-        (LAB + "machine: f1-mikro\n", "lab knows no machine type 'f1-mikro'. Did you mean f1-micro or e2-micro?"),
+        (LAB + "machine: f1-mikro\n", "lab has no machine type 'f1-mikro'. Did you mean f1-micro or e2-micro?"),
         (
             GCP.replace("e2-micro", "lab"),
-            "gcp knows no machine type 'lab'. Known: e2-medium, e2-micro, e2-small, e2-standard-2, e2-standard-4,"
+            "gcp has no machine type 'lab'. Known: e2-medium, e2-micro, e2-small, e2-standard-2, e2-standard-4,"
             " e2-standard-8, f1-micro, g1-small, n1-standard-1.",
         ),
         (
             LAB + "limits: {wall: 3h}\n",
-            "the hosts would end after 2 h, before the run may (3 h).",
+            "hosts expire after 2 h, before `limits.wall` (3 h).",
         ),
         (MINIMAL + "provider: gcp\n", "gcp needs a `machine`, such as e2-micro or f1-micro."),
         (
@@ -92,17 +92,17 @@ def test_on_gcp_the_distance_is_the_networks_own(write: Write, known: Known) -> 
         ),
         (
             GCP + "limits: {cost: 0.01 USD}\nplacements: cross-region\n",
-            "2 hosts may cost 0.05 USD until they end after 2 h, more than limits.cost (0.01 USD)."
+            "2 hosts may cost 0.05 USD until they expire after 2 h, more than limits.cost (0.01 USD)."
             " Raise it, or shorten limits.ttl.",
         ),
         (
             GCP.replace("e2-micro", "g1-small"),
-            "no price of g1-small in us-central1 is known here (list of 2025-03-06), so `limits.cost` cannot be kept."
+            "no price is known for g1-small in us-central1 (list of 2025-03-06), so `limits.cost` cannot be kept."
             " Choose f1-micro or an e2 type, in a region of the list.",
         ),
         (
             GCP + "placements: {name: far, from: mars-north1-a, to: us-west1-a}\n",
-            "no price of e2-micro in mars-north1, us-west1 is known here (list of 2025-03-06), so `limits.cost` cannot be"
+            "no price is known for e2-micro in mars-north1, us-west1 (list of 2025-03-06), so `limits.cost` cannot be"
             " kept. Choose f1-micro or an e2 type, in a region of the list.",
         ),
     ],

@@ -48,7 +48,7 @@ def test_a_place_that_the_file_lacks_is_the_nearest_above_it() -> None:
         ("1e4", "is text to some YAML readers and a number to others: write it in full, or '1e4'."),
         ("12:30", "reads as a number in base 60 to some YAML readers: write a duration as 12m or 90s, or '12:30'."),
         ("2024-01-06", "reads as a date to some YAML readers: write '2024-01-06'."),
-        (".inf", "is no number that an experiment can use."),
+        (".inf", "is not a number that an experiment can use."),
         ("5.", "is half a number: write digits on both sides of the point."),
     ],
 )
@@ -70,7 +70,7 @@ def test_what_yaml_readers_disagree_on_is_refused(value: str, reason: str) -> No
         ),
         ("a: 1\n---\nb: 2\n", "2:1: a second document starts here; one file holds one experiment."),
         ("a: *b\n", "1:4: alias '*b' was never defined."),
-        ("a: &b [*b]\n", "1:8: alias '*b' stands inside the value it names."),
+        ("a: &b [*b]\n", "1:8: alias '*b' is inside the value it names."),
         (
             "a: [1, 2\n",
             "2:1: this is not YAML: while parsing a flow sequence expected ',' or ']', but got '<stream end>'. "

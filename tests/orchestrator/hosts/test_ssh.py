@@ -170,7 +170,7 @@ def test_without_a_boot_to_wait_for_the_first_failure_is_the_end(access: Access,
 @pytest.mark.parametrize(
     ("fault", "words", "hint"),
     [
-        ("account", "has not made our account yet", "guest agent"),
+        ("account", "has not created our account yet", "guest agent"),
         ("key", "still shows another host key", "serial port"),
         ("server", "does not answer", "ORCH_CONTROLLER_CIDR"),
     ],

@@ -10,7 +10,7 @@ START = Start(anchor=Clocks(wall_ns=0, monotonic_ns=0))
 MEASURED = Progress(phase="measured", requests=1, elapsed_s=1.0)
 
 
-def deadline(**load) -> Deadline:
+def deadline(*, calls: int = 1, **load) -> Deadline:
     warmup = Warmup(at_most_s=10.0)
     ask = Ask(
         protocol="tcp",
@@ -20,8 +20,16 @@ def deadline(**load) -> Deadline:
         load=Load(**load),
         warmup=warmup,
         timeout_s=5.0,
+        calls=calls,
     )
     return Deadline(ask=ask, ready_s=90.0)
+
+
+def test_a_task_may_take_the_time_out_of_each_of_its_calls():
+    task = deadline(calls=3, duration_s=10.0)
+    task.heard(START, 0.0)
+    assert task.next_line_s == 3 * 5.0 + 30.0
+    assert task.at_most_s == 10.0 + 10.0 + 2 * 3 * 5.0 + 30.0
 
 
 def test_the_first_line_may_take_as_long_as_the_slowest_start_and_a_request_together():

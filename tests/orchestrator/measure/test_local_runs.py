@@ -313,7 +313,7 @@ def test_a_plan_whose_file_has_changed_is_refused(folder, orch):
 def test_a_responder_that_stops_amid_a_trial_fails_that_trial_and_the_others_go_on(folder, monkeypatch, number, kind):
     """The signal goes to a real responder, as soon as its requester has told that it is measuring."""
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("orchestrator.measure.trial.STATS_S", 1.0)
+    monkeypatch.setattr("orchestrator.measure.target.STATS_S", 1.0)
     planned = plan("tcp", repeats=2)
     cell = replace(planned.cells[0], load=Load(duration_s=2.5), timeout_s=1.0)
     told = Ending(folder, number)

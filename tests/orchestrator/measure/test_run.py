@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 from orchestrator import errors
-from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.plan import External, Plan
 from orchestrator.hosts.base import HostLost
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.run import Result, Run
@@ -89,6 +90,43 @@ def test_a_run_goes_from_provisioning_to_teardown_with_floors_around_each_block(
     assert (result.is_complete, result.trials, result.failed_trials) == (True, 2, 0)
     assert result.error() is None
     assert lab.host.left_behind == []
+
+
+THERE = External(given="there", host="198.18.0.9", port=4712)
+
+
+def given(*protocols: str, number: int = 1) -> Plan:
+    """A plan whose first stacks are answered by what runs already."""
+    planned = plan(*protocols, repeats=2)
+    stacks = [replace(stack, external=THERE) for stack in planned.stacks[:number]]
+    return replace(planned, stacks=(*stacks, *planned.stacks[number:]))
+
+
+def test_of_a_run_against_what_runs_already_only_requesters_and_pings_are_started(lab):
+    result = lab.run(given("tcp"))
+    ping, trial = ["start ping", "end ping"], ["start requester", "end requester"]
+    assert lab.diary == ["provision", "deploy", *trial, *ping, *2 * [*ping, *trial, *ping], "teardown"]
+    assert result.error() is None
+    pinged = [json.loads(p.received[0])["address"] for p in lab.host.processes if p.role == "ping"]
+    asked = [p.trial["target"] for p in lab.host.processes if p.role == "requester"]
+    assert set(pinged) == {"198.18.0.9"}
+    assert {(target["host"], target["port"], target["identity"]) for target in asked} == {("198.18.0.9", 4712, None)}
+    assert lab.told.lines[1].startswith("tcp: about ")
+    assert "requests go to there:4712 (198.18.0.9), which runs already" in lab.told.lines[1]
+
+
+def test_beside_what_runs_already_floors_stand_for_our_own_alone(lab):
+    lab.run(given("rest", "grpc"))
+    cells = {cell for baseline in lab.runs.manifest().baselines for cell in baseline.cells}
+    assert cells == {"grpc__echo__local"}
+
+
+def test_where_nobody_answers_a_ping_to_what_runs_already_the_run_says_what_is_left_and_goes_on(lab):
+    lab.host.ping = script({"type": "failed", "kind": "unavailable", "message": "no echo"})
+    result = lab.run(given("tcp"))
+    assert (result.is_complete, result.failed_trials) == (True, 0)
+    (told,) = [text for text in lab.told.warnings if "ping" in text]
+    assert "198.18.0.9: no echo; the floor is what TCP itself says of its connections" in told
 
 
 def test_samples_become_one_tidy_table_and_staging_goes(lab):

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from orchestrator.errors import Interrupted
+from orchestrator.experiment.plan.plan import External
 from orchestrator.hosts.base import HostLost, Pair
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.trial import Ask, Bench, Outcome
@@ -34,9 +36,9 @@ def host(tmp_path: Path) -> FakeHost:
     return FakeHost(folder=tmp_path / "host", time=FakeTime(), diary=[])
 
 
-def make(host: FakeHost, *, requesters: int = 1, lead_s: float | None = None) -> Outcome:
+def make(host: FakeHost, *, ask: Ask = ASK, requesters: int = 1, lead_s: float | None = None) -> Outcome:
     bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None)
-    return bench.make(ASK, Pair((host,) * requesters, host), "t0", start_lead_s=lead_s)
+    return bench.make(ask, Pair((host,) * requesters, host), "t0", start_lead_s=lead_s)
 
 
 def test_a_trial_starts_both_ends_afresh_and_ends_both(host):
@@ -50,7 +52,36 @@ def test_a_trial_starts_both_ends_afresh_and_ends_both(host):
 def test_the_requester_is_told_where_the_responder_stands_and_who_it_is(host):
     make(host)
     responder, requester = host.processes
-    assert requester.trial["target"] == {"host": "198.18.0.1", "port": 4711, "identity": responder.serve["identity"]}
+    told = {"host": "198.18.0.1", "port": 4711, "identity": responder.serve["identity"], "anonymous": False}
+    assert requester.trial["target"] == told
+
+
+@pytest.mark.parametrize("is_anonymous", [False, True])
+def test_a_responder_that_runs_already_is_asked_and_neither_started_nor_ended(host, is_anonymous):
+    external = External(given="there", host="198.18.0.9", port=4712, is_anonymous=is_anonymous)
+    outcome = make(host, ask=replace(ASK, external=external))
+    assert outcome.failure is None
+    assert host.diary == ["start requester", "end requester"]
+    (requester,) = host.processes
+    told = {"host": "198.18.0.9", "port": 4712, "identity": None, "anonymous": is_anonymous}
+    assert requester.trial["target"] == told
+    assert (outcome.ready, outcome.stats_before, outcome.stats) == (None, None, None)
+
+
+def test_a_failure_beside_a_responder_that_runs_already_is_told_as_the_requester_saw_it(host):
+    host.requester = lambda number: script({"type": "failed", "kind": "refused", "message": "no server"})
+    failure = make(host, ask=replace(ASK, external=External(given="there", host="198.18.0.9", port=4712))).failure
+    assert failure is not None
+    assert (failure.stage, failure.kind, failure.message) == ("check", "refused", "the requester gave up: no server")
+    assert "responder" not in failure.last_words
+    assert host.left_behind == []
+
+
+def test_a_trial_that_asks_nobody_has_a_requester_alone(host):
+    outcome = make(host, ask=replace(ASK, kind="codec"))
+    assert outcome.failure is None
+    assert host.diary == ["start requester", "end requester"]
+    assert host.processes[0].trial["target"] is None
 
 
 def test_overhead_is_what_was_neither_warm_up_nor_measuring(host):

@@ -14,11 +14,11 @@ AUDITS = sorted((Path(__file__).parents[3] / "experiments" / "audits").glob("*.y
 
 
 @pytest.mark.parametrize("path", AUDITS, ids=lambda p: p.stem)
-def test_every_finding_and_every_row_is_on_the_page(path: Path) -> None:
+def test_every_assessment_and_every_row_is_on_the_page(path: Path) -> None:
     file = read(path)
     result = examine(file)
     page = render_audit_page(file, result)
-    assert page.count('<div class="result">') == len(result.findings)
+    assert page.count('<div class="result">') == len(result.assessments)
     assert all(f'<th scope="row">{row.name}</th>' in page for row in file.results)
     assert "http://" not in page
     assert "https://" not in page

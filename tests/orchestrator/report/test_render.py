@@ -402,7 +402,7 @@ def test_a_run_with_little_in_it_still_makes_a_page(stacks):
 
     assert "No verdict" in document.text
     assert "interrupted" in document.text
-    assert "No checks were made" in document.text
+    assert "No checks were run" in document.text
     assert document.figures() == {}
 
 

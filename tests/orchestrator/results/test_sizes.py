@@ -19,6 +19,7 @@ from orchestrator.results.folder import RunFolder
 from orchestrator.results.verification import verify
 from tests.support.folders import PLAN, finished, killed, samples
 from tests.support.hosts import rows as rows_of_record
+from tests.support.runs import a_plan, a_run
 
 VAST = 1 << 42
 
@@ -91,6 +92,15 @@ def test_the_most_rows_are_what_the_plan_lets_a_requester_ask():
     assert sizes._rows_of(replace(cell, load=open_loop, warmup=warmup)) == 3_054
     endless = replace(load, requests=None, duration_s=604_800.0)
     assert sizes._rows_of(replace(cell, load=endless, warmup=warmup)) == (sizes.RECORD - 512) // 112
+
+
+def test_a_task_has_a_row_for_itself_and_one_for_each_call():
+    plan = a_plan(task=3)
+    (call, *_), (task, *_) = a_plan().cells, plan.cells
+    assert sizes._rows_of(task) == 4 * sizes._rows_of(call)
+    trial = a_run(plan).stored.trials[0]
+    (path,) = (part.samples for part in trial.requesters)
+    assert sizes.held(plan, [trial], [])[path] == sizes.Held(most_rows=4 * 1050 + 4, kind="task", parts=3)
 
 
 def test_a_trial_has_no_more_rows_than_its_requester_says_that_it_made(root):

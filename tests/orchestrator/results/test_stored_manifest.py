@@ -44,7 +44,7 @@ def test_the_same_data_in_other_bytes_is_not_as_it_was_written(root, change, rea
     assert path.read_text() != text
     with pytest.raises(
         InvalidMeasurement,
-        match=r"manifest\.json: not as it was written: (the same data in other bytes|the key 'run_id' stands there twice)",
+        match=r"manifest\.json: not as it was written: (the same data in other bytes|the key 'run_id' occurs twice)",
     ):
         read(RunFolder.open(path.parent, root=root))
 

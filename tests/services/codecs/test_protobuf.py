@@ -84,6 +84,10 @@ class Counted:
         chosen: str | None = self._message.WhichOneof(name)
         return chosen
 
+    def HasField(self, name: str) -> bool:  # noqa: N802 - protobuf's name
+        is_set: bool = self._message.HasField(name)
+        return is_set
+
     def __getattr__(self, name: str) -> Any:
         self._reads[(id(self), name)] += 1
         return self._counted(getattr(self._message, name))

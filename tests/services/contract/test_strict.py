@@ -173,7 +173,7 @@ def test_what_is_wrong_is_one_sentence_with_the_key(change: dict[str, Any], word
         ("[]", "one JSON object"),
         ('{"a": NaN}', "NaN is not a number of JSON"),
         ('{"a": -Infinity}', "-Infinity is not a number"),
-        ('{"a": 1, "a": 2}', "the key 'a' stands there twice"),
+        ('{"a": 1, "a": 2}', "the key 'a' occurs twice"),
         ("[" * 100_000, "nested too deeply"),
         ("{", "Expecting"),
     ],

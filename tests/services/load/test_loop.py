@@ -355,6 +355,8 @@ class _Crowd:
 
 
 class _CrowdedConnection:
+    body = None
+
     def __init__(self, crowd: _Crowd) -> None:
         self.crowd = crowd
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,155 +10,11 @@ from typing import Any
 import pytest
 
 from services.python.contract.lines import STATUSES, Load
-from services.python.load.async_load import AwaitingLoops
 from services.python.load.client import CallFailed
-from services.python.load.loop import Loops, Work
 from services.python.load.phases import MEASURED, NS, WARM_UP, Phase, measured
-from services.python.load.record import Record, Row, read_record
-from services.python.load.recorder import MOST_FAILURES_IN_A_ROW, GaveUp, Recorder
-from services.python.load.sync_load import BlockingLoops
-from services.python.probes.clock import Clock
+from services.python.load.recorder import MOST_FAILURES_IN_A_ROW, GaveUp
 from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
-
-CONCURRENCY = 4
-RIGHT = {"right": True}
-OK, WRONG = (STATUSES.index(name) for name in ("ok", "wrong-reply"))
-
-
-class Watched:
-    """A responder of two styles whose replies are watched: who looks at one while another request is under way."""
-
-    def __init__(self, wrong: frozenset[int] = frozenset()) -> None:
-        self.wrong = wrong
-        self.under_way = 0
-        self.most_under_way = 0
-        self.looks: list[tuple[str, int]] = []
-        self.lock = threading.Lock()
-
-    def begin(self) -> None:
-        with self.lock:
-            self.under_way += 1
-            self.most_under_way = max(self.most_under_way, self.under_way)
-
-    def end(self) -> None:
-        with self.lock:
-            self.under_way -= 1
-
-    def look(self, what: str) -> None:
-        self.looks.append((what, self.under_way))
-
-    def reply_to(self, request: Any) -> Any:
-        return {"wrong": 1} if request["sequence"] in self.wrong else dict(RIGHT)
-
-    def verify(self, _request: Any, reply: Any) -> str | None:
-        self.look("verify")
-        return None if reply == RIGHT else f"came back as {reply}"
-
-
-class _Reading:
-    def __init__(self, watched: Watched) -> None:
-        self.watched = watched
-
-    def value(self, reply: Any) -> Any:
-        self.watched.look("value")
-        return reply
-
-    def sizes(self, request: Any, reply: Any) -> tuple[int, int]:
-        self.watched.look("sizes")
-        return 10, 20
-
-
-class _Awaited(_Reading):
-    async def call(self, request: Any) -> Any:
-        self.watched.begin()
-        await asyncio.sleep(0)
-        self.watched.end()
-        return self.watched.reply_to(request)
-
-    async def close(self) -> None:
-        return None
-
-
-class _Blocked(_Reading):
-    def call(self, request: Any) -> Any:
-        self.watched.begin()
-        time.sleep(0.001)
-        self.watched.end()
-        return self.watched.reply_to(request)
-
-    def close(self) -> None:
-        return None
-
-
-class _Dialer:
-    def __init__(self, watched: Watched, style: str) -> None:
-        self.watched, self.style = watched, style
-
-    def dial(self) -> Any:
-        if self.style == "blocking":
-            return _Blocked(self.watched)
-
-        async def opened() -> _Awaited:
-            return _Awaited(self.watched)
-
-        return opened()
-
-
-class Trial:
-    """A phase of the real loops, recorder and record with so many in flight."""
-
-    def __init__(self, folder: Path, style: str, verify: Any, dialer: Any, clock: Clock, **recorder: Any) -> None:
-        self.style, self.dialer, self.clock = style, dialer, clock
-        self.progress: list[dict[str, Any]] = []
-        self.path = folder / "record"
-        self.record = Record(self.path, 10)
-        self.recorder = Recorder(
-            self.record, verify, timeout_s=30, progress=self.progress.append, in_flight=CONCURRENCY, **recorder
-        )
-        self.event_loop = asyncio.new_event_loop()
-
-    def run(self, requests: int, policy: Any = "reuse", *, constant: bool = False, phase: int = MEASURED) -> None:
-        """The phase without `settle`."""
-        shared = {"sequence": 0}
-        work = Work(
-            make=lambda sequence, _wall: shared if constant else {"sequence": sequence},
-            recorder=self.recorder,
-            clock=self.clock,
-            policy=policy,
-            concurrency=CONCURRENCY,
-            before_close=lambda: None,
-        )
-        loops: Loops
-        if self.style == "blocking":
-            loops = BlockingLoops(self.dialer, work)
-        else:
-            loops = AwaitingLoops(self.event_loop, self.dialer, work)
-        loops.open()
-        begin_ns = self.clock.monotonic_ns()
-        begun = Phase(
-            number=phase,
-            begin_ns=begin_ns,
-            first_sequence=1,
-            extent=measured(Load(requests=requests)),
-            most=requests,
-        )
-        self.recorder.begin(begun)
-        try:
-            loops.closed_loop(begun)
-        finally:
-            loops.close()
-
-    def rows(self) -> list[Row]:
-        return list(read_record(self.path))[: self.record.rows]
-
-    def close(self) -> None:
-        self.record.close()
-        self.event_loop.close()
-
-
-def _standing_clock() -> Clock:
-    """No second passes, so no progress line is due."""
-    return ScriptedClock().clock()
+from tests.support.watched import CONCURRENCY, OK, RIGHT, WRONG, Reading, Trial, Watched, WatchedDialer, standing_clock
 
 
 @pytest.fixture(params=["blocking", "awaiting"])
@@ -172,7 +25,7 @@ def style(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def watched_trial(tmp_path: Path, style: str) -> Iterator[tuple[Watched, Trial]]:
     watched = Watched(wrong=frozenset({7, 40}))
-    trial = Trial(tmp_path, style, watched.verify, _Dialer(watched, style), _standing_clock())
+    trial = Trial(tmp_path, style, watched.verify, WatchedDialer(watched, style), standing_clock())
     yield watched, trial
     trial.close()
 
@@ -191,9 +44,9 @@ def test_no_reply_is_looked_at_while_another_request_is_in_flight(
 
 def test_connections_that_carried_kept_replies_are_let_go(tmp_path: Path, style: str) -> None:
     """A client's handle may take more memory than the replies that are counted."""
-    opened: weakref.WeakSet[_Reading] = weakref.WeakSet()
+    opened: weakref.WeakSet[Reading] = weakref.WeakSet()
 
-    class Dialer(_Dialer):
+    class Dialer(WatchedDialer):
         def dial(self) -> Any:
             given = super().dial()
             if self.style == "blocking":
@@ -208,7 +61,7 @@ def test_connections_that_carried_kept_replies_are_let_go(tmp_path: Path, style:
             return noted()
 
     watched = Watched()
-    trial = Trial(tmp_path, style, watched.verify, Dialer(watched, style), _standing_clock())
+    trial = Trial(tmp_path, style, watched.verify, Dialer(watched, style), standing_clock())
     trial.run(100, "per-request")
     assert watched.looks == []
     assert len(opened) <= CONCURRENCY + 1
@@ -240,7 +93,7 @@ def test_a_reply_that_cannot_be_read_is_an_error_of_its_own_kind(tmp_path: Path)
         raise CallFailed("undecodable", "no fields")
 
     watched = Watched()
-    trial = Trial(tmp_path, "awaiting", unreadable, _Dialer(watched, "awaiting"), _standing_clock())
+    trial = Trial(tmp_path, "awaiting", unreadable, WatchedDialer(watched, "awaiting"), standing_clock())
     trial.run(3)
     trial.recorder.settle()
     assert {STATUSES[row.status] for row in trial.rows()} == {"undecodable"}
@@ -249,7 +102,7 @@ def test_a_reply_that_cannot_be_read_is_an_error_of_its_own_kind(tmp_path: Path)
 
 def test_a_phase_of_wrong_replies_ends_the_trial_and_keeps_its_rows(tmp_path: Path, style: str) -> None:
     watched = Watched(wrong=frozenset(range(11, 200)))
-    trial = Trial(tmp_path, style, watched.verify, _Dialer(watched, style), _standing_clock())
+    trial = Trial(tmp_path, style, watched.verify, WatchedDialer(watched, style), standing_clock())
     trial.run(10 + MOST_FAILURES_IN_A_ROW + 5)
     with pytest.raises(GaveUp, match="50 or more replies in a row were wrong") as caught:
         trial.recorder.settle()
@@ -278,11 +131,11 @@ def test_wrong_replies_are_found_out_although_failures_come_when_a_progress_line
     """A failure that is entered when a second is over does not take the look at the next reply away."""
     watched = Watched(wrong=frozenset(range(1, 10**6)))
     clock = ScriptedClock()
-    trial = Trial(tmp_path, "awaiting", watched.verify, _Dialer(watched, "awaiting"), clock.clock())
+    trial = Trial(tmp_path, "awaiting", watched.verify, WatchedDialer(watched, "awaiting"), clock.clock())
     recorder = trial.recorder
     phase = Phase(number=MEASURED, begin_ns=clock.now_ns, first_sequence=1, extent=measured(Load(requests=9)), most=9)
     recorder.begin(phase)
-    reading = _Reading(watched)
+    reading = Reading(watched)
 
     def ask_for_a_minute() -> None:
         for number in range(1, 2 * 60):
@@ -302,7 +155,7 @@ def test_wrong_replies_are_found_out_although_failures_come_when_a_progress_line
 def test_replies_of_the_warm_up_are_verified_at_once(tmp_path: Path, style: str) -> None:
     """To verify them afterwards would leave connections idle before the measured phase."""
     watched = Watched()
-    trial = Trial(tmp_path, style, watched.verify, _Dialer(watched, style), _standing_clock())
+    trial = Trial(tmp_path, style, watched.verify, WatchedDialer(watched, style), standing_clock())
     trial.run(100, phase=WARM_UP)
     looks = len(watched.looks)
     trial.recorder.settle()

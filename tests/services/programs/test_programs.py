@@ -331,7 +331,7 @@ def test_the_ready_line_names_the_implementation_and_its_versions():
         ({"host": "198.51.100.7"}, "cannot listen on 198.51.100.7:0"),
         ({"knobs": {"workers": "4"}}, "tcp cannot do workers: 4: it has no such knob"),
         ({"knobs": {"workers": 4}}, "knobs.workers must be text, not 4"),
-        ({"resources": {"store": "db:5432"}}, "tcp/threads does not support resources: store"),
+        ({"resources": {"store": "db:5432"}}, "tcp/threads: resources that no operation asked here takes: store"),
         ({"tls": Tls(certificate="c.pem", key="k.pem")}, "tcp/threads does not support tls"),
     ],
 )

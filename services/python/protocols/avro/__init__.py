@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import Protocol
+from services.python.contract.offers import AS_IT_IS, Client, Protocol
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
@@ -11,10 +11,20 @@ PROTOCOL = Protocol(
     name="avro",
     title="Avro",
     summary="Avro messages (fastavro) as HTTP/1.1 bodies, their schemas known to both ends",
-    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=frozenset({"timestamp", "add", "echo", "image"}),
     responders=responders("avro", bare("Avro"), "fastavro"),
-    clients=clients("services.python.protocols.avro.requester", "fastavro"),
+    clients=(
+        *clients("services.python.protocols.avro.requester", "fastavro"),
+        Client(
+            name="fastavro",
+            module="services.python.protocols.avro.codec",
+            style="sync",
+            kind="codec",
+            packages=("fastavro",),
+        ),
+    ),
     knobs=gzipped.KNOBS,
+    without_knobs=AS_IT_IS,
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import Protocol
+from services.python.contract.offers import ANY, AS_IT_IS, Client, Protocol
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
@@ -11,10 +11,16 @@ PROTOCOL = Protocol(
     name="cbor",
     title="CBOR",
     summary="CBOR maps (cbor2) as HTTP/1.1 bodies; bytes and pictures as byte strings",
-    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=ANY,
     responders=responders("cbor", bare("CBOR"), "cbor2"),
-    clients=clients("services.python.protocols.cbor.requester", "cbor2"),
+    clients=(
+        *clients("services.python.protocols.cbor.requester", "cbor2"),
+        Client(
+            name="cbor2", module="services.python.protocols.cbor.codec", style="sync", kind="codec", packages=("cbor2",)
+        ),
+    ),
     knobs=gzipped.KNOBS,
+    without_knobs=AS_IT_IS,
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={"CBOR": "cbor2, compiled; maps of named fields, no schema"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import Parts, Protocol, Responder
+from services.python.contract.offers import AS_IT_IS, Client, Parts, Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
 
@@ -23,7 +23,7 @@ PROTOCOL = Protocol(
     name="graphql",
     title="GraphQL",
     summary="GraphQL queries with variables over HTTP/1.1, the query's text sent every time; bytes as base64",
-    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=frozenset({"timestamp", "add", "echo", "image"}),
     responders=(
         Responder(
             name="strawberry",
@@ -42,8 +42,18 @@ PROTOCOL = Protocol(
             settings={**SETTINGS, "query": "Strawberry's ParserCache and ValidationCache, 128 entries each"},
         ),
     ),
-    clients=clients("services.python.protocols.graphql.requester"),
+    clients=(
+        *clients("services.python.protocols.graphql.requester"),
+        Client(
+            name="stdlib",
+            module="services.python.protocols.graphql.codec",
+            style="sync",
+            kind="codec",
+            settings={"query": "neither parsed nor executed: coded as JSON, as the response is"},
+        ),
+    ),
     knobs=gzipped.KNOBS,
+    without_knobs=AS_IT_IS,
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={

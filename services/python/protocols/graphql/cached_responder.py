@@ -6,7 +6,7 @@ import strawberry
 from strawberry.extensions import ParserCache, ValidationCache
 
 from services.python.protocols.graphql.responder import application
-from services.python.protocols.graphql.schema import Query
+from services.python.protocols.graphql.schema import query
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
 from services.python.transports.http.asgi import serve_asgi
@@ -22,4 +22,4 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
 def cached_schema() -> strawberry.Schema:
     """The schema with both caches."""
     extensions = [lambda: ParserCache(maxsize=_ENTRIES), lambda: ValidationCache(maxsize=_ENTRIES)]
-    return strawberry.Schema(query=Query, extensions=extensions)
+    return strawberry.Schema(query=query(), extensions=extensions)

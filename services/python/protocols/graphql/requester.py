@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from services.python.codecs.base import expect_mapping, message_of
+from services.python.codecs.base import expect_mapping, message_of, path_of
 from services.python.codecs.json import JSON, json_bytes
+from services.python.contract.messages import capitals
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialer, CallFailed, CallSpec, Dialer, Reply, Request
 from services.python.transports.http.clients import dial_with
@@ -28,10 +29,12 @@ def _with_text(request: Request) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Query:
-    """A query's text, how its variables are made, how its field is read (timed), and named as the operation has it."""
+    """A query's text, how its variables are made, how its field is read (timed), and named as the operation has it.
+
+    In the text `@` stands for the query's name and `$$` for its field, which are the operation's.
+    """
 
     text: str
-    field: str
     variables: Callable[[Request], Mapping[str, Any]] = _as_it_is
     read: Callable[[Any], Any] = _as_it_is
     value: Callable[[Any], Reply] = _as_it_is
@@ -39,14 +42,12 @@ class _Query:
 
 _QUERIES: Mapping[str, _Query] = {
     "identity": _Query(
-        text="query Identity { identity }",
-        field="identity",
+        text="query @ { $$ }",
         value=lambda identity: {"identity": identity},
     ),
     "timestamp": _Query(
-        text="query Timestamp($request_timestamp: String!) { timestamp(requestTimestamp: $request_timestamp) "
+        text="query @($request_timestamp: String!) { $$(requestTimestamp: $request_timestamp) "
         "{ requestTimestamp responseTimestamp } }",
-        field="timestamp",
         read=expect_mapping,
         value=lambda stamps: {
             "request_timestamp": stamps.get("requestTimestamp"),
@@ -54,32 +55,26 @@ _QUERIES: Mapping[str, _Query] = {
         },
     ),
     "add": _Query(
-        text="query Add($a: Int!, $b: Int!) { add(a: $a, b: $b) }",
-        field="add",
+        text="query @($a: Int!, $b: Int!) { $$(a: $a, b: $b) }",
         value=lambda total: {"sum": total},
     ),
     "echo/data": _Query(
-        text="query EchoData($data: Base64!) { echoData(data: $data) }",
-        field="echoData",
+        text="query @($data: Base64!) { $$(data: $data) }",
         variables=_with_text,
         read=lambda text: base64.b64decode(text, validate=True),
         value=lambda data: {"data": data},
     ),
     "echo/records": _Query(
-        text="query EchoRecords($records: [RecordInput!]!) "
-        "{ echoRecords(records: $records) { id name value active tags } }",
-        field="echoRecords",
+        text="query @($records: [RecordInput!]!) { $$(records: $records) { id name value active tags } }",
         value=lambda records: {"records": records},
     ),
     "echo/document": _Query(
-        text="query EchoDocument($document: JSON) { echoDocument(document: $document) }",
-        field="echoDocument",
+        text="query @($document: JSON) { $$(document: $document) }",
         value=lambda document: {"document": document},
     ),
     "image": _Query(
-        text="query Image($data: Base64!, $full_decode: Boolean!) "
-        "{ image(data: $data, fullDecode: $full_decode) { width height } }",
-        field="image",
+        text="query @($data: Base64!, $full_decode: Boolean!) "
+        "{ $$(data: $data, fullDecode: $full_decode) { width height } }",
         variables=_with_text,
         read=expect_mapping,
     ),
@@ -91,18 +86,25 @@ def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
     return dial_with(client, route(call.operation, call.example), call)
 
 
+def field_of(operation: str, example: Request) -> str:
+    """The field of the query that is the operation, for requests shaped as the example."""
+    name = capitals(path_of(operation, example).replace("/", "_"))
+    return name[0].lower() + name[1:]
+
+
 def route(operation: str, example: Request) -> Route:
     """The operation's query, for requests shaped as the example."""
-    query = _QUERIES[message_of(operation, example)]
+    query, field = _QUERIES[message_of(operation, example)], field_of(operation, example)
+    text = query.text.replace("@", field[0].upper() + field[1:]).replace("$$", field)
 
     def encode(request: Request) -> bytes:
-        return json_bytes({"query": query.text, "variables": query.variables(request)})
+        return json_bytes({"query": text, "variables": query.variables(request)})
 
     def decode(body: bytes) -> Any:
         reply = expect_mapping(json.loads(body))
         if reply.get("errors"):
             raise CallFailed("protocol", f"GraphQL errors: {json.dumps(reply['errors'])[:_SHOWN_CHARACTERS]}")
-        return query.read(reply["data"][query.field])
+        return query.read(reply["data"][field])
 
     return Route(
         path="/graphql",

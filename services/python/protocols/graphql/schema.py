@@ -9,14 +9,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import Any, TypedDict, TypeVar, cast
 
 import strawberry
 from strawberry.scalars import JSON, Base64
 
+from services.python.operations import OPERATIONS, message_named
 from services.python.serve.dispatcher import Dispatcher, Peer
-from services.python.transports.http.asgi import answer
 
 
 class Context(TypedDict):
@@ -67,52 +68,97 @@ class Size:
     height: int
 
 
-@strawberry.type(description="The operations.")
-class Query:
-    """The operations; each is handed to the dispatcher."""
+Resolver = Callable[..., Any]
+Field = tuple[str, str, Resolver]  # what follows the operation in its name, its description, what answers it
 
-    @strawberry.field(description="The nonce that the responder was started with.")
-    def identity(self, info: Info) -> str:
-        """See `serve.dispatcher`."""
-        return str(info.context["dispatcher"].answer("identity", {}, info.context["peer"])["identity"])
+Answered = TypeVar("Answered")
 
-    @strawberry.field(description="The request's stamp, and the responder's own.")
-    def timestamp(self, info: Info, request_timestamp: str) -> Timestamps:
-        """See `operations.timestamp`."""
+
+def _answered(
+    info: Info, operation: str, request: Mapping[str, Any], read: Callable[[dict[str, Any]], Answered]
+) -> Answered | Awaitable[Answered]:
+    """What `read` makes of the dispatcher's reply: at once, or to be awaited, which GraphQL's executor does."""
+    reply = info.context["dispatcher"].answer_async(operation, request, info.context["peer"])
+    return read(reply) if isinstance(reply, dict) else _later(reply, read)
+
+
+async def _later(reply: Awaitable[dict[str, Any]], read: Callable[[dict[str, Any]], Answered]) -> Answered:
+    return read(await reply)
+
+
+def _identity(operation: str) -> Iterator[Field]:
+    def resolve(info: Info) -> str:
+        return cast(str, _answered(info, operation, {}, lambda reply: str(reply["identity"])))
+
+    yield "", "The nonce that the responder was started with.", resolve
+
+
+def _timestamp(operation: str) -> Iterator[Field]:
+    def resolve(info: Info, request_timestamp: str) -> Timestamps:
         request = {"request_timestamp": request_timestamp}
-        return Timestamps(**info.context["dispatcher"].answer("timestamp", request, info.context["peer"]))
+        return cast(Timestamps, _answered(info, operation, request, lambda reply: Timestamps(**reply)))
 
-    @strawberry.field(description="The sum of two 32-bit integers.")
-    def add(self, info: Info, a: int, b: int) -> int:
-        """See `operations.add`."""
-        return int(info.context["dispatcher"].answer("add", {"a": a, "b": b}, info.context["peer"])["sum"])
+    yield "", "The request's stamp, and the responder's own.", resolve
 
-    @strawberry.field(description="Bytes, sent back as they came.")
-    def echo_data(self, info: Info, data: Base64) -> Base64:
-        """See `operations.echo`."""
-        return Base64(info.context["dispatcher"].answer("echo", {"data": data}, info.context["peer"])["data"])
 
-    @strawberry.field(description="Records, sent back as they came.")
-    def echo_records(self, info: Info, records: list[RecordInput]) -> list[Record]:
-        """See `operations.echo`."""
-        reply = info.context["dispatcher"].answer("echo", {"records": records}, info.context["peer"])
-        return cast(list[Record], reply["records"])
+def _add(operation: str) -> Iterator[Field]:
+    def resolve(info: Info, a: int, b: int) -> int:
+        return cast(int, _answered(info, operation, {"a": a, "b": b}, lambda reply: int(reply["sum"])))
 
-    @strawberry.field(description="Any JSON value, sent back as it came.")
-    def echo_document(self, info: Info, document: JSON | None = None) -> JSON | None:
-        """See `operations.echo`."""
-        reply = info.context["dispatcher"].answer("echo", {"document": document}, info.context["peer"])
-        return cast("JSON | None", reply["document"])
+    yield "", "The sum of two 32-bit integers.", resolve
 
-    @strawberry.field(description="The size of a picture; full_decode decodes every pixel, not only the header.")
-    async def image(self, info: Info, data: Base64, full_decode: bool) -> Size:
-        """See `operations.image`."""
+
+def _echo(operation: str) -> Iterator[Field]:
+    def data(info: Info, data: Base64) -> Base64:
+        return cast(Base64, _answered(info, operation, {"data": data}, lambda reply: Base64(reply["data"])))
+
+    def records(info: Info, records: list[RecordInput]) -> list[Record]:
+        return cast(list[Record], _answered(info, operation, {"records": records}, lambda reply: reply["records"]))
+
+    def document(info: Info, document: JSON | None = None) -> JSON | None:
+        answered = _answered(info, operation, {"document": document}, lambda reply: reply["document"])
+        return cast("JSON | None", answered)
+
+    yield "_data", "Bytes, sent back as they came.", data
+    yield "_records", "Records, sent back as they came.", records
+    yield "_document", "Any JSON value, sent back as it came.", document
+
+
+def _image(operation: str) -> Iterator[Field]:
+    def resolve(info: Info, data: Base64, full_decode: bool) -> Size:
         request = {"data": data, "full_decode": full_decode}
-        return Size(**await answer(info.context["dispatcher"], "image", request, info.context["peer"]))
+        return cast(Size, _answered(info, operation, request, lambda reply: Size(**reply)))
+
+    yield "", "The size of a picture; full_decode decodes every pixel, not only the header.", resolve
 
 
-schema = strawberry.Schema(query=Query)
+_FIELDS: Mapping[str, Callable[[str], Iterator[Field]]] = {
+    "identity": _identity,
+    "timestamp": _timestamp,
+    "add": _add,
+    "echo": _echo,
+    "image": _image,
+}
+
+
+def query(operations: Iterable[str] = ("identity", *OPERATIONS)) -> type:
+    """The type with a field for each form of these operations' messages, where it is a message of this schema."""
+    found: dict[str, Any] = {}
+    for operation in operations:
+        message = message_named(operation).name
+        for suffix, description, resolver in _FIELDS[message](operation) if message in _FIELDS else ():
+            told = description if operation == message else f"The operation {operation}, asked as {message} is."
+            found[f"{operation}{suffix}"] = strawberry.field(resolver, description=told)
+    return strawberry.type(type("Query", (), found), description="The operations.")
+
+
+def contract() -> strawberry.Schema:
+    """The schema of the messages: each with the operation of its own name."""
+    return strawberry.Schema(query=query(_FIELDS))
+
+
+schema = strawberry.Schema(query=query())
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(schema.as_str() + "\n", encoding="utf-8")
+    Path(sys.argv[1]).write_text(contract().as_str() + "\n", encoding="utf-8")

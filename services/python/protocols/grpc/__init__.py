@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from services.python.codecs import gzipped
 from services.python.contract.limits import MAX_MESSAGE_BYTES
-from services.python.contract.offers import Client, Parts, Protocol, Responder
+from services.python.contract.offers import AS_MESSAGES, Client, Parts, Protocol, Responder
 
 _PARTS = Parts(codec="Protocol Buffers", transport="gRPC", server="grpcio threads", framework="grpcio")
 _PACKAGES = ("grpcio", "protobuf")
@@ -14,14 +14,15 @@ _AIO_SETTINGS = {"event loop": "uvloop; gRPC's own poller thread wakes it"}
 _SERVER_SETTINGS = {"threads": "at most 32", "SO_REUSEPORT": "off"}
 _TO_A_THREAD = "hands every request to a thread of a pool"
 _FROM_THE_POLLER = "is woken by gRPC's own poller thread"
-_NO_STREAMS = {"events": "it blocks a thread; streams are read by awaiting clients"}
+_NO_STREAMS = {"stream": "it blocks a thread; streams are read by awaiting clients"}
 _UNREAD = "stops the clock before any field of the reply is read"
 
 PROTOCOL = Protocol(
     name="grpc",
     title="gRPC",
     summary="Remote procedure calls with Protocol Buffers over HTTP/2, by grpcio",
-    operations=frozenset({"timestamp", "add", "echo", "image", "events"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "events"}),
+    streams="also",
     responders=(
         Responder(
             name="grpcio",
@@ -80,11 +81,11 @@ PROTOCOL = Protocol(
             adds=_FROM_THE_POLLER,
             omits=_UNREAD,
             packages=(*_PACKAGES, "uvloop"),
-            refuses={"events": "every field of an event is read; use grpc-aio"},
+            refuses={"stream": "every field of an event is read; use grpc-aio"},
             settings=_AIO_SETTINGS,
         ),
     ),
-    knobs=gzipped.KNOBS,
+    knobs={**gzipped.KNOBS, **AS_MESSAGES},
     sequential="grpcio",
     concurrent="grpc-aio",
     # The client waits for the server's SETTINGS frame before its first call. The server sends that frame as soon as it
@@ -100,6 +101,7 @@ PROTOCOL = Protocol(
         "subchannels": "of each channel's own, so that a new channel is a new TCP connection",
         "TCP_NODELAY": "on (gRPC always sets it)",
         "TLS": "off",
-        "document": "google.protobuf.Value, whose numbers are doubles",
+        "document": "a message made from its shape (protos/documents.md)",
+        "document: value": "google.protobuf.Value, whose numbers are doubles",
     },
 )

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from types import SimpleNamespace
+from functools import partial
 from typing import Any
 
 import grpc
 import grpc.aio
 import uvloop
 
-from services.python.codecs.protobuf import METHODS, STREAMS, Method
-from services.python.generated import orch_pb2_grpc
+from services.python.codecs.protobuf import Method
+from services.python.codecs.typed import echo_of
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.responder import bind
+from services.python.protocols.grpc.service import add_methods
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import answer
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
@@ -27,11 +27,12 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
 
 async def _serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     server = grpc.aio.server(options=options.SERVER, compression=options.compression(dispatcher.knobs))
-    servicer = SimpleNamespace(
-        **{method.name: _handler(dispatcher, operation, method) for operation, method in METHODS.items()},
-        **{method.name: _stream_handler(dispatcher, operation, method) for operation, method in STREAMS.items()},
+    add_methods(
+        server,
+        partial(_handler, dispatcher),
+        partial(_stream_handler, dispatcher),
+        typed=echo_of(dispatcher.schema),
     )
-    orch_pb2_grpc.add_OrchServicer_to_server(servicer, server)
     actual_port = bind(server, host, port)
     await server.start()
     announce(actual_port)
@@ -43,9 +44,8 @@ def _handler(
 ) -> Callable[[Any, grpc.aio.ServicerContext[Any, Any]], Awaitable[Any]]:
     async def handle(message: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
         try:
-            return method.pack_reply(
-                await answer(dispatcher, operation, method.unpack_request(message), context.peer())
-            )
+            reply = dispatcher.answer_async(operation, method.unpack_request(message), context.peer())
+            return method.pack_reply(reply if isinstance(reply, dict) else await reply)
         except ValueError as error:
             return await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
 

@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 from services.python.codecs import gzipped
-from services.python.codecs import protobuf as messages
+from services.python.codecs.protobuf import Method
+from services.python.codecs.typed import method_of
 from services.python.contract.offers import Client
-from services.python.generated import orch_pb2_grpc
 from services.python.load.client import CallSpec, Reply, Request
-from services.python.protocols.grpc import options
+from services.python.protocols.grpc import options, service
 
 GrpcReply = tuple[Any, Any, Any]
 """What a client's `call` returns: the reply in plain values (of a parse-only client: its message), and what was noted of
@@ -29,7 +29,7 @@ class Calling:
     """
 
     channel: dict[str, Any]  # the keywords of `insecure_channel`
-    method: messages.Method
+    method: Method
     timeout_s: float
     read: Callable[[Any], Any]
     value: Callable[[Any], Reply]
@@ -39,7 +39,7 @@ class Calling:
 
 def calling(call: CallSpec, client: Client) -> Calling:
     """How this client makes the call; CallFailed when Protocol Buffers cannot carry the example request."""
-    method = messages.method_for(call.operation, call.example)
+    method = method_of(call.operation, call.example, call.schema)
     is_compressed = gzipped.is_asked_for(call.knobs)
     read, value = (_nothing, method.unpack_reply) if client.omits else (method.unpack_reply, _nothing)
     return Calling(
@@ -78,6 +78,7 @@ class MeasuredChannel:
         self._note = note
         self.sent: Any = 0
         self.received: Any = 0
+        self.body: bytes | None = None
 
     def unary_unary(self, path: str, request_serializer: Any, response_deserializer: Any, **keywords: Any) -> Any:
         """See `grpc.Channel.unary_unary`."""
@@ -99,6 +100,7 @@ class MeasuredChannel:
 
         def parse(data: bytes) -> Any:
             self.received = note(data)
+            self.body = data
             return response_deserializer(data)
 
         return make(path, request_serializer=serialise, response_deserializer=parse, **keywords)
@@ -116,7 +118,12 @@ class GrpcConnectionBase:
         self._size = calling.size
         self._channel = channel
         self._lengths = MeasuredChannel(channel, calling.note)
-        self._ask = getattr(orch_pb2_grpc.OrchStub(self._lengths), calling.method.name)
+        self._ask = service.stub(self._lengths, calling.method)
+
+    @property
+    def body(self) -> bytes | None:
+        """See `load.client.Connection.body`."""
+        return self._lengths.body
 
     def value(self, reply: GrpcReply) -> Reply:
         """The reply in plain values; a parse-only client's is read only now."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from types import SimpleNamespace
+from functools import partial
 from typing import Any
 
 import grpc
 
-from services.python.codecs.protobuf import METHODS, STREAMS, Method
-from services.python.generated import orch_pb2_grpc
+from services.python.codecs.protobuf import METHODS, Method
+from services.python.codecs.typed import echo_of, typed_echo
 from services.python.protocols.grpc import options
+from services.python.protocols.grpc.service import add_methods
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, CannotServe
 
@@ -25,19 +26,26 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
 
 
 def serve_methods(
-    methods: Mapping[str, Method], dispatcher: Dispatcher, host: str, port: int, announce: Announce
+    every: Mapping[str, Method],
+    dispatcher: Dispatcher,
+    host: str,
+    port: int,
+    announce: Announce,
+    typed: Callable[[bytes], Method] = typed_echo,
 ) -> None:
-    """See `serve`; `methods`, by operation, say how messages are read and made."""
+    """See `serve`; `every`, by the message's name, says how messages are read and made, and `typed` those of a schema."""
     server = grpc.server(
         ThreadPoolExecutor(max_workers=_THREADS),
         options=options.SERVER,
         compression=options.compression(dispatcher.knobs),
     )
-    servicer = SimpleNamespace(
-        **{method.name: _handler(dispatcher, operation, method) for operation, method in methods.items()},
-        **{method.name: _stream_handler(dispatcher, operation, method) for operation, method in STREAMS.items()},
+    add_methods(
+        server,
+        partial(_handler, dispatcher),
+        partial(_stream_handler, dispatcher),
+        every,
+        echo_of(dispatcher.schema, typed),
     )
-    orch_pb2_grpc.add_OrchServicer_to_server(servicer, server)
     actual_port = bind(server, host, port)
     server.start()
     announce(actual_port)

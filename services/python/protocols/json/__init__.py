@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import Protocol, Responder
+from services.python.contract.offers import ANY, AS_IT_IS, Client, Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
@@ -17,7 +17,7 @@ PROTOCOL = Protocol(
     name="json",
     title="JSON",
     summary="JSON objects as HTTP/1.1 bodies, as CBOR, Avro, MessagePack and Protocol Buffers are; bytes as base64",
-    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=ANY,
     responders=(
         *responders("json", _PARTS),
         Responder(
@@ -38,8 +38,20 @@ PROTOCOL = Protocol(
             settings=GUNICORN_SETTINGS,
         ),
     ),
-    clients=clients("services.python.protocols.json.requester"),
+    clients=(
+        *clients("services.python.protocols.json.requester"),
+        Client(name="stdlib", module="services.python.protocols.json.codec", style="sync", kind="codec"),
+        Client(
+            name="orjson",
+            module="services.python.protocols.json.orjson_codec",
+            style="sync",
+            kind="codec",
+            packages=("orjson",),
+            settings={"JSON": "orjson's, compact, UTF-8"},
+        ),
+    ),
     knobs=gzipped.KNOBS,
+    without_knobs=AS_IT_IS,
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={"JSON": "the standard library's, compact, UTF-8", "bytes": "base64 in a string: JSON has no binary type"},

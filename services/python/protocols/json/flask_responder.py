@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from flask import Flask, Response, request
 
-from services.python.codecs.base import MESSAGES
 from services.python.codecs.json import CODEC
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
@@ -19,19 +18,20 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
 def application(dispatcher: Dispatcher) -> Flask:
     """The Flask application; it is asked from many threads."""
     app = Flask(__name__)
-    coders = {message: (CODEC.request(message).read, CODEC.reply(message).write) for message in MESSAGES}
+    messages = {
+        path: (operation, CODEC.request(message).read, CODEC.reply(message).write)
+        for path, (operation, message) in CODEC.carried().items()
+    }
 
-    def handle(message: str) -> Response:
-        read, write = coders[message]
+    def handle(path: str) -> Response:
+        operation, read, write = messages[path]
         peer = (request.environ["REMOTE_ADDR"], request.environ["REMOTE_PORT"])
         try:
-            reply = dispatcher.answer(message.partition("/")[0], read(request.get_data(cache=False)), peer)
+            reply = dispatcher.answer(operation, read(request.get_data(cache=False)), peer)
         except (KeyError, ValueError) as error:
             return Response(f"{type(error).__name__}: {error}", 400, mimetype="text/plain")
         return Response(write(reply), mimetype=CODEC.media_type)
 
-    for message in MESSAGES:
-        app.add_url_rule(
-            f"/{message}", endpoint=message, view_func=handle, methods=["POST"], defaults={"message": message}
-        )
+    for path in messages:
+        app.add_url_rule(f"/{path}", endpoint=path, view_func=handle, methods=["POST"], defaults={"path": path})
     return app

@@ -8,18 +8,14 @@ from typing import Any
 from fastapi import FastAPI, HTTPException, Request
 from pydantic import BaseModel
 
+from services.python.contract.messages import ECHO, IMAGE, Message
+from services.python.operations import OPERATIONS
+from services.python.protocols.json import PROTOCOL
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import answer, peer_of, serve_asgi
-from services.python.transports.http.models import (
-    AddReply,
-    AddRequest,
-    Identity,
-    ImageReply,
-    Record,
-    TimestampReply,
-    TimestampRequest,
-)
+from services.python.transports.http.asgi import peer_of, serve_asgi
+from services.python.transports.http.fastapi_models import add_object_route
+from services.python.transports.http.models import Identity, ImageReply, Record
 
 
 class EchoData(BaseModel):
@@ -60,38 +56,44 @@ def application(dispatcher: Dispatcher) -> FastAPI:
     async def identity(request: Request) -> Identity:
         return Identity(**dispatcher.answer("identity", {}, peer_of(request.scope)))
 
-    @app.post("/timestamp")
-    async def timestamp(stamp: TimestampRequest, request: Request) -> TimestampReply:
-        return TimestampReply(**dispatcher.answer("timestamp", stamp.model_dump(), peer_of(request.scope)))
+    for operation in OPERATIONS.values():
+        if PROTOCOL.carries(operation.message):
+            add = _ROUTES.get(operation.message.name, add_object_route)
+            add(app, dispatcher, operation.name, operation.message)
+    return app
 
-    @app.post("/add")
-    async def add(numbers: AddRequest, request: Request) -> AddReply:
-        return AddReply(**dispatcher.answer("add", numbers.model_dump(), peer_of(request.scope)))
 
-    @app.post("/echo/data")
+def _add_echo(app: FastAPI, dispatcher: Dispatcher, operation: str, _message: Message) -> None:
+    @app.post(f"/{operation}/data")
     async def echo_data(echo: EchoData, request: Request) -> EchoData:
-        reply = dispatcher.answer("echo", {"data": _bytes(echo.data)}, peer_of(request.scope))
+        reply = dispatcher.answer_async(operation, {"data": _bytes(echo.data)}, peer_of(request.scope))
+        if not isinstance(reply, dict):
+            reply = await reply
         return EchoData(data=b64encode(reply["data"]).decode())
 
-    @app.post("/echo/records")
+    @app.post(f"/{operation}/records")
     async def echo_records(echo: EchoRecords, request: Request) -> EchoRecords:
-        reply = dispatcher.answer("echo", {"records": echo.records}, peer_of(request.scope))
-        return EchoRecords(records=reply["records"])
+        reply = dispatcher.answer_async(operation, {"records": echo.records}, peer_of(request.scope))
+        return EchoRecords(records=(reply if isinstance(reply, dict) else await reply)["records"])
 
-    @app.post("/echo/document")
+    @app.post(f"/{operation}/document")
     async def echo_document(echo: EchoDocument, request: Request) -> EchoDocument:
-        reply = dispatcher.answer("echo", {"document": echo.document}, peer_of(request.scope))
-        return EchoDocument(document=reply["document"])
+        reply = dispatcher.answer_async(operation, {"document": echo.document}, peer_of(request.scope))
+        return EchoDocument(document=(reply if isinstance(reply, dict) else await reply)["document"])
 
-    @app.post("/image")
+
+def _add_image(app: FastAPI, dispatcher: Dispatcher, operation: str, _message: Message) -> None:
+    @app.post(f"/{operation}")
     async def image(picture: ImageRequest, request: Request) -> ImageReply:
         asked = {"data": _bytes(picture.data), "full_decode": picture.full_decode}
         try:
-            return ImageReply(**await answer(dispatcher, "image", asked, peer_of(request.scope)))
+            reply = dispatcher.answer_async(operation, asked, peer_of(request.scope))
+            return ImageReply(**(reply if isinstance(reply, dict) else await reply))
         except ValueError as error:
             raise HTTPException(400, str(error)) from error
 
-    return app
+
+_ROUTES = {ECHO.name: _add_echo, IMAGE.name: _add_image}
 
 
 def _bytes(text: str) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import Protocol
+from services.python.contract.offers import AS_MESSAGES, Client, Protocol
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
@@ -11,14 +11,32 @@ PROTOCOL = Protocol(
     name="protobuf",
     title="Protocol Buffers",
     summary="Protocol Buffers messages (protos/orch.proto) as HTTP/1.1 bodies, without gRPC",
-    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=frozenset({"timestamp", "add", "echo", "image"}),
     responders=responders("protobuf", bare("Protocol Buffers"), "protobuf"),
-    clients=clients("services.python.protocols.protobuf.requester", "protobuf"),
-    knobs=gzipped.KNOBS,
+    clients=(
+        *clients("services.python.protocols.protobuf.requester", "protobuf"),
+        Client(
+            name="protobuf",
+            module="services.python.protocols.protobuf.codec",
+            style="sync",
+            kind="codec",
+            packages=("protobuf",),
+        ),
+        Client(
+            name="protobuf-parse-only",
+            module="services.python.protocols.protobuf.codec",
+            style="sync",
+            kind="codec",
+            omits="stops the clock before any field is read",
+            packages=("protobuf",),
+        ),
+    ),
+    knobs={**gzipped.KNOBS, **AS_MESSAGES},
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={
         "Protocol Buffers": "protobuf's own runtime, compiled (upb); the messages of gRPC",
-        "document": "google.protobuf.Value, whose numbers are doubles",
+        "document": "a message made from its shape (protos/documents.md)",
+        "document: value": "google.protobuf.Value, whose numbers are doubles",
     },
 )

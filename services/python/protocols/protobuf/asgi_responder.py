@@ -1,8 +1,13 @@
-"""Protocol Buffers answered by a bare ASGI application; `serve` as in `serve.responder`."""
+"""Protocol Buffers answered by a bare ASGI application."""
 
 from __future__ import annotations
 
-from services.python.codecs.protobuf import CODEC
+from services.python.codecs.typed import codec
+from services.python.serve.dispatcher import Dispatcher
+from services.python.serve.responder import Announce
 from services.python.transports.http.asgi_bodies import serving
 
-serve = serving(CODEC)
+
+def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
+    """Answer until the process is ended; see `serve.responder`."""
+    serving(codec(dispatcher.schema))(dispatcher, host, port, announce)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.python.codecs.protobuf import CODEC, method_for
+from services.python.codecs.typed import codec, method_of
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialer, CallSpec, Dialer
 from services.python.transports.http.bodies import route
@@ -11,6 +11,5 @@ from services.python.transports.http.clients import dial_with
 
 def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
     """Opens connections of that HTTP client; CallFailed when Protocol Buffers cannot carry the example request."""
-    made = dial_with(client, route(CODEC, call), call)
-    method_for(call.operation, call.example)
-    return made
+    method_of(call.operation, call.example, call.schema)
+    return dial_with(client, route(codec(call.schema), call), call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import Parts, Protocol, Responder
+from services.python.contract.offers import ANY, AS_IT_IS, Parts, Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
 from services.python.transports.http.wsgi import GUNICORN_SETTINGS, WSGI_SETTINGS
@@ -16,7 +16,7 @@ PROTOCOL = Protocol(
     name="rest",
     title="REST",
     summary="JSON over HTTP/1.1, one path per operation; bytes and pictures travel as raw bodies",
-    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=ANY,
     responders=(
         Responder(
             name="fastapi",
@@ -54,6 +54,7 @@ PROTOCOL = Protocol(
     ),
     clients=clients("services.python.protocols.rest.requester"),
     knobs=gzipped.KNOBS,
+    without_knobs=AS_IT_IS,
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from flask import Flask, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 
+from services.python.codecs.json import as_bytes, as_text, bytes_of
+from services.python.contract.messages import ECHO, IMAGE, Message
+from services.python.operations import OPERATIONS
+from services.python.protocols.rest import PROTOCOL
 from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.transports.http.wsgi import with_knobs
 
@@ -19,27 +24,10 @@ def application(dispatcher: Dispatcher) -> Flask:
     def identity() -> dict[str, Any]:
         return dispatcher.answer("identity", {}, _peer())
 
-    @app.post("/timestamp")
-    def timestamp() -> dict[str, Any]:
-        return dispatcher.answer("timestamp", _fields(), _peer())
-
-    @app.post("/add")
-    def add() -> dict[str, Any]:
-        return dispatcher.answer("add", _fields(), _peer())
-
-    @app.post("/echo/data")
-    def echo_data() -> ResponseReturnValue:
-        reply = dispatcher.answer("echo", {"data": request.get_data(cache=False)}, _peer())
-        return Response(reply["data"], mimetype="application/octet-stream")
-
-    @app.post("/echo/<any(records, document):form>")
-    def echo_json(form: str) -> ResponseReturnValue:
-        return jsonify(dispatcher.answer("echo", {form: request.get_json()}, _peer())[form])
-
-    @app.post("/image")
-    def image() -> dict[str, Any]:
-        full_decode = request.args.get("full_decode") == "true"
-        return dispatcher.answer("image", {"data": request.get_data(cache=False), "full_decode": full_decode}, _peer())
+    for operation in OPERATIONS.values():
+        if PROTOCOL.carries(operation.message):
+            for path, view in _views(dispatcher, operation.name, operation.message).items():
+                app.add_url_rule(path, endpoint=path, view_func=view, methods=["POST"])
 
     @app.errorhandler(KeyError)
     @app.errorhandler(ValueError)
@@ -47,6 +35,34 @@ def application(dispatcher: Dispatcher) -> Flask:
         return {"detail": f"{type(error).__name__}: {error}"}, 400
 
     return app
+
+
+def _views(dispatcher: Dispatcher, operation: str, message: Message) -> dict[str, Callable[..., ResponseReturnValue]]:
+    """What answers an operation, by its paths."""
+    bytes_asked, bytes_answered = bytes_of(message.request), bytes_of(message.reply)
+
+    def echo_data() -> ResponseReturnValue:
+        reply = dispatcher.answer(operation, {"data": request.get_data(cache=False)}, _peer())
+        return Response(reply["data"], mimetype="application/octet-stream")
+
+    def echo_json(form: str) -> ResponseReturnValue:
+        return jsonify(dispatcher.answer(operation, {form: request.get_json()}, _peer())[form])
+
+    def image() -> ResponseReturnValue:
+        full_decode = request.args.get("full_decode") == "true"
+        picture = {"data": request.get_data(cache=False), "full_decode": full_decode}
+        return dispatcher.answer(operation, picture, _peer())
+
+    def named_fields() -> ResponseReturnValue:
+        fields = _fields()
+        reply = dispatcher.answer(operation, as_bytes(fields, bytes_asked) if bytes_asked else fields, _peer())
+        return as_text(reply, bytes_answered) if bytes_answered else reply
+
+    if message.name == IMAGE.name:
+        return {f"/{operation}": image}
+    if message.name == ECHO.name:
+        return {f"/{operation}/data": echo_data, f"/{operation}/<any(records, document):form>": echo_json}
+    return {f"/{operation}": named_fields}
 
 
 def served(dispatcher: Dispatcher) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from services.python.codecs.json import JSON, json_bytes, json_object
+from services.python.codecs.base import message_of, path_of
+from services.python.codecs.json import CODEC, JSON, json_bytes, json_object
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialer, CallSpec, Dialer, Request
 from services.python.transports.http.clients import dial_with
@@ -19,19 +20,20 @@ def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
 
 def route(operation: str, example: Request) -> Route:
     """The operation's path and bodies, for requests shaped as the example."""
-    if operation == "image":
+    message = message_of(operation, example)
+    if message == "image":
         decode = "true" if example["full_decode"] else "false"
-        return Route(path=f"/image?full_decode={decode}", content_type="image/png", encode=_data, decode=json_object)
-    if operation == "echo":
-        return _echo(example)
-    return Route(path=f"/{operation}", content_type=JSON, encode=json_bytes, decode=json_object)
+        path = f"/{operation}?full_decode={decode}"
+        return Route(path=path, content_type="image/png", encode=_data, decode=json_object)
+    path = f"/{path_of(operation, example)}"
+    if message == "echo/data":
+        return Route(path=path, content_type=OCTETS, encode=_data, decode=bytes, value=lambda body: {"data": body})
+    if message in ("echo/records", "echo/document"):
+        return _bare_json(path, example)
+    return Route(path=path, content_type=JSON, encode=CODEC.request(message).write, decode=CODEC.reply(message).read)
 
 
-def _echo(example: Request) -> Route:
-    if "data" in example:
-        return Route(
-            path="/echo/data", content_type=OCTETS, encode=_data, decode=bytes, value=lambda body: {"data": body}
-        )
+def _bare_json(path: str, example: Request) -> Route:
     (form,) = example
 
     def encode(request: Request) -> bytes:
@@ -40,7 +42,7 @@ def _echo(example: Request) -> Route:
     def value(decoded: Any) -> Request:
         return {form: decoded}
 
-    return Route(path=f"/echo/{form}", content_type=JSON, encode=encode, decode=json.loads, value=value)
+    return Route(path=path, content_type=JSON, encode=encode, decode=json.loads, value=value)
 
 
 def _data(request: Request) -> bytes:

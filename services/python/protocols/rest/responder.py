@@ -6,18 +6,14 @@ from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, HTTPException, Request, Response
 
+from services.python.contract.messages import ECHO, IMAGE, Message
+from services.python.operations import OPERATIONS
+from services.python.protocols.rest import PROTOCOL
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import answer, peer_of, serve_asgi
-from services.python.transports.http.models import (
-    AddReply,
-    AddRequest,
-    Identity,
-    ImageReply,
-    Record,
-    TimestampReply,
-    TimestampRequest,
-)
+from services.python.transports.http.asgi import peer_of, serve_asgi
+from services.python.transports.http.fastapi_models import add_object_route
+from services.python.transports.http.models import Identity, ImageReply, Record
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
@@ -33,34 +29,46 @@ def application(dispatcher: Dispatcher) -> FastAPI:
     async def identity(request: Request) -> Identity:
         return Identity(**dispatcher.answer("identity", {}, peer_of(request.scope)))
 
-    @app.post("/timestamp")
-    async def timestamp(stamp: TimestampRequest, request: Request) -> TimestampReply:
-        return TimestampReply(**dispatcher.answer("timestamp", stamp.model_dump(), peer_of(request.scope)))
+    for operation in OPERATIONS.values():
+        if PROTOCOL.carries(operation.message):
+            add = _ROUTES.get(operation.message.name, add_object_route)
+            add(app, dispatcher, operation.name, operation.message)
+    return app
 
-    @app.post("/add")
-    async def add(numbers: AddRequest, request: Request) -> AddReply:
-        return AddReply(**dispatcher.answer("add", numbers.model_dump(), peer_of(request.scope)))
 
-    @app.post("/echo/data")
+def _add_echo(app: FastAPI, dispatcher: Dispatcher, operation: str, _message: Message) -> None:
+    @app.post(f"/{operation}/data")
     async def echo_data(request: Request) -> Response:
-        reply = dispatcher.answer("echo", {"data": await request.body()}, peer_of(request.scope))
+        reply = dispatcher.answer_async(operation, {"data": await request.body()}, peer_of(request.scope))
+        if not isinstance(reply, dict):
+            reply = await reply
         return Response(reply["data"], media_type="application/octet-stream")
 
-    @app.post("/echo/records")
+    @app.post(f"/{operation}/records")
     async def echo_records(records: list[Record], request: Request) -> list[Record]:
-        echoed: list[Record] = dispatcher.answer("echo", {"records": records}, peer_of(request.scope))["records"]
+        reply = dispatcher.answer_async(operation, {"records": records}, peer_of(request.scope))
+        if not isinstance(reply, dict):
+            reply = await reply
+        echoed: list[Record] = reply["records"]
         return echoed
 
-    @app.post("/echo/document")
+    @app.post(f"/{operation}/document")
     async def echo_document(request: Request, document: Annotated[Any, Body()] = None) -> Any:
-        return dispatcher.answer("echo", {"document": document}, peer_of(request.scope))["document"]
+        reply = dispatcher.answer_async(operation, {"document": document}, peer_of(request.scope))
+        if not isinstance(reply, dict):
+            reply = await reply
+        return reply["document"]
 
-    @app.post("/image")
+
+def _add_image(app: FastAPI, dispatcher: Dispatcher, operation: str, _message: Message) -> None:
+    @app.post(f"/{operation}")
     async def image(request: Request, full_decode: bool = False) -> ImageReply:
         picture = {"data": await request.body(), "full_decode": full_decode}
         try:
-            return ImageReply(**await answer(dispatcher, "image", picture, peer_of(request.scope)))
+            reply = dispatcher.answer_async(operation, picture, peer_of(request.scope))
+            return ImageReply(**(reply if isinstance(reply, dict) else await reply))
         except ValueError as error:
             raise HTTPException(400, str(error)) from error
 
-    return app
+
+_ROUTES = {ECHO.name: _add_echo, IMAGE.name: _add_image}

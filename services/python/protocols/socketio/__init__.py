@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
-from services.python.contract.offers import Client, Parts, Protocol, Responder
+from services.python.contract.offers import ANY, AS_IT_IS, Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
 
 _PACKAGES = ("python-socketio", "python-engineio")
@@ -12,7 +12,7 @@ PROTOCOL = Protocol(
     name="socketio",
     title="Socket.IO",
     summary="Events and acknowledgements in JSON, bytes as binary attachments, over WebSocket (or long polling)",
-    operations=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=ANY,
     responders=(
         Responder(
             name="python-socketio",
@@ -58,7 +58,10 @@ PROTOCOL = Protocol(
             },
         ),
     ),
-    without_knobs={"compression": "its packets are sent as they are; permessage-deflate is off on both ends"},
+    without_knobs={
+        **AS_IT_IS,
+        "compression": "its packets are sent as they are; permessage-deflate is off on both ends",
+    },
     sequential="socketio",
     concurrent="socketio",
     # TCP's handshake; the upgrade, right behind whose reply comes Engine.IO's own "open" packet; and Socket.IO's CONNECT,

@@ -15,6 +15,7 @@ from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.protocols.socketio import events
 from services.python.protocols.socketio.packets import Traffic
+from services.python.transports.http.one_address import OneAddress
 from services.python.transports.http.route import authority
 
 _TRANSPORTS = {"socketio": "websocket", "socketio-polling": "polling"}
@@ -31,7 +32,7 @@ class SocketIoDialer:
     async def dial(self) -> SocketIoConnection:
         """Connect, upgrade where the transport is WebSocket, and join the default namespace."""
         # A session of our own: the library leaves its own one open when it cannot connect.
-        http = aiohttp.ClientSession(trust_env=False)
+        http = aiohttp.ClientSession(connector=OneAddress(self._call.host, self._call.port), trust_env=False)
         # The library's own time-outs lose their name on the way up; ours comes first.
         later_s = 2 * self._call.timeout_s
         traffic = Traffic()

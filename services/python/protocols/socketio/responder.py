@@ -8,10 +8,10 @@ from typing import Any
 import socketio
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
-from services.python.operations import OPERATIONS
+from services.python.protocols.socketio import PROTOCOL
 from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.serve.responder import Announce
-from services.python.transports.http.asgi import WebSocketOptions, answer, serve_asgi
+from services.python.transports.http.asgi import WebSocketOptions, serve_asgi
 
 _SELDOM_S = 3600
 
@@ -36,7 +36,7 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
 
     server.on("connect", connected)
     server.on("disconnect", disconnected)
-    for operation in (*OPERATIONS, "identity"):
+    for operation in (*PROTOCOL.operations, "identity"):
         server.on(operation, _handler(dispatcher, operation, peers))
     application = socketio.ASGIApp(server)
     serve_asgi(application, host, port, announce, websocket=WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES))
@@ -47,7 +47,8 @@ def _handler(
 ) -> Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]:
     async def handle(session: str, request: dict[str, Any]) -> dict[str, Any]:
         try:
-            return await answer(dispatcher, operation, request, peers[session])
+            reply = dispatcher.answer_async(operation, request, peers[session])
+            return reply if isinstance(reply, dict) else await reply
         except KeyError as error:
             return {"error": f"{operation}: the request lacks {error}"}
         except ValueError as error:

@@ -18,6 +18,7 @@ from services.python.transports.http.route import authority
 _WEBSOCKET_OPTIONS = {
     "sockopt": ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),),
     "skip_utf8_validation": True,
+    "redirect_limit": 0,
     "http_no_proxy": ["*"],
 }
 

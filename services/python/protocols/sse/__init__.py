@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from services.python.contract.offers import Client, Parts, Protocol, Responder
+from services.python.contract.offers import AS_IT_IS, Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
 
 _PARTS = Parts(codec="JSON", transport="server-sent events over HTTP/1.1", server="uvicorn")
@@ -13,7 +13,8 @@ PROTOCOL = Protocol(
     name="sse",
     title="Server-sent events",
     summary="JSON in the events of a text/event-stream body over HTTP/1.1; a stream alone, no calls",
-    operations=frozenset({"events"}),
+    messages=frozenset({"events"}),
+    streams="alone",
     responders=(
         Responder(
             name="uvicorn",
@@ -41,7 +42,10 @@ PROTOCOL = Protocol(
             settings={"events": "split and decoded in Python", "proxies, redirects": "not used"},
         ),
     ),
-    without_knobs={"compression": "an event is sent as it is: a compressed body would hold events back"},
+    without_knobs={
+        **AS_IT_IS,
+        "compression": "an event is sent as it is: a compressed body would hold events back",
+    },
     sequential="aiohttp",
     concurrent="aiohttp",
     settings={"HTTP": "1.1; chunked bodies", "reconnecting": "never", "TCP_NODELAY": "on", "TLS": "off"},

@@ -29,6 +29,8 @@ class SseDialer:
 class SseConnection:
     """One session on one kept connection, with one subscription at a time."""
 
+    body: None = None  # events are not kept as they came
+
     def __init__(self, call: CallSpec) -> None:
         self._url = f"http://{authority(call.host, call.port)}/{call.operation}"
         self._response: aiohttp.ClientResponse | None = None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from services.python.contract.offers import Client, Parts, Protocol, Responder
+from services.python.contract.offers import AS_IT_IS, Client, Parts, Protocol, Responder
 
 PROTOCOL = Protocol(
     name="tcp",
     title="TCP",
     summary="length-prefixed binary frames on a bare TCP connection: the floor",
-    operations=frozenset({"timestamp", "add", "echo", "image", "exchange"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "exchange"}),
     responders=(
         Responder(
             name="threads",
@@ -23,7 +23,7 @@ PROTOCOL = Protocol(
             name="uvloop", module="services.python.protocols.tcp.async_requester", style="async", packages=("uvloop",)
         ),
     ),
-    without_knobs={"compression": "its frames are the floor, and carry bytes as they are"},
+    without_knobs={**AS_IT_IS, "compression": "its frames are the floor, and carry bytes as they are"},
     sequential="socket",
     concurrent="uvloop",
     round_trips_to_open=1,

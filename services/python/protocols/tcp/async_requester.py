@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import cast
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
-from services.python.protocols.tcp.frames import HEADER, HEADER_BYTES, LARGEST_BODY, encode_request, request_code
+from services.python.protocols.tcp.frames import HEADER, HEADER_BYTES, LARGEST_BODY, request_code, request_encoder
 from services.python.protocols.tcp.requester import decoded
 
 _Frame = tuple[int, bytes]
@@ -25,6 +26,7 @@ class LoopDialer:
     def __init__(self, call: CallSpec) -> None:
         self._call = call
         self._code = request_code(call.operation, call.example)
+        self._encode = request_encoder(call.operation, call.example)
 
     async def dial(self) -> LoopConnection:
         """Connect; CallFailed when nobody answers there."""
@@ -36,21 +38,25 @@ class LoopDialer:
             raise CallFailed("timeout", "no connection in time") from error
         except OSError as error:
             raise CallFailed("refused", str(error)) from error
-        return LoopConnection(protocol, self._code, self._call.timeout_s)
+        return LoopConnection(protocol, self._code, self._encode, self._call.timeout_s)
 
 
 class LoopConnection:
     """One connection; see `load.client.AsyncConnection`."""
 
-    def __init__(self, frames: _Frames, code: int, timeout_s: float) -> None:
+    body: bytes | None = None
+
+    def __init__(self, frames: _Frames, code: int, encode: Callable[[Request], bytes], timeout_s: float) -> None:
         self._frames = frames
         self._code = code
+        self._encode = encode
         self._timeout_s = timeout_s
 
     async def call(self, request: Request) -> _Answer:
         """One frame out, one frame in."""
-        body = encode_request(self._code, request)
+        body = self._encode(request)
         code, reply = await self._frames.exchange(self._code, body, self._timeout_s)
+        self.body = reply
         return len(body), len(reply), decoded(self._code, code, reply)
 
     def value(self, reply: _Answer) -> Reply:

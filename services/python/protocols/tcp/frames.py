@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
+
+from services.python.operations import message_named
 
 HEADER = struct.Struct("!IB")
 HEADER_BYTES = HEADER.size
@@ -20,6 +23,7 @@ _SIZE = struct.Struct("!I")
 _DIMENSIONS = struct.Struct("!II")
 
 IDENTITY, TIMESTAMP, ADD, ECHO_DATA, ECHO_RECORDS, ECHO_DOCUMENT, IMAGE, EXCHANGE = range(8)
+NAMED = 128  # added to a code: another operation, named before the body, whose message that code has
 ERROR = 255
 
 OPERATIONS = {
@@ -43,9 +47,35 @@ class FrameError(ValueError):
 
 def request_code(operation: str, request: Mapping[str, Any]) -> int:
     """The code under which a request travels."""
-    if operation == "echo":
-        return next(code for form, code in _ECHO_CODES.items() if form in request)
-    return _CODES[operation]
+    message = message_named(operation).name
+    echoed = (code for form, code in _ECHO_CODES.items() if form in request)
+    code = next(echoed) if message == "echo" else _CODES[message]
+    return code if operation == message else NAMED + code
+
+
+def request_encoder(operation: str, request: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bytes]:
+    """What makes the bodies of requests such as this one."""
+    code = request_code(operation, request)
+    if code < NAMED:
+        return partial(encode_request, code)
+    name = operation.encode()
+    head = bytes([len(name)]) + name
+    return lambda request: head + encode_request(code - NAMED, request)
+
+
+def read_request(code: int, body: bytes) -> tuple[str, dict[str, Any]]:
+    """The operation that a frame asks and its request; KeyError for a code that is not known, FrameError as below."""
+    if code < NAMED:
+        return OPERATIONS[code], decode_request(code, body)
+    end = 1 + int.from_bytes(body[:1])
+    try:
+        operation = body[1:end].decode()
+        message = message_named(operation).name
+    except (ValueError, KeyError) as error:
+        raise FrameError(f"no operation is named in a request of code {code}: {error}") from error
+    if OPERATIONS.get(code - NAMED) != message:
+        raise FrameError(f"{operation} does not travel under code {code}")
+    return operation, decode_request(code - NAMED, body[end:])
 
 
 def encode_request(code: int, request: Mapping[str, Any]) -> bytes:
@@ -79,7 +109,9 @@ def decode_request(code: int, body: bytes) -> dict[str, Any]:
 
 
 def encode_reply(code: int, reply: Mapping[str, Any]) -> bytes:
-    """The body of a reply."""
+    """The body of a reply; a named operation's is that of its message."""
+    if code >= NAMED:
+        code -= NAMED
     if code == EXCHANGE:
         return bytes(reply["data"])
     if code == ADD:
@@ -95,6 +127,8 @@ def encode_reply(code: int, reply: Mapping[str, Any]) -> bytes:
 
 def decode_reply(code: int, body: bytes) -> dict[str, Any]:
     """The reply in a body; FrameError when the body does not fit the code."""
+    if code >= NAMED:
+        code -= NAMED
     try:
         if code == EXCHANGE:
             return {"data": body}

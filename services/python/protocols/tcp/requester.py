@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import socket
 import struct
+from collections.abc import Callable
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
-from services.python.protocols.tcp.frames import ERROR, FrameError, decode_reply, encode_request, request_code
+from services.python.protocols.tcp.frames import ERROR, FrameError, decode_reply, request_code, request_encoder
 from services.python.protocols.tcp.stream import FrameReader, send_frame
 
 _Answer = tuple[int, int, Reply]  # bytes of both bodies, the reply decoded
@@ -25,6 +26,7 @@ class SocketDialer:
     def __init__(self, call: CallSpec) -> None:
         self._call = call
         self._code = request_code(call.operation, call.example)
+        self._encode = request_encoder(call.operation, call.example)
         seconds = int(call.timeout_s)
         # The kernel keeps the time: Python's own socket time-outs would add a poll() to every call.
         self._timeval = struct.pack("@ll", seconds, int((call.timeout_s - seconds) * 1e6))
@@ -41,20 +43,23 @@ class SocketDialer:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, self._timeval)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, self._timeval)
-        return SocketConnection(sock, self._code)
+        return SocketConnection(sock, self._code, self._encode)
 
 
 class SocketConnection:
     """One connection; see `load.client.Connection`."""
 
-    def __init__(self, sock: socket.socket, code: int) -> None:
+    body: bytes | None = None
+
+    def __init__(self, sock: socket.socket, code: int, encode: Callable[[Request], bytes]) -> None:
         self._sock = sock
         self._code = code
+        self._encode = encode
         self._reader = FrameReader(sock)
 
     def call(self, request: Request) -> _Answer:
         """One frame out, one frame in."""
-        body = encode_request(self._code, request)
+        body = self._encode(request)
         try:
             send_frame(self._sock, self._code, body)
             frame = self._reader.read()
@@ -66,6 +71,7 @@ class SocketConnection:
             raise CallFailed("undecodable", str(error)) from error
         if frame is None:
             raise CallFailed("closed", "the responder ended the connection")
+        self.body = frame[1]
         return len(body), len(frame[1]), decoded(self._code, *frame)
 
     def value(self, reply: _Answer) -> Reply:

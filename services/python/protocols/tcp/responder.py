@@ -6,7 +6,7 @@ import contextlib
 import socket
 import threading
 
-from services.python.protocols.tcp.frames import ERROR, OPERATIONS, FrameError, decode_request, encode_reply
+from services.python.protocols.tcp.frames import ERROR, FrameError, encode_reply, read_request
 from services.python.protocols.tcp.stream import FrameReader, send_frame
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, listen
@@ -54,7 +54,8 @@ def _converse(dispatcher: Dispatcher, connection: socket.socket, peer: tuple[str
         while (frame := reader.read()) is not None:
             code, body = frame
             try:
-                reply = encode_reply(code, dispatcher.answer(OPERATIONS[code], decode_request(code, body), peer))
+                operation, request = read_request(code, body)
+                reply = encode_reply(code, dispatcher.answer(operation, request, peer))
             except (ValueError, KeyError) as error:
                 code, reply = ERROR, f"{type(error).__name__}: {error}".encode()
             send_frame(connection, code, reply)

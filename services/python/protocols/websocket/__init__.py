@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
-from services.python.contract.offers import Client, Parts, Protocol, Responder
+from services.python.contract.offers import ANY, AS_IT_IS, Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
 
 _CLIENT_SETTINGS: Mapping[str, str] = {"permessage-deflate": "off", "pings": "off", "proxies": "not used"}
@@ -14,7 +14,8 @@ PROTOCOL = Protocol(
     name="websocket",
     title="WebSocket",
     summary="JSON text frames, or binary frames for bytes and pictures, over one upgraded connection",
-    operations=frozenset({"timestamp", "add", "echo", "image", "events"}),
+    messages=ANY,
+    streams="also",
     responders=(
         Responder(
             name="uvicorn",
@@ -31,7 +32,7 @@ PROTOCOL = Protocol(
             style="sync",
             adds="masks frames in Python",
             packages=("websocket-client",),
-            refuses={"events": "it blocks a thread; streams are read by awaiting clients"},
+            refuses={"stream": "it blocks a thread; streams are read by awaiting clients"},
             settings={**_CLIENT_SETTINGS, "UTF-8 validation": "by the JSON decoder alone"},
         ),
         Client(
@@ -51,7 +52,10 @@ PROTOCOL = Protocol(
     ),
     # Level with websocket-client (a tenth quicker) on small messages; at 1.58 MB websocket-client takes four times as long,
     # since it masks frames in Python and reads 16 KiB at a time.
-    without_knobs={"compression": "its messages are sent as they are; permessage-deflate is off on both ends"},
+    without_knobs={
+        **AS_IT_IS,
+        "compression": "its messages are sent as they are; permessage-deflate is off on both ends",
+    },
     sequential="aiohttp",
     concurrent="aiohttp",
     round_trips_to_open=2,  # TCP's handshake, and the HTTP upgrade

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import aiohttp
 
@@ -11,6 +12,7 @@ from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Event, Request
 from services.python.protocols.websocket import frames
 from services.python.protocols.websocket.connection import ConnectionBase, socket_failure
+from services.python.transports.http.one_address import OneAddress
 
 _CLOSE_TIMEOUT_S = 1
 
@@ -22,10 +24,15 @@ class AiohttpDialer:
         self._call = call
         self._url = frames.url(call)
         self._encode = frames.encoder(call)
+        self._decode = frames.decoder(call)
 
     async def dial(self) -> AiohttpConnection:
         """Connect and upgrade; CallFailed when either is refused."""
-        session = aiohttp.ClientSession(trust_env=False, timeout=aiohttp.ClientTimeout(total=self._call.timeout_s))
+        session = aiohttp.ClientSession(
+            connector=OneAddress(self._call.host, self._call.port),
+            trust_env=False,
+            timeout=aiohttp.ClientTimeout(total=self._call.timeout_s),
+        )
         try:
             opened = await session.ws_connect(
                 self._url,
@@ -36,7 +43,7 @@ class AiohttpDialer:
         except (aiohttp.ClientError, OSError) as error:
             await session.close()
             raise _failure(error) from error
-        return AiohttpConnection(session, opened, self._encode)
+        return AiohttpConnection(session, opened, self._encode, self._decode)
 
 
 class AiohttpConnection(ConnectionBase):
@@ -47,10 +54,12 @@ class AiohttpConnection(ConnectionBase):
         session: aiohttp.ClientSession,
         opened: aiohttp.ClientWebSocketResponse,
         encode: Callable[[Request], frames.Frame],
+        decode: Callable[[frames.Frame], Any],
     ) -> None:
         self._session = session
         self._socket = opened
         self._encode = encode
+        self._decode = decode
 
     async def call(self, request: Request) -> frames.Exchange:
         """Send a frame, await a frame."""
@@ -68,7 +77,8 @@ class AiohttpConnection(ConnectionBase):
             await self._session.close()
             raise _ended(message)
         received: frames.Frame = message.data
-        return frames.exchange(sent, received)
+        self.body = received
+        return frames.exchange(sent, received, self._decode)
 
     async def subscribe(self, request: Request) -> int:
         """Send a frame; the events are read by `next_event`."""
@@ -77,7 +87,7 @@ class AiohttpConnection(ConnectionBase):
             await self._socket.send_str(str(sent))
         except (aiohttp.ClientError, OSError) as error:
             raise _failure(error) from error
-        return frames.bytes_of(sent)
+        return frames.length_of(sent)
 
     async def next_event(self) -> tuple[Event, int] | None:
         """Await a frame."""

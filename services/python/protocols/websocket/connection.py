@@ -9,6 +9,9 @@ from services.python.protocols.websocket import frames
 class ConnectionBase:
     """Reads exchanges."""
 
+    body: frames.Frame | None = None
+    """See `load.client.Connection.body`."""
+
     def value(self, reply: frames.Exchange) -> Reply:
         """The reply in plain values."""
         return frames.value(reply)

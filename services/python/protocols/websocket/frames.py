@@ -1,7 +1,8 @@
 """How an operation looks in WebSocket frames.
 
-The operation is the path that the connection was opened with. Bytes travel as a binary frame, everything else as a text
-frame with one JSON object. What a picture's request says besides the picture stands in the connection's query.
+The operation is the path that the connection was opened with. The bytes of an echo and a picture travel as a binary frame,
+everything else as a text frame with one JSON object, where the bytes of other messages are base64. What a picture's request
+says besides the picture stands in the connection's query.
 A reply of `{"error": "..."}` tells why there is no other. A subscription's events are text frames, and `{"end": true}` is
 the frame after the last one.
 """
@@ -10,10 +11,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from services.python.codecs.base import expect_mapping
+from services.python.codecs.base import expect_mapping, message_of
+from services.python.codecs.json import as_bytes, as_text, bytes_of
+from services.python.contract.messages import ECHO, IMAGE
 from services.python.load.client import CallFailed, CallSpec, Event, Reply, Request
+from services.python.operations import forms, message_named
 from services.python.transports.http.route import authority
 
 Frame = str | bytes
@@ -28,6 +33,8 @@ Not the frames: replies may wait to be verified, and large buffers must not (`lo
 
 FULL_DECODE = "full_decode=1"
 
+_WITH_BINARY_FRAMES = (ECHO.name, IMAGE.name)
+
 _to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
@@ -39,12 +46,36 @@ def url(call: CallSpec) -> str:
 
 def encoder(call: CallSpec) -> Callable[[Request], Frame]:
     """What turns this operation's requests into frames; CallFailed when JSON cannot carry the example."""
-    encode = _binary if "data" in call.example else _to_json
+    encode = _encoder(call)
     try:
         encode(call.example)
     except (ValueError, TypeError, RecursionError) as error:
         raise CallFailed("protocol", f"{call.operation} cannot be encoded as JSON: {error}") from error
     return encode
+
+
+def _encoder(call: CallSpec) -> Callable[[Request], Frame]:
+    message = message_named(call.operation)
+    if message.name in _WITH_BINARY_FRAMES:
+        return _binary if "data" in call.example else _to_json
+    names = bytes_of(message.request)
+    return (lambda request: _to_json(as_text(request, names))) if names else _to_json
+
+
+def decoder(call: CallSpec) -> Callable[[Frame], Any]:
+    """What reads this operation's replies; it raises CallFailed as `decode_reply`."""
+    names = bytes_of(forms()[message_of(call.operation, call.example)].reply)
+    if not names or message_named(call.operation).name in _WITH_BINARY_FRAMES:
+        return decode_reply
+
+    def decode(frame: Frame) -> Any:
+        fields = decode_reply(frame)
+        try:
+            return as_bytes(fields, names)
+        except (ValueError, TypeError) as error:
+            raise CallFailed("undecodable", f"{error} in {frame[:200]!r}") from error
+
+    return decode
 
 
 def _binary(request: Request) -> bytes:
@@ -78,7 +109,7 @@ def event(frame: Frame) -> tuple[Event, int] | None:
     return fields, len(frame) if frame.isascii() else len(str(frame).encode())
 
 
-def bytes_of(frame: Frame) -> int:
+def length_of(frame: Frame) -> int:
     """Bytes of a frame's payload."""
     return len(frame) if isinstance(frame, bytes) else len(frame.encode())
 
@@ -89,9 +120,9 @@ def value(exchange: Exchange) -> Reply:
     return {"data": decoded} if isinstance(decoded, bytes) else decoded
 
 
-def exchange(sent: Frame, received: Frame) -> Exchange:
+def exchange(sent: Frame, received: Frame, decode: Callable[[Frame], Any]) -> Exchange:
     """What a client's `call` returns. CallFailed as `decode_reply`."""
-    return _size(sent), _size(received), decode_reply(received)
+    return _size(sent), _size(received), decode(received)
 
 
 def sizes(exchange: Exchange) -> tuple[int, int]:
@@ -112,11 +143,35 @@ def decode_request(frame: Frame, *, full_decode: bool) -> dict[str, Any]:
     return expect_mapping(json.loads(frame))
 
 
-def encode_event(event: Event) -> str:
-    """An event as a text frame."""
-    return _to_json(event)
-
-
 def encode_reply(reply: Mapping[str, Any]) -> Frame:
-    """A reply as a frame."""
+    """A reply as a frame, where bytes are a binary one."""
     return reply["data"] if "data" in reply else _to_json(reply)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How the responder reads the requests of an operation, and writes the replies."""
+
+    read: Callable[[Frame, bool], dict[str, Any]]
+    write: Callable[[Mapping[str, Any]], Frame]
+
+
+def reading(operation: str) -> Reading:
+    """See `Reading`; `read` is told whether the connection asks for a full decode, and raises ValueError."""
+    message = message_named(operation)
+    asked, answered = bytes_of(message.request), bytes_of(message.reply)
+    if message.name in _WITH_BINARY_FRAMES:
+        return Reading(read=_request, write=encode_reply)
+    return Reading(
+        read=(lambda frame, _: as_bytes(decode_request(frame, full_decode=False), asked)) if asked else _request,
+        write=(lambda reply: _to_json(as_text(reply, answered))) if answered else _to_json,
+    )
+
+
+def _request(frame: Frame, full_decode: bool) -> dict[str, Any]:
+    return decode_request(frame, full_decode=full_decode)
+
+
+def error_frame(words: str) -> Frame:
+    """The reply that tells why there is no other."""
+    return _to_json({"error": words})

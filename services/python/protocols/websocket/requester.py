@@ -23,6 +23,7 @@ class WebSocketDialer:
         self._call = call
         self._url = frames.url(call)
         self._encode = frames.encoder(call)
+        self._decode = frames.decoder(call)
 
     def dial(self) -> WebSocketConnection:
         """Connect and upgrade; CallFailed when either is refused."""
@@ -39,15 +40,16 @@ class WebSocketDialer:
             )
         except (websocket.WebSocketException, OSError) as error:
             raise _failure(error) from error
-        return WebSocketConnection(opened, self._encode)
+        return WebSocketConnection(opened, self._encode, self._decode)
 
 
 class WebSocketConnection(ConnectionBase):
     """One upgraded connection. It ends with its first failure: a late reply would be taken for the next one's."""
 
-    def __init__(self, opened: Any, encode: Any) -> None:
+    def __init__(self, opened: Any, encode: Any, decode: Any) -> None:
         self._socket = opened
         self._encode = encode
+        self._decode = decode
 
     def call(self, request: Request) -> frames.Exchange:
         """Send a frame, await a frame."""
@@ -64,8 +66,8 @@ class WebSocketConnection(ConnectionBase):
         if opcode == websocket.ABNF.OPCODE_CLOSE:
             self._socket.shutdown()
             raise CallFailed("closed", f"the responder closed the connection: {content[2:].decode(errors='replace')}")
-        received = content if opcode == websocket.ABNF.OPCODE_BINARY else _text(content)
-        return frames.exchange(sent, received)
+        self.body = received = content if opcode == websocket.ABNF.OPCODE_BINARY else _text(content)
+        return frames.exchange(sent, received, self._decode)
 
     def close(self) -> None:
         """Say so to the other end, and close the socket without waiting for its word."""

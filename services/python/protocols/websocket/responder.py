@@ -7,34 +7,36 @@ from typing import Any
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.operations import OPERATIONS
-from services.python.protocols.websocket import frames
+from services.python.protocols.websocket import PROTOCOL, frames
 from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.serve.responder import Announce
 from services.python.serve.streams import Outgoing
-from services.python.transports.http.asgi import WebSocketOptions, answer, serve_asgi
+from services.python.transports.http.asgi import WebSocketOptions, serve_asgi
 
 _STREAMS = {name for name, operation in OPERATIONS.items() if operation.kind == "stream"}
-_PATHS = {f"/{operation}" for operation in (*OPERATIONS, "identity")}
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """Answer until the process is ended; CannotServe when the address cannot be listened on."""
+    readings = {f"/{operation}": frames.reading(operation) for operation in (*PROTOCOL.operations, "identity")}
 
     async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             await send({"type": "http.response.start", "status": 426, "headers": [(b"upgrade", b"websocket")]})
             await send({"type": "http.response.body", "body": b"this responder speaks WebSocket alone"})
-        elif scope["path"] not in _PATHS:
+        elif scope["path"] not in readings:
             await send({"type": "websocket.close"})
         else:
             await receive()
             await send({"type": "websocket.accept"})
-            await _converse(dispatcher, scope, receive, send)
+            await _converse(dispatcher, readings[scope["path"]], scope, receive, send)
 
     serve_asgi(application, host, port, announce, websocket=WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES))
 
 
-async def _converse(dispatcher: Dispatcher, scope: dict[str, Any], receive: Any, send: Any) -> None:
+async def _converse(
+    dispatcher: Dispatcher, reading: frames.Reading, scope: dict[str, Any], receive: Any, send: Any
+) -> None:
     operation: str = scope["path"][1:]
     full_decode = scope["query_string"].decode() == frames.FULL_DECODE
     peer: Peer = tuple(scope["client"])
@@ -43,20 +45,21 @@ async def _converse(dispatcher: Dispatcher, scope: dict[str, Any], receive: Any,
         text = event.get("text")
         frame: frames.Frame = event["bytes"] if text is None else text
         try:
-            request = frames.decode_request(frame, full_decode=full_decode)
+            request = reading.read(frame, full_decode)
             if operation in _STREAMS:
-                if not await _send_events(dispatcher.subscribe(operation, request, peer), send):
+                if not await _send_events(dispatcher.subscribe(operation, request, peer), send, reading):
                     return
                 continue
-            reply = frames.encode_reply(await answer(dispatcher, operation, request, peer))
+            answered = dispatcher.answer_async(operation, request, peer)
+            reply = reading.write(answered if isinstance(answered, dict) else await answered)
         except KeyError as error:
-            reply = frames.encode_reply({"error": f"{operation}: the request lacks {error}"})
+            reply = frames.error_frame(f"{operation}: the request lacks {error}")
         except ValueError as error:
-            reply = frames.encode_reply({"error": f"{operation}: {error}"})
+            reply = frames.error_frame(f"{operation}: {error}")
         await send({"type": "websocket.send", "bytes" if isinstance(reply, bytes) else "text": reply})
 
 
-async def _send_events(outgoing: Outgoing, send: Any) -> bool:
+async def _send_events(outgoing: Outgoing, send: Any, reading: frames.Reading) -> bool:
     """Send a subscription's events and the frame that ends them, each when the connection took the one before.
 
     Whether the client is still there.
@@ -64,7 +67,7 @@ async def _send_events(outgoing: Outgoing, send: Any) -> bool:
     try:
         async with aclosing(outgoing.awaited()) as events:
             async for event in events:
-                await send({"type": "websocket.send", "text": frames.encode_event(event)})
+                await send({"type": "websocket.send", "text": reading.write(event)})
         await send({"type": "websocket.send", "text": frames.END})
     except OSError:  # so uvicorn says that the client has left
         return False

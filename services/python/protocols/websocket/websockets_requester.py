@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, WebSocketException
@@ -17,6 +18,14 @@ from services.python.protocols.websocket.connection import ConnectionBase, socke
 _CLOSE_TIMEOUT_S = 1
 
 
+class _Connect(connect):
+    """Follows no redirect, which may lead to another host: it is an error like any other status."""
+
+    def process_redirect(self, exc: Exception) -> Exception:
+        """The error itself, and no other address."""
+        return exc
+
+
 class WebSocketsDialer:
     """Opens upgraded connections on the running event loop."""
 
@@ -24,11 +33,12 @@ class WebSocketsDialer:
         self._call = call
         self._url = frames.url(call)
         self._encode = frames.encoder(call)
+        self._decode = frames.decoder(call)
 
     async def dial(self) -> WebSocketsConnection:
         """Connect and upgrade; CallFailed when either is refused."""
         try:
-            opened = await connect(
+            opened = await _Connect(
                 self._url,
                 compression=None,
                 proxy=None,
@@ -45,15 +55,22 @@ class WebSocketsDialer:
             raise CallFailed("undecodable", str(error)) from error
         except OSError as error:
             raise socket_failure(error) from error
-        return WebSocketsConnection(opened, self._encode, self._call.timeout_s)
+        return WebSocketsConnection(opened, self._encode, self._decode, self._call.timeout_s)
 
 
 class WebSocketsConnection(ConnectionBase):
     """One upgraded connection. It ends with its first failure: a late reply would be taken for the next one's."""
 
-    def __init__(self, opened: ClientConnection, encode: Callable[[Request], frames.Frame], timeout_s: float) -> None:
+    def __init__(
+        self,
+        opened: ClientConnection,
+        encode: Callable[[Request], frames.Frame],
+        decode: Callable[[frames.Frame], Any],
+        timeout_s: float,
+    ) -> None:
         self._socket = opened
         self._encode = encode
+        self._decode = decode
         self._timeout_s = timeout_s
 
     async def call(self, request: Request) -> frames.Exchange:
@@ -62,13 +79,13 @@ class WebSocketsConnection(ConnectionBase):
         try:
             async with asyncio.timeout(self._timeout_s):
                 await self._socket.send(sent)
-                received = await self._socket.recv()
+                self.body = received = await self._socket.recv()
         except ConnectionClosed as error:
             raise CallFailed("closed", str(error)) from error
         except TimeoutError as error:
             self._socket.transport.abort()
             raise CallFailed("timeout", f"no reply within {self._timeout_s} s") from error
-        return frames.exchange(sent, received)
+        return frames.exchange(sent, received, self._decode)
 
     async def subscribe(self, request: Request) -> int:
         """Send a frame; the events are read by `next_event`."""
@@ -77,7 +94,7 @@ class WebSocketsConnection(ConnectionBase):
             await self._socket.send(sent)
         except ConnectionClosed as error:
             raise CallFailed("closed", str(error)) from error
-        return frames.bytes_of(sent)
+        return frames.length_of(sent)
 
     async def next_event(self) -> tuple[Event, int] | None:
         """Await a frame."""

@@ -47,7 +47,7 @@ class AsyncConnection(HttpConnection):
         again = self._opened
         try:
             async with self._session.post(self._url, data=body, allow_redirects=False) as response:
-                reply = await response.read()
+                self.body = reply = await response.read()
         except (aiohttp.ClientError, TimeoutError) as error:
             raise _failure(error, again=again) from error
         return self._read(response.status, reply), len(body), len(reply)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from services.python.codecs import gzipped
 from services.python.contract.limits import MAX_MESSAGE_BYTES
-from services.python.serve.dispatcher import Dispatcher, Peer
+from services.python.serve.dispatcher import Peer
 from services.python.serve.responder import BACKLOG, Announce, listen
 
 if TYPE_CHECKING:
@@ -94,16 +94,3 @@ def peer_of(scope: Mapping[str, Any]) -> Peer:
     """Address and port of the other end of an ASGI connection."""
     host, port = scope["client"]
     return host, port
-
-
-async def answer(dispatcher: Dispatcher, operation: str, request: Mapping[str, Any], peer: Peer) -> dict[str, Any]:
-    """The dispatcher's answer, from an event loop.
-
-    Decoding a whole picture takes milliseconds and lets go of the interpreter lock: it goes to a thread, as in any
-    service that must not stand still meanwhile. All else is over sooner than a thread would be woken.
-    """
-    if operation == "image" and request["full_decode"]:
-        import asyncio
-
-        return await asyncio.to_thread(dispatcher.answer, operation, request, peer)
-    return dispatcher.answer(operation, request, peer)

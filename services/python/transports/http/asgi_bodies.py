@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from services.python.codecs.base import MESSAGES, Codec
+from services.python.codecs.base import Codec
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, Serve
-from services.python.transports.http.asgi import answer, peer_of, serve_asgi
+from services.python.transports.http.asgi import peer_of, serve_asgi
 
 _TEXT = "text/plain; charset=utf-8"
 
@@ -24,8 +24,8 @@ def serving(codec: Codec) -> Serve:
 def application(dispatcher: Dispatcher, codec: Codec) -> Any:
     """The ASGI application: one path for each message."""
     messages = {
-        f"/{message}": (message.partition("/")[0], codec.request(message).read, codec.reply(message).write)
-        for message in MESSAGES
+        f"/{path}": (operation, codec.request(message).read, codec.reply(message).write)
+        for path, (operation, message) in codec.carried().items()
     }
 
     async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
@@ -43,7 +43,9 @@ def application(dispatcher: Dispatcher, codec: Codec) -> Any:
             await _send(send, 400, _TEXT, f"not a request of {scope['path'][1:]}: {error}".encode())
             return
         try:
-            reply = await answer(dispatcher, operation, asked, peer_of(scope))
+            reply = dispatcher.answer_async(operation, asked, peer_of(scope))
+            if not isinstance(reply, dict):
+                reply = await reply
         except (KeyError, ValueError) as error:
             await _send(send, 400, _TEXT, f"{type(error).__name__}: {error}".encode())
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from services.python.codecs.base import Codec, message_of
+from services.python.codecs.base import Codec, message_of, path_of
 from services.python.contract.offers import Parts, Responder
 from services.python.load.client import CallSpec
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
@@ -54,7 +54,7 @@ def route(codec: Codec, call: CallSpec) -> Route:
     """The route of the call's operation, for every HTTP client."""
     message = message_of(call.operation, call.example)
     return Route(
-        path=f"/{message}",
+        path=f"/{path_of(call.operation, call.example)}",
         content_type=codec.media_type,
         encode=codec.request(message).write,
         decode=codec.reply(message).read,

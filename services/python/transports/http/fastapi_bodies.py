@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, HTTPException, Request, Response
 
-from services.python.codecs.base import MESSAGES, Codec
+from services.python.codecs.base import Codec
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, Serve
-from services.python.transports.http.asgi import answer, peer_of, serve_asgi
+from services.python.transports.http.asgi import peer_of, serve_asgi
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -26,13 +26,12 @@ def serving(codec: Codec) -> Serve:
 def application(dispatcher: Dispatcher, codec: Codec) -> FastAPI:
     """The FastAPI application: one path for each message."""
     app = FastAPI()
-    for message in MESSAGES:
-        app.post(f"/{message}")(_handler(dispatcher, codec, message))
+    for path, (operation, message) in codec.carried().items():
+        app.post(f"/{path}")(_handler(dispatcher, codec, operation, message))
     return app
 
 
-def _handler(dispatcher: Dispatcher, codec: Codec, message: str) -> Handler:
-    operation = message.partition("/")[0]
+def _handler(dispatcher: Dispatcher, codec: Codec, operation: str, message: str) -> Handler:
     read, write = codec.request(message).read, codec.reply(message).write
 
     async def handle(request: Request) -> Response:
@@ -42,7 +41,9 @@ def _handler(dispatcher: Dispatcher, codec: Codec, message: str) -> Handler:
         except codec.errors as error:
             raise HTTPException(400, f"not a request of {message}: {error}") from error
         try:
-            reply = await answer(dispatcher, operation, asked, peer_of(request.scope))
+            reply = dispatcher.answer_async(operation, asked, peer_of(request.scope))
+            if not isinstance(reply, dict):
+                reply = await reply
         except (KeyError, ValueError) as error:
             raise HTTPException(400, f"{type(error).__name__}: {error}") from error
         return Response(write(reply), media_type=codec.media_type)

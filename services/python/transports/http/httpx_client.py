@@ -46,6 +46,8 @@ class _HttpxConnection(HttpConnection):
         if self._route.is_compressed:
             self._route.require_gzip(response.headers.get("content-encoding"))
             received = response.num_bytes_downloaded
+        else:
+            self.body = body
         return self._read(response.status_code, body), sent, received
 
 

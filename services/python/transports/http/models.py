@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, create_model
+
+from services.python.contract.messages import ADD, TIMESTAMP, Field, Message, capitals
 
 
 class Identity(BaseModel):
@@ -52,3 +57,30 @@ class ImageReply(BaseModel):
 
     width: int
     height: int
+
+
+_OWN: Mapping[str, tuple[type[BaseModel], type[BaseModel]]] = {
+    TIMESTAMP.name: (TimestampRequest, TimestampReply),
+    ADD.name: (AddRequest, AddReply),
+}
+_TYPES: Mapping[Field, Any] = {
+    "text": str,
+    "integer": int,
+    "number": float,
+    "flag": bool,
+    "bytes": str,
+    "records": list[Record],
+    "document": Any,
+}
+
+
+def models_of(message: Message) -> tuple[type[BaseModel], type[BaseModel]]:
+    """The models of a message's request and reply, made from its fields where none is written above; bytes are base64."""
+    if message.name in _OWN:
+        return _OWN[message.name]
+    return _model(message, "Request", message.request), _model(message, "Reply", message.reply)
+
+
+def _model(message: Message, which: str, fields: Mapping[str, Field]) -> type[BaseModel]:
+    keys: dict[str, Any] = {name: (_TYPES[kind], ...) for name, kind in fields.items()}
+    return create_model(f"{capitals(message.name)}{which}", **keys)

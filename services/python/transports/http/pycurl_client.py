@@ -71,7 +71,7 @@ class Connection(HttpConnection):
             curl.perform()
         except pycurl.error as error:
             raise _failure(error, again=again) from error
-        reply = b"".join(chunks)
+        self.body = reply = b"".join(chunks)
         return self._read(curl.getinfo(pycurl.RESPONSE_CODE), reply), len(body), len(reply)
 
     def close(self) -> None:

@@ -47,6 +47,7 @@ class Connection(HttpConnection):
             raise CallFailed("timeout", "no reply in time") from error
         except OSError as error:
             raise CallFailed("closed", error.strerror or str(error)) from error
+        self.body = reply
         return self._read(status, reply), len(body), len(reply)
 
     def _receive(self) -> tuple[int, bytes]:

@@ -78,6 +78,8 @@ class Connection(HttpConnection):
         if self._route.is_compressed:
             self._route.require_gzip(response.headers.get("Content-Encoding"))
             received = response.raw.tell()
+        else:
+            self.body = reply
         return self._read(response.status_code, reply), len(body), received
 
     def close(self) -> None:

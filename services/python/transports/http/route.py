@@ -66,18 +66,26 @@ class Route:
             raise CallFailed("undecodable", f"HTTP {status}, {error}: {shown(body)}") from error
         return self.read(status, plain)
 
+    @property
+    def _unreadable(self) -> tuple[type[Exception], ...]:
+        """Asked for once something was raised; RecursionError: nested more deeply than any message here."""
+        return (*self.decode_errors, RecursionError)
+
     def read(self, status: int, body: bytes) -> Any:
         """The decoded body of a reply with this HTTP status; CallFailed `protocol` or `undecodable`."""
         if status != 200:
             raise CallFailed("protocol", f"HTTP {status}: {shown(body)}")
         try:
             return self.decode(body)
-        except self.decode_errors as error:
+        except self._unreadable as error:
             raise CallFailed("undecodable", f"{error} in {shown(body)}") from error
 
 
 class HttpConnection:
     """The part of a connection that is the same for every client, and is never timed."""
+
+    body: bytes | None = None
+    """See `load.client.Connection.body`."""
 
     def __init__(self, route: Route) -> None:
         self._route = route

@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from services.python.codecs.base import MESSAGES, Codec
+from services.python.codecs.base import Codec
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, Serve
-from services.python.transports.http.asgi import answer, peer_of, serve_asgi
+from services.python.transports.http.asgi import peer_of, serve_asgi
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -29,12 +29,14 @@ def serving(codec: Codec) -> Serve:
 def application(dispatcher: Dispatcher, codec: Codec) -> Starlette:
     """The Starlette application: one path for each message."""
     return Starlette(
-        routes=[Route(f"/{message}", _endpoint(dispatcher, codec, message), methods=["POST"]) for message in MESSAGES]
+        routes=[
+            Route(f"/{path}", _endpoint(dispatcher, codec, operation, message), methods=["POST"])
+            for path, (operation, message) in codec.carried().items()
+        ]
     )
 
 
-def _endpoint(dispatcher: Dispatcher, codec: Codec, message: str) -> Endpoint:
-    operation = message.partition("/")[0]
+def _endpoint(dispatcher: Dispatcher, codec: Codec, operation: str, message: str) -> Endpoint:
     read, write = codec.request(message).read, codec.reply(message).write
 
     async def endpoint(request: Request) -> Response:
@@ -44,7 +46,9 @@ def _endpoint(dispatcher: Dispatcher, codec: Codec, message: str) -> Endpoint:
         except codec.errors as error:
             return PlainTextResponse(f"not a request of {message}: {error}", 400)
         try:
-            reply = await answer(dispatcher, operation, asked, peer_of(request.scope))
+            reply = dispatcher.answer_async(operation, asked, peer_of(request.scope))
+            if not isinstance(reply, dict):
+                reply = await reply
         except (KeyError, ValueError) as error:
             return PlainTextResponse(f"{type(error).__name__}: {error}", 400)
         return Response(write(reply), media_type=codec.media_type)

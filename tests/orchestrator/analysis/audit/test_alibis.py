@@ -10,7 +10,7 @@ FAST = ROW | {"throughput_per_s": 1200.0}
 
 
 def accusations(**parts):
-    found = examine(AuditFile.model_validate({"title": "t", **parts})).findings
+    found = examine(AuditFile.model_validate({"title": "t", **parts})).assessments
     return {(f.rule, f.verdict) for f in found if f.verdict in ("contradicted", "impossible")}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from orchestrator.analysis.audit import claims, examine, load, network, shape, tables
-from orchestrator.analysis.audit.finding import ACCUSING, Finding, Rule
+from orchestrator.analysis.audit.assessment import ACCUSING, Assessment, Rule
 from orchestrator.analysis.audit.model import AuditFile
 from orchestrator.analysis.audit.read import read
 from orchestrator.experiment.read.problems import ExperimentError
@@ -35,8 +35,8 @@ def expected(path: Path) -> str:
     return first.removeprefix("# expect: ")
 
 
-def accusations(file: AuditFile) -> list[Finding]:
-    return [f for f in examine(file).findings if f.verdict in ACCUSING]
+def accusations(file: AuditFile) -> list[Assessment]:
+    return [f for f in examine(file).assessments if f.verdict in ACCUSING]
 
 
 def judged(path: Path) -> str:
@@ -73,10 +73,10 @@ def test_at_most_one_mutation_in_twenty_is_missed() -> None:
 
 @pytest.mark.parametrize("path", of_kind("mutated"), ids=lambda p: p.stem)
 def test_every_accusation_names_its_tolerance_and_an_honest_explanation(path: Path) -> None:
-    for finding in accusations(read(path)):
-        assert finding.rule
-        assert finding.tolerance
-        assert finding.honest_explanation
+    for assessment in accusations(read(path)):
+        assert assessment.rule
+        assert assessment.tolerance
+        assert assessment.honest_explanation
 
 
 @pytest.mark.parametrize("tool", tools.TOOLS)

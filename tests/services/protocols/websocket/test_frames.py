@@ -37,8 +37,8 @@ def test_the_operation_is_the_path_and_a_full_decode_the_query() -> None:
 
 
 def test_sizes_are_bytes_not_characters() -> None:
-    assert frames.sizes(frames.exchange('{"document":"é"}', b"123")) == (17, 3)
-    assert frames.exchange("{}", "{}") == (2, 2, {})  # no frame is kept
+    assert frames.sizes(frames.exchange('{"document":"é"}', b"123", frames.decode_reply)) == (17, 3)
+    assert frames.exchange("{}", "{}", frames.decode_reply) == (2, 2, {})  # no frame is kept
 
 
 def test_what_is_not_json_is_refused_before_anything_is_sent() -> None:
@@ -87,9 +87,9 @@ def responder() -> Iterator[wire.Running]:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_an_operation_that_does_not_exist_is_refused_at_the_upgrade(responder: wire.Running, client: str) -> None:
+def test_an_operation_that_it_does_not_carry_is_refused_at_the_upgrade(responder: wire.Running, client: str) -> None:
     with pytest.raises(CallFailed, match="403") as failed:
-        wire.ask("websocket", client, responder.port, "subtract", {"a": 1, "b": 2})
+        wire.ask("websocket", client, responder.port, "exchange", {"data": b"", "reply_size": 2})
     assert failed.value.status == "protocol"
 
 

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from services.python import codecs
-from services.python.codecs.base import MESSAGES, Codec, message_of
+from services.python.codecs.base import Codec, message_of
 from services.python.codecs.protobuf import METHODS
 
 # A codec that is added is tested with its like, without being entered anywhere.
@@ -22,6 +22,7 @@ MODULES = {
     for found in pkgutil.iter_modules(codecs.__path__)
 }
 CODECS: dict[str, Codec] = {name: module.CODEC for name, module in MODULES.items() if hasattr(module, "CODEC")}
+JSON = {"json", "orjson"}  # it has no word for infinity, and none for bytes
 size = st.integers(0, 2**31 - 1)
 int32 = st.integers(-(2**31), 2**31 - 1)
 # A 32-bit sum and 64-bit identifiers are what the operations make; text is anything that UTF-8 can write.
@@ -62,7 +63,7 @@ def test_every_codec_is_found() -> None:
     assert {"cbor", "msgpack", "avro", "json", "protobuf"} <= CODECS.keys()
 
 
-@pytest.mark.parametrize("message", MESSAGES)
+@pytest.mark.parametrize("message", REQUESTS)
 @pytest.mark.parametrize("name", CODECS)
 @settings(deadline=None)
 @given(data=st.data())
@@ -72,11 +73,11 @@ def test_every_message_comes_back_as_it_went(name: str, message: str, data: Any)
         (CODECS[name].reply(message), REPLIES[message]),
     ):
         fields = data.draw(values)
-        assume(name != "json" or math.inf not in map(abs, (r["value"] for r in fields.get("records", ()))))
+        assume(name not in JSON or math.inf not in map(abs, (r["value"] for r in fields.get("records", ()))))
         assert coder.read(coder.write(fields)) == fields
 
 
-@pytest.mark.parametrize("message", MESSAGES)
+@pytest.mark.parametrize("message", REQUESTS)
 @pytest.mark.parametrize("name", CODECS)
 @settings(deadline=None)
 @given(junk=st.binary(max_size=100))
@@ -93,7 +94,7 @@ def test_a_reply_cut_short_is_an_error(name: str) -> None:
         coder.read(whole[:-1])
 
 
-@pytest.mark.parametrize("name", CODECS.keys() - {"json"})
+@pytest.mark.parametrize("name", sorted(CODECS.keys() - JSON))
 def test_bytes_are_carried_as_they_are(name: str) -> None:
     data = bytes(range(256))
     written = CODECS[name].request("echo/data").write({"data": data})
@@ -101,8 +102,9 @@ def test_bytes_are_carried_as_they_are(name: str) -> None:
     assert len(written) - len(data) < 16
 
 
-def test_json_carries_bytes_as_base64_and_refuses_what_is_none() -> None:
-    coder = CODECS["json"].request("echo/data")
+@pytest.mark.parametrize("name", sorted(JSON))
+def test_json_carries_bytes_as_base64_and_refuses_what_is_none(name: str) -> None:
+    coder = CODECS[name].request("echo/data")
     assert coder.write({"data": b"\xff\x00"}) == b'{"data":"/wA="}'
     for body in (b'{"data":"/w A="}', b'{"data":7}', b"{}"):
         with pytest.raises(ValueError, match="base64"):

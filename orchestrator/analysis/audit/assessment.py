@@ -24,7 +24,7 @@ class Rule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class Assessment:
     """One claim (a sentence, or a figure of a table), the rule that examined it, and the arithmetic in words.
 
     An accusation also carries the rule's `tolerance` and the `honest_explanation` that would refute it.
@@ -53,10 +53,10 @@ def judge(
     claim: str,
     rows: tuple[str, ...] = (),
     evidence: Mapping[str, Any] | None = None,
-) -> Finding:
-    """A rule's finding; tolerance and honest explanation are added where it accuses."""
+) -> Assessment:
+    """A rule's assessment; tolerance and honest explanation are added where it accuses."""
     accuses = verdict in ACCUSING
-    return Finding(
+    return Assessment(
         claim=claim,
         verdict=verdict,
         rule=rule.name,
@@ -68,6 +68,6 @@ def judge(
     )
 
 
-def worst(findings: list[Finding]) -> Finding:
-    """The most serious of some findings."""
-    return min(findings, key=lambda f: SEVERITY.index(f.verdict))
+def worst(assessments: list[Assessment]) -> Assessment:
+    """The most serious of some assessments."""
+    return min(assessments, key=lambda f: SEVERITY.index(f.verdict))

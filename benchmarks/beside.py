@@ -1,0 +1,136 @@
+"""`python -m benchmarks.beside OTHER_CHECKOUT`: what orch itself costs here, against another checkout of it.
+
+Both checkouts take turns, in pairs whose order alternates, with this one's interpreter and libraries: `orch --help`,
+`orch plan` of the quickstart, and `orch run` of a short local experiment; of its trials, the time beside their measured
+windows is shown, too. Each pair gives a ratio (this checkout over the other). The median of the ratios is shown with its
+95 % interval.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness.conditions import conditions, keep, told
+from benchmarks.harness.pairs import interval_of_median
+
+MOST_RATIO = 1.03
+HERE = Path(__file__).resolve().parents[1]
+
+EXPERIMENT = """\
+name: beside
+question: What does a run cost beside its measuring?
+stacks: [rest, grpc, graphql, cbor, avro, msgpack, socketio, websocket]
+operations: timestamp
+load: {requests: 20}
+warmup: {requests: 0, at_least: 0s}
+repeats: 1
+"""
+
+
+def timed(checkout: Path, folder: Path, *words: str) -> tuple[float, float]:
+    """Wall and CPU seconds of one `orch` of a checkout, its children included."""
+    environment = {**os.environ, "PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": ""}
+    code = f"import sys; sys.path.insert(0, {str(checkout)!r}); from orchestrator.cli.main import main; main()"
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    wall_s, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if ended.returncode not in (0, 5):  # 5: a check found fault with these few requests
+        raise SystemExit(f"{checkout}: orch {' '.join(words)} ended with {ended.returncode}:\n{ended.stderr[-2000:]}")
+    return wall_s, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def helping(checkout: Path, folder: Path) -> dict[str, float]:
+    """CPU seconds of `orch --help`."""
+    return {"orch --help, CPU": timed(checkout, folder, "--help")[1]}
+
+
+def planning(checkout: Path, folder: Path) -> dict[str, float]:
+    """CPU seconds of `orch plan` of the quickstart of each checkout."""
+    return {
+        "orch plan quickstart, CPU": timed(checkout, folder, "plan", str(checkout / "experiments" / "quickstart.yaml"))[
+            1
+        ]
+    }
+
+
+def running(checkout: Path, folder: Path) -> dict[str, float]:
+    """What a run takes beside its measuring: wall and CPU seconds, and the wall seconds of its trials alone."""
+    wall_s, cpu_s = timed(checkout, folder, "run", "experiment.yaml")
+    runs = [path for path in (folder / "results").iterdir() if path.is_dir() and not path.is_symlink()]
+    newest = max(runs, key=lambda path: path.stat().st_mtime_ns)
+    trials = json.loads((newest / "manifest.json").read_text())["trials"]
+    overhead_s = statistics.fmean(_overhead_s(trial) for trial in trials)
+    return {"orch run, wall": wall_s, "orch run, CPU": cpu_s, "a trial beside its measuring, wall": overhead_s}
+
+
+def _overhead_s(trial: dict[str, Any]) -> float:
+    elapsed_s = (trial["ended_wall_ns"] - trial["started_wall_ns"]) / 1e9
+    return float(elapsed_s - max(part["done"].get("measured_s") or 0.0 for part in trial["requesters"]))
+
+
+def ratios(other: Path, measure: Callable[[Path, Path], dict[str, float]], pairs: int) -> dict[str, dict[str, Any]]:
+    """For each quantity the seconds here and there, and the ratios of the pairs."""
+    found: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        folders = {HERE: Path(scratch) / "here", other: Path(scratch) / "other"}
+        for folder in folders.values():
+            folder.mkdir()
+            (folder / "experiment.yaml").write_text(EXPERIMENT)
+        for checkout in (HERE, other):
+            measure(checkout, folders[checkout])  # so that both are compiled, and in the page cache
+        for number in range(pairs):
+            order = (HERE, other) if number % 2 else (other, HERE)
+            seconds = {checkout: measure(checkout, folders[checkout]) for checkout in order}
+            for name, here_s in seconds[HERE].items():
+                entry = found.setdefault(name, {"here_s": [], "other_s": [], "ratios": []})
+                entry["here_s"].append(here_s)
+                entry["other_s"].append(seconds[other][name])
+                entry["ratios"].append(here_s / seconds[other][name])
+    return found
+
+
+def main() -> None:
+    """Print the table and keep the raw numbers."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.beside", description=__doc__.split("\n")[0])
+    parser.add_argument("other", type=Path, help="another checkout of orch, e.g. a worktree of an older commit")
+    parser.add_argument("--pairs", type=int, default=15, help="turns of each quantity")
+    options = parser.parse_args()
+    other = options.other.resolve()
+    before = conditions()
+    commits = {name: _commit(path) for name, path in (("here", HERE), ("other", other))}
+    print(f"here {commits['here']}, other {commits['other']}\nbefore: {told(before)}\n", flush=True)
+    found: dict[str, dict[str, Any]] = {}
+    for measure in (helping, planning, running):
+        for name, entry in ratios(other, measure, options.pairs).items():
+            found[name] = entry
+            median, lowest, highest = interval_of_median(entry["ratios"])
+            verdict = "ok" if median <= MOST_RATIO else "ABOVE" if lowest > MOST_RATIO else "unclear"
+            here_s, other_s = statistics.median(entry["here_s"]), statistics.median(entry["other_s"])
+            print(
+                f"{name:38}{here_s:8.3f} s {other_s:8.3f} s {median:7.3f} ({lowest:.3f}-{highest:.3f})   {verdict}",
+                flush=True,
+            )
+    content = {"commits": commits, "before": before, "after": conditions(), "quantities": found}
+    print(f"\n{os.path.relpath(keep('beside', content))}")
+
+
+def _commit(checkout: Path) -> str:
+    found = subprocess.run(["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return found.stdout.strip() or "unknown"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""Responders that run already: which address each stands for, what is known of them, and what cannot be asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+
+from orchestrator.catalogue.offers import Client, Protocol, Responder
+from orchestrator.experiment.model.address import is_loopback, parse_address, resolve
+from orchestrator.experiment.model.factors import KNOBS
+from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.plan.estimate import requests_of
+from orchestrator.experiment.plan.plan import External, Plan, Stack
+from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
+
+NAME = "external"
+"""What stands for the implementation that answers: nobody here knows it."""
+
+_UNTOLD = "the responder runs already, and orch tells it nothing"
+
+
+def resolve_externals(located: Located) -> Mapping[int, External]:
+    """The responder that runs already of each stack item that names one, by the item's number.
+
+    Names are looked up once, here. What cannot be is noted in `located`: another provider than this machine, a name
+    without an address, a distance that is not the same for all.
+    """
+    experiment = located.experiment
+    named = {n: spec.external for n, spec in enumerate(experiment.stacks) if spec.external is not None}
+    if not named:
+        return {}
+    if PROVIDERS[experiment.provider].makes_hosts:
+        for number in named:
+            located.add(
+                ("stacks", number, "external"),
+                f"provider {experiment.provider} makes its own hosts, which need not reach this address; only"
+                f" `provider: {THIS_MACHINE}` asks a responder that runs already.",
+            )
+        return {}
+    if experiment.pin == "together":
+        located.add(("pin",), "orch cannot pin a responder that it does not start: leave `pin` out, or turn it off.")
+    known: dict[str, str] = {}
+    found = {}
+    for number, spec in named.items():
+        host, port = parse_address(spec.address)
+        try:
+            known[host] = known.get(host) or resolve(host)
+        except ValueError as error:
+            located.add(("stacks", number, "external"), f"{error}.")
+            continue
+        found[number] = External(given=host, host=known[host], port=port, is_anonymous=spec.identity == "none")
+    _refuse_several_distances(located, found)
+    return found
+
+
+def _refuse_several_distances(located: Located, found: Mapping[int, External]) -> None:
+    """Stacks at different distances cannot be compared: a difference would be the network's."""
+    away = {number: external for number, external in found.items() if not is_loopback(external.host)}
+    if not away:
+        return
+    first = next(iter(away.values()))
+    for number in range(len(located.experiment.stacks)):
+        external = found.get(number)
+        if external is None or external.host != first.host:
+            where = "this machine" if external is None or is_loopback(external.host) else external.host
+            located.add(
+                ("stacks", number),
+                f"it answers from {where}, another stack from {first.host}: their difference would be the network's."
+                " Measure them in two experiments, or have both answer on one machine.",
+            )
+
+
+def is_elsewhere(externals: Iterable[External]) -> bool:
+    """Whether they answer from another machine than this one."""
+    return any(not is_loopback(external.host) for external in externals)
+
+
+def names(externals: Iterable[External]) -> Mapping[External, str]:
+    """What stands for each in ids, labels and tables: `external`, `external-2`."""
+    every = dict.fromkeys(externals)
+    return {external: NAME if not number else f"{NAME}-{number + 1}" for number, external in enumerate(every)}
+
+
+def responder(protocol: Protocol, name: str) -> Responder:
+    """What takes a responder's place in a stack: one that can do what the protocol can, and is told nothing."""
+    codec = protocol.responder().parts
+    return Responder(
+        name=name,
+        language=protocol.responder().language,
+        without_knobs={factor.name: _UNTOLD for factor in KNOBS},
+        parts=replace(codec, server=_unknown(name), framework=_unknown(name), validation=_unknown(name)),
+    )
+
+
+def parts(known: Mapping[str, str], name: str, client: Client) -> dict[str, str]:
+    """The parts of a stack whose responder is of that name, out of those that it would have if it were known."""
+    unknown = _unknown(name)
+    language = f"{unknown}, asked in {client.language.title}"
+    return {**known, "framework": unknown, "language": language, "reading": unknown}
+
+
+def _unknown(name: str) -> str:
+    """Of two responders nobody knows whether what is not known is alike: each has its own text."""
+    return f"not known ({name})"
+
+
+def given(stacks: Iterable[Stack]) -> dict[str, External]:
+    """Who answers, where that runs already, by the stack's label; without the controls that enter a stack again."""
+    return {s.label: s.external for s in stacks if s.external is not None and s.control_of is None}
+
+
+def sentence(stacks: Collection[Stack]) -> str:
+    """What a reader of the numbers must know of responders that run already; empty without one."""
+    told = [f"{label} at {address(external)}" for label, external in given(stacks).items()]
+    if not told:
+        return ""
+    one = len(told) == 1
+    unlike = (
+        f" Unlike the others {'it does' if one else 'they do'} not start afresh for every trial, and"
+        f" {'is' if one else 'are'} not pinned by orch: their difference may be that."
+        if any(stack.external is None for stack in stacks)
+        else ""
+    )
+    return (
+        f"Answered by {'a service' if one else 'services'} that orch did not start: {'; '.join(told)}."
+        f" {'Its' if one else 'Their'} version, CPU, settings and own work are not known.{unlike}"
+    )
+
+
+def address(external: External) -> str:
+    """The address as the experiment names it, with what it stood for: `db.example:80 (198.18.0.9)`."""
+    told = f"{external.given}:{external.port}"
+    return told if external.given == external.host else f"{told} ({external.host})"
+
+
+def announcements(plan: Plan) -> list[str]:
+    """To whom requests will go that orch did not start, and about how many; one line for each address."""
+    by_address: dict[External, list[Stack]] = {}
+    for stack in plan.stacks:
+        if stack.external is not None:
+            by_address.setdefault(stack.external, []).append(stack)
+    return [
+        f"{', '.join(given(stacks))}: about {requests_of(plan, {s.id for s in stacks}):,} requests go to"
+        f" {address(external)}, which runs already; orch starts nothing there, and ends nothing"
+        for external, stacks in by_address.items()
+    ]

@@ -1,0 +1,216 @@
+"""Who answers a trial: a responder started for it, one that runs already, or nobody. `trial` knows the interface alone."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from orchestrator import lines
+from orchestrator.catalogue.read import protocols
+from orchestrator.hosts.base import ContractBroken, Pair, Process
+from orchestrator.measure.interrupts import Interrupts
+from services.python.contract.lines import Target as Told
+from services.python.contract.responder_lines import Ready, Serve, Stats
+from services.python.contract.strict import Line
+
+if TYPE_CHECKING:
+    from orchestrator.measure.trial import Ask
+
+READY_S = 90.0  # a fifth of a core needs 10 s for the first import of the ten packages
+STATS_S = 15.0
+
+Heard = TypeVar("Heard", bound=Line)
+
+
+class TrialFailed(Exception):
+    """The trial gave no samples that count; `stage` is where it ended, `kind` a short word for why."""
+
+    def __init__(self, stage: str, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.stage = stage
+        self.kind = kind
+        self.message = message
+
+
+class Target(Protocol):
+    """Who answers one trial, from before its first request to its end."""
+
+    ready: Ready | None  # what it said of itself once it could be asked; None where nobody says anything
+
+    def start(self) -> None:
+        """Begin to get ready, without waiting; TrialFailed when that cannot be."""
+
+    def await_ready(self) -> Told | None:
+        """Wait until it can be asked; what requesters are told of it, None where nobody is asked. TrialFailed."""
+
+    def stats(self, stage: str) -> Stats | None:
+        """What it has done so far, asked in that stage of the trial; None where nothing can be known. TrialFailed."""
+
+    def cause(self, error: TrialFailed) -> TrialFailed:
+        """The failure, or what of the target has led to it: what a requester saw may only follow from that."""
+
+    def end(self) -> None:
+        """End what was started for this trial and nothing else. Idempotent."""
+
+    def last_words(self) -> str:
+        """The tail of what it wrote on stderr, complete once it was ended; empty where orch cannot read it."""
+
+
+@dataclass(kw_only=True)
+class Launched:
+    """A responder's process, started on the pair's host for one trial and ended with it."""
+
+    ask: Ask
+    pair: Pair
+    interrupts: Interrupts
+    identity: str = field(default_factory=lambda: secrets.token_hex(8))
+    ready: Ready | None = None
+    _process: Process | None = None
+
+    def start(self) -> None:
+        """Start the process and tell it what to answer."""
+        host = self.pair.responder
+        serve = Serve(
+            protocol=self.ask.protocol,
+            implementation=self.ask.responder,
+            host=host.address,
+            identity=self.identity,
+            knobs=self.ask.knobs,
+            schema=self.ask.schema_on(host),
+            operations=[self.ask.operation],
+        )
+        with names_of_catalogue():
+            language = protocols()[self.ask.protocol].responder(self.ask.responder).language
+        self._process = host.start(language.argv("respond", host), cpus=self.pair.responder_cpus)
+        self._send(serve.to_json(), "start")
+
+    def await_ready(self) -> Told:
+        """Wait for the ready line."""
+        ready = of_contract(lines.ready, self._line("start", READY_S, "the responder was not ready"), "start")
+        if ready.identity != self.identity:
+            raise TrialFailed("start", "identity", "the responder answers with another identity than it was given")
+        self.ready = ready
+        return Told(host=self.pair.responder.address, port=ready.port, identity=self.identity)
+
+    def stats(self, stage: str) -> Stats:
+        """Ask on stdin, and wait for the line."""
+        self._send("stats", stage)
+        return of_contract(lines.stats, self._line(stage, STATS_S, "the responder did not answer `stats`"), stage)
+
+    def cause(self, error: TrialFailed) -> TrialFailed:
+        """Where the responder has died, that, and how."""
+        is_told = error.kind == "protocol" or (error.stage == "start" and error.kind != "responder-died")
+        try:
+            if is_told or self._process is None or _has_line_or_lives(self._process):
+                return error
+        except ContractBroken as broken:
+            return TrialFailed(error.stage, "protocol", f"the responder was ended: {broken}")
+        how = _ending(self._process.end())
+        seen = "" if error.kind == "responder-died" else f"; {error.message}"
+        return TrialFailed(error.stage, "responder-died", f"the responder died ({how}){seen}")
+
+    def end(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.end()
+
+    def last_words(self) -> str:
+        """The tail of the process's stderr."""
+        return "" if self._process is None else self._process.last_words()
+
+    def _send(self, line: str, stage: str) -> None:
+        assert self._process is not None  # noqa: S101 - narrows the type
+        try:
+            self._process.send(line)
+        except BrokenPipeError:
+            raise TrialFailed(stage, "responder-died", "the responder died") from None
+
+    def _line(self, stage: str, timeout_s: float, complaint: str) -> str:
+        assert self._process is not None  # noqa: S101 - narrows the type
+        try:
+            with self.interrupts.waiting():
+                line = self._process.read(timeout_s)
+        except TimeoutError:
+            raise TrialFailed(stage, "responder-hung", f"{complaint} within {timeout_s:g} s") from None
+        except ContractBroken as error:
+            raise TrialFailed(stage, "protocol", f"the responder was ended: {error}") from None
+        if line is None:
+            raise TrialFailed(stage, "responder-died", "the responder died")
+        return line
+
+
+class _Unlaunched:
+    """What holds where no process of ours answers: nothing is started, known or ended."""
+
+    ready: Ready | None = None
+
+    def start(self) -> None:
+        """Nothing is started."""
+
+    def stats(self, stage: str) -> None:
+        """Nobody here counts."""
+
+    def cause(self, error: TrialFailed) -> TrialFailed:
+        """All that is known is what the requester saw."""
+        return error
+
+    def end(self) -> None:
+        """Nothing is ended."""
+
+    def last_words(self) -> str:
+        """There are none that could be read."""
+        return ""
+
+
+@dataclass(kw_only=True)
+class Given(_Unlaunched):
+    """A responder that runs already, at an address: it is asked, and never started, ended or told anything."""
+
+    host: str
+    port: int
+    is_anonymous: bool = False
+
+    def await_ready(self) -> Told:
+        """Where it is; who it is, the requester finds out."""
+        return Told(host=self.host, port=self.port, anonymous=self.is_anonymous)
+
+
+class NoTarget(_Unlaunched):
+    """A trial that asks nobody."""
+
+    def await_ready(self) -> None:
+        """There is nobody to tell of."""
+
+
+@contextmanager
+def names_of_catalogue() -> Iterator[None]:
+    """TrialFailed when the catalogue no longer has what the plan had."""
+    try:
+        yield
+    except KeyError as error:
+        raise TrialFailed(
+            "start", "unknown", f"nothing here is called {error.args[0]!r}; `orch services` lists what there is"
+        ) from error
+
+
+def of_contract(read: Callable[[str], Heard], text: str, stage: str) -> Heard:
+    """A line as its type, whatever is done with it; TrialFailed when it is none of the contract."""
+    try:
+        return read(text)
+    except ValueError as error:
+        raise TrialFailed(stage, "protocol", str(error)) from error
+
+
+def _has_line_or_lives(process: Process) -> bool:
+    try:
+        return process.read(0) is not None
+    except TimeoutError:
+        return True
+
+
+def _ending(status: int) -> str:
+    """An exit status in words; a negative one is a signal."""
+    return f"exit status {status}" if status >= 0 else f"killed by signal {-status}"

@@ -1,0 +1,168 @@
+"""A codec alone: each message is encoded and decoded again, and nobody is asked.
+
+What a load loop takes for a connection is given an exchange: a request with the reply that answers it. Both are encoded,
+then both are decoded, every field read (`protos/fields.md`); where both are one message, as in an echo, it is coded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic_ns
+from typing import Any, TypeAlias
+
+from services.python.codecs.base import Codec, message_of
+from services.python.load.client import CallFailed, CallSpec, Part, Reply, Request
+from services.python.operations.base import Make, Operation, WallClockNs, shorten
+
+REQUEST, REPLY = "request", "reply"
+
+_UNWRITABLE = (ValueError, TypeError, OverflowError, RecursionError)
+
+
+def _as_it_is(decoded: Any) -> Mapping[str, Any]:
+    fields: Mapping[str, Any] = decoded
+    return fields
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """How one message is written and read, both timed; `value` names what was read as the operation names it, untimed."""
+
+    write: Callable[[Mapping[str, Any]], bytes]
+    read: Callable[[bytes], Any]
+    value: Callable[[Any], Mapping[str, Any]] = _as_it_is
+
+
+Coded: TypeAlias = tuple[int, int, int, bytes, bytes, Any, Any]
+"""An exchange that was encoded and decoded: when it was begun, encoded and decoded, by the monotonic clock in ns; the bodies
+of request and reply; and what was read of them. A plain tuple, as making it stands within the sample.
+"""
+
+
+def exchanges(operation: Operation, make: Make) -> Make:
+    """The operation's requests, each with the reply that answers it; an answer is given anew only to a new request."""
+    last: tuple[Request, Reply] | None = None
+
+    def made(sequence: int, wall_clock_ns: WallClockNs) -> Request:
+        nonlocal last
+        request = make(sequence, wall_clock_ns)
+        if last is None or last[0] is not request:
+            last = request, operation.answer(request, wall_clock_ns)
+        return {REQUEST: request, REPLY: last[1]}
+
+    return made
+
+
+def verify(exchange: Request, decoded: Reply) -> str | None:
+    """Why what was decoded is not what was encoded; None where it is."""
+    for part in (REQUEST, REPLY):
+        if decoded[part] != exchange[part]:
+            return f"the {part} {shorten(exchange[part])} was decoded as {shorten(decoded[part])}"
+    return None
+
+
+def of_codec(codec: Codec, call: CallSpec) -> Dialer:
+    """Codes the operation's two messages with a codec of single messages."""
+    exchange = call.example
+    message = message_of(call.operation, exchange[REQUEST])
+    request, reply = codec.request(message), codec.reply(message)
+    return Dialer(
+        Message(write=request.write, read=request.read),
+        Message(write=reply.write, read=reply.read),
+        errors=codec.errors,
+        call=call,
+        is_one_message=exchange[REQUEST] == exchange[REPLY],
+    )
+
+
+class Dialer:
+    """See `load.client.Dialer`; CallFailed `protocol` for an exchange that the codec cannot write."""
+
+    def __init__(
+        self,
+        request: Message,
+        reply: Message,
+        *,
+        errors: tuple[type[Exception], ...],
+        call: CallSpec,
+        is_one_message: bool = False,
+    ) -> None:
+        try:
+            request.write(call.example[REQUEST])
+            reply.write(call.example[REPLY])
+        except _UNWRITABLE as error:
+            raise CallFailed("protocol", f"{call.operation} cannot be encoded: {error}") from error
+        self._request, self._reply = request, reply
+        self._call = _one_message(request, errors) if is_one_message else _two_messages(request, reply, errors)
+
+    def dial(self) -> Alone:
+        """What encodes and decodes; nothing is opened."""
+        return Alone(self._call, self._request, self._reply)
+
+
+class Alone:
+    """See `load.client.Connection`; `call` encodes, then decodes."""
+
+    def __init__(self, call: Callable[[Request], Coded], request: Message, reply: Message) -> None:
+        self.call = call
+        self._request, self._reply = request, reply
+
+    def value(self, reply: Coded) -> Reply:
+        """Both messages as they were decoded."""
+        *_, request, answer = reply
+        return {REQUEST: self._request.value(request), REPLY: self._reply.value(answer)}
+
+    def sizes(self, request: Request, reply: Coded) -> tuple[int, int]:  # noqa: ARG002 - a connection's signature
+        """The encoded sizes of the request's message and of the reply's."""
+        return len(reply[3]), len(reply[4])
+
+    def parts(self, request: Request, reply: Coded) -> Sequence[Part]:  # noqa: ARG002 - a connection's signature
+        """Encoding, with the bytes that it wrote, and decoding, with those that it read."""
+        begun_ns, encoded_ns, decoded_ns, body, answer, *_ = reply
+        size = len(body) if answer is body else len(body) + len(answer)
+        return (
+            Part(sent_ns=begun_ns, received_ns=encoded_ns, bytes_sent=size, bytes_received=0),
+            Part(sent_ns=encoded_ns, received_ns=decoded_ns, bytes_sent=0, bytes_received=size),
+        )
+
+    def close(self) -> None:
+        """Nothing was opened."""
+
+
+def _one_message(message: Message, errors: tuple[type[Exception], ...]) -> Callable[[Request], Coded]:
+    """For a reply that is the request's message: it is coded once."""
+    write, read = message.write, message.read
+
+    def call(exchange: Request) -> Coded:
+        fields = exchange[REQUEST]
+        begun_ns = monotonic_ns()
+        body = write(fields)
+        encoded_ns = monotonic_ns()
+        try:
+            decoded = read(body)
+        except errors as error:
+            raise CallFailed("undecodable", str(error)) from error
+        decoded_ns = monotonic_ns()
+        return begun_ns, encoded_ns, decoded_ns, body, body, decoded, decoded
+
+    return call
+
+
+def _two_messages(request: Message, reply: Message, errors: tuple[type[Exception], ...]) -> Callable[[Request], Coded]:
+    """Both are encoded, then both are decoded."""
+    write, write_reply, read, read_reply = request.write, reply.write, request.read, reply.read
+
+    def call(exchange: Request) -> Coded:
+        asked, answered = exchange[REQUEST], exchange[REPLY]
+        begun_ns = monotonic_ns()
+        body, answer = write(asked), write_reply(answered)
+        encoded_ns = monotonic_ns()
+        try:
+            decoded, decoded_answer = read(body), read_reply(answer)
+        except errors as error:
+            raise CallFailed("undecodable", str(error)) from error
+        decoded_ns = monotonic_ns()
+        return begun_ns, encoded_ns, decoded_ns, body, answer, decoded, decoded_answer
+
+    return call

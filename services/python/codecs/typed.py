@@ -1,0 +1,234 @@
+"""A JSON document as the typed message that its `schema` describes (`protos/documents.md`), read and made field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.message import DecodeError
+
+from services.python.codecs import protobuf
+from services.python.codecs.base import Codec, Coder
+from services.python.codecs.protobuf import Message, Method, as_value, coder, from_value, method_for
+from services.python.load.client import CallFailed, Request
+
+SERVICE = "orch.document.v1.Documents"
+
+_OR_NULL = "_or_null"
+_FIELD = descriptor_pb2.FieldDescriptorProto
+
+Convert = Callable[[Any], Any] | None  # None: as it is
+
+
+def typed_echo(schema: bytes) -> Method:
+    """How the document of this descriptor set travels. ValueError when the set is not as `protos/documents.md` says."""
+    try:
+        kinds = _Kinds(descriptor_pb2.FileDescriptorSet.FromString(schema))
+    except (DecodeError, KeyError, TypeError, IndexError) as error:
+        raise ValueError(f"schema: not the descriptor set of a document (protos/documents.md): {error}") from error
+    make, write, read = kinds.root, kinds.writers[kinds.name] or dict, kinds.readers[kinds.name]
+
+    def pack(content: Mapping[str, Any]) -> Message:
+        return make(**write(content["document"]))
+
+    def unpack(message: Message) -> dict[str, Any]:
+        return {"document": read(message)}
+
+    return Method(
+        name="Echo",
+        service=SERVICE,
+        request=make,
+        reply=make,
+        pack_request=pack,
+        unpack_request=unpack,
+        pack_reply=pack,
+        unpack_reply=unpack,
+    )
+
+
+def echo_of(schema: bytes | None, make: Callable[[bytes], Method] = typed_echo) -> Method | None:
+    """How a responder echoes the document of its schema, by `make`; None without a schema."""
+    return None if schema is None else make(schema)
+
+
+def forwarding(method: Method) -> Method:
+    """The same for a responder that puts the message it got into its reply, its fields unread."""
+    return replace(
+        method, unpack_request=lambda message: {"document": message}, pack_reply=lambda content: content["document"]
+    )
+
+
+def method_of(operation: str, example: Request, schema: bytes | None) -> Method:
+    """As `method_for`; a document travels as the message of the schema where there is one."""
+    if schema is None or "document" not in example:
+        return method_for(operation, example)
+    try:
+        typed = typed_echo(schema)
+    except ValueError as error:
+        raise CallFailed("protocol", str(error)) from error
+    return method_for(operation, example, typed)
+
+
+def codec(schema: bytes | None) -> Codec:
+    """Protocol Buffers in bodies, documents as the message of the schema where there is one; ValueError as `typed_echo`."""
+    if schema is None:
+        return protobuf.CODEC
+    typed = typed_echo(schema)
+    document = coder(typed.request, typed.pack_request, typed.unpack_request)
+
+    def or_document(of: Callable[[str], Coder]) -> Callable[[str], Coder]:
+        return lambda message: document if message == "echo/document" else of(message)
+
+    whole = protobuf.CODEC
+    return replace(whole, request=or_document(whole.request), reply=or_document(whole.reply))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Field:
+    """One field of an object's message; `key` is that of the document."""
+
+    key: str
+    name: str
+    write: Convert
+    read: Convert
+    is_optional: bool
+
+    @property
+    def is_null_if_unset(self) -> bool:
+        return self.is_optional and self.name.endswith(_OR_NULL)
+
+
+class _Kinds:
+    """How values of every message are written (as keywords of its class) and read; a message stands behind its parts."""
+
+    def __init__(self, files: Any) -> None:
+        pool = descriptor_pool.DescriptorPool()
+        for file in files.file:
+            pool.Add(file)
+        own = files.file[-1]
+        self.name = pool.FindServiceByName(SERVICE).methods[0].input_type.name
+        self.root = message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{own.package}.{self.name}"))
+        self.writers: dict[str, Convert] = {"Value": as_value, "NullValue": lambda _null: 0}
+        self.readers: dict[str, Any] = {"Value": from_value, "NullValue": lambda _number: None}
+        for message in own.message_type:
+            self._add(message)
+
+    def _add(self, message: Any) -> None:
+        entries = {nested.name: nested.field[1] for nested in message.nested_type if nested.options.map_entry}
+        fields = [self._field(field, entries) for field in message.field]
+        write: Convert
+        read: Convert
+        if message.name.startswith("Object"):
+            write, read = _object_writer(fields), _object_reader(fields)
+        elif message.name.startswith("Nullable"):
+            write, read = _nullable(fields[0])
+        else:
+            write, read = _wrapped(fields[0])
+        self.writers[message.name], self.readers[message.name] = write, read
+
+    def _field(self, field: Any, entries: Mapping[str, Any]) -> _Field:
+        entry = entries.get(field.type_name.rpartition(".")[2])
+        held = entry or field
+        write = self._of(self.writers, held)
+        read = self._of(self.readers, held)
+        if entry is not None:
+            write, read = _map_writer(write), _map_reader(read)
+        elif field.label == _FIELD.LABEL_REPEATED:
+            write, read = _list_writer(write), _list_reader(read)
+        return _Field(key=field.json_name, name=field.name, write=write, read=read, is_optional=field.proto3_optional)
+
+    @staticmethod
+    def _of(known: Mapping[str, Convert], field: Any) -> Convert:
+        return known[field.type_name.rpartition(".")[2]] if field.type_name else None
+
+
+def _list_writer(item: Convert) -> Convert:
+    return None if item is None else lambda values: [item(value) for value in values]
+
+
+def _list_reader(item: Convert) -> Convert:
+    # A slice of a repeated field is a list, made in C.
+    return (lambda values: values[:]) if item is None else lambda values: [item(value) for value in values]
+
+
+def _map_writer(member: Convert) -> Convert:
+    return None if member is None else lambda values: {key: member(value) for key, value in values.items()}
+
+
+def _map_reader(member: Convert) -> Convert:
+    if member is None:
+        return lambda values: dict(values.items())
+    return lambda values: {key: member(value) for key, value in values.items()}
+
+
+def _wrapped(field: _Field) -> tuple[Convert, Convert]:
+    """A list or a map that no field alone can hold."""
+    name, write, read, get = field.name, field.write, field.read, attrgetter(field.name)
+    return (
+        lambda value: {name: value if write is None else write(value)},
+        get if read is None else lambda message: read(get(message)),
+    )
+
+
+def _nullable(field: _Field) -> tuple[Convert, Convert]:
+    name, write, read, get = field.name, field.write, field.read, attrgetter(field.name)
+
+    def written(value: Any) -> dict[str, Any]:
+        return {} if value is None else {name: value if write is None else write(value)}
+
+    def found(message: Message) -> Any:
+        if not message.HasField(name):
+            return None
+        return get(message) if read is None else read(get(message))
+
+    return written, found
+
+
+def _object_writer(fields: list[_Field]) -> Convert:
+    """None where the object's own keys are the names of the fields, and its values as the message takes them."""
+    if all(field.write is None and field.key == field.name for field in fields):
+        return None  # a None among them leaves its field unset
+    told = [(field.key, field.name, field.write) for field in fields]
+
+    def written(value: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            name: value[key] if write is None or (value[key] is None and name.endswith(_OR_NULL)) else write(value[key])
+            for key, name, write in told
+            if key in value
+        }
+
+    return written
+
+
+def _object_reader(fields: list[_Field]) -> Callable[[Message], dict[str, Any]]:
+    """Reads every field once: those that are always there in one go, in C, and what is nested in them after that."""
+    always = [field for field in fields if not field.is_optional]
+    keys, get = [field.key for field in always], _getter([field.name for field in always])
+    nested = [(field.key, field.read) for field in always if field.read is not None]
+    optional = [
+        (field.key, field.name, field.read, attrgetter(field.name), field.is_null_if_unset)
+        for field in fields
+        if field.is_optional
+    ]
+
+    def found(message: Message) -> dict[str, Any]:
+        values = dict(zip(keys, get(message), strict=True))
+        for key, read in nested:
+            values[key] = read(values[key])
+        for key, name, read_one, get_one, is_null_if_unset in optional:
+            if message.HasField(name):
+                values[key] = get_one(message) if read_one is None else read_one(get_one(message))
+            elif is_null_if_unset:
+                values[key] = None
+        return values
+
+    return found
+
+
+def _getter(names: list[str]) -> Callable[[Message], tuple[Any, ...]]:
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda message: tuple(getattr(message, name) for name in names)

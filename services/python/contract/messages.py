@@ -1,0 +1,76 @@
+"""Messages: what an operation is asked with and answers with, as named fields of plain values.
+
+An operation names its message, and a protocol says which messages it carries (`offers.Protocol.messages`), so that neither
+knows the other. Those that several operations may share stand here; one that only a new operation has stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Field = Literal["text", "integer", "long", "number", "flag", "bytes", "records", "document"]
+"""The type of a field. `integer` has 32 bits, `long` has 64, `number` is a double, `document` is any JSON value."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """A request and its reply, with the type of each field by its name.
+
+    `one_of`: a request has one of the fields, and its reply the same one; each is a form of its own on the wire
+    (`echo/data`). `is_bare`: its bodies are bytes with nothing around them, so that it travels only where it is named.
+    `is_stream`: the request is a subscription, and `reply` is each of its events.
+    """
+
+    name: str
+    request: Mapping[str, Field]
+    reply: Mapping[str, Field]
+    one_of: bool = False
+    is_bare: bool = False
+    is_stream: bool = False
+
+    def forms(self) -> Mapping[str, Message]:
+        """What travels: the message itself by its name, or one for each field that a request may have."""
+        if not self.one_of:
+            return {self.name: self}
+        every = {field: f"{self.name}/{field}" for field in self.request}
+        return {
+            name: Message(name=name, request={field: self.request[field]}, reply={field: self.reply[field]})
+            for field, name in every.items()
+        }
+
+
+IDENTITY = Message(name="identity", request={}, reply={"identity": "text"})
+TIMESTAMP = Message(
+    name="timestamp",
+    request={"request_timestamp": "text"},
+    reply={"request_timestamp": "text", "response_timestamp": "text"},
+)
+ADD = Message(name="add", request={"a": "integer", "b": "integer"}, reply={"sum": "integer"})
+ECHO = Message(
+    name="echo",
+    request={"data": "bytes", "records": "records", "document": "document"},
+    reply={"data": "bytes", "records": "records", "document": "document"},
+    one_of=True,
+)
+IMAGE = Message(
+    name="image",
+    request={"data": "bytes", "full_decode": "flag"},
+    reply={"width": "integer", "height": "integer"},
+)
+EXCHANGE = Message(
+    name="exchange", request={"data": "bytes", "reply_size": "integer"}, reply={"data": "bytes"}, is_bare=True
+)
+
+EVENTS = Message(
+    name="events",
+    request={"interval_ns": "long", "count": "long", "size": "integer", "seed": "long"},
+    reply={"sequence": "long", "sent_ns": "long", "data": "text"},
+    is_stream=True,
+)
+
+
+def capitals(name: str) -> str:
+    """A name of lower-case words as one word: `double_sum` is `DoubleSum`."""
+    return "".join(word.capitalize() for word in name.split("_"))

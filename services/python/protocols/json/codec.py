@@ -1,0 +1,13 @@
+"""JSON, with the standard library, alone: encoded and decoded, and nobody asked."""
+
+from __future__ import annotations
+
+from services.python.codecs.alone import Dialer, of_codec
+from services.python.codecs.json import CODEC
+from services.python.contract.offers import Client
+from services.python.load.client import CallSpec
+
+
+def dialer(call: CallSpec, client: Client) -> Dialer:  # noqa: ARG001 - a dialer's signature
+    """Codes the operation's messages."""
+    return of_codec(CODEC, call)

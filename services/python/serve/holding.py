@@ -1,0 +1,72 @@
+"""What operations hold while a responder answers: opened before it is ready, closed once at the end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+from services.python.operations import OPERATIONS
+from services.python.serve.responder import CannotServe
+
+CLOSE_S = 3.0  # whoever ends a responder kills it after five
+
+
+class Holding:
+    """What the operations that will be asked hold. `close` may be called from any thread, also while one is opened."""
+
+    def __init__(self, operations: Iterable[str], settings: Mapping[str, str]) -> None:
+        """CannotServe for an operation that is not known, and for settings that none of them takes."""
+        names = tuple(dict.fromkeys(operations))
+        if unknown := [name for name in names if name not in OPERATIONS]:
+            raise CannotServe(f"unknown operation {unknown[0]!r}; `orch services` lists what there is")
+        self._operations = [OPERATIONS[name] for name in names]
+        taken = {resource for operation in self._operations for resource in operation.resources}
+        if strange := [name for name in settings if name not in taken]:
+            raise CannotServe(f"resources that no operation asked here takes: {', '.join(strange)}")
+        self._settings = settings
+        self._opened = ExitStack()
+        self._lock = threading.Lock()
+        self._is_closing = False
+        self._closed = threading.Event()
+        self.complaint = ""  # what went wrong when it was closed
+
+    def open(self) -> Mapping[str, Any]:
+        """What is held, by the operation's name; CannotServe when something cannot be had."""
+        held = {}
+        for operation in self._operations:
+            if operation.open is not None:
+                settings = {name: self._settings[name] for name in operation.resources if name in self._settings}
+                try:
+                    opening = operation.open(settings)
+                    held[operation.name] = opening.__enter__()
+                except Exception as error:
+                    reason = f"{type(error).__name__}: {error}"
+                    raise CannotServe(f"{operation.name}: what it holds cannot be opened: {reason}") from error
+                self._keep(opening)
+        return held
+
+    def _keep(self, opened: Any) -> None:
+        with self._lock:
+            if not self._is_closing:
+                self._opened.push(opened)
+                return
+        opened.__exit__(None, None, None)  # the end came while it was opened
+
+    def close(self) -> None:
+        """Close all that is open, once, and wait for that for at most `CLOSE_S` seconds; whoever comes later waits, too."""
+        with self._lock:
+            is_first, self._is_closing = not self._is_closing, True
+        if is_first:
+            threading.Thread(target=self._close, name="closing", daemon=True).start()
+        if not self._closed.wait(CLOSE_S):
+            self.complaint = f"what the operations hold was not closed within {CLOSE_S:g} s, and is left"
+
+    def _close(self) -> None:
+        try:
+            self._opened.close()
+        except Exception as error:  # noqa: BLE001 - whatever a library raises; the process ends all the same
+            self.complaint = f"closing what the operations hold: {type(error).__name__}: {error}"
+        finally:
+            self._closed.set()

@@ -1,0 +1,187 @@
+"""A responder that orch did not start tells it nothing: what would rest on its word is not known, and never a pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.analysis.answer import answer
+from orchestrator.analysis.environments import are_alike, changes
+from orchestrator.analysis.summarise import summarise
+from orchestrator.experiment.plan.plan import External, Link, Load, Placement, Plan
+from tests.support.judged import of, verdicts
+from tests.support.runs import Draft, MemoryRun, a_plan, a_run
+
+GIVEN = External(given="localhost", host="127.0.0.1", port=8001)
+FAR = Placement(id="external", name="external", kind="external", link=Link(rtt_ms=20.0))
+
+
+def planned(external: External | None = GIVEN, **changes) -> Plan:
+    plan = a_plan(**changes)
+    return replace(plan, stacks=(replace(plan.stacks[0], external=external), *plan.stacks[1:]))
+
+
+def run_of(plan: Plan, **made) -> MemoryRun:
+    """A clean run; who answers the first stack ran already and says nothing, so that no floor stands there either."""
+    run = a_run(plan, **made)
+    given = {cell.id for cell in plan.cells if cell.stack == plan.stacks[0].id} if plan.stacks[0].external else set()
+    trials = [
+        replace(trial, ready=None, stats=None, stats_before=None) if trial.cell in given else trial
+        for trial in run.stored.trials
+    ]
+    baselines = [replace(b, cells=tuple(c for c in b.cells if c not in given)) for b in run.stored.baselines]
+    kept = tuple(b for b in baselines if b.kind == "ping" or b.cells)
+    return replace(run, stored=replace(run.stored, trials=tuple(trials), baselines=kept))
+
+
+def alone(external: External | None = GIVEN, *, spoil=None, **changes) -> MemoryRun:
+    return run_of(planned(external, stacks=("rest",), **changes), spoil=spoil)
+
+
+def far(**changes) -> MemoryRun:
+    return alone(External(given="there", host="198.18.0.9", port=80), placements=[FAR], **changes)
+
+
+BY_THE_RESPONDERS_WORD = ("completeness", "connections", "responder's core", "noise")
+
+
+@pytest.mark.parametrize("check", BY_THE_RESPONDERS_WORD)
+@pytest.mark.parametrize("connection", ["reuse", "per-request"])
+def test_what_rests_on_the_responders_word_passes_with_ours_and_cannot_be_told_with_another(check, connection):
+    launched, given = (alone(external, connection=connection) for external in (None, GIVEN))
+    assert verdicts(launched)[check] == "pass"
+    assert verdicts(given)[check] == "cannot tell"
+    assert any("orch did not start the responder" in result.explanation for result in of(given, check))
+
+
+@pytest.mark.parametrize("check", BY_THE_RESPONDERS_WORD)
+def test_that_holds_with_several_in_flight_and_over_a_distance(check):
+    assert verdicts(alone(load=Load(concurrency=4, requests=1000)))[check] == "cannot tell"
+    assert verdicts(far())[check] == "cannot tell"
+
+
+def test_beside_a_responder_of_ours_the_given_one_is_still_not_known():
+    plan = planned()
+    run = run_of(plan)
+    for check in BY_THE_RESPONDERS_WORD:
+        by_stack = {result.cell.split("-")[0]: result.verdict for result in of(run, check) if result.cell}
+        assert by_stack == {"rest": "cannot tell", "grpc": "pass"}, check
+
+
+def test_packets_of_the_way_back_are_not_known_over_a_distance():
+    assert verdicts(far())["lost packets"] == "cannot tell"
+
+
+def test_many_packets_sent_again_on_the_way_there_are_told_all_the_same():
+    def lossy(draft: Draft) -> None:
+        draft.done["wire"]["retransmits"] = 50
+
+    assert verdicts(far(spoil=lossy))["lost packets"] == "warn"
+
+
+def test_round_trips_are_not_counted_against_a_ping_that_another_may_have_answered():
+    (result,) = of(far(), "round-trips")
+    assert result.verdict == "cannot tell"
+    assert "cannot measure it on one host" in result.explanation
+
+
+def quicker_than_the_ping(draft: Draft) -> None:
+    """A front that answers in 5 ms, where pings take 20."""
+    draft.columns["received_ns"] -= 15_000_000
+    draft.done["min_rtt_us"] = 5_000
+
+
+def test_a_reply_quicker_than_a_ping_of_somebody_elses_address_is_not_called_impossible():
+    (result,) = of(far(spoil=quicker_than_the_ping, load=Load(requests=1000)), "floor")
+    assert result.verdict == "cannot tell"
+    assert "may be another" in result.explanation
+
+
+def test_a_reply_quicker_than_tcps_own_round_trip_is_impossible_with_any_responder():
+    def impossible(draft: Draft) -> None:
+        draft.done["min_rtt_us"] = 60_000
+
+    assert verdicts(far(spoil=impossible))["floor"] == "fail"
+
+
+def test_one_and_the_same_responder_in_all_trials_passes_by_its_name():
+    (result,) = of(alone(), "reply")
+    assert result.verdict == "pass"
+    assert result.explanation.endswith("verified, from the one that called itself 'nonce'.")
+
+
+@pytest.mark.parametrize("stacks", [("rest",), ("rest", "grpc")])
+def test_a_responder_that_calls_itself_differently_in_one_trial_is_told(stacks):
+    def restarted(draft: Draft) -> None:
+        if draft.block == 3:
+            draft.done["identity"] = "another"
+
+    run = run_of(planned(stacks=stacks), spoil=restarted)
+    result = of(run, "reply")[0]
+    if len(stacks) > 1:  # with a responder of ours another name is a failure by itself
+        assert result.verdict == "fail"
+        result = next(r for r in of(run, "reply") if r.cell is None)
+    assert result.verdict == "warn"
+    assert result.explanation == (
+        "At localhost:8001 (127.0.0.1) answered 2 that call themselves differently: 'nonce' in"
+        f" {result.explanation.split(' in ', 1)[1]}"
+    )
+    assert "'another' in block 4" in result.explanation
+
+
+def test_who_answered_is_not_known_of_one_that_does_not_say():
+    def nameless(draft: Draft) -> None:
+        draft.done["identity"] = None
+
+    (result,) = of(alone(replace(GIVEN, is_anonymous=True), spoil=nameless), "reply")
+    assert result.verdict == "cannot tell"
+    assert "does not answer `identity`" in result.explanation
+
+
+def test_wrong_replies_fail_with_any_responder():
+    def wrong(draft: Draft) -> None:
+        draft.columns["status"][draft.columns["phase"] == 1] = 1
+        draft.done["errors"] = {"wrong-reply": draft.done["requests"]}
+
+    assert verdicts(run_of(planned(), spoil=wrong))["reply"] == "fail"
+
+
+def test_conditions_and_answer_say_who_answered_and_that_no_floor_stands_there():
+    summary = summarise(run_of(planned()))
+    told = dict(summary.conditions)
+    label = summary.plan["stacks"][0]["label"]
+    assert told[f"Not started by orch: {label}"] == (
+        "localhost:8001 (127.0.0.1), called itself 'nonce'; version, CPU and settings are not known"
+    )
+    assert told["Exchange floor"] == f"none for {label}: orch cannot start its own responder there"
+    assert told["CPU pinning"].endswith("where orch starts both")
+    sentence = (
+        f"Answered by a service that orch did not start: {label} at localhost:8001 (127.0.0.1). Its version, CPU,"
+        " settings and own work are not known. Unlike the others it does not start afresh for every trial, and is not"
+        " pinned by orch: their difference may be that."
+    )
+    assert sentence in summary.verdicts
+    assert sentence in answer(summary).headline()
+
+
+def test_without_a_responder_of_ours_there_is_nothing_that_it_is_unlike():
+    assert answer(summarise(alone())).given.endswith("own work are not known.")
+
+
+def test_two_runs_are_never_taken_for_equal_and_a_comparison_says_why():
+    new, old = summarise(run_of(planned())), summarise(run_of(planned(), seed=2))
+    ours = summarise(a_run())
+    assert are_alike(ours.to_dict(), ours.to_dict())
+    assert not are_alike(new.to_dict(), old.to_dict())
+    assert changes(ours, ours) == []
+    assert changes(new, old) == [
+        "what answered was not started by orch, and may have changed (localhost:8001 (127.0.0.1), called itself 'nonce';"
+        " version, CPU and settings are not known)"
+    ]
+
+
+def test_of_a_run_of_our_own_responders_nothing_of_that_is_said():
+    summary = summarise(a_run())
+    assert not any("did not start" in text for text in (*summary.verdicts, *map(str, summary.conditions)))
+    assert answer(summary).given == ""

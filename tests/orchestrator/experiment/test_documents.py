@@ -1,0 +1,160 @@
+"""How a JSON document is planned to travel over Protocol Buffers, what plan and answer say of it, and its files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+from orchestrator.cli.plan_text import plan_document, plan_lines
+from orchestrator.errors import MissingError, UsageError
+from orchestrator.experiment import materialise
+from orchestrator.experiment.plan import documents
+from orchestrator.experiment.plan.differences import against_reference
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.hosts.probes import survey
+
+ROWS = [{"id": n, "name": f"row {n}"} for n in range(20)]
+HEAD = "name: own\nquestion: How?\noperations: [{echo: {json: rows.json}}]\n"
+STACKS = "stacks: [rest, grpc, protobuf]\n"
+BOTH = "stacks: [rest, {protocol: grpc, document: [typed, value]}]\ncompare_by: [stack, document]\n"
+
+
+def planned(folder: Path, text: str, document: Any = ROWS) -> Plan:
+    (folder / "rows.json").write_text(json.dumps(document))
+    (folder / "x.yaml").write_text(text)
+    return make_plan(folder / "x.yaml")
+
+
+def ways(plan: Plan) -> dict[str, str | None]:
+    return {
+        cell.id: documents.plan_way(plan, cell.stack, cell.operation, cell.factors["document"]) for cell in plan.cells
+    }
+
+
+def test_typed_is_the_default_where_there_are_protocol_buffers(tmp_path: Path) -> None:
+    plan = planned(tmp_path, HEAD + STACKS)
+    assert list(ways(plan).values()) == [None, "typed", "typed"]
+    assert [cell.id for cell in plan.cells][1] == "grpc-grpcio-grpcio__echo-rows__local__reuse__c1"
+    shape = plan.operations[0].shape
+    assert shape is not None
+    assert (shape.values, shape.typed) == (61, 61)
+    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan == Plan.from_dict(plan.to_dict())
+
+
+@pytest.mark.parametrize("change", [{"proto_sha256": "../x"}, {"typed": 62}, {"typed": -1}, {"colour": "red"}])
+def test_a_plan_from_elsewhere_with_another_shape_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    raw = json.loads(json.dumps(planned(tmp_path, HEAD + STACKS).to_dict()))
+    raw["operations"][0]["shape"] |= change
+    with pytest.raises(ValueError, match=r"operations\.0\.shape"):
+        read_plan(raw)
+
+
+def test_both_ways_are_cells_of_their_own(tmp_path: Path) -> None:
+    plan = planned(tmp_path, HEAD + BOTH)
+    assert list(ways(plan).values()) == [None, "typed", "value"]
+    assert [cell.id.rpartition("__local__")[2] for cell in plan.cells] == ["reuse__c1", "reuse__c1", "reuse__value__c1"]
+    assert len({cell.exchange for cell in plan.cells}) == 3
+
+
+def test_who_has_no_protocol_buffers_cannot_be_told_value(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError) as refused:
+        planned(tmp_path, HEAD + STACKS + "document: value\n")
+    assert "rest cannot do document: value: it carries no Protocol Buffers" in str(refused.value)
+    assert "`document: typed`" in str(refused.value)
+
+
+def test_plan_and_document_say_which_it_was(tmp_path: Path) -> None:
+    plan = planned(tmp_path, HEAD + BOTH)
+    said = documents.sentence(plan.to_dict())
+    assert said == (
+        "Its own JSON: rows.json travels as a typed message over grpc (all of its 61 values)"
+        " and as google.protobuf.Value over grpc."
+    )
+    document = plan_document(plan, tmp_path / "plan.json") | {"terraform": None}
+    assert document["documents"] == said
+    assert said in list(plan_lines(plan, document))
+
+
+def test_what_of_a_document_is_not_typed_is_said(tmp_path: Path) -> None:
+    said = documents.sentence(planned(tmp_path, HEAD + STACKS, {"a": 1, "mixed": [1, "x"]}).to_dict())
+    assert "over grpc, protobuf (3 of its 5 values, the others as google.protobuf.Value within it)" in said
+
+
+def test_a_document_without_a_shape_is_a_value_with_its_reason(tmp_path: Path) -> None:
+    plan = planned(tmp_path, HEAD + STACKS, 7)
+    assert list(ways(plan).values()) == [None, "value", "value"]
+    assert documents.write_schemas(plan, materialise(plan, tmp_path / "payloads")) == {}
+    said = documents.sentence(plan.to_dict())
+    assert "as google.protobuf.Value over grpc, protobuf (it is a single value, which has no shape)" in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [HEAD + "stacks: [rest, cbor]\n", HEAD.replace("json: rows.json", "records: 3") + STACKS],
+    ids=["no Protocol Buffers", "no JSON"],
+)
+def test_nothing_is_said_where_none_travels(tmp_path: Path, text: str) -> None:
+    plan = planned(tmp_path, text)
+    assert documents.sentence(plan.to_dict()) == ""
+    assert plan.operations[0].shape is None
+
+
+def test_a_stack_whose_ends_know_no_message_differs_in_the_codec(tmp_path: Path) -> None:
+    """An implementation in another language, say, that has Protocol Buffers, and not yet this."""
+    plan = planned(tmp_path, HEAD + "stacks: [grpc, {protocol: grpc, responder: grpc-aio}]\n")
+    assert list(against_reference(plan)) == [("grpc (grpc-aio)", ("framework",))]
+    resolved = plan.resolved | {"grpc-grpc-aio-grpcio": plan.resolved["grpc-grpc-aio-grpcio"] | {"documents": "value"}}
+    behind = replace(plan, resolved=resolved)
+    assert list(ways(behind).values()) == ["typed", "value"]
+    assert list(against_reference(behind)) == [("grpc (grpc-aio)", ("codec", "framework"))]
+
+
+def test_the_files_lie_beside_the_document(tmp_path: Path) -> None:
+    plan = planned(tmp_path, HEAD + STACKS)
+    files = materialise(plan, tmp_path / "payloads")
+    [(path, sha256)] = documents.write_schemas(plan, files).values()
+    assert path == files[0].with_name(files[0].name + ".pb")
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == sha256
+    assert [file.package for file in FileDescriptorSet.FromString(path.read_bytes()).file] == ["orch.document.v1"]
+    proto = path.with_suffix(".proto").read_text()
+    shape = plan.operations[0].shape
+    assert shape is not None
+    assert hashlib.sha256(proto.encode()).hexdigest() == shape.proto_sha256
+    assert documents.write_schemas(plan, files) == {plan.operations[0].id: (path, sha256)}
+
+
+def test_the_message_of_another_version_of_orch_is_not_measured(tmp_path: Path) -> None:
+    plan = planned(tmp_path, HEAD + STACKS)
+    operation = plan.operations[0]
+    assert operation.shape is not None
+    other = replace(operation, shape=replace(operation.shape, proto_sha256="0" * 64))
+    files = materialise(plan, tmp_path / "payloads")
+    with pytest.raises(UsageError, match="is not what it was when the plan was made"):
+        documents.write_schemas(replace(plan, operations=(other,)), files)
+
+
+def test_without_a_compiler_plan_run_and_doctor_say_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = planned(tmp_path, HEAD + STACKS)
+    files = materialise(plan, tmp_path / "payloads")
+    monkeypatch.setattr(documents, "find_spec", lambda _name: None)
+    with pytest.raises(ExperimentError, match="grpcio-tools; or write `document: value`") as refused:
+        planned(tmp_path, HEAD + STACKS)
+    assert refused.value.problems[0].mark.line == 3
+    with pytest.raises(MissingError) as missing:
+        documents.write_schemas(plan, files)
+    assert "grpcio-tools" in (missing.value.hint or "")
+    [protoc] = [finding for finding in survey(tmp_path) if finding.name == "protoc"]
+    assert (protoc.is_there, "grpcio-tools" in protoc.hint) == (False, True)
+    only_value = planned(tmp_path, HEAD + "stacks: [grpc]\ndocument: value\n")
+    assert list(ways(only_value).values()) == ["value"]

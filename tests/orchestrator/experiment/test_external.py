@@ -1,0 +1,230 @@
+"""A stack may name a responder that runs already: one address, looked up once, and nothing about it is assumed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.experiment.model.address import parse_address
+from orchestrator.experiment.plan.external import announcements, sentence
+from orchestrator.experiment.plan.plan import External, Plan
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
+from tests.support.experiments import Known, Write, problems
+
+HEAD = "name: example\nquestion: Which is quicker?\noperations: timestamp\n"
+
+
+@pytest.fixture(autouse=True)
+def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every name that was asked for, in order."""
+    asked: list[str] = []
+
+    def resolve(host: str) -> str:
+        asked.append(host)
+        return "127.0.0.1" if host == "localhost" else "198.18.0.9"
+
+    monkeypatch.setattr("orchestrator.experiment.plan.external.resolve", resolve)
+    return asked
+
+
+def planned(write: Write, known: Known, stacks: str, more: str = "") -> Plan:
+    return make_plan(write(f"{HEAD}stacks: {stacks}\n{more}"), known=known)
+
+
+def test_a_responder_that_runs_already_is_asked_at_the_address_that_its_name_stood_for(write, known, looked_up):
+    stacks = "[{protocol: rest, external: 'localhost:80'}, {protocol: grpc, external: 'localhost:80'}]"
+    plan = planned(write, known, stacks)
+    assert looked_up == ["localhost"]
+    assert {stack.external for stack in plan.stacks} == {External(given="localhost", host="127.0.0.1", port=80)}
+
+
+def test_each_address_has_a_name_of_its_own_and_every_label_says_that_it_ran_already(write, known):
+    one, other = "{protocol: rest, external: 'localhost:80'}", "{protocol: rest, external: 'localhost:81'}"
+    plan = planned(write, known, f"[{one}, {other}, grpc]")
+    assert [stack.label for stack in plan.stacks] == ["rest (external)", "rest (external-2)", "grpc"]
+    assert len({cell.id for cell in plan.cells}) == 3
+    assert planned(write, known, f"[{one}, grpc]").stacks[0].label == "rest (external)"
+
+
+def test_what_is_not_known_of_a_responder_differs_from_what_is(write, known):
+    plan = planned(write, known, "[{protocol: rest, external: 'localhost:80'}, {protocol: rest, responder: fastapi}]")
+    given, launched = (plan.resolved[stack.id]["parts"] for stack in plan.stacks)
+    differing = {part for part in given if given[part] != launched[part]}
+    assert differing == {"framework", "validation", "language", "reading"}
+    assert "not known" in plan.resolved[plan.stacks[0].id]["fields"]
+
+
+def test_two_responders_that_are_not_known_are_not_taken_for_alike(write, known):
+    plan = planned(
+        write, known, "[{protocol: rest, external: 'localhost:80'}, {protocol: rest, external: 'localhost:81'}]"
+    )
+    one, other = (plan.resolved[stack.id]["parts"] for stack in plan.stacks)
+    assert one["framework"] != other["framework"]
+
+
+def test_one_that_does_not_say_who_it_is_has_to_be_declared(write, known):
+    stack = "{protocol: rest, external: {address: 'localhost:80', identity: none}}"
+    (external,) = [stack.external for stack in planned(write, known, stack).stacks]
+    assert external is not None
+    assert external.is_anonymous
+
+
+def test_another_machine_is_a_distance_and_this_one_is_none(write, known):
+    near = planned(write, known, "{protocol: rest, external: 'localhost:80'}")
+    far = planned(write, known, "{protocol: rest, external: 'there:80'}")
+    named = planned(write, known, "{protocol: rest, external: 'there:80'}", "placements: my-site\n")
+    assert [(p.name, p.kind) for p in near.placements] == [("local", "local")]
+    assert [(p.name, p.kind) for p in far.placements] == [("external", "external")]
+    assert [(p.name, p.kind) for p in named.placements] == [("my-site", "external")]
+
+
+REFUSED = {
+    "another provider": (
+        "{protocol: rest, external: 'localhost:80'}",
+        "provider: lab\n",
+        "provider lab makes its own hosts, which need not reach this address; only `provider: local` asks a responder"
+        " that runs already.",
+    ),
+    "a responder's name": (
+        "{protocol: rest, responder: fastapi, external: 'localhost:80'}",
+        "",
+        "a responder that runs already answers one protocol, by an implementation that orch does not know: name the"
+        " protocol, and no `responder`.",
+    ),
+    "every protocol": ("{protocol: all, external: 'localhost:80'}", "", "name the protocol, and no `responder`."),
+    "two distances": (
+        "[{protocol: rest, external: 'there:80'}, grpc]",
+        "",
+        "it answers from this machine, another stack from 198.18.0.9",
+    ),
+    "a near one beside a far one": (
+        "[{protocol: rest, external: 'there:80'}, {protocol: grpc, external: 'localhost:80'}]",
+        "",
+        "it answers from this machine, another stack from 198.18.0.9",
+    ),
+    "a place on this machine": (
+        "{protocol: rest, external: 'there:80'}",
+        "placements: local\n",
+        "the responders run already, on another machine",
+    ),
+    "a distance that it has": (
+        "{protocol: rest, external: 'there:80'}",
+        "placements: {name: far, rtt: 80ms}\n",
+        "the responders run already, on another machine",
+    ),
+    "the same CPU": (
+        "{protocol: rest, external: 'localhost:80'}",
+        "pin: together\n",
+        "orch cannot pin a responder that it does not start",
+    ),
+    "what it cannot be told": (
+        "{protocol: rest, external: 'localhost:80'}",
+        "compression: gzip\n",
+        "rest cannot do compression: gzip: the responder runs already, and orch tells it nothing",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_asked_of_a_responder_that_runs_already_is_refused_with_the_reason(write, known, case):
+    stacks, more, reason = REFUSED[case]
+    assert any(reason in problem for problem in problems(write(f"{HEAD}stacks: {stacks}\n{more}"), known))
+
+
+NO_ADDRESSES = (
+    "localhost",
+    "localhost:",
+    ":80",
+    "localhost:0",
+    "localhost:65536",
+    "localhost:-1",
+    "localhost:+80",
+    "localhost:８０",
+    "user@localhost:80",
+    "user:secret@localhost:80",
+    "http://localhost:80",
+    "localhost:80/path",
+    "local host:80",
+    "localhost:80\n",
+    "\x1b[31mlocalhost:80",
+    "\u202elocalhost:80",
+    "lоcalhost:80",  # with a Cyrillic o
+    "::1:80",
+    "[::1]:80",
+    "-o:80",
+    "a" * 300 + ":80",
+)
+
+
+@pytest.mark.parametrize("text", NO_ADDRESSES, ids=ascii)
+def test_what_is_no_host_and_port_is_refused_before_anybody_is_asked_for_it(write, known, looked_up, text):
+    with pytest.raises(ValueError, match=r"port|HOST:PORT") as error:
+        parse_address(text)
+    assert str(error.value).isprintable()
+    assert problems(write(f"{HEAD}stacks: {{protocol: rest, external: {json.dumps(text)}}}\n"), known)
+    assert not looked_up
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "224.0.0.1", "255.255.255.255"])  # noqa: S104 - what is refused
+def test_an_address_of_nobody_or_of_many_is_refused(write, known, monkeypatch, host):
+    monkeypatch.undo()
+    found = problems(write(f"{HEAD}stacks: {{protocol: rest, external: '{host}:80'}}\n"), known)
+    assert len(found) == 1
+    assert found[0].endswith(f"{host} is {host}, which is no address of one host.")
+
+
+def test_a_name_without_an_address_is_refused(write, known, monkeypatch):
+    def fails(host: str) -> str:
+        raise ValueError(f"{host} has no IPv4 address here: none")
+
+    monkeypatch.setattr("orchestrator.experiment.plan.external.resolve", fails)
+    found = problems(write(f"{HEAD}stacks: {{protocol: rest, external: 'there:80'}}\n"), known)
+    assert found == ["4:36: there has no IPv4 address here: none."]
+
+
+def test_a_plan_says_to_whom_requests_will_go_and_how_many(write, known):
+    load = "load: {requests: 100}\nwarmup: {requests: 10, at_least: 0s}\nrepeats: 3\n"
+    plan = planned(write, known, "[{protocol: rest, external: 'localhost:80'}, grpc]", load)
+    assert announcements(plan) == [
+        "rest (external): about 330 requests go to localhost:80 (127.0.0.1), which runs already; orch starts nothing"
+        " there, and ends nothing"
+    ]
+    assert announcements(planned(write, known, "grpc", load)) == []
+
+
+def test_the_requests_of_controls_are_among_those_announced(write, known):
+    load = "load: {requests: 100}\nwarmup: {requests: 10, at_least: 0s}\nrepeats: 3\ncontrol: true\n"
+    plan = planned(write, known, "[{protocol: rest, external: 'localhost:80'}, grpc]", load)
+    (told,) = announcements(plan)
+    assert told.startswith("rest (external): about 990 requests go to")
+    assert sentence(plan.stacks).count("rest (external)") == 1
+
+
+def test_a_plan_with_a_given_responder_is_stored_and_read_back(write, known):
+    plan = planned(write, known, "{protocol: rest, external: 'localhost:80'}")
+    document = json.loads(json.dumps(plan.to_dict()))
+    assert Plan.from_dict(document) == plan
+    assert read_plan(document) == plan
+
+
+FORGED = {
+    "many hosts": {"host": "224.0.0.1"},
+    "a name": {"host": "there"},
+    "no port": {"port": 0},
+    "a port too high": {"port": 65_536},
+    "characters that show nothing": {"given": "a\u202eb"},
+    "a name with a password": {"given": "user:secret@there"},
+}
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_a_stored_plan_whose_address_is_none_is_refused(write, known, case):
+    plan = planned(write, known, "{protocol: rest, external: 'localhost:80'}")
+    (stack,) = plan.stacks
+    assert stack.external is not None
+    forged = replace(plan, stacks=(replace(stack, external=replace(stack.external, **FORGED[case])),))
+    with pytest.raises(ValueError, match=r"stacks\.0\.external"):
+        read_plan(json.loads(json.dumps(forged.to_dict())))

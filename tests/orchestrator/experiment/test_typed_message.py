@@ -1,0 +1,153 @@
+"""The message of a JSON document: its text, what of it is typed, and that no document makes it grow without bounds."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from orchestrator.experiment.plan.documents import descriptor_set
+from orchestrator.experiment.plan.shape import LONGEST_KEY, MOST_KEYS, shape_of
+from orchestrator.experiment.plan.typed_message import MOST_FIELDS, typed_message
+
+ORDERS = {
+    "orders": [
+        {"id": 1, "customer": {"name": "Ada", "vip": True}, "total": 10, "note": None, "lines": [["a", 1]]},
+        {"id": 2, "customer": {"name": "Bob"}, "total": 9.5, "note": "soon", "lines": []},
+    ],
+    "page": {"next": None},
+}
+
+
+def test_a_document_gives_a_message_that_a_person_could_have_written() -> None:
+    made = typed_message(ORDERS, "orders.json")
+    assert made.proto == typed_message(json.loads(json.dumps(ORDERS)), "orders.json").proto
+    assert made.proto.partition("\nmessage ")[2] == (
+        "Object1 {\n"
+        '  string name = 1 [json_name = "name"];\n'
+        '  optional bool vip = 2 [json_name = "vip"];\n'
+        "}\n\n"
+        "message List2 {\n"
+        "  repeated google.protobuf.Value items = 1;\n"
+        "}\n\n"
+        "message Object3 {\n"
+        '  int64 id = 1 [json_name = "id"];\n'
+        '  Object1 customer = 2 [json_name = "customer"];\n'
+        '  double total = 3 [json_name = "total"];\n'
+        '  optional string note_or_null = 4 [json_name = "note"];\n'
+        '  repeated List2 lines = 5 [json_name = "lines"];\n'
+        "}\n\n"
+        "message Object4 {\n"
+        '  google.protobuf.NullValue next = 1 [json_name = "next"];\n'
+        "}\n\n"
+        "message Object5 {\n"
+        '  repeated Object3 orders = 1 [json_name = "orders"];\n'
+        '  Object4 page = 2 [json_name = "page"];\n'
+        "}\n"
+    )
+    assert "rpc Echo(Object5) returns (Object5);" in made.proto
+    assert (made.values, made.typed) == (22, 20)  # all but the string and the number that share a list
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([0, 2**63 - 1], "int64"),
+        ([0, 2**64 - 1], "uint64"),
+        ([-1, 2**63 - 1], "sint64"),
+        ([-(2**63)], "sint64"),
+        ([1, 1.5], "double"),
+        ([2**53, 0.5], "double"),
+        ([2**53 + 1, 0.5], "value"),
+        ([2**64 + 1], "value"),
+        ([-1, 2**64 - 1], "value"),
+        ([2**70], "double"),
+        ([10**400], "value"),
+        ([True, 1], "value"),
+        ([True, None], "bool"),
+        ([None], "null"),
+        ([], "value"),
+        (["a", {}], "value"),
+        ([[], [1]], "list"),
+        ([{}, {"a": 1}], "object"),
+        ([{"\0": 1}], "map"),
+        ([{"[a]": 1}], "map"),
+        ([{"x" * 100_000: 1}], "map"),
+        ([{"\ud800": 1}], "map"),
+    ],
+)
+def test_what_stands_at_one_place_has_one_type(values: list[Any], kind: str) -> None:
+    items = shape_of(values).items
+    assert items is not None
+    assert items.kind == kind
+
+
+@pytest.mark.parametrize("document", [None, True, 7, "text"])
+def test_a_single_value_has_no_message(document: Any) -> None:
+    made = typed_message(document, "x.json")
+    assert (made.proto, made.sha256, made.typed, made.values) == ("", "", 0, 1)
+    assert "single value" in made.note
+
+
+def test_keys_that_are_data_make_a_map() -> None:
+    few = {f"k{n}": n for n in range(MOST_KEYS)}
+    assert "map<" not in typed_message(few, "x.json").proto
+    for many in (few | {"one more": 1}, {f"k{n}": n for n in range(10_000)}):
+        made = typed_message(many, "x.json")
+        assert "map<string, int64> entries = 1;" in made.proto
+        assert len(made.proto) < 1_000
+        assert made.typed == made.values == len(many) + 1
+    mixed = typed_message({f"k{n}": n if n % 2 else "x" for n in range(1_000)}, "x.json")
+    assert "map<string, google.protobuf.Value> entries = 1;" in mixed.proto
+    assert (mixed.typed, mixed.values) == (1, 1_001)
+
+
+def test_a_document_of_too_many_fields_stays_a_value() -> None:
+    document = {f"part{n}": {f"{n}-{m}": m for m in range(200)} for n in range(MOST_FIELDS // 200)}
+    made = typed_message(document, "x.json")
+    assert (made.proto, made.typed) == ("", 0)
+    assert made.note == "its messages would have more than 2,000 fields"
+
+
+def test_the_largest_message_compiles() -> None:
+    document = {f"part{n}": {f"{n}-{m}": m for m in range(200)} for n in range(MOST_FIELDS // 200 - 1)}
+    assert descriptor_set(typed_message(document, "x.json").proto)
+
+
+def test_what_is_nested_too_deep_is_a_value_within_the_message() -> None:
+    document: Any = 1
+    for _ in range(400):
+        document = {"in": [document]}
+    made = typed_message(document, "x.json")
+    assert made.values == 801
+    assert 0 < made.typed < 100
+
+
+def test_half_a_million_values_make_a_short_message() -> None:
+    made = typed_message([[{"a": n, "b": [n, None]} for n in range(1_000)]] * 125, "x.json")
+    assert made.values == made.typed > 500_000
+    assert len(made.proto) < 1_000
+
+
+def test_keys_of_all_kinds_have_names_of_their_own() -> None:
+    keys = [
+        "a-b",
+        "a_b",
+        "A_B",
+        "aB",
+        "ab",
+        "",
+        "__proto__",
+        "descriptor",
+        "message",
+        "optional",
+        "日本",
+        "é",
+        "1",
+        "x" * LONGEST_KEY,
+    ]
+    keys += ["a_or_null", "or_null", "a_b_2", "None", "class", 'quote"\\', "line\nend", "field", "field_1"]
+    made = typed_message({key: None if key == "a_b" else 1 for key in keys}, "x.json")
+    assert made.proto.count("json_name") == len(keys)
+    assert descriptor_set(made.proto)

@@ -1,0 +1,167 @@
+"""A codec alone: what its call returns, what is recorded of it, and what a trial of one cannot ask."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.python.codecs import alone
+from services.python.codecs.base import Coder, self_describing
+from services.python.codecs.json import CODEC as JSON
+from services.python.codecs.orjson import CODEC as ORJSON
+from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.contract.offers import protocols
+from services.python.load.client import CallFailed, CallSpec
+from services.python.load.record import KINDS, read_record
+from services.python.operations import OPERATIONS
+from services.python.probes.clock import Clock
+from services.python.programs.run_trial import CannotTry, make_trial
+
+CODECS = [(p.name, c.name) for p in protocols().values() for c in p.clients if c.kind == "codec"]
+ADD = {"request": {"a": -123_456_789, "b": 987_654_321}, "reply": {"sum": 864_197_532}}
+STAMP = "2026-11-22T15:00:00.123456+00:00"
+TIMESTAMP = {
+    "request": {"request_timestamp": STAMP},
+    "reply": {"request_timestamp": STAMP, "response_timestamp": STAMP},
+}
+
+
+def call(operation: str, exchange: Any) -> CallSpec:
+    return CallSpec(host="", port=0, operation=operation, timeout_s=1, example=exchange)
+
+
+def coding(operation: str, exchange: Any, codec: Any = JSON) -> alone.Alone:
+    return alone.of_codec(codec, call(operation, exchange)).dial()
+
+
+def a_trial(folder: Path, **changes: Any) -> Trial:
+    given = {
+        "protocol": "json",
+        "client": "orjson",
+        "operation": "add",
+        "record": str(folder / "record"),
+        "load": Load(requests=20),
+        "warmup": Warmup(requests=5, at_least_s=0.0),
+    }
+    return Trial(**{**given, **changes})
+
+
+def made(trial: Trial) -> Any:
+    lines: list[Any] = []
+    make_trial(trial, lines.append, Clock())
+    return lines
+
+
+def test_both_messages_are_encoded_then_both_decoded() -> None:
+    connection = coding("add", ADD)
+    reply = connection.call(ADD)
+    assert connection.value(reply) == ADD
+    encode, decode = connection.parts(ADD, reply)
+    assert encode.sent_ns <= encode.received_ns == decode.sent_ns <= decode.received_ns
+    assert connection.sizes(ADD, reply) == (30, 17)
+    assert (encode.bytes_sent, encode.bytes_received, decode.bytes_sent, decode.bytes_received) == (47, 0, 0, 47)
+
+
+def test_a_reply_that_is_the_requests_message_is_coded_once() -> None:
+    written: list[Any] = []
+
+    def write(fields: Any) -> bytes:
+        written.append(fields)
+        return json.dumps(fields).encode()
+
+    exchange = {"request": {"records": []}, "reply": {"records": []}}
+    codec = self_describing("text/plain", Coder(write=write, read=json.loads), ())
+    connection = coding("echo", exchange, codec)
+    written.clear()
+    reply = connection.call(exchange)
+    assert len(written) == 1
+    assert connection.value(reply) == exchange
+    assert connection.sizes(exchange, reply) == (15, 15)
+    assert [part.bytes_sent + part.bytes_received for part in connection.parts(exchange, reply)] == [15, 15]
+
+
+@pytest.mark.parametrize("codec", [JSON, ORJSON], ids=["stdlib", "orjson"])
+def test_how_large_the_smallest_messages_are(codec: Any) -> None:
+    """Not "30 bytes": that is one request of `add`; its reply is smaller, and a stamp alone makes a message larger."""
+    for operation, exchange, sizes in (("add", ADD, (30, 17)), ("timestamp", TIMESTAMP, (56, 112))):
+        connection = coding(operation, exchange, codec)
+        assert connection.sizes(exchange, connection.call(exchange)) == sizes
+
+
+def test_what_cannot_be_decoded_and_what_is_decoded_to_something_else_are_errors() -> None:
+    def read(body: bytes) -> dict[str, Any]:
+        raise ValueError("torn")
+
+    torn = self_describing("text/plain", Coder(write=lambda fields: b"", read=read), (ValueError,))
+    with pytest.raises(CallFailed, match="undecodable: torn"):
+        coding("add", ADD, torn).call(ADD)
+    assert alone.verify(ADD, ADD) is None
+    assert "the reply {'sum': 864197532} was decoded as {'sum': 1}" in str(
+        alone.verify(ADD, {**ADD, "reply": {"sum": 1}})
+    )
+
+
+def test_what_cannot_be_encoded_is_said_before_anything_is_timed() -> None:
+    exchange = {"request": {"document": float("nan")}, "reply": {"document": float("nan")}}
+    with pytest.raises(CallFailed, match="echo cannot be encoded"):
+        coding("echo", exchange)
+
+
+def test_an_answer_is_given_anew_only_to_a_new_request() -> None:
+    request = {"data": b"x"}
+    same = alone.exchanges(OPERATIONS["echo"], lambda *_: request)
+    assert same(1, time.time_ns)["reply"] is same(2, time.time_ns)["reply"]
+    fresh = alone.exchanges(OPERATIONS["add"], lambda number, _: {"a": number, "b": 1})
+    assert [fresh(number, time.time_ns)["reply"] for number in (1, 2)] == [{"sum": 2}, {"sum": 3}]
+
+
+@pytest.mark.parametrize(("protocol", "client"), CODECS)
+def test_a_trial_of_every_codec_and_operation(tmp_path: Path, protocol: str, client: str) -> None:
+    for operation, payload in (
+        ("timestamp", Payload()),
+        ("add", Payload()),
+        ("echo", Payload(kind="records", count=3)),
+        ("echo", Payload(kind="bytes", size=100)),
+    ):
+        trial = a_trial(tmp_path, protocol=protocol, client=client, operation=operation, payload=payload)
+        checked, _, done = made(trial)
+        rows = list(read_record(trial.record))
+        assert (done.requests, done.verified, done.errors, done.rows) == (20, 20, {}, 75)
+        assert (done.identity, done.wire, done.min_rtt_us) == (None, None, None)
+        samples = [row for row in rows if KINDS[row.kind] == "codec"]
+        assert len(samples) == 25
+        assert checked.body_bytes_sent > 0
+        for place, row in enumerate(rows[::3]):
+            encode, decode = rows[3 * place + 1 : 3 * place + 3]
+            assert KINDS[encode.kind] == KINDS[decode.kind] == "part"
+            assert (encode.sequence, decode.sequence, encode.parent, decode.parent) == (
+                1,
+                2,
+                row.sequence,
+                row.sequence,
+            )
+            assert row.sent_ns <= encode.sent_ns <= encode.received_ns == decode.sent_ns
+            assert decode.received_ns <= row.received_ns
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"target": Target(host="127.0.0.1", port=1, identity="nonce")}, "a target does not apply"),
+        ({"connection": "per-request"}, "connection: per-request does not apply"),
+        ({"knobs": {"compression": "gzip"}}, "compression does not apply"),
+        ({"load": Load(requests=8, concurrency=8)}, "a concurrency of 8 does not apply"),
+        ({"load": Load(requests=8, rate_per_s=10.0)}, "a rate does not apply"),
+        ({"calls": 3}, "calls: 3 does not apply"),
+        ({"client": "pycurl"}, "names no target"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_what_only_a_call_has_is_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(CannotTry, match=words) as refused:
+        made(a_trial(tmp_path, **changes))
+    assert refused.value.kind == "trial"

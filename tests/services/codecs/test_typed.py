@@ -1,0 +1,207 @@
+"""Documents as messages of their own: every JSON value comes back equal, and every field is read once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import grpc_tools
+import pytest
+from grpc_tools import protoc
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from orchestrator.experiment.plan.typed_message import typed_message
+from services.python.codecs.base import Coder
+from services.python.codecs.protobuf import CODEC, METHODS
+from services.python.codecs.typed import codec, forwarding, method_of, typed_echo
+from services.python.load.client import CallFailed
+from tests.services.codecs.test_protobuf import reads_of
+from tests.support.documents import compiled
+
+KEYS = st.sampled_from(
+    [
+        "a",
+        "b",
+        "a-b",
+        "a_b",
+        "A_B",
+        "aB",
+        "ab",
+        "",
+        "__proto__",
+        "descriptor",
+        "or_null",
+        "a_or_null",
+        "é",
+        "[x]",
+        "\0",
+        "1",
+    ]
+) | st.text(st.characters(exclude_categories=["Cs"]), max_size=3)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+)
+JSON = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5), max_leaves=25
+)
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {"id": st.integers(-(2**63), 2**63 - 1), "n": st.none() | st.integers(0, 2**64 - 1)},
+        optional={
+            "x": st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, 9),
+            "tags": st.none() | st.lists(st.none() | st.text("ab", max_size=2), max_size=3),
+            "in": st.lists(st.lists(st.booleans(), max_size=2), max_size=2),
+            "m": st.dictionaries(st.sampled_from(["\0", "k"]), st.none() | st.fixed_dictionaries({"y": SCALARS})),
+        },
+    ),
+    max_size=5,
+)
+QUICK = settings(deadline=None, max_examples=500, suppress_health_check=[HealthCheck.too_slow])
+
+
+def schema_of(document: Any) -> bytes:
+    """As `compiled`, without a process of its own: hundreds are made here."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("document.proto").write_text(typed_message(document, "x.json").proto, encoding="utf-8")
+        own = f"-I{os.path.join(os.path.dirname(grpc_tools.__file__), '_proto')}"  # noqa: PTH118, PTH120
+        assert not protoc.main(["protoc", "-I.", own, "--include_imports", "--descriptor_set_out=o", "document.proto"])
+        return Path("o").read_bytes()
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal as JSON: 1 is 1.0, but no `true`, and a zero keeps its sign where it is written with a point."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, dict):
+        return isinstance(other, dict) and one.keys() == other.keys() and all(same(one[k], other[k]) for k in one)
+    if isinstance(one, list):
+        return isinstance(other, list) and len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, float) and one == 0:
+        return repr(one) == repr(other)
+    return (type(one) in (int, float) and type(other) in (int, float) and one == other) or (
+        type(one) is type(other) and one == other
+    )
+
+
+def carried(document: Any) -> Any:
+    """A document after it went to the responder and back."""
+    echo = typed_echo(schema_of(document))
+    arrived = echo.unpack_request(
+        echo.request.FromString(echo.pack_request({"document": document}).SerializeToString())
+    )
+    return echo.unpack_reply(echo.request.FromString(echo.pack_reply(arrived).SerializeToString()))["document"]
+
+
+@QUICK
+@given(JSON.filter(lambda document: isinstance(document, dict | list)))
+def test_any_json_document_survives(document: Any) -> None:
+    assert same(document, carried(document))
+
+
+@QUICK
+@given(ROWS)
+def test_rows_with_missing_and_null_fields_survive(document: Any) -> None:
+    assert same(document, carried(document))
+
+
+def test_whole_numbers_keep_their_last_digit() -> None:
+    document = {"id": 2**53 + 1, "ids": [-(2**63), 2**63 - 1], "most": [2**64 - 1, 0]}
+    assert carried(document) == document
+    with pytest.raises(CallFailed, match=r"beyond 2\^53"):
+        method_of("echo", {"document": document}, None)
+
+
+@pytest.mark.parametrize("document", [{"n": 2**64 + 1}, {"n": [2**53 + 1, 0.5]}, {"n": [2**53 + 1, "x"]}])
+def test_a_number_that_no_type_holds_is_refused_before_anything_is_sent(document: Any) -> None:
+    with pytest.raises(CallFailed, match=r"beyond 2\^53") as failed:
+        method_of("echo", {"document": document}, compiled(document))
+    assert failed.value.status == "protocol"
+
+
+def test_what_is_nested_deeper_than_parsers_go_is_refused_before_anything_is_sent() -> None:
+    document: Any = {}
+    for _ in range(200):
+        document = {"in": document}
+    for schema in (compiled(document), None):
+        with pytest.raises(CallFailed, match="cannot carry this echo request"):
+            method_of("echo", {"document": document}, schema)
+
+
+def test_it_goes_twice_as_deep_as_a_value() -> None:
+    document: Any = {}
+    for _ in range(80):
+        document = {"in": document}
+    assert carried(document) == document
+    with pytest.raises(CallFailed):
+        method_of("echo", {"document": document}, None)
+
+
+@pytest.mark.parametrize("schema", [b"", b"no descriptor set", compiled([1])[:-9]])
+def test_a_file_that_is_no_schema_of_a_document_is_refused(schema: bytes) -> None:
+    with pytest.raises(ValueError, match="schema: not the descriptor set of a document"):
+        typed_echo(schema)
+    with pytest.raises(CallFailed, match="schema"):
+        method_of("echo", {"document": [1]}, schema)
+
+
+DOCUMENT = {
+    "rows": [
+        {"id": 1, "name": "a", "tags": ["x"], "in": {"y": 1.5}},
+        {"id": 2, "name": "b", "tags": [], "in": {"y": 2}},
+    ],
+    "grid": [[1, 2], [3]],
+    "one": {"two": True},
+}
+
+
+def test_both_ends_read_every_field_once() -> None:
+    echo = typed_echo(compiled(DOCUMENT))
+    for pack, unpack in ((echo.pack_request, echo.unpack_request), (echo.pack_reply, echo.unpack_reply)):
+        value, reads, _kept = reads_of(unpack, pack({"document": DOCUMENT}))
+        assert value == {"document": DOCUMENT}
+        assert set(reads.values()) == {1}
+        # Three fields of the whole, four of each row and one within it, one of each row of the grid, one of `one`.
+        assert sum(reads.values()) == 3 + 2 * (4 + 1) + 2 + 1
+
+
+def test_a_field_that_is_unset_is_not_read() -> None:
+    document = [{"a": 1, "b": None}, {"b": "x"}, {"b": None}]
+    echo = typed_echo(compiled(document))
+    value, reads, _kept = reads_of(echo.unpack_request, echo.pack_request({"document": document}))
+    assert value == {"document": document}
+    assert reads == Counter(dict.fromkeys(reads, 1))
+    assert sum(reads.values()) == 1 + 2  # the list, one `a`, one `b`
+
+
+def test_one_who_forwards_reads_no_field() -> None:
+    echo = typed_echo(compiled(DOCUMENT))
+    forward = forwarding(echo)
+    unread, reads, _kept = reads_of(forward.unpack_request, echo.pack_request({"document": DOCUMENT}))
+    assert sum(reads.values()) == 0
+    assert not isinstance(unread["document"], dict)
+    message = echo.pack_request({"document": DOCUMENT})
+    assert echo.unpack_reply(forward.pack_reply(forward.unpack_request(message))) == {"document": DOCUMENT}
+
+
+def test_in_bodies_only_documents_change() -> None:
+    typed = codec(compiled(DOCUMENT))
+    assert codec(None) is CODEC
+
+    def through(coder: Coder, fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
+        body = coder.write(fields)
+        return coder.read(body), len(body)
+
+    document, short = through(typed.request("echo/document"), {"document": DOCUMENT})
+    _, long = through(CODEC.request("echo/document"), {"document": DOCUMENT})
+    assert document == {"document": DOCUMENT}
+    assert short < long
+    assert typed.reply("add").write({"sum": 3}) == METHODS["add"].pack_reply({"sum": 3}).SerializeToString()

@@ -1,0 +1,178 @@
+"""What operations hold: opened before the ready line, handed to them, closed once at the end."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from services.python.contract.responder_lines import Serve
+from services.python.operations import OPERATIONS
+from services.python.serve import holding
+from services.python.serve.holding import Holding
+from services.python.serve.responder import CannotServe
+from tests.support import holding_operations, wire
+from tests.support.ends import PATIENCE_S, Program, program, responder
+
+pytestmark = pytest.mark.busy
+
+MODULE = holding_operations.__name__
+ENDINGS = ["stdin closed", "SIGTERM", "SIGINT"]
+
+
+@pytest.fixture(autouse=True)
+def _known(monkeypatch: pytest.MonkeyPatch) -> None:
+    for operation in holding_operations.ADDED:
+        monkeypatch.setitem(OPERATIONS, operation.name, operation)
+
+
+def told(**serve: Any) -> str:
+    return Serve(**{"protocol": "tcp", "identity": "nonce", **serve}).to_json()
+
+
+def end(answering: Program, how: str) -> tuple[int, list[str]]:
+    """The exit status, and what it said on stderr."""
+    if how != "stdin closed":
+        answering.process.send_signal(signal.Signals[how])
+        answering.process.wait(timeout=PATIENCE_S)
+    status, _, stderr = answering.ended()
+    return status, stderr.splitlines()
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+def test_what_is_asked_is_opened_before_it_is_ready_and_closed_once(how: str) -> None:
+    serve = {"operations": ["shifted", "pooled", "add", "shifted"], "resources": {"offset": "40"}}
+    with responder("tcp", module=MODULE, **serve) as (answering, ready):
+        for operation in ("shifted", "pooled"):
+            assert wire.ask("tcp", "socket", ready["port"], operation, {"a": 1, "b": 1})[0][0] == {"sum": 42}
+        status, said = end(answering, how)
+    opened = [f"opened {name} with {{'offset': '40'}}" for name in ("shifted", "pooled")]
+    assert (status, said) == (0, [*opened, "closed pooled", "closed shifted"])
+
+
+def test_what_is_not_asked_is_not_opened_and_says_so_when_it_is_asked_all_the_same() -> None:
+    with responder("tcp", module=MODULE) as (answering, ready):
+        with pytest.raises(Exception, match="shifted was not among the operations of the serve line"):
+            wire.ask("tcp", "socket", ready["port"], "shifted", {"a": 1, "b": 1})
+        assert end(answering, "stdin closed") == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("serve", "words"),
+    [
+        (
+            {"operations": ["shifted", "refused"]},
+            "refused: what it holds cannot be opened: ConnectionRefusedError: nobody",
+        ),
+        ({"operations": ["multiply"]}, "unknown operation 'multiply'"),
+        ({"operations": ["add"], "resources": {"offset": "1"}}, "resources that no operation asked here takes: offset"),
+        ({"operations": ["exchange"], "protocol": "json"}, "json does not carry exchange"),
+        ({"operations": ["shifted"], "host": "198.51.100.7"}, "cannot listen on 198.51.100.7:0"),
+    ],
+)
+def test_what_cannot_start_says_why_in_one_line_and_closes_what_it_opened(serve: dict[str, Any], words: str) -> None:
+    with program(MODULE) as answering:
+        answering.send(told(**serve))
+        status, lines, stderr = answering.ended_by_itself()
+    own = [line for line in stderr.splitlines() if line.startswith("respond: ")]
+    assert (status, lines, len(own)) == (1, [], 1)
+    assert words in own[0]
+    assert stderr.count("opened shifted") == stderr.count("closed shifted")
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+def test_it_can_be_ended_while_something_is_opened(how: str) -> None:
+    with program(MODULE) as answering:
+        answering.send(told(operations=["shifted", "never"]))
+        assert answering.process.stderr is not None
+        while answering.process.stderr.readline() != "opening never\n":
+            pass
+        assert end(answering, how) == (0, ["closed shifted"])
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+def test_what_does_not_close_is_left_after_a_bound(how: str) -> None:
+    with responder("tcp", module=MODULE, operations=["hanging"]) as (answering, _):
+        status, said = end(answering, how)
+    assert status == 0
+    assert said[1:] == [f"respond: what the operations hold was not closed within {holding.CLOSE_S:g} s, and is left"]
+
+
+def test_what_fails_to_close_is_said() -> None:
+    with responder("tcp", module=MODULE, operations=["broken"]) as (answering, _):
+        status, said = end(answering, "stdin closed")
+    assert (status, said[1:]) == (0, ["respond: closing what the operations hold: RuntimeError: the pool is broken"])
+
+
+def test_a_signal_and_the_end_of_stdin_at_once_close_it_once() -> None:
+    with responder("tcp", module=MODULE, operations=["shifted"]) as (answering, _):
+        answering.process.send_signal(signal.SIGTERM)
+        assert end(answering, "stdin closed")[1].count("closed shifted") == 1
+
+
+def test_it_is_closed_when_nobody_reads_the_ready_line() -> None:
+    with program(MODULE) as answering:
+        assert answering.process.stdout is not None
+        answering.process.stdout.close()
+        answering.send(told(operations=["shifted"]))
+        assert answering.process.stderr is not None
+        said = answering.process.stderr.read()
+        assert answering.process.wait(timeout=PATIENCE_S) == 1
+        answering.process.stdout = None
+    assert said.count("closed shifted") == 1
+
+
+def test_what_is_opened_after_the_end_began_is_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    began, closed = threading.Event(), threading.Event()
+
+    @contextmanager
+    def slow(_settings: Any) -> Iterator[None]:
+        began.set()
+        go_on.wait(PATIENCE_S)
+        yield
+        closed.set()
+
+    go_on = threading.Event()
+    monkeypatch.setitem(OPERATIONS, "slow", replace(OPERATIONS["add"], name="slow", open=slow))
+    held = Holding(["slow"], {})
+    opening = threading.Thread(target=held.open)
+    opening.start()
+    assert began.wait(PATIENCE_S)
+    held.close()
+    assert not closed.is_set()
+    go_on.set()
+    opening.join(PATIENCE_S)
+    assert closed.is_set()
+
+
+def test_settings_go_to_those_that_take_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[dict[str, str]] = []
+
+    @contextmanager
+    def noting(settings: Any) -> Iterator[None]:
+        seen.append(dict(settings))
+        yield
+
+    for name, resources in (("one", ("a",)), ("two", ("a", "b")), ("three", ())):
+        operation = replace(OPERATIONS["add"], name=name, open=noting, resources=resources)
+        monkeypatch.setitem(OPERATIONS, name, operation)
+    held = Holding(["one", "two", "three"], {"a": "1", "b": "2"})
+    assert held.open().keys() == {"one", "two", "three"}
+    held.close()
+    assert seen == [{"a": "1"}, {"a": "1", "b": "2"}, {}]
+    with pytest.raises(CannotServe, match="takes: c"):
+        Holding(["one"], {"c": "3"})
+
+
+def test_a_port_that_is_taken_closes_what_was_opened() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, program(MODULE) as answering:
+        answering.send(told(operations=["shifted"], port=taken.getsockname()[1]))
+        status, _, stderr = answering.ended_by_itself()
+    assert status == 1
+    assert stderr.splitlines()[-1] == "closed shifted"

@@ -1,0 +1,56 @@
+"""Every operation that needs no payload, asked of the default responder of each protocol that carries it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from services.python.contract.lines import Payload
+from services.python.contract.offers import find_protocol, protocols
+from services.python.operations import OPERATIONS
+from tests.support import wire
+from tests.support.ends import responder
+
+pytestmark = pytest.mark.busy
+
+PLAIN = [operation.name for operation in OPERATIONS.values() if "none" in operation.payloads]
+ASKED = [(name, protocol) for name in PLAIN for protocol, p in protocols().items() if name in p.operations]
+TIMES = 3
+
+
+@pytest.fixture(scope="module")
+def port_of() -> Iterator[Any]:
+    """The port of a running responder of each protocol, which was told of all that it will be asked."""
+    ports: dict[str, int] = {}
+    with ExitStack() as running:
+
+        def port(protocol: str) -> int:
+            if protocol not in ports:
+                carried = [name for name in PLAIN if name in find_protocol(protocol).operations]
+                _, ready = running.enter_context(responder(protocol, operations=carried))
+                ports[protocol] = ready["port"]
+            return ports[protocol]
+
+        yield port
+
+
+@pytest.mark.parametrize(("operation", "protocol"), ASKED)
+def test_its_reply_is_right(port_of: Any, operation: str, protocol: str) -> None:
+    make = OPERATIONS[operation].requests(Payload(), 7)
+    client = find_protocol(protocol).default_client(1).name
+    for sequence in range(1, TIMES + 1):
+        request = make(sequence, time.time_ns)
+        [(value, _)] = wire.ask(protocol, client, port_of(protocol), operation, request)
+        assert OPERATIONS[operation].verify(request, value) is None
+
+
+def test_names_are_words_that_every_protocol_can_carry() -> None:
+    for name, operation in OPERATIONS.items():
+        assert name == operation.name
+        assert name.replace("_", "").isalnum()
+        assert name == name.lower()
+        assert len(name) <= 40

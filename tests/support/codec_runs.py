@@ -1,0 +1,46 @@
+"""Synthetic runs of codecs alone: `runs.a_run` without a network, each message in two parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from orchestrator.experiment.model.factors import without_call
+from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.alone import NOBODY
+from orchestrator.record_layout import KINDS
+from tests.support.runs import Draft, MemoryRun, Spoil, a_plan, a_run, with_parts
+
+BASE_US = {"json": 60.0, "cbor": 30.0}
+PARTS = 2
+
+
+def codec_plan(**planned: Any) -> p.Plan:
+    """JSON and CBOR alone, each message encoded and decoded."""
+    plan = a_plan(**{"stacks": ("json", "cbor"), "clients": ("stdlib", "cbor2"), **planned})
+    return replace(
+        plan,
+        stacks=tuple(replace(stack, responder=NOBODY) for stack in plan.stacks),
+        cells=tuple(
+            replace(cell, kind="codec", factors={**cell.factors, "responder": NOBODY, **without_call()})
+            for cell in plan.cells
+        ),
+    )
+
+
+def a_codec_run(spoil: Spoil | None = None, *, between: float = 0.01, **given: Any) -> MemoryRun:
+    """A clean run of `codec_plan`, but for what `spoil` does to each trial before its parts are made."""
+
+    def alone(draft: Draft) -> None:
+        rows = draft.columns
+        rows["kind"][:] = KINDS.index("codec")
+        draft.done |= {"rows": (1 + PARTS) * rows["sequence"].size, "wire": None, "min_rtt_us": None, "identity": None}
+        if spoil:
+            spoil(draft)
+
+    run = a_run(codec_plan(**given), spoil=alone, baselines=False, base_us=BASE_US, between=between)
+    stored = replace(
+        run.stored,
+        trials=tuple(replace(trial, ready=None, stats=None, stats_before=None) for trial in run.stored.trials),
+    )
+    return replace(run, stored=stored, files={path: with_parts(of, PARTS) for path, of in run.files.items()})

@@ -1,0 +1,25 @@
+"""JSON documents with the file that says how they travel typed, as the orchestrator makes it at set-up."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from orchestrator.experiment.plan.documents import descriptor_set
+from orchestrator.experiment.plan.typed_message import typed_message
+from services.python.contract.lines import Schema
+
+
+def compiled(document: Any) -> bytes:
+    """The descriptor set of the document's message."""
+    made = typed_message(document, "test.json")
+    assert made.proto, made.note
+    return descriptor_set(made.proto)
+
+
+def schema_file(document: Any, folder: Path) -> Schema:
+    """It as a file in the folder, as a line names it."""
+    path = folder / "document.pb"
+    path.write_bytes(compiled(document))
+    return Schema(path=str(path), sha256=hashlib.sha256(path.read_bytes()).hexdigest())

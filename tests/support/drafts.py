@@ -1,0 +1,46 @@
+"""One trial of a synthetic run before it is sealed, and the parts that its tasks then have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orchestrator.experiment.plan import plan as p
+from orchestrator.record_layout import KINDS
+from services.python.contract.lines import STATUSES
+
+TASK, PART = map(KINDS.index, ("task", "part"))
+
+
+@dataclass
+class Draft:
+    """One trial before it is sealed: a test may change anything in it."""
+
+    cell: p.Cell
+    block: int
+    columns: dict[str, np.ndarray]
+    done: dict[str, Any]
+    ready: dict[str, Any]
+    stats: dict[str, Any]
+    stats_before: dict[str, Any]
+    requester: int = 0
+
+
+def with_parts(columns: dict[str, np.ndarray], calls: int) -> dict[str, np.ndarray]:
+    """The same with equally long parts of every task; of one that failed the last has failed, unless it was never sent."""
+    if calls == 1:
+        return columns
+    asked = np.flatnonzero(columns["status"] != STATUSES.index("not-sent"))
+    of, place = np.repeat(asked, calls), np.tile(np.arange(1, calls + 1), asked.size)
+    parts = {name: values[of] for name, values in columns.items()}
+    begun, took = parts["sent_ns"], parts["received_ns"] - parts["sent_ns"]
+    parts["sent_ns"] = parts["intended_ns"] = begun + took * (place - 1) // calls
+    parts["received_ns"] = begun + took * place // calls
+    parts |= {name: parts[name] // calls for name in ("bytes_sent", "bytes_received")}
+    parts["status"] = np.where(place == calls, parts["status"], 0)
+    parts |= {"parent": parts["sequence"], "sequence": place, "kind": np.full(of.size, PART)}
+    both = {name: np.concatenate([values, parts[name]]) for name, values in columns.items()}
+    order = np.argsort(both["received_ns"], kind="stable")
+    return {name: values[order] for name, values in both.items()}
