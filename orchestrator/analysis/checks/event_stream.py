@@ -164,8 +164,8 @@ def _of_cell(cell: CellEvidence) -> Finding:
         "came twice": of.duplicated,
         "came behind a later one": of.reordered,
     }
-    told = words.listed([f"{number:,} {what}" for what, number in kinds.items() if number])
-    if not told:
+    counted = words.listed([f"{number:,} {what}" for what, number in kinds.items() if number])
+    if not counted:
         return Finding(
             verdict="pass", evidence=evidence, explanation=f"All {of.offered:,} events came, once and in their order."
         )
@@ -175,7 +175,7 @@ def _of_cell(cell: CellEvidence) -> Finding:
         verdict="fail" if is_failed else "warn",
         evidence={**evidence, "moved": moved},
         weight=of.dropped / of.offered if of.offered else 1.0,
-        explanation=f"Of {of.offered:,} events, {told}{beyond}.",
+        explanation=f"Of {of.offered:,} events, {counted}{beyond}.",
         action="Find out who loses, repeats or reorders: responder, client, or something between them.",
     )
 
