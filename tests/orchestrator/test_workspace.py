@@ -80,7 +80,7 @@ def test_a_run_that_is_opened_without_a_workspace_is_only_read(elsewhere: Worksp
     assert not read.is_ours
     with pytest.raises(UsageError, match="cannot write to run"):
         read.append({"event": "warning", "text": "x"})
-    with pytest.raises(UsageError, match="no run folder"):
+    with pytest.raises(UsageError, match="is not a run folder"):
         RunFolder.open(folder.id)
 
 

@@ -117,13 +117,24 @@ class WatchedDialer:
 class Trial:
     """A phase of the real loops, recorder and record with so many in flight."""
 
-    def __init__(self, folder: Path, style: str, verify: Any, dialer: Any, clock: Clock, **recorder: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        style: str,
+        verify: Any,
+        dialer: Any,
+        clock: Clock,
+        *,
+        in_flight: int = CONCURRENCY,
+        **recorder: Any,
+    ) -> None:
+        self.in_flight = in_flight
         self.style, self.dialer, self.clock = style, dialer, clock
         self.progress: list[dict[str, Any]] = []
         self.path = folder / "record"
         self.record = Record(self.path, 10)
         self.recorder = Recorder(
-            self.record, verify, timeout_s=30, progress=self.progress.append, in_flight=CONCURRENCY, **recorder
+            self.record, verify, timeout_s=30, progress=self.progress.append, in_flight=self.in_flight, **recorder
         )
         self.event_loop = asyncio.new_event_loop()
         self.shared = {"sequence": 0}
@@ -136,7 +147,7 @@ class Trial:
             recorder=self.recorder,
             clock=self.clock,
             policy=policy,
-            concurrency=CONCURRENCY,
+            concurrency=self.in_flight,
             before_close=lambda: None,
         )
         loops: Loops

@@ -36,8 +36,7 @@ def schedule(cells: Sequence[Cell], repeats: int, seed: int) -> tuple[PlannedTri
             name = names[placement]
             for place in orders[name][block]:
                 cell = by_placement[name][place]
-                # Codecs alone of one setting code the very same messages in a block.
-                trial_seed = _trial_seed(seed, block, cell.operation if cell.kind == "codec" else cell.id)
+                trial_seed = _trial_seed(seed, block, cell.operation)
                 trials.append(PlannedTrial(index=len(trials), block=block, cell=cell.id, seed=trial_seed))
     return tuple(trials)
 
@@ -86,7 +85,10 @@ def _source(seed: int, what: str) -> random.Random:
     return random.Random(f"{seed}/{what}")  # noqa: S311 - an order, not a secret
 
 
-def _trial_seed(seed: int, block: int, cell: str) -> int:
-    """A seed of a trial's own: independent of which other cells there are. It has 53 bits, as every reader of JSON keeps."""
-    digest = hashlib.blake2b(f"{seed}/{block}/{cell}".encode(), digest_size=8).digest()
+def _trial_seed(seed: int, block: int, operation: str) -> int:
+    """The seed of a block's trials of an operation: all stacks are asked with the same content, at the same arrivals.
+
+    Independent of which cells there are. It has 53 bits, as every reader of JSON keeps.
+    """
+    digest = hashlib.blake2b(f"{seed}/{block}/{operation}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 11

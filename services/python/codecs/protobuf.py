@@ -13,7 +13,6 @@ from typing import Any
 from google.protobuf import struct_pb2
 from google.protobuf.message import DecodeError
 
-from services.python.codecs.alone import Message as Alone
 from services.python.codecs.base import Codec, Coder
 from services.python.codecs.json import json_text
 from services.python.contract.messages import ECHO, capitals
@@ -249,16 +248,3 @@ CODEC = Codec(
     schemas=frozenset(METHODS.keys() - {ECHO.name} | ECHO.forms().keys()),
 )
 """The messages of gRPC by themselves, for whoever carries them otherwise."""
-
-
-def _parsed(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message], dict[str, Any]]) -> Alone:
-    return Alone(write=coder(kind, pack, unpack).write, read=kind.FromString, value=unpack)
-
-
-def parsing(operation: str) -> tuple[Alone, Alone]:
-    """An operation's request and reply for whoever passes them on: parsed, and read when nobody times it."""
-    method = methods()[operation]
-    return (
-        _parsed(method.request, method.pack_request, method.unpack_request),
-        _parsed(method.reply, method.pack_reply, method.unpack_reply),
-    )

@@ -10,10 +10,7 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
-from services.python.codecs import protobuf
-from services.python.codecs.base import Codec, Coder
-from services.python.codecs.protobuf import Message, Method, as_value, coder, from_value, method_for
-from services.python.load.client import CallFailed, Request
+from services.python.codecs.protobuf import Message, Method, as_value, from_value
 
 SERVICE = "orch.document.v1.Documents"
 
@@ -49,41 +46,11 @@ def typed_echo(schema: bytes) -> Method:
     )
 
 
-def echo_of(schema: bytes | None, make: Callable[[bytes], Method] = typed_echo) -> Method | None:
-    """How a responder echoes the document of its schema, by `make`; None without a schema."""
-    return None if schema is None else make(schema)
-
-
 def forwarding(method: Method) -> Method:
     """The same for a responder that puts the message it got into its reply, its fields unread."""
     return replace(
         method, unpack_request=lambda message: {"document": message}, pack_reply=lambda content: content["document"]
     )
-
-
-def method_of(operation: str, example: Request, schema: bytes | None) -> Method:
-    """As `method_for`; a document travels as the message of the schema where there is one."""
-    if schema is None or "document" not in example:
-        return method_for(operation, example)
-    try:
-        typed = typed_echo(schema)
-    except ValueError as error:
-        raise CallFailed("protocol", str(error)) from error
-    return method_for(operation, example, typed)
-
-
-def codec(schema: bytes | None) -> Codec:
-    """Protocol Buffers in bodies, documents as the message of the schema where there is one; ValueError as `typed_echo`."""
-    if schema is None:
-        return protobuf.CODEC
-    typed = typed_echo(schema)
-    document = coder(typed.request, typed.pack_request, typed.unpack_request)
-
-    def or_document(of: Callable[[str], Coder]) -> Callable[[str], Coder]:
-        return lambda message: document if message == "echo/document" else of(message)
-
-    whole = protobuf.CODEC
-    return replace(whole, request=or_document(whole.request), reply=or_document(whole.reply))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from services.python.contract.strict import Part
+from services.python.contract.strict import Part, part
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Clocks(Part):
     """Both clocks of a host, read together; the monotonic one is that of the rows."""
 
@@ -15,7 +13,7 @@ class Clocks(Part):
     monotonic_ns: int
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class TcpCounters(Part):
     """Segments that were sent, and of these those that were sent again, by everything in this network namespace."""
 
@@ -23,7 +21,7 @@ class TcpCounters(Part):
     retransmits: int
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class HostCounters(Part):
     """What a host counts. A counter that this system does not have is null; all others only grow.
 

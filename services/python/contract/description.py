@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from services.python.contract.lines import VERSION, Count
-from services.python.contract.strict import Line, Part
+from services.python.contract.strict import Line, Part, part
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class HostClock(Part):
     """The monotonic clock, whether the wall clock is synchronised (null: unknown), and both read together."""
 
@@ -20,7 +20,7 @@ class HostClock(Part):
     monotonic_ns: int
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Description(Line):
     """The facts of a host that a measurement depends on; null where this system does not give one.
 

@@ -7,11 +7,11 @@ Every line has one definition: `trial` here, the others in `responder_lines`, `r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Final, Literal
 
 from services.python.contract.limits import MOST_CALLS, Policy
-from services.python.contract.strict import Between, Line, Part, parse, read_line
+from services.python.contract.strict import Between, Line, Part, parse, part, read_line
 
 VERSION: Final = 2  # of the contract; a reader refuses a line of another version, and names both
 
@@ -24,7 +24,7 @@ Exact = Annotated[int, Between(0, (1 << 53) - 1)]  # every reader of JSON keeps 
 WallNs = Annotated[int, Between(0, 1 << 62)]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Target(Part):
     """Where to ask, and the nonce that the right responder answers with.
 
@@ -38,7 +38,7 @@ class Target(Part):
     anonymous: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Payload(Part):
     """What an operation carries.
 
@@ -61,7 +61,7 @@ class Payload(Part):
     opening: Exact = 1
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Schema(Part):
     """A file on this end's host, whose SHA-256 is checked before use: how a JSON document travels (protos/documents.md)."""
 
@@ -69,7 +69,7 @@ class Schema(Part):
     sha256: str
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Load(Part):
     """How requests are offered: closed loop, or open loop when `rate_per_s` is given.
 
@@ -87,7 +87,7 @@ class Load(Part):
     arrivals: Literal["poisson", "uniform"] = "poisson"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Warmup(Part):
     """Warm-up goes on until so many requests and so many seconds are both reached; `at_most_s` ends it all the same."""
 
@@ -96,7 +96,7 @@ class Warmup(Part):
     at_most_s: Duration = 60.0
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Trial(Line):
     """One trial, the only line on a requester's stdin.
 

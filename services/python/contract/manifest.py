@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 from services.python.contract.limits import Kind
 from services.python.contract.lines import VERSION as CONTRACT
 from services.python.contract.messages import Field
-from services.python.contract.strict import Part, decode
+from services.python.contract.strict import Part, decode, part
 
 VERSION: Final = 1  # of the manifest; a reader refuses another version, and names both
 FILE: Final = "manifest.json"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Role(Part):
     """How a program of this language is started on a host.
 
@@ -30,7 +30,7 @@ class Role(Part):
     argv: list[str]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Roles(Part):
     """The programs that there are: what answers, what asks, what pings another host and what describes its own."""
 
@@ -40,7 +40,7 @@ class Roles(Part):
     describe: Role | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Knob(Part):
     """A setting of the requests that both ends can be told; the default is one of the values."""
 
@@ -49,7 +49,7 @@ class Knob(Part):
     values: list[str]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Responder(Part):
     """One implementation that answers, the parts it is made of, and what it does beyond its protocol, or not.
 
@@ -76,7 +76,7 @@ class Responder(Part):
     settings: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Client(Part):
     """One client library that asks; keys as of a responder.
 
@@ -97,7 +97,7 @@ class Client(Part):
     kind: Literal["call", "codec"] = "call"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Protocol(Part):
     """A protocol as this language speaks it.
 
@@ -122,7 +122,7 @@ class Protocol(Part):
     settings: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Operation(Part):
     """One thing that can be asked, by every protocol that lists it.
 
@@ -140,7 +140,7 @@ class Operation(Part):
     resources: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Manifest(Part):
     """What the programs of one language offer, how they are built and how they are started.
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from services.python.contract.counters import Clocks
 from services.python.contract.lines import VERSION, Count, Seconds
-from services.python.contract.strict import Between, Line
+from services.python.contract.strict import Between, Line, part
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Ping(Line):
     """How a host pings another one, the only line on the stdin of a ping.
 
@@ -27,7 +26,7 @@ class Ping(Line):
     type: Literal["ping"] = "ping"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class PingDone(Line):
     """What came of a ping. `min_ms` and `avg_ms` are null when nothing was received."""
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from services.python.contract.counters import Clocks, HostCounters
 from services.python.contract.lines import VERSION, Count, Seconds
-from services.python.contract.strict import Line, Part
+from services.python.contract.strict import Line, Part, part
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Checked(Line):
     """The right responder answers, and answers rightly. Bytes of the body of that request and of its reply."""
 
@@ -20,7 +20,7 @@ class Checked(Line):
     type: Literal["checked"] = "checked"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Start(Line):
     """Warm-up begins."""
 
@@ -28,7 +28,7 @@ class Start(Line):
     type: Literal["start"] = "start"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Progress(Line):
     """How many requests of this phase are over, and how long it takes so far."""
 
@@ -38,7 +38,7 @@ class Progress(Line):
     type: Literal["progress"] = "progress"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Failed(Line):
     """The last line of a requester or of a ping that gave up.
 
@@ -51,7 +51,7 @@ class Failed(Line):
     type: Literal["failed"] = "failed"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Wire(Part):
     """Sums of TCP_INFO over the measured phase, headers of TCP and below excluded."""
 
@@ -62,7 +62,7 @@ class Wire(Part):
     retransmits: Count
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class EventsReceived(Part):
     """Events of the measured subscriptions. `wrong` ones are not among those delivered, so they are among those dropped."""
 
@@ -74,7 +74,7 @@ class EventsReceived(Part):
     wrong: Count
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Done(Line):
     """The last line of a requester that did what it was asked; what it does not know is null or left out."""
 

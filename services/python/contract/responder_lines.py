@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal
 
 from services.python.contract.counters import HostCounters
 from services.python.contract.lines import VERSION, Count, Port, Schema, Seconds
-from services.python.contract.strict import Between, Line, Part
+from services.python.contract.strict import Between, Line, Part, part
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Tls(Part):
     """Files on the responder's host, PEM: its certificate with the chain, and the private key of it."""
 
@@ -18,7 +18,7 @@ class Tls(Part):
     key: str
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Serve(Line):
     """What a responder answers, and where; the first line on its stdin.
 
@@ -43,7 +43,7 @@ class Serve(Line):
     type: Literal["serve"] = "serve"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Ready(Line):
     """A responder accepts connections at `port`. `versions`: of its libraries, by name."""
 
@@ -55,7 +55,7 @@ class Ready(Line):
     type: Literal["ready"] = "ready"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class EventsSent(Part):
     """Of the subscriptions that are over: events due, and those of them that were handed to the connection.
 
@@ -67,7 +67,7 @@ class EventsSent(Part):
     worst_late_ns: Count | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@part
 class Stats(Line):
     """What a responder has answered so far, for how many distinct peers, and the CPU seconds of its process.
 

@@ -142,6 +142,7 @@ class AwaitingLoops:
                     failed(sequence, number, due_ns or sent_ns, sent_ns, received_ns, failure)
                 else:
                     replied(sequence, lane.number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply)
+                    reply = None  # freed here, and not when the next one takes its place: within that one's window
                 now_ns = clock()
                 pause_ns = now_ns - received_ns
         finally:
@@ -174,6 +175,7 @@ class AwaitingLoops:
             else:
                 number = recorder.connected()
                 recorder.replied(sequence, number, due_ns or sent_ns, sent_ns, received_ns, connection, request, reply)
+                reply = None  # as in `_reuse`
                 lane.entering_ns += clock() - received_ns
             finally:
                 if connection is not None:

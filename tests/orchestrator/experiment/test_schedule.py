@@ -56,10 +56,16 @@ def test_the_seed_alone_decides(cells: list[Cell], repeats: int, seed: int) -> N
 
 
 @given(matrices, seeds)
-def test_every_trial_has_a_seed_of_its_own(cells: list[Cell], seed: int) -> None:
-    found = [trial.seed for trial in schedule(cells, 4, seed)]
-    assert len(set(found)) == len(found)
-    assert all(0 <= trial_seed < 2**53 for trial_seed in found)
+def test_trials_of_a_block_share_a_seed_where_they_ask_the_same(cells: list[Cell], seed: int) -> None:
+    """So that stacks carry the same content, and meet the same arrivals; another block or operation has its own."""
+    asked = {cell.id: cell.operation for cell in cells}
+    found: dict[tuple[int, str], set[int]] = {}
+    for trial in schedule(cells, 4, seed):
+        found.setdefault((trial.block, asked[trial.cell]), set()).add(trial.seed)
+    assert all(len(of) == 1 for of in found.values())
+    distinct = set().union(*found.values())
+    assert len(distinct) == len(found)
+    assert all(0 <= trial_seed < 2**53 for trial_seed in distinct)
 
 
 def test_another_seed_gives_another_order() -> None:

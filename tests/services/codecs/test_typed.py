@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from orchestrator.experiment.plan.typed_message import typed_message
 from services.python.codecs.base import Coder
+from services.python.codecs.by_schema import codec, method_of
 from services.python.codecs.protobuf import CODEC, METHODS
-from services.python.codecs.typed import codec, forwarding, method_of, typed_echo
+from services.python.codecs.typed import forwarding, typed_echo
 from services.python.load.client import CallFailed
 from tests.services.codecs.test_protobuf import reads_of
 from tests.support.documents import compiled

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from services.python.load.phases import WARM_UP
 from services.python.load.recorder import GaveUp
-from tests.support.watched import OK, Trial, Watched, WatchedDialer, standing_clock
+from tests.support.watched import OK, RIGHT, Trial, Watched, WatchedDialer, standing_clock
 
 
 @pytest.fixture(params=["blocking", "awaiting"])
@@ -67,4 +69,33 @@ def test_stamps_of_known_replies_take_no_more_memory_than_allowed(tmp_path: Path
     assert trial.recorder.tally.rows == 90
     trial.recorder.settle()
     assert trial.recorder.tally.verified == 100
+    trial.close()
+
+
+@pytest.mark.parametrize("policy", ["reuse", "per-request"])
+def test_a_reply_is_freed_before_the_next_request_is_timed(tmp_path: Path, style: str, policy: Any) -> None:
+    """To free 200 records takes some microseconds, which are no part of the next latency."""
+
+    class Reply(dict[str, Any]):
+        __hash__ = object.__hash__  # type: ignore[assignment]
+
+    alive: list[int] = []
+    replies: weakref.WeakSet[Reply] = weakref.WeakSet()
+
+    class Answering(Watched):
+        def begin(self) -> None:
+            super().begin()
+            alive.append(len(replies))
+
+        def reply_to(self, request: Any) -> Any:
+            reply = Reply(RIGHT)
+            replies.add(reply)
+            return reply
+
+    watched = Answering()
+    dialer = WatchedDialer(watched, style)
+    trial = Trial(tmp_path, style, watched.verify, dialer, standing_clock(), in_flight=1)
+    trial.run(10, policy)
+    trial.recorder.settle()
+    assert alive == [0] * 10
     trial.close()

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from services.python.codecs import gzipped
+from services.python.codecs.by_schema import method_of
 from services.python.codecs.protobuf import Method
-from services.python.codecs.typed import method_of
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Reply, Request
 from services.python.protocols.grpc import options, service

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from services.python.codecs.protobuf import FORWARDING
-from services.python.codecs.typed import forwarding, typed_echo
 from services.python.protocols.grpc.responder import serve_methods
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
@@ -11,4 +10,4 @@ from services.python.serve.responder import Announce
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """Answer until the process is ended; CannotServe when the address cannot be listened on."""
-    serve_methods(FORWARDING, dispatcher, host, port, announce, lambda schema: forwarding(typed_echo(schema)))
+    serve_methods(FORWARDING, dispatcher, host, port, announce, is_forwarded=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 import grpc
 
+from services.python.codecs.by_schema import echo_of
 from services.python.codecs.protobuf import METHODS, Method
-from services.python.codecs.typed import echo_of, typed_echo
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.service import add_methods
 from services.python.serve.dispatcher import Dispatcher
@@ -31,9 +31,10 @@ def serve_methods(
     host: str,
     port: int,
     announce: Announce,
-    typed: Callable[[bytes], Method] = typed_echo,
+    *,
+    is_forwarded: bool = False,
 ) -> None:
-    """See `serve`; `every`, by the message's name, says how messages are read and made, and `typed` those of a schema."""
+    """See `serve`; `every`, by the message's name, says how messages are read and made; `is_forwarded`: fields unread."""
     server = grpc.server(
         ThreadPoolExecutor(max_workers=_THREADS),
         options=options.SERVER,
@@ -44,7 +45,7 @@ def serve_methods(
         partial(_handler, dispatcher),
         partial(_stream_handler, dispatcher),
         every,
-        echo_of(dispatcher.schema, typed),
+        echo_of(dispatcher.schema, is_forwarded=is_forwarded),
     )
     actual_port = bind(server, host, port)
     server.start()

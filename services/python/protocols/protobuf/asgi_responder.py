@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.python.codecs.typed import codec
+from services.python.codecs.by_schema import codec
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce
 from services.python.transports.http.asgi_bodies import serving

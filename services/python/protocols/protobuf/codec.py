@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from services.python.codecs.alone import REPLY, REQUEST, Dialer, of_codec
-from services.python.codecs.protobuf import CODEC, method_for, parsing
+from services.python.codecs.alone import Message as Alone
+from services.python.codecs.protobuf import CODEC, Message, coder, method_for, methods
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec
 
@@ -12,7 +16,20 @@ def dialer(call: CallSpec, client: Client) -> Dialer:
     """Codes the operation's messages; every field is read, but by `protobuf-parse-only`. CallFailed as `method_for`."""
     method_for(call.operation, call.example[REQUEST])
     if client.omits:
-        request, reply = parsing(call.operation)
+        request, reply = _parsing(call.operation)
         is_one_message = call.example[REQUEST] == call.example[REPLY]
         return Dialer(request, reply, errors=CODEC.errors, call=call, is_one_message=is_one_message)
     return of_codec(CODEC, call)
+
+
+def _parsed(kind: Any, pack: Callable[..., Message], unpack: Callable[[Message], dict[str, Any]]) -> Alone:
+    return Alone(write=coder(kind, pack, unpack).write, read=kind.FromString, value=unpack)
+
+
+def _parsing(operation: str) -> tuple[Alone, Alone]:
+    """An operation's request and reply for whoever passes them on: parsed, and read when nobody times it."""
+    method = methods()[operation]
+    return (
+        _parsed(method.request, method.pack_request, method.unpack_request),
+        _parsed(method.reply, method.pack_reply, method.unpack_reply),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.python.codecs.typed import codec, method_of
+from services.python.codecs.by_schema import codec, method_of
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialer, CallSpec, Dialer
 from services.python.transports.http.bodies import route

@@ -189,7 +189,7 @@ def test_a_trial_of_the_process_contract_succeeds(
 @pytest.mark.parametrize("protocol", HTTP)
 def test_what_a_protocol_cannot_carry_is_said_before_a_connection_is_opened(protocol: str) -> None:
     unspeakable = {"document": "\ud800"}  # half a surrogate pair, which JSON can name but UTF-8 cannot write
-    with pytest.raises(CallFailed, match="echo cannot be encoded") as failure:
+    with pytest.raises(CallFailed, match=r"echo cannot be encoded|cannot carry this echo") as failure:
         Asker(protocol, "pycurl", 1, "echo", unspeakable)
     assert failure.value.status == "protocol"
 
