@@ -1,7 +1,8 @@
 """A codec alone: each message is encoded and decoded again, and nobody is asked.
 
 What a load loop takes for a connection is given an exchange: a request with the reply that answers it. Both are encoded,
-then both are decoded, every field read (`protos/fields.md`); where both are one message, as in an echo, it is coded once.
+then both are decoded, every field read (`protos/fields.md`); an echo's two messages, too, though they may be alike, as a
+codec like GraphQL's has two that are not.
 """
 
 from __future__ import annotations
@@ -41,17 +42,41 @@ of request and reply; and what was read of them. A plain tuple, as making it sta
 
 
 def exchanges(operation: Operation, make: Make) -> Make:
-    """The operation's requests, each with the reply that answers it; an answer is given anew only to a new request."""
-    last: tuple[Request, Reply] | None = None
+    """The operation's requests, each with the reply that answers it; an answer is given anew only to a new request.
+
+    Text that is not ASCII is made anew each time: CPython keeps the UTF-8 of such a string once an encoder asked for it, so
+    that encoding it again is a copy, which no service that gets its text from elsewhere would see.
+    """
+    last: tuple[Request, Reply, bool] | None = None
 
     def made(sequence: int, wall_clock_ns: WallClockNs) -> Request:
         nonlocal last
         request = make(sequence, wall_clock_ns)
         if last is None or last[0] is not request:
-            last = request, operation.answer(request, wall_clock_ns)
-        return {REQUEST: request, REPLY: last[1]}
+            answered = operation.answer(request, wall_clock_ns)
+            last = request, answered, _keeps_utf8(request) or _keeps_utf8(answered)
+        _, reply, is_renewed = last
+        return {REQUEST: _anew(request), REPLY: _anew(reply)} if is_renewed else {REQUEST: request, REPLY: reply}
 
     return made
+
+
+def _keeps_utf8(value: Any) -> bool:
+    """Whether somewhere in it stands a text that is not ASCII."""
+    if isinstance(value, str):
+        return not value.isascii()
+    if isinstance(value, Mapping):
+        return any(map(_keeps_utf8, value)) or any(map(_keeps_utf8, value.values()))
+    return isinstance(value, list) and any(map(_keeps_utf8, value))
+
+
+def _anew(value: Any) -> Any:
+    """The same with new strings for those that are not ASCII."""
+    if isinstance(value, str):
+        return value if value.isascii() else "".join([value[:1], value[1:]])
+    if isinstance(value, Mapping):
+        return {_anew(key): _anew(item) for key, item in value.items()}
+    return list(map(_anew, value)) if isinstance(value, list) else value
 
 
 def verify(exchange: Request, decoded: Reply) -> str | None:
@@ -72,7 +97,6 @@ def of_codec(codec: Codec, call: CallSpec) -> Dialer:
         Message(write=reply.write, read=reply.read),
         errors=codec.errors,
         call=call,
-        is_one_message=exchange[REQUEST] == exchange[REPLY],
     )
 
 
@@ -86,7 +110,6 @@ class Dialer:
         *,
         errors: tuple[type[Exception], ...],
         call: CallSpec,
-        is_one_message: bool = False,
     ) -> None:
         try:
             request.write(call.example[REQUEST])
@@ -94,7 +117,7 @@ class Dialer:
         except _UNWRITABLE as error:
             raise CallFailed("protocol", f"{call.operation} cannot be encoded: {error}") from error
         self._request, self._reply = request, reply
-        self._call = _one_message(request, errors) if is_one_message else _two_messages(request, reply, errors)
+        self._call = _coding(request, reply, errors)
 
     def dial(self) -> Alone:
         """What encodes and decodes; nothing is opened."""
@@ -120,7 +143,7 @@ class Alone:
     def parts(self, request: Request, reply: Coded) -> Sequence[Part]:  # noqa: ARG002 - a connection's signature
         """Encoding, with the bytes that it wrote, and decoding, with those that it read."""
         begun_ns, encoded_ns, decoded_ns, body, answer, *_ = reply
-        size = len(body) if answer is body else len(body) + len(answer)
+        size = len(body) + len(answer)
         return (
             Part(sent_ns=begun_ns, received_ns=encoded_ns, bytes_sent=size, bytes_received=0),
             Part(sent_ns=encoded_ns, received_ns=decoded_ns, bytes_sent=0, bytes_received=size),
@@ -130,26 +153,7 @@ class Alone:
         """Nothing was opened."""
 
 
-def _one_message(message: Message, errors: tuple[type[Exception], ...]) -> Callable[[Request], Coded]:
-    """For a reply that is the request's message: it is coded once."""
-    write, read = message.write, message.read
-
-    def call(exchange: Request) -> Coded:
-        fields = exchange[REQUEST]
-        begun_ns = monotonic_ns()
-        body = write(fields)
-        encoded_ns = monotonic_ns()
-        try:
-            decoded = read(body)
-        except errors as error:
-            raise CallFailed("undecodable", str(error)) from error
-        decoded_ns = monotonic_ns()
-        return begun_ns, encoded_ns, decoded_ns, body, body, decoded, decoded
-
-    return call
-
-
-def _two_messages(request: Message, reply: Message, errors: tuple[type[Exception], ...]) -> Callable[[Request], Coded]:
+def _coding(request: Message, reply: Message, errors: tuple[type[Exception], ...]) -> Callable[[Request], Coded]:
     """Both are encoded, then both are decoded."""
     write, write_reply, read, read_reply = request.write, reply.write, request.read, reply.read
 

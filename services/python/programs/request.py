@@ -13,12 +13,13 @@ from typing import NoReturn
 from services.python.contract.lines import Trial, read_stdin_line
 from services.python.contract.requester_lines import Failed
 from services.python.probes.clock import Clock
-from services.python.programs.lines import Lines, complain, end_with_stdin, leave
+from services.python.programs.lines import Lines, complain, end_with_stdin, leave, use_no_proxy
 
 
 def main() -> NoReturn:
     """Make the trial that stands on stdin."""
     lines = Lines()
+    use_no_proxy()
     # Signals end it at once, as the rows that are stored need no farewell.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     line = sys.stdin.readline()

@@ -20,7 +20,7 @@ from services.python.contract.offers import Responder, find_protocol, operations
 from services.python.contract.responder_lines import EventsSent, Ready, Serve, Stats
 from services.python.operations.base import PayloadError
 from services.python.operations.files import read_schema
-from services.python.programs.lines import Lines, complain, leave
+from services.python.programs.lines import Lines, complain, leave, use_no_proxy
 from services.python.serve import responder as serving
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.holding import Holding
@@ -105,6 +105,7 @@ def main() -> NoReturn:
     if len(sys.argv) > 1:
         _explain()
     lines = Lines()
+    use_no_proxy()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until it knows what to answer, a signal just ends it
     try:
         serve: Serve = read_stdin_line(Serve, sys.stdin.readline(), "responder")

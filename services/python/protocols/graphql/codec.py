@@ -52,7 +52,7 @@ _RESPONSES: Mapping[str, _Response] = {
 
 
 def dialer(call: CallSpec, client: Client) -> Dialer:  # noqa: ARG001 - a dialer's signature
-    """Codes the operation's query with its variables, and its response: never one message."""
+    """Codes the operation's query with its variables, and its response."""
     example = call.example[REQUEST]
     response = _RESPONSES[message_of(call.operation, example)]
     asked, field = route(call.operation, example), field_of(call.operation, example)

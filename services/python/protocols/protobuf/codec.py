@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from services.python.codecs.alone import REPLY, REQUEST, Dialer, of_codec
+from services.python.codecs.alone import REQUEST, Dialer, of_codec
 from services.python.codecs.alone import Message as Alone
 from services.python.codecs.protobuf import CODEC, Message, coder, method_for, methods
 from services.python.contract.offers import Client
@@ -17,8 +17,7 @@ def dialer(call: CallSpec, client: Client) -> Dialer:
     method_for(call.operation, call.example[REQUEST])
     if client.omits:
         request, reply = _parsing(call.operation)
-        is_one_message = call.example[REQUEST] == call.example[REPLY]
-        return Dialer(request, reply, errors=CODEC.errors, call=call, is_one_message=is_one_message)
+        return Dialer(request, reply, errors=CODEC.errors, call=call)
     return of_codec(CODEC, call)
 
 

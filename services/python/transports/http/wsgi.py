@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from services.python.codecs import gzipped
+from services.python.serve.dispatcher import POOL_THREADS
 from services.python.serve.responder import BACKLOG, Announce, listen
 
 _KEEP_ALIVE_S = 3600
-_THREADS = 16
+_THREADS = POOL_THREADS  # as many as every other responder has for its operations
 
 WSGI_SETTINGS: Mapping[str, str] = {
     "access log": "off",
