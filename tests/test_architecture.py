@@ -50,6 +50,7 @@ LIGHT_SERVICES = {
     "services.python.contract.ping_lines",
     "services.python.contract.requester_lines",
     "services.python.contract.responder_lines",
+    "services.python.contract.streams",
     "services.python.contract.strict",
     "services.python.load.phases",
     "services.python.contract.source",

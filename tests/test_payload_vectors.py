@@ -6,6 +6,7 @@ are fractions, digits are counted), so that an error in one is not in the other.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import json
@@ -27,6 +28,7 @@ from services.python.contract.generator import EXPONENTIAL_LIMITS
 from services.python.contract.lines import Load, Payload
 from services.python.load.phases import arrivals
 from services.python.operations import OPERATIONS
+from services.python.operations.events import text_of
 from services.python.operations.picture import picture
 
 PROTOS = Path(__file__).parent.parent / "protos"
@@ -57,6 +59,12 @@ def grouped(content: bytes) -> str:
 
 def digest(content: bytes) -> str:
     return grouped(hashlib.sha256(content).digest())
+
+
+def of_event(seed: int, size: int, number: int) -> dict[str, Any]:
+    needed = number % 64 + size
+    text = base64.b64encode(stream(f"events/{seed}", needed + 3 - needed % 3))
+    return {"data": text.decode()[number % 64 : needed]}
 
 
 def of_bytes(label: str, size: int) -> dict[str, Any]:
@@ -133,6 +141,7 @@ def told(due: list[int]) -> dict[str, Any]:
 RULES: dict[str, Callable[..., dict[str, Any]]] = {
     "bytes": lambda seed, size: of_bytes(f"bytes/{seed}", size),
     "reply": lambda size: of_bytes("reply", size),
+    "events": of_event,
     "add": of_add,
     "records": of_records,
     "arrivals": lambda **asked: told(of_arrivals(**asked)),
@@ -170,6 +179,8 @@ def sent(part: str, entry: dict[str, Any]) -> dict[str, Any]:
     if part == "arrivals":
         load = {name: value for name, value in given.items() if name != "seed"}
         return told(list(arrivals(Load(**load), given["seed"])))
+    if part == "events":
+        return {"data": text_of(**given)}
     if part == "add":
         return dict(asked("add", Payload(), given["seed"], given["sequence"]))
     if part == "records":

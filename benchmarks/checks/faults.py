@@ -16,6 +16,7 @@ import numpy as np
 from benchmarks.checks import injections as to
 from benchmarks.checks.realistic import BODIES, FAR, HERE
 from orchestrator.experiment.plan import plan as p
+from tests.support.event_runs import a_stream_plan
 from tests.support.runs import Draft
 
 Inject = Callable[[Draft, float, np.random.Generator], None]
@@ -65,6 +66,10 @@ def _far_bodies(_size: float) -> dict[str, Any]:
 
 def _open_loop(_size: float) -> dict[str, Any]:
     return {"load": p.Load(concurrency=64, requests=2_000, rate_per_s=500.0)}
+
+
+def _streams(_size: float) -> dict[str, Any]:
+    return {"plan": a_stream_plan(stacks=("websocket", "sse"))}
 
 
 def _eight(_size: float) -> dict[str, Any]:
@@ -380,5 +385,13 @@ FAULTS: tuple[Fault, ...] = (
         sizes=(0.01, 0.02, 0.03, 0.05, 0.1, 0.2),
         inject=to.prefer_the_control,
         planned=_controlled,
+    ),
+    Fault(
+        check="event stream",
+        what="{} of the events dropped",
+        sizes=(0.0005, 0.001, 0.002, 0.005, 0.01, 0.05),
+        inject=to.drop_events,
+        found="fail",
+        planned=_streams,
     ),
 )

@@ -6,6 +6,7 @@ import numpy as np
 
 from benchmarks.checks.realistic import FAR
 from services.python.contract.lines import STATUSES
+from tests.support.event_runs import EVENT, enter, stream_of, without
 from tests.support.runs import BOOT_NS, Draft, S
 
 
@@ -308,3 +309,13 @@ def turn_blocks_round(draft: Draft, size: float, _rng: np.random.Generator) -> N
 
 def nothing(_draft: Draft, _size: float, _rng: np.random.Generator) -> None:
     """The plan is the error."""
+
+
+def drop_events(draft: Draft, share: float, source: np.random.Generator) -> None:
+    """Of a stream's measured events, some never come."""
+    stream_of(draft, source)
+    events = np.flatnonzero((draft.columns["kind"] == EVENT) & (draft.columns["phase"] == 1))
+    keep = np.ones(draft.columns["sequence"].size, dtype=bool)
+    keep[source.choice(events, size=round(share * events.size), replace=False)] = False
+    without(draft, keep)
+    enter(draft)

@@ -11,7 +11,7 @@ from orchestrator.analysis import contrasted, differing, unresolved, validity, w
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Statistic
-from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary
+from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary, StreamSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
 from orchestrator.experiment.model.factors import STACK, phrases
@@ -71,6 +71,7 @@ class Row:
     encoded_bytes: tuple[float, float] | None = (
         None  # of a codec alone: its request's message and its reply's, on average
     )
+    stream: StreamSummary | None = None  # what came of a stream's events; its latencies are those of events
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,6 +201,7 @@ def _row(
         kind=cell.kind,
         parts=cell.parts,
         encoded_bytes=cell.body_bytes if cell.kind == "codec" else None,
+        stream=cell.stream,
     )
 
 

@@ -40,7 +40,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         operation_id=cell.operation.id,
         placement=cell.placement.name,
         placement_id=cell.placement.id,
-        load=words.of_load(cell.cell.load, cell.cell.calls),
+        load=words.of_load(cell.cell.load, cell.cell.kind, cell.cell.calls),
         distribution=cell.distribution,
         errors=dict(errors),
         requests=sum(t.totals.ok for t in cell.trials) + errors.total(),
@@ -65,6 +65,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         planned_trials=cell.planned,
         kind=cell.cell.kind,
         parts=cell.parts_ms,
+        stream=cell.stream,
     )
 
 
@@ -98,14 +99,17 @@ def _body_bytes(trials: Sequence[TrialEvidence]) -> Interval | None:
 
 
 def _per_request(trials: Sequence[TrialEvidence], *keys: str) -> Interval | None:
-    """Two TCP_INFO counters per measured request (failed ones travelled too); None where a system has none."""
+    """Two TCP_INFO counters per measured request (failed ones travelled too), of a stream per event delivered.
+
+    None where a system has none.
+    """
     counters: list[Wire] = []
     requests = 0
     for part in (part for trial in trials for part in trial.parts):
         if part.done.wire is None:
             return None
         counters.append(part.done.wire)
-        requests += part.done.requests
+        requests += part.done.events.delivered if part.done.events else part.done.requests
     if not requests:
         return None
     sent, received = (sum(getattr(wire, key) for wire in counters) / requests for key in keys)

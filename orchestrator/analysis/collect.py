@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from orchestrator.analysis import statistics as st
-from orchestrator.analysis import words
+from orchestrator.analysis import streams, words
 from orchestrator.analysis.evidence import (
     COLUMNS,
     OK,
@@ -27,9 +28,10 @@ from orchestrator.analysis.evidence import (
     parts_of,
 )
 from orchestrator.analysis.statistics import Nanoseconds
+from orchestrator.analysis.streams import DROPPED, StreamSamples
 from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, Strip, TrialSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
-from orchestrator.experiment.plan.plan import Cell, Plan
+from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
@@ -73,7 +75,7 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
         cells=tuple(
             replace(
                 c,
-                is_one_machine=c.placement.kind == "local" or PROVIDERS[plan.provider].hosts_are_this_machine,
+                is_one_machine=_is_one_machine(plan, c.placement),
                 is_pinned=(is_pinned and not c.is_external) or c.placement.kind != "local",
                 one_host=_one_host(c, cells),
             )
@@ -108,18 +110,23 @@ def _cell(
     limit_ns = cell.timeout_s * cell.calls * 1e9
     strips = _StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
     evidence = []
+    placement = next(p for p in plan.placements if p.id == cell.placement)
+    is_one_clock = _is_one_machine(plan, placement)
+    events = streams.StreamsOfCell(cell, is_one_clock=is_one_clock) if cell.kind == "stream" else None
     for record in made:
         parts = []
         for part in record.requesters:
             if part.samples:
-                columns = run.samples(part.samples, COLUMNS)
-                is_open_loop, in_flight = cell.load.rate_per_s is not None, cell.load.concurrency
-                parts.append((part, Samples(columns, is_open_loop=is_open_loop, in_flight=in_flight)))
-                if cell.kind != "call":
+                columns = run.samples(part.samples, COLUMNS if events is None else (*COLUMNS, *streams.COLUMNS))
+                parts.append((part, _samples(columns, cell, is_one_clock=is_one_clock)))
+                if cell.kind in ("task", "codec"):
                     for place, took in parts_of(columns).items():
                         pieces[place].append(took)
+        stream = None if events is None else events.add(record, [s for _, s in parts if isinstance(s, StreamSamples)])
         ordered = _merge([samples.ordered_ns for _, samples in parts])
         totals, errors = _totals(cell, parts), _errors([s for _, s in parts])
+        if stream is not None and stream.counts.dropped:
+            errors = {DROPPED: stream.counts.dropped}
         not_sent = sum(s.never_sent_ns.size for _, s in parts)
         evidence.append(
             TrialEvidence(
@@ -140,6 +147,7 @@ def _cell(
                 totals=totals,
                 errors=errors,
                 not_sent=not_sent,
+                stream=stream,
                 readings=tuple(
                     k for k in readings if k.record.block == record.block and k.record.placement == cell.placement
                 ),
@@ -153,7 +161,7 @@ def _cell(
         cell=cell,
         stack=next(s for s in plan.stacks if s.id == cell.stack),
         operation=next(o for o in plan.operations if o.id == cell.operation),
-        placement=next(p for p in plan.placements if p.id == cell.placement),
+        placement=placement,
         requesters=plan.requesters,
         trials=tuple(evidence),
         failed=tuple(t for t in trials if t.outcome != "ok"),
@@ -162,7 +170,19 @@ def _cell(
         replies=replies,
         strip=strips.strip(),
         parts_ms=tuple(_part(cell.kind, place, took) for place, took in sorted(pieces.items())),
+        stream=events.summary(of_all) if events else None,
     )
+
+
+def _samples(columns: Mapping[str, npt.NDArray[Any]], cell: Cell, *, is_one_clock: bool) -> Samples:
+    if cell.kind == "stream":
+        return StreamSamples(columns, cell, is_one_clock=is_one_clock)
+    return Samples(columns, is_open_loop=cell.load.rate_per_s is not None, in_flight=cell.load.concurrency)
+
+
+def _is_one_machine(plan: Plan, placement: Placement) -> bool:
+    """Whether both ends run on one host: they share its CPUs, its counters and its monotonic clock."""
+    return placement.kind == "local" or PROVIDERS[plan.provider].hosts_are_this_machine
 
 
 def _part(kind: Kind, place: int, took: list[Nanoseconds]) -> PartSummary:
@@ -263,7 +283,8 @@ def _totals(cell: Cell, requesters: list[tuple[RequesterRecord, Samples]]) -> To
     sent, received = (_known_sum([getattr(s, name) for s in parts]) for name in ("bytes_sent", "bytes_received"))
     longest_s = max((s.span_ns for s in parts), default=0) / 1e9
     larger = max((b for b in (sent, received) if b is not None), default=None)
-    firsts = [] if cell.connection == "per-request" else [s.first_requests_ns for s in parts]
+    has_firsts = cell.connection != "per-request" and cell.kind != "stream"
+    firsts = [s.first_requests_ns for s in parts] if has_firsts else []
     pooled = _merge([np.sort(f) for f in firsts if f.size])
     ok = sum(int(s.ok.sum()) for s in parts)
     rate = sum(r for r in rates if r is not None) if any(r is not None for r in rates) else None

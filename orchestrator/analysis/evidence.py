@@ -18,7 +18,14 @@ import numpy.typing as npt
 from orchestrator import record_layout
 from orchestrator.analysis import words
 from orchestrator.analysis.statistics import Nanoseconds
-from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, Strip, TrialSummary
+from orchestrator.analysis.summary import (
+    Distribution,
+    FloorSummary,
+    PartSummary,
+    StreamSummary,
+    Strip,
+    TrialSummary,
+)
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
 from services.python.contract.lines import STATUSES
@@ -264,8 +271,46 @@ class Totals:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EventCounts:
+    """Events of the measured phase; `strange` rows are of no subscription, another clock, or a number beyond the last."""
+
+    offered: int = 0
+    delivered: int = 0
+    duplicated: int = 0
+    reordered: int = 0
+    wrong: int = 0
+    strange: int = 0
+
+    @property
+    def dropped(self) -> int:
+        """Due, and never came right."""
+        return max(0, self.offered - self.delivered)
+
+    def __add__(self, other: EventCounts) -> EventCounts:
+        return EventCounts(**{name: value + getattr(other, name) for name, value in vars(self).items()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamTrial:
+    """What came of a stream in one trial, all its requesters together.
+
+    `sent` is the sender's own count for the measured phase, `worst_late_ns` the sender's too, over the whole trial; None
+    where it does not say. `late_p99_ns` is by the stamps in the events. `rate_kept`: the rate of those stamps, as a share
+    of the planned one, of the slowest subscription. `before_sent`: events received before they were sent, by one clock.
+    """
+
+    counts: EventCounts
+    sent: int | None
+    interval_ns: int
+    late_p99_ns: float | None
+    worst_late_ns: int | None
+    rate_kept: float | None
+    before_sent: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrialEvidence:
-    """One finished trial. `summary` is None when nothing was measured in it."""
+    """One finished trial. `summary` is None when nothing was measured in it; `stream` is of a stream alone."""
 
     record: TrialRecord
     parts: tuple[Part, ...]
@@ -273,6 +318,7 @@ class TrialEvidence:
     totals: Totals
     errors: Mapping[str, int]
     not_sent: int = 0  # due in an open loop, and not sent before the window closed
+    stream: StreamTrial | None = None
     readings: tuple[BaselineReading, ...] = ()  # of the floor, in the same block, between the same two ends
 
     @property
@@ -305,6 +351,7 @@ class CellEvidence:
     is_one_machine: bool = True  # both ends share its CPUs and their counters, as hosts of a lab do
     is_pinned: bool = True  # the scheduler cannot move the two ends together or apart meanwhile
     parts_ms: tuple[PartSummary, ...] = ()  # of its samples, where they have parts
+    stream: StreamSummary | None = None
     one_host: Distribution | None = None  # right replies of the same stack, operation, policy and load on `local`
 
     @property

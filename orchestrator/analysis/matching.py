@@ -138,7 +138,12 @@ def _factors(cell: CellSummary, plan: _Plan) -> Factors:
     link = {key: value for key, value in placement.get("link", {}).items() if key != "source"}
     control = plan.of("stacks", cell.stack).get("control_of")
     texts = {name: BY_NAME[name].text(value) if name in BY_NAME else str(value) for name, value in cell.factors.items()}
-    for name in ("payload", "bytes", "records"):  # what is sent stands in the operation's payload, to the byte
+    for name in (
+        "payload",
+        "bytes",
+        "records",
+        "per_second",
+    ):  # what is sent stands in the operation's payload, to the byte
         texts.pop(name, None)
     return {
         **texts,

@@ -112,6 +112,35 @@ class PartSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StreamSummary:
+    """What came of a cell's events, all trials together: counts, and milliseconds.
+
+    `timed`: what the cell's latencies are, the delivery of events (`delivery`) or the gap between them (`gap`); `why_gap`
+    says in words why. `sent` and `worst_late` are the senders' own: events handed to connections, and the worst
+    lateness against their schedule, warm-up included. Percentiles among dropped events are None, and named in `censored`
+    (`gap_p99`, ...).
+    """
+
+    timed: Literal["delivery", "gap"]
+    offered: int
+    sent: int | None
+    delivered: int
+    dropped: int
+    duplicated: int
+    reordered: int
+    wrong: int
+    interval: float
+    gap_median: float | None
+    gap_p99: float | None
+    delivery_median: float | None
+    delivery_p99: float | None
+    late_p99: float | None  # by the stamps in the events
+    worst_late: float | None
+    censored: tuple[str, ...] = ()
+    why_gap: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CellSummary:
     """Everything the report says of a cell. Labels are the plan's."""
 
@@ -150,6 +179,7 @@ class CellSummary:
     planned_trials: int = 0
     kind: Kind = "call"
     parts: tuple[PartSummary, ...] = ()  # in their order; empty where samples have none
+    stream: StreamSummary | None = None
 
     @property
     def protocol(self) -> str:

@@ -10,11 +10,15 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from orchestrator.experiment.read.units import format_rate
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
 from services.python.contract.requester_lines import Done
+
+if TYPE_CHECKING:
+    from orchestrator.analysis.summary import StreamSummary
 
 OF_KIND: Mapping[Kind, tuple[str, str]] = {
     "call": ("a call", "calls"),
@@ -139,11 +143,14 @@ def interval_of(interval: Sequence[float]) -> str:
     return VAGUE if is_vague(interval) else f"95 % interval {ms(interval[0])} to {ms(interval[1])}"
 
 
-def of_load(load: Load, calls: int = 1) -> str:
+def of_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
     """A load in words, e.g. `1,000 requests, 1 in flight` or `500/s (poisson) for 10 s, at most 250 in flight`.
 
-    With `calls` above 1 it is one of tasks: `1,000 tasks, 1 in flight, each of 3 calls, one after the other`.
+    With `calls` above 1 it is one of tasks: `1,000 tasks, 1 in flight, each of 3 calls, one after the other`. Of a
+    stream: `10 s, 5 clients`.
     """
+    if kind == "stream":
+        return f"{load.duration_s:g} s, {count(load.concurrency, 'client')}"
     if calls > 1:
         return f"{of_load(load).replace(' request', ' task', 1)}, each of {calls} calls, one after the other"
     ends = []
@@ -283,3 +290,39 @@ def times(of_times: float) -> str:
     if of_times >= 2:
         return f"takes {factor(of_times)} times as long"
     return f"takes {percent(abs(of_times - 1))} {'more' if of_times > 1 else 'less'} time"
+
+
+TIMED_OF_EVENTS: Mapping[str, str] = {
+    "delivery": "Latencies of events count from the sender's stamp to the receipt, both by the clock of the one host",
+    "gap": "Latencies of events are the gaps between one and the next that came",
+}
+HEADS_OF_EVENTS = (
+    "offered",
+    "sent",
+    "delivered",
+    "dropped",
+    "duplicated",
+    "reordered",
+    "gap p50, {unit}",
+    "gap p99, {unit}",
+    "delivery p50, {unit}",
+    "delivery p99, {unit}",
+    "sender late p99, {unit}",
+    "at worst, {unit}",
+)
+
+
+def of_events(stream: StreamSummary, unit: Unit) -> tuple[str, ...]:
+    """The figures below `HEADS_OF_EVENTS`; a dash for what is not known, `dropped` for what falls among dropped events."""
+    counts = (stream.offered, stream.sent, stream.delivered, stream.dropped, stream.duplicated, stream.reordered)
+    latencies = {
+        name: getattr(stream, name)
+        for name in ("gap_median", "gap_p99", "delivery_median", "delivery_p99", "late_p99", "worst_late")
+    }
+    return (
+        *("-" if number is None else f"{number:,}" for number in counts),
+        *(
+            "dropped" if name in stream.censored else "-" if value is None else unit.text(value)
+            for name, value in latencies.items()
+        ),
+    )

@@ -10,6 +10,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.answer import Against, Answer, Row
 
 _HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "req/s", "against {reference}")
+_HEADS_OF_STREAMS = tuple("events/s" if head == "req/s" else head for head in _HEADS)
 _ROWS_SHOWN = 40
 _POOLED = "†"  # behind a percentile that some trial has too few requests for
 _DASH = (
@@ -28,8 +29,9 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
         unit = words.unit_for(row.median_ms for row in rows if row.median_ms is not None)
         yield ""
         yield setting
+        heads = _HEADS_OF_STREAMS if rows[0].stream else _HEADS
         yield from _table(
-            tuple(head.format(reference=answer.reference or "reference", unit=unit.name) for head in _HEADS),
+            tuple(head.format(reference=answer.reference or "reference", unit=unit.name) for head in heads),
             [_cells(row, unit) for row in rows],
         )
         codecs = [row for row in rows if row.kind == "codec" and row.parts]
@@ -39,6 +41,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
         for row in rows:
             if row.parts and row.kind != "codec":
                 yield from (f"  {line}" for line in _wrapped(_parts(row, unit), width - 2))
+        yield from _streams(rows)
         for why in dict.fromkeys(row.uncompared for row in rows if row.uncompared):
             of = [row.stack for row in rows if row.uncompared == why]
             of_whom = "" if len(of) == len(rows) else f" of {', '.join(of)}"
@@ -48,7 +51,9 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     notes += [_DASH] if any(_has_dash(row) for row in shown) else []
     notes += [words.INTERVALS] if any(row.median_interval_ms is not None for row in shown) else []
     notes += [words.RATIOS_AND_MEDIANS] if any(row.ratio is not None for row in shown) else []
-    notes += [words.THROUGHPUT] if any(row.requests_per_s is not None for row in shown) else []
+    notes += [words.THROUGHPUT] if any(row.requests_per_s is not None and not row.stream for row in shown) else []
+    timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
+    notes += [words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
     yield from _wrapped(" ".join(notes), width)
     if len(answer.table) > len(shown):
         yield f"... and {len(answer.table) - len(shown):,} more rows in the report"
@@ -143,3 +148,16 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]
             for place, (text, width) in enumerate(zip(row, widths, strict=True))
         )
         yield f"  {'  '.join(cells)}".rstrip()
+
+
+def _streams(rows: Sequence[Row]) -> Iterator[str]:
+    """What came of the events, a line per stack."""
+    of = [(row.stack, row.stream) for row in rows if row.stream is not None]
+    if not of:
+        return
+    unit = words.unit_for(ms for _, stream in of for ms in (stream.interval, stream.delivery_p99) if ms is not None)
+    yield ""
+    yield from _table(
+        ("stack", *(head.format(unit=unit.name) for head in words.HEADS_OF_EVENTS), ""),
+        [(stack, *words.of_events(stream, unit), "") for stack, stream in of],
+    )

@@ -164,7 +164,7 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
             operations[cell.operation],
             cell.placement,
             *(factor.level(cell.factors[factor.name]).shown for factor in shown_factors),
-            describe_load(cell.load, of_tasks=cell.kind == "task"),
+            describe_load(cell.load, cell.kind),
             _warmup(cell),
         )
         rows.setdefault(key, []).append(labels[cell.stack])
@@ -175,6 +175,8 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
 
 
 def _warmup(cell: Cell) -> str:
+    if cell.kind == "stream":
+        return format_duration(cell.warmup.at_least_s)
     return f"{cell.warmup.requests:,} and {format_duration(cell.warmup.at_least_s)}"
 
 

@@ -61,9 +61,10 @@ def floors(cells: Iterable[Cell], sizes: Sizes) -> list[Floor]:
 
     Cells of one policy share a floor, of the largest of them, where their sizes make no difference to it: bodies that
     fit one segment, or are within 1 % of each other (1.58 MB with and without a protocol's own four bytes). A cell
-    whose sizes are not known gets none: its stack failed the smoke test. Nor does a codec alone: no network is under it.
+    whose sizes are not known gets none: its stack failed the smoke test. Nor does a stream, what is timed of which is one
+    way, or a codec alone: no network is under it.
     """
-    known = [(cell, sizes[cell.exchange]) for cell in cells if cell.exchange in sizes and cell.kind != "codec"]
+    known = [(cell, sizes[cell.exchange]) for cell in cells if cell.exchange in sizes and cell.kind in ("call", "task")]
     classes: list[list[tuple[Cell, tuple[int, int]]]] = []
     for cell, size in sorted(known, key=lambda item: (item[0].connection, item[1], item[0].id)):
         for members in classes:

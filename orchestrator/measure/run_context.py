@@ -10,6 +10,7 @@ from typing import Protocol
 from orchestrator.clock import Clock
 from orchestrator.experiment.model.factors import OF_THE_CALL, Factor, knobs
 from orchestrator.experiment.plan.documents import FACTOR, TYPED, plan_way
+from orchestrator.experiment.plan.loads import clients
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.hosts.base import Fleet, HostLost
@@ -116,7 +117,8 @@ class RunContext:
             words.append(self.placements[cell.placement].name)
         words += [factor.tag(cell.factors[factor.name]) for factor in self.varied if self._applies(factor, cell)]
         if len({c.load.concurrency for c in self.plan.cells}) > 1:
-            words.append(f"{cell.load.concurrency} in flight")
+            is_stream = cell.kind == "stream"
+            words.append(clients(cell.load.concurrency) if is_stream else f"{cell.load.concurrency} in flight")
         if len({c.load.rate_per_s for c in self.plan.cells}) > 1:
             words.append("closed loop" if cell.load.rate_per_s is None else format_rate(cell.load.rate_per_s))
         return " · ".join(words)

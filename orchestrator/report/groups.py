@@ -44,6 +44,11 @@ class Group:
         return len({cell.call for cell in self.cells}) > 1
 
     @property
+    def is_stream(self) -> bool:
+        """Whether its cells are streams of events."""
+        return any(cell.stream is not None for cell in self.cells)
+
+    @property
     def measured(self) -> tuple[CellSummary, ...]:
         """The cells that have at least one good sample."""
         return tuple(cell for cell in self.cells if cell.distribution is not None)

@@ -10,7 +10,7 @@ from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
-from orchestrator.analysis.words import INTERVALS, RATIOS_AND_MEDIANS, THROUGHPUT
+from orchestrator.analysis.words import INTERVALS, RATIOS_AND_MEDIANS, THROUGHPUT, TIMED_OF_EVENTS, of_events
 from orchestrator.disk import own_folder
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
@@ -64,6 +64,8 @@ def render(summary: RunSummary) -> str:
         intervals=INTERVALS,
         throughput=THROUGHPUT,
         parts=parts,
+        of_events=of_events,
+        timed_of_events=TIMED_OF_EVENTS,
         statistics=STATISTICS,
     )
 

@@ -62,7 +62,9 @@ def refusal(columns: Columns, kind: Kind, *, parts: int | None = None, in_order:
     of = _places_of_parents(columns["sequence"], is_sample, parents[~is_sample])
     if of is None:
         return f"the parent of a row of kind {rules.belonging} is no {rules.sample} of this record, or several of them"
-    return _strange_parts(columns, rules, is_sample, of, parts, in_order=in_order) if rules.is_in_parts else None
+    if not rules.is_in_parts:
+        return _strange_events(columns, rules, is_sample, of)
+    return _strange_parts(columns, rules, is_sample, of, parts, in_order=in_order)
 
 
 def _named(number: int) -> str:
@@ -77,6 +79,19 @@ def _places_of_parents(
     rows = rows[np.argsort(sequences[rows], kind="stable")]
     first, after = (np.searchsorted(sequences[rows], parents, side=side) for side in ("left", "right"))
     return None if (after - first != 1).any() else rows[first]
+
+
+def _strange_events(
+    columns: Columns, rules: Rows, is_sample: npt.NDArray[np.bool_], of: npt.NDArray[np.intp]
+) -> str | None:
+    """Why these are not the events of these subscriptions; `of` has the row of each event's subscription."""
+    places = np.flatnonzero(~is_sample)
+    for name in ("phase", "connection", "sent_ns"):
+        if (columns[name][places] != columns[name][of]).any():
+            return f"a row of kind {rules.belonging} has another {name} than its {rules.sample}"
+    if (columns["received_ns"][places] > columns["received_ns"][of]).any():
+        return f"a row of kind {rules.belonging} came when its {rules.sample} was over"
+    return None
 
 
 def _strange_parts(

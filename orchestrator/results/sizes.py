@@ -83,6 +83,10 @@ def _said(done: Done | PingDone) -> int:
 def _rows_of(cell: Cell) -> int:
     """Warm-up and measured requests of one requester."""
     load, warmup = cell.load, cell.warmup
+    if cell.kind == "stream":
+        seconds = (load.duration_s or 0.0) + warmup.at_least_s
+        each = _twice(seconds, float(cell.factors["per_second"] or 0.0))  # who sends more than twice as many is refused
+        return int(min(each * load.concurrency, (RECORD - record_layout.HEADER_BYTES) // record_layout.ROW.size))
     measured = float(load.requests or 0)
     if load.duration_s is not None:
         # Arrivals at random may be more than their rate says, but never twice as many and a thousand.

@@ -15,11 +15,16 @@ PARTS = {
     "asking": "request",
     "coding": "request",
     "pair": "both",
+    "stream_pair": "both",
+    "sending": "respond",
+    "receiving": "request",
     "respond_protocol": "respond",
     "request_protocol": "request",
     "pinging": "ping",
     "describing": "describe",
 }
+STREAMS = {"events"}
+REFUSING = {"stream", *STREAMS}  # what an end says that reads or sends none
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -78,6 +83,17 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
             yield (protocol, client), f"{protocol}/{client}"
     elif wanted == "pair":
         yield from _pairs(ends, everything)
+    elif wanted == "stream_pair":
+        yield from _stream_pairs(ends, everything)
+    elif wanted in ("sending", "receiving"):
+        for protocol in (protocol for protocol in ends.protocols if protocol["name"] == "sse"):
+            responders, clients = ([one["name"] for one in protocol[role]] for role in ("responders", "clients"))
+            if wanted == "sending":
+                for name in responders if everything else responders[:1]:
+                    yield ("sse", name), f"sse/{name}"
+            else:
+                for name in clients if everything else clients[:1]:
+                    yield name, f"sse/{name}"
     elif wanted.endswith("_protocol"):
         yield spoken[0]["name"], spoken[0]["name"]
     else:
@@ -92,8 +108,23 @@ def _pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str
         default = ends.default_clients(protocol["name"])[0]
         both = [(responder, default) for responder in responders]
         both += [(responders[0], client) for client in clients if client != default]
-        operations = protocol["operations"]
+        calls = [operation for operation in protocol["operations"] if operation not in STREAMS]
         for responder, client in both if everything else both[:1]:
-            for operation in operations if everything else ["echo"]:
+            for operation in calls if everything else [one for one in calls if one == "echo"]:
                 name = f"{protocol['name']}/{responder}-{client}-{operation}"
                 yield (protocol["name"], responder, client, operation), name
+
+
+def _stream_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
+    """Protocol, responder, client: each responder with the first client that reads streams, and the reverse."""
+    for protocol in ends.protocols:
+        if not STREAMS & set(protocol["operations"]):
+            continue
+        responders, clients = (
+            [one["name"] for one in protocol[role] if not REFUSING & set(one.get("refuses", {}))]
+            for role in ("responders", "clients")
+        )
+        both = [(responder, clients[0]) for responder in responders]
+        both += [(responders[0], client) for client in clients[1:]]
+        for responder, client in both if everything else both[:1]:
+            yield (protocol["name"], responder, client), f"{protocol['name']}/{responder}-{client}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,15 +13,24 @@ import pytest
 from services.python.contract.messages import ADD, ECHO, IMAGE, TIMESTAMP
 from services.python.contract.offers import ANY, find_protocol, protocols
 from services.python.load.client import CallFailed, CallSpec
+from services.python.load.stream_load import ask_event
 from services.python.operations import forms
+from services.python.operations.events import text_of
 from tests.support import added_operations, wire
 
 pytestmark = pytest.mark.busy
 
-RESPONDERS = [(name, r.name) for name, protocol in protocols().items() for r in protocol.responders]
-CLIENTS = [(name, c.name) for name, protocol in protocols().items() for c in protocol.clients if c.kind == "call"]
+CALLING = {name: protocol for name, protocol in protocols().items() if protocol.streams != "alone"}
+STREAMING = {name: protocol for name, protocol in protocols().items() if protocol.streams != "no"}
+RESPONDERS = [(name, r.name) for name, protocol in CALLING.items() for r in protocol.responders]
+CLIENTS = [(name, c.name) for name, protocol in CALLING.items() for c in protocol.clients if c.kind == "call"]
+STREAM_RESPONDERS = [(name, r.name) for name, protocol in STREAMING.items() for r in protocol.responders]
+STREAM_CLIENTS = [
+    (name, c.name) for name, protocol in STREAMING.items() for c in protocol.clients if "stream" not in c.refuses
+]
 ALONE = [(name, c.name) for name, protocol in protocols().items() for c in protocol.clients if c.kind == "codec"]
 WITHOUT_SCHEMA = {name for name, protocol in protocols().items() if protocol.messages == ANY}
+PATIENCE_S = 30.0
 
 ASKED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("subtract", {"a": 5, "b": 9}, {"sum": -4}),
@@ -61,9 +71,42 @@ def asked_of(protocol: str) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 def test_some_protocols_need_no_schema_and_others_have_one() -> None:
     assert {"json", "cbor", "msgpack", "rest", "websocket", "socketio"} == WITHOUT_SCHEMA
-    for name, protocol in protocols().items():
+    for name, protocol in CALLING.items():
         assert protocol.operations >= {"subtract", "double_sum", "say_again"}, name
         assert ("seal" in protocol.operations) is (name in WITHOUT_SCHEMA), name
+
+
+def test_a_stream_is_carried_where_streams_are_and_nowhere_else() -> None:
+    assert STREAMING.keys() >= {"websocket", "sse", "grpc"}
+    for name, protocol in protocols().items():
+        assert ("ticks" in protocol.operations) is (name in STREAMING), name
+        assert (protocol.operations == {"events", "ticks"}) is (protocol.streams == "alone"), name
+
+
+def _first_tick(protocol: str, client: str, port: int) -> Any:
+    declared = find_protocol(protocol).client(client)
+    asked = {"interval_ns": 1_000_000, "count": 1, "size": 5, "seed": 3}
+    call = CallSpec(host="127.0.0.1", port=port, operation="ticks", timeout_s=PATIENCE_S, example=asked, kind="stream")
+    loop = asyncio.new_event_loop()
+    try:
+        asyncio.set_event_loop(loop)
+        return ask_event(loop, importlib.import_module(declared.module).dialer(call, declared), asked)[0]
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+@pytest.mark.parametrize(("protocol", "implementation"), STREAM_RESPONDERS)
+def test_each_responder_of_streams_sends_its_events(protocol: str, implementation: str) -> None:
+    with wire.responding(protocol, implementation, module=added_operations.__name__) as running:
+        event = _first_tick(protocol, find_protocol(protocol).concurrent, running.port)
+    assert (event["sequence"], event["data"]) == (1, text_of(3, 5, 1))
+
+
+@pytest.mark.parametrize(("protocol", "client"), STREAM_CLIENTS)
+def test_each_client_of_streams_reads_its_events(port_of: Any, protocol: str, client: str) -> None:
+    event = _first_tick(protocol, client, port_of(protocol))
+    assert (event["sequence"], event["data"]) == (1, text_of(3, 5, 1))
 
 
 @pytest.mark.parametrize(("protocol", "implementation"), RESPONDERS)
@@ -121,7 +164,7 @@ def test_each_codec_alone_codes_its_messages(protocol: str, client: str) -> None
         assert min(connection.sizes(exchange, coded)) > 0
 
 
-@pytest.mark.parametrize("protocol", sorted(protocols()))
+@pytest.mark.parametrize("protocol", sorted(CALLING))
 def test_an_operation_that_is_not_there_is_an_error_and_not_the_end(port_of: Any, protocol: str) -> None:
     """Asked by a client that believes in it, under the name of a message that this protocol has."""
     client = find_protocol(protocol).default_client(1).name

@@ -22,9 +22,9 @@ from tests.support.reading_responder import READS
 
 pytestmark = pytest.mark.busy
 
-ENDS = [(p.name, r.name) for p in protocols().values() for r in p.responders]
-CLIENTS = [(p.name, c.name) for p in protocols().values() for c in p.clients if c.kind == "call"]
-CODECS = [(p.name, c.name) for p in protocols().values() for c in p.clients if c.kind == "codec"]
+ENDS = [(p.name, r.name) for p in wire.CALLING for r in p.responders]
+CLIENTS = [(p.name, c.name) for p in wire.CALLING for c in p.clients if c.kind == "call"]
+CODECS = [(p.name, c.name) for p in wire.CALLING for c in p.clients if c.kind == "codec"]
 
 # What a request says besides its fields, where the path or the kind of frame says it.
 CASES = {name: wire.REQUESTS[name] for name in wire.REQUESTS if name not in ("echo of no bytes", "echo of a bare null")}

@@ -13,6 +13,7 @@ from services.python.contract.lines import Load, Payload, Target, Trial
 from services.python.contract.offers import protocols
 from services.python.load.unverified import holds_large_buffer
 from services.python.programs.run_trial import Parts, load_parts
+from tests.support import wire
 from tests.support.ends import responder
 
 
@@ -35,7 +36,7 @@ def _reply(parts: Parts, request: Any) -> Any:
     return asyncio.get_event_loop().run_until_complete(ask())
 
 
-@pytest.mark.parametrize("protocol", protocols())
+@pytest.mark.parametrize("protocol", [protocol.name for protocol in wire.CALLING])
 def test_a_reply_of_records_holds_no_large_buffer(tmp_path: Path, protocol: str) -> None:
     with responder(protocol) as (_, ready):
         for client in (client for client in protocols()[protocol].clients if client.kind == "call"):

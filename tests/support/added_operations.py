@@ -70,6 +70,7 @@ ADDED: Mapping[str, Operation] = {
         replace(_ADD, name="note", message=NOTE, answer=lambda request, _: {"data": request["data"] + "!"}),
         replace(_ADD, name="meet", runs="pool", answer=_meet),
         replace(_ADD, name="where", answer=_where),
+        replace(OPERATIONS["events"], name="ticks"),
     )
 }
 

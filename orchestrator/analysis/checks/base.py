@@ -27,6 +27,10 @@ CODECS: frozenset[Kind] = frozenset({"codec"})
 """Work without a network: one message after the other, encoded and decoded."""
 
 
+STREAMS: frozenset[Kind] = frozenset({"stream"})
+"""The events of subscriptions."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """What a check says of one cell, or of the run; `weight` orders findings of one verdict, the most serious first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median, stdev
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding
+from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding
 from orchestrator.analysis.evidence import CellEvidence, Samples
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
 from orchestrator.analysis.statistics import NS_PER_MS, SUPPORT, is_supported, quantile
@@ -87,14 +87,14 @@ CHECKS = (
     Check(
         name=BETWEEN,
         severity="note",
-        kinds=CALLS | CODECS,
+        kinds=CALLS | CODECS | STREAMS,
         observe=spread,
         judge=judge_between,
     ),
     Check(
         name="percentile support",
         severity="note",
-        kinds=CALLS | CODECS,
+        kinds=CALLS | CODECS | STREAMS,
         judge=judge_support,
     ),
 )

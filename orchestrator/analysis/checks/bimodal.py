@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from orchestrator.analysis import words
 from orchestrator.analysis.cells import by_block
-from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
 
@@ -145,4 +145,4 @@ def _judge_placement(run: RunEvidence, placement: str, name: str, placements: in
 
 
 NAME = "trial modes"
-CHECK = Check(name=NAME, severity="note", kinds=CALLS | CODECS, judge_run=judge)
+CHECK = Check(name=NAME, severity="note", kinds=CALLS | CODECS | STREAMS, judge_run=judge)

@@ -1,7 +1,8 @@
 """clocks: fine enough for what is measured, running forward, and the same clock all along.
 
 Latencies are differences on the requester's own monotonic clock, so that clocks of two hosts never meet in a number: no
-one-way number is shown, and no offset between hosts has to be bounded.
+one-way number is shown, and no offset between hosts has to be bounded. (Of streams, which this check does not judge,
+deliveries are shown on one host alone, where both stamps are of one clock.)
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
 from services.python.contract.lines import STATUSES
 
@@ -76,6 +76,8 @@ def _digest(samples: Samples) -> str:
 
 def judge(cell: CellEvidence) -> Finding | None:
     """Gaps, counts that disagree between record, requester and responder, and trials that are missing."""
+    if cell.cell.kind == "stream":
+        return _of_stream(cell)
     findings = []
     for trial, part, rows in cell.parts(NAME):
         done = part.done
@@ -102,6 +104,17 @@ def judge(cell: CellEvidence) -> Finding | None:
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
     return worst(findings)
+
+
+def _of_stream(cell: CellEvidence) -> Finding | None:
+    """Missing and repeated trials; whether each event is recorded is for the check `event stream`."""
+    findings = _repeated(cell.trials, "trials of this cell")
+    if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
+        findings.append(_missing_trials(cell))
+    made = words.count(len(cell.trials), "trial")
+    return worst(findings) or Finding(
+        verdict="pass", evidence={"trials": len(cell.trials)}, explanation=f"{made}, each with events of its own."
+    )
 
 
 def judge_run(run: RunEvidence) -> Finding | None:
@@ -187,7 +200,7 @@ NAME = "completeness"
 CHECK = Check(
     name=NAME,
     severity="fatal",
-    kinds=CALLS | CODECS,
+    kinds=CALLS | CODECS | STREAMS,
     observe=observe,
     judge=judge,
     judge_run=judge_run,

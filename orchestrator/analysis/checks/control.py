@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import exp
 
 from orchestrator.analysis import intervals, words
-from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence
 from orchestrator.analysis.summary import CheckResult
 from orchestrator.analysis.validity import failed_in
@@ -80,4 +80,4 @@ def _finding(control: CellEvidence, twin: CellEvidence) -> Finding:
     )
 
 
-CHECK = Check(name="control", severity="note", kinds=CALLS | CODECS, judge_last=judge)
+CHECK = Check(name="control", severity="note", kinds=CALLS | CODECS | STREAMS, judge_last=judge)

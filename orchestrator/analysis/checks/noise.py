@@ -8,7 +8,7 @@ from math import ceil
 from typing import TypeAlias
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
 from services.python.contract.counters import HostCounters
 
@@ -153,4 +153,4 @@ def _finding(trial: TrialEvidence, noise: Noise) -> Finding:
     return Finding(verdict="pass", evidence=evidence, explanation="The hosts were quiet.")
 
 
-CHECK = Check(name="noise", severity="note", kinds=CALLS | CODECS, judge=judge)
+CHECK = Check(name="noise", severity="note", kinds=CALLS | CODECS | STREAMS, judge=judge)

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.collect import last_attempts
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
@@ -129,4 +129,4 @@ def _warning(evidence: dict[str, object], measured: str, weight: float) -> Findi
     )
 
 
-CHECK = Check(name="order", severity="serious", kinds=CALLS | CODECS, judge_run=judge)
+CHECK = Check(name="order", severity="serious", kinds=CALLS | CODECS | STREAMS, judge_run=judge)

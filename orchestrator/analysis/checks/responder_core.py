@@ -8,7 +8,7 @@ CPU time includes what a trial asks before and after its requests; a short windo
 from __future__ import annotations
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import SHORT_WINDOW_S, CellEvidence
 
 _SATURATED = 0.85
@@ -63,4 +63,4 @@ def judge(cell: CellEvidence) -> Finding | None:
     return worst(findings)
 
 
-CHECK = Check(name="responder's core", severity="note", kinds=CALLS, judge=judge)
+CHECK = Check(name="responder's core", severity="note", kinds=CALLS | STREAMS, judge=judge)

@@ -33,6 +33,7 @@ LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 Concurrency = Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)]
+EventRate = Annotated[Rate, Field(gt=0, le=100_000)]
 PayloadSize = Annotated[Size, Field(ge=1, le=MAX_PAYLOAD_BYTES)]
 PositiveDuration = Annotated[Duration, Field(gt=0, le=LONGEST_S)]
 Zone = Annotated[str, Field(pattern=ZONE_PATTERN, max_length=63)]
@@ -138,11 +139,13 @@ class LoadSpec(Strict):
         OneOrMany[Concurrency] | None,
         Field(
             description="Requests in flight at once, 1 unless given; with a rate the most at once, unless given enough"
-            " for replies that take half a second (8 to 256)."
+            " for replies that take half a second (8 to 256). Of a stream the number of clients."
         ),
     ] = None
     requests: Annotated[Requests | None, Field(description="Measured requests of a trial.")] = None
-    duration: Annotated[PositiveDuration | None, Field(description="Measure for so long.")] = None
+    duration: Annotated[
+        PositiveDuration | None, Field(description="Measure for so long; of a stream 10s unless given.")
+    ] = None
     at_most: Annotated[
         PositiveDuration | None, Field(description="End after so long even if `requests` are not reached.")
     ] = None
@@ -168,8 +171,8 @@ class WarmupSpec(Strict):
     ] = None
 
 
-class PlainOptions(Strict):
-    """Options that every operation takes that is a call."""
+class OptionsOfAny(Strict):
+    """Options that every operation takes."""
 
     load: Annotated[
         LoadSpec | None, Field(description="This operation's own load; what it leaves out is the experiment's.")
@@ -177,6 +180,11 @@ class PlainOptions(Strict):
     warmup: Annotated[
         WarmupSpec | None, Field(description="This operation's own warm-up; what it leaves out is the experiment's.")
     ] = None
+
+
+class PlainOptions(OptionsOfAny):
+    """Options that every operation takes that is a call."""
+
     calls: Annotated[
         OneOrMany[Annotated[int, Field(ge=1, le=MOST_CALLS)]],
         Field(
@@ -219,6 +227,17 @@ class ImageOptions(PlainOptions):
     )
 
 
+class EventsOptions(OptionsOfAny):
+    """A stream of synthetic events to each client; `load.concurrency` is the number of clients, `load.duration` how long."""
+
+    per_second: Annotated[
+        OneOrMany[EventRate] | None, Field(description="So many events a second to each client; 100/s unless given.")
+    ] = None
+    bytes: Annotated[
+        OneOrMany[PayloadSize] | None, Field(description="So many characters in each event; 100 B unless given.")
+    ] = None
+
+
 def _with_operations_without_options(model: type[Model]) -> type[Model]:
     """Adds a key for every call of the catalogue that needs no payload: it is asked as it is."""
     keys: dict[str, Any] = {
@@ -242,6 +261,7 @@ class OperationSpec(Strict):
     add: Annotated[PlainOptions | None, Field(description="Two numbers in, their sum out.")] = None
     echo: Annotated[EchoOptions | None, Field(description="A payload in, the same payload out.")] = None
     image: Annotated[ImageOptions | None, Field(description="A picture in, its width and height out.")] = None
+    events: Annotated[EventsOptions | None, Field(description="A subscription in, events out at a rate.")] = None
 
     @model_validator(mode="after")
     def _one_operation(self) -> OperationSpec:
@@ -255,10 +275,10 @@ class OperationSpec(Strict):
         return next(iter(self.model_fields_set))
 
     @property
-    def options(self) -> PlainOptions:
+    def options(self) -> OptionsOfAny:
         """Its options."""
         options = getattr(self, self.name)
-        assert isinstance(options, PlainOptions)  # noqa: S101 - narrows the type
+        assert isinstance(options, OptionsOfAny)  # noqa: S101 - narrows the type
         return options
 
 
@@ -379,7 +399,7 @@ class Experiment(Strict):
     ] = (PlacementSpec(name="local"),)
     stacks: Annotated[
         OneOrMany[Annotated[StackSpec, Shorthand(_stack, "A protocol, with its default implementation and client.")]],
-        Field(description="What is compared; `all` is every protocol there is."),
+        Field(description="What is compared; `all` is every protocol that carries one of the operations."),
     ]
     operations: Annotated[
         OneOrMany[

@@ -115,7 +115,7 @@ class Factor:
     def text(self, value: Value) -> str:
         """A value in words: `8 in flight`, `100/s`, `closed loop`."""
         if value is None:
-            return "closed loop" if self.kind == "rate" else "none"
+            return "closed loop" if self.belongs_to == "load" and self.kind == "rate" else "none"
         number = f"{value:g}" if self.kind == "rate" else str(value)
         is_one = self.kind == "count" and value == 1
         return f"{number}{self.unit.removesuffix('s') if is_one else self.unit}"
@@ -132,7 +132,7 @@ FACTORS: tuple[Factor, ...] = (
         title="operation",
         kind="name",
         compared_as="for {}",
-        varies_with=("payload", "bytes", "records"),
+        varies_with=("payload", "bytes", "records", "per_second"),
         belongs_to="operation",
         attribute="name",
         reaches="program",
@@ -145,7 +145,7 @@ FACTORS: tuple[Factor, ...] = (
         attribute="asked",
         reaches="payload",
         compared_as="at {}",
-        varies_with=("bytes", "records"),
+        varies_with=("bytes", "records", "per_second"),
         is_excludable=False,
     ),
     Factor(
@@ -167,6 +167,17 @@ FACTORS: tuple[Factor, ...] = (
         varies_with=("payload",),
         belongs_to="operation",
         attribute="payload.count",
+        reaches="payload",
+    ),
+    Factor(
+        name="per_second",
+        title="events per second",
+        kind="rate",
+        unit="/s",
+        compared_as="at {}",
+        varies_with=("payload",),
+        belongs_to="operation",
+        attribute="payload.per_second",
         reaches="payload",
     ),
     Factor(

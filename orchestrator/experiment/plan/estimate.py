@@ -182,7 +182,7 @@ class _Part:
             return
         self._trial_bytes += trial.samples * operation.calls * wire_bytes(operation)
         self._trial_at_most_bytes += trial.samples_at_most * operation.calls * wire_bytes(operation)
-        if cell.stack not in self._externals:
+        if cell.kind != "stream" and cell.stack not in self._externals:
             self._floors[cell.connection, *_size_class(operation)] = operation
 
     @property
@@ -241,19 +241,29 @@ class _Trial:
         self._ends_share_a_host = placement.kind == "local" and PROVIDERS[plan.provider].makes_hosts
         self._round_trips_to_open = int(plan.resolved.get(cell.stack, {}).get("round_trips_to_open", 1))
         load, warmup = cell.load, cell.warmup
+        self.latency_s = self._distance_s() + self._cpu_s()
+        if cell.kind == "stream":
+            self._count_events(plan)
+            return
         warmup_each_s = self._each_s()  # always a closed loop
         each_s = warmup_each_s if load.rate_per_s is None else 1 / load.rate_per_s
         ends = [] if load.requests is None else [load.requests * each_s]
         measured_s = min([*ends, *([] if load.duration_s is None else [load.duration_s])])
         warmup_s = min(max(warmup.requests * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
         self.samples = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
-        self.latency_s = self._distance_s() + self._cpu_s()
         # A count is the most that is asked; `duration` or `at_most` may only end it earlier than we think.
         counted = load.requests if load.requests is not None else measured_s / each_s
         is_counted = load.requests is not None or load.rate_per_s is not None
         warmed = max(warmup.requests, warmup.at_least_s / warmup_each_s * _FASTER)
         self.samples_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed)
         self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s
+
+    def _count_events(self, plan: Plan) -> None:
+        """Of a stream: its schedule says how many rows there are, and how long they take."""
+        seconds = min(self._cell.warmup.at_least_s, self._cell.warmup.at_most_s) + (self._cell.load.duration_s or 0.0)
+        each = self._operation.payload["per_second"] * seconds
+        self.samples = self.samples_at_most = math.ceil((each + 2) * self._cell.load.concurrency)
+        self.elapsed_s = self._overhead_s(plan) + seconds
 
     def _overhead_s(self, plan: Plan) -> float:
         makes_hosts = PROVIDERS[plan.provider].makes_hosts

@@ -10,11 +10,13 @@ from orchestrator.experiment.model.experiment import LoadSpec, WarmupSpec
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_duration, format_rate
+from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 
 _DEFAULT_REQUESTS = 1000
 _DEFAULT_AT_MOST_S = 60.0
 _DEFAULT_OPEN_S = 10.0
+_DEFAULT_STREAM_S = 10.0
 
 # Requests in flight of an open loop that says nothing of them: enough at its rate for replies that take half a second,
 # longer than any way around the earth and a new connection take, within what threads and file descriptors allow.
@@ -22,8 +24,10 @@ _ROOM_S = 0.5
 _LEAST_ROOM, _MOST_ROOM = 8, 256
 
 
-def resolve_loads(located: Located, own: LoadSpec | None, path: Sequence[Key]) -> tuple[Load, ...]:
+def resolve_loads(located: Located, own: LoadSpec | None, path: Sequence[Key], kind: Kind = "call") -> tuple[Load, ...]:
     """Every load of an operation; `path` is where its own stands. What cannot be is noted in `located`."""
+    if kind == "stream":
+        return _of_stream(located, own or LoadSpec(), path)
     common = located.experiment.load
     own = own or LoadSpec()
     own_path = (*path, "load") if own.model_fields_set else ("load",)
@@ -49,6 +53,23 @@ def resolve_loads(located: Located, own: LoadSpec | None, path: Sequence[Key]) -
     for load in loads:
         _check(located, load, own_path)
     return tuple(loads)
+
+
+def _of_stream(located: Located, own: LoadSpec, path: Sequence[Key]) -> tuple[Load, ...]:
+    """So many clients for so long. What else the experiment says of its load is for its other operations, if it has any."""
+    common = located.experiment.load
+    all_are_streams = all(spec.name == "events" for spec in located.experiment.operations)
+    for spec, where in ((own, (*path, "load")), *([(common, ("load",))] if all_are_streams else [])):
+        for key in ("requests", "rate", "arrivals", "at_most"):
+            if getattr(spec, key) is not None:
+                located.add(
+                    (*where, key),
+                    f"a stream has no `{key}`: `concurrency` clients are sent events for `duration`, and"
+                    " `events: {per_second: ...}` says how many a second.",
+                )
+    duration = own.duration or common.duration or _DEFAULT_STREAM_S
+    clients = own.concurrency or common.concurrency or (1,)
+    return tuple(Load(concurrency=number, duration_s=duration) for number in clients)
 
 
 def room(rate_per_s: float, requests: int | None = None) -> int:
@@ -99,11 +120,17 @@ def _check(located: Located, load: Load, path: tuple[Key, ...]) -> None:
         )
 
 
-def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]) -> Warmup:
-    """An operation's warm-up: its own values, else the experiment's, else the defaults."""
+def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key], kind: Kind = "call") -> Warmup:
+    """An operation's warm-up: its own values, else the experiment's, else the defaults. A stream's is a time alone."""
     default = Warmup()
     common = located.experiment.warmup
     own = own or WarmupSpec()
+    if kind == "stream":
+        if own.requests is not None:
+            located.add(
+                (*path, "warmup", "requests"), "a stream warms up for `at_least`, and has no number of requests."
+            )
+        own = own.model_copy(update={"requests": 0})
 
     def pick(name: str) -> float | int | None:
         value: float | int | None = getattr(own, name)
@@ -125,12 +152,22 @@ def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]
     return warmup
 
 
-def describe_load(load: Load, *, of_tasks: bool = False) -> str:
-    """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`; `1,000 tasks`."""
+def describe_load(load: Load, kind: Kind = "call") -> str:
+    """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`; `1,000 tasks`.
+
+    Of a stream: `10 s, 5 clients`.
+    """
+    if kind == "stream":
+        return f"{format_duration(load.duration_s or 0.0)}, {clients(load.concurrency)}"
     how = f"{load.concurrency:,} in flight"
     if load.rate_per_s is not None:
         how = f"{format_rate(load.rate_per_s)} {load.arrivals}, at most {how}"
-    ends = [f"{load.requests:,} {'tasks' if of_tasks else 'requests'}"] if load.requests is not None else []
+    ends = [f"{load.requests:,} {'tasks' if kind == 'task' else 'requests'}"] if load.requests is not None else []
     if load.duration_s is not None:
         ends.append(f"{'at most ' if ends else ''}{format_duration(load.duration_s)}")
     return ", ".join([*ends, how])
+
+
+def clients(number: int) -> str:
+    """`1 client`, `5 clients`: how many a stream has."""
+    return f"{number:,} client{'' if number == 1 else 's'}"

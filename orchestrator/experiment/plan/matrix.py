@@ -20,7 +20,7 @@ from orchestrator.experiment.plan.external import is_elsewhere
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import resolve_placements
-from orchestrator.experiment.plan.plan import Cell, Contrast, Operation, PayloadFile, Placement, Stack
+from orchestrator.experiment.plan.plan import Cell, Contrast, Operation, PayloadFile, Placement, Stack, kind_of
 from orchestrator.experiment.plan.stacks import (
     Entry,
     describe_stack,
@@ -78,19 +78,20 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     excluder = _Excluder(located)
     for question, loads, warmup in questions:
         for entry, load in product(entries, loads):
-            stack = entry.stack_for(load)
+            kind = "codec" if entry.kind == "codec" else kind_of(question.operation)
+            stack = entry.stack_for(load, kind)
             for call, placement in product(entry.calls, placements):
                 operation = question.operation
                 values = factors.values(stack=stack, operation=operation, placement=placement, load=load, call=call)
                 if excluder.leaves_out(values):
                     continue
-                client = entry.client_for(load)
-                reason = refusal(entry, client, operation.name, call)
-                cell = _cell(located, stack, operation, placement, values, load, warmup, entry.kind)
+                client = entry.client_for(load, kind)
+                reason = refusal(entry, client, operation.name, call, kind)
+                cell = _cell(located, stack, operation, placement, values, load, warmup, kind)
                 if entry.kind == "codec" and (unfit := refusal_of_load(load, operation.calls)):
                     located.add(entry.path, f"{unfit}. Leave this part out with `exclude`, or ask it of other stacks.")
                 elif reason:
-                    located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call)}")
+                    located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call, kind)}")
                 elif cell.id in cells:
                     located.add(
                         entry.path, f"stack {stack.id} is given twice; `control: true` enters the reference again."
@@ -98,7 +99,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                 else:
                     cells[cell.id] = cell
                     use = uses.setdefault(stack.id, _Use(stack=stack, entry=entry))
-                    has_several = load.rate_per_s is not None or load.concurrency > 1
+                    has_several = kind == "stream" or load.rate_per_s is not None or load.concurrency > 1
                     use.has_several |= has_several
                     use.has_one |= not has_several
     excluder.report_idle()
@@ -113,10 +114,11 @@ def _question(located: Located, asked: Asked) -> tuple[Asked, tuple[Load, ...], 
     """An operation with the loads and the warm-up it is asked with."""
     spec = located.experiment.operations[asked.item]
     path = ("operations", asked.item, spec.name)
+    kind = kind_of(asked.operation)
     return (
         asked,
-        resolve_loads(located, spec.options.load, path),
-        resolve_warmup(located, spec.options.warmup, path),
+        resolve_loads(located, spec.options.load, path, kind),
+        resolve_warmup(located, spec.options.warmup, path, kind),
     )
 
 
@@ -180,7 +182,7 @@ def _cell(
         load=load,
         warmup=warmup,
         timeout_s=located.experiment.timeout,
-        kind=kind if kind == "codec" or operation.calls == 1 else "task",
+        kind=kind,
     )
 
 

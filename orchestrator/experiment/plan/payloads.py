@@ -8,18 +8,25 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError
-from orchestrator.experiment.model.experiment import EchoOptions, ImageOptions, OperationSpec
+from orchestrator.experiment.model.experiment import (
+    EchoOptions,
+    EventsOptions,
+    ImageOptions,
+    OperationSpec,
+    PlainOptions,
+)
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.plan import Operation, PayloadFile, Plan
 from orchestrator.experiment.read.problems import shown
 from orchestrator.experiment.read.tree import Key
-from orchestrator.experiment.read.units import format_size
+from orchestrator.experiment.read.units import format_rate, format_size
 from orchestrator.files import TooLarge, UnreadableFile, read_file
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 from services.python.operations.picture import SMALLEST as SMALLEST_PICTURE
@@ -37,10 +44,14 @@ _INTEGER_BYTES = 8
 _RECORD_BYTES = 90  # a record of `services.python.operations.echo.records` as JSON, on average
 _IMAGE_BYTES = 1_580_000
 _ECHO_BYTES = 100
+_EVENT_BYTES = 100
+_EVENTS_PER_S = 100.0
+_SUBSCRIPTION_BYTES = 60  # as JSON, like what stands around an event's text
 # Of a field whose content nobody chose; a text is a stamp: ISO 8601 with microseconds and its offset.
 _FIELD_BYTES = {
     "text": 32,
     "integer": _INTEGER_BYTES,
+    "long": 8,
     "number": 8,
     "flag": 1,
     **dict.fromkeys(("bytes", "records", "document"), _ECHO_BYTES),
@@ -99,7 +110,7 @@ def _picture_digest(size: int) -> str:
 def _expand(located: Located, item: int, spec: OperationSpec) -> Iterator[Asked]:
     """Everything that an item asks: each payload, with each number of calls."""
     for asked in _payloads(located, item, spec):
-        for calls in spec.options.calls:
+        for calls in spec.options.calls if isinstance(spec.options, PlainOptions) else (1,):
             operation = asked.operation.in_task(calls)
             file = None if asked.file is None else replace(asked.file, operation=operation.id)
             yield replace(asked, operation=operation, file=file)
@@ -112,6 +123,8 @@ def _payloads(located: Located, item: int, spec: OperationSpec) -> Iterator[Aske
         yield from _echoes(located, item, path, options)
     elif isinstance(options, ImageOptions):
         yield from _images(located, item, path, options)
+    elif isinstance(options, EventsOptions):
+        yield from _events(item, options)
     else:
         asked = catalogue().operations[spec.name]
         sent, returned = (
@@ -157,6 +170,20 @@ def _echo(suffix: str, label: str, payload: dict[str, Any], size: int) -> Operat
     return Operation(
         id=f"echo-{suffix}", name="echo", label=f"echo {label}", payload=payload, request_bytes=size, reply_bytes=size
     )
+
+
+def _events(item: int, options: EventsOptions) -> Iterator[Asked]:
+    for per_second, size in product(options.per_second or (_EVENTS_PER_S,), options.bytes or (_EVENT_BYTES,)):
+        rate = format_rate(per_second)
+        operation = Operation(
+            id=f"events-{_slug(rate.removesuffix('/s'))}-per-s-{_slug(format_size(size))}",
+            name="events",
+            label=f"events {rate}, {format_size(size)}",
+            payload={"kind": "events", "size": size, "per_second": per_second},
+            request_bytes=0,  # one subscription for all of them
+            reply_bytes=size + _SUBSCRIPTION_BYTES,
+        )
+        yield Asked(operation=operation, file=None, item=item)
 
 
 def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOptions) -> Iterator[Asked]:

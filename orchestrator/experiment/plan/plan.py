@@ -104,6 +104,13 @@ class Link:
     source: str = ""
 
 
+def kind_of(operation: Operation) -> Kind:
+    """What a cell of the operation measures."""
+    if operation.payload.get("kind") == "events":
+        return "stream"
+    return "call" if operation.calls == 1 else "task"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Placement:
     """Where the two ends stand. `from_zone` is the requester's, `to_zone` the responder's; None for provider `local`.

@@ -11,7 +11,7 @@ from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.address import is_askable, parse_address
 from orchestrator.experiment.model.factors import Value
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
-from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, External, Plan, Shape
+from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, External, Plan, Shape, kind_of
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.shapes import decode
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
@@ -70,10 +70,10 @@ def read_plan(raw: Any) -> Plan:
             require(getattr(cell, name) in known, f"cells.{number}.{name}", getattr(cell, name))
             parts[name] = known[getattr(cell, name)]
         _require_factors(f"cells.{number}.factors", cell, parts)
-        is_task = cell.factors["calls"] != 1
         is_codec = parts["stack"].responder == NOBODY
-        expected = "codec" if is_codec else "task" if is_task else "call"
+        expected = "codec" if is_codec else kind_of(parts["operation"])
         require(cell.kind == expected, f"cells.{number}.kind", cell.kind)
+        require(cell.kind != "stream" or cell.load.duration_s is not None, f"cells.{number}.load.duration_s", None)
         require(cell.timeout_s > 0, f"cells.{number}.timeout_s", cell.timeout_s)
         require(cell.load.concurrency >= 1, f"cells.{number}.load.concurrency", cell.load.concurrency)
         if is_codec:

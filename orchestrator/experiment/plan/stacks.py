@@ -49,15 +49,19 @@ class Entry:
         """Every way in which its requests are to be made: a value for each factor of the call, none where nobody is."""
         return tuple(choices(self.chosen)) if self.kind == "call" else (without_call(),)
 
-    def client_for(self, load: Load) -> Client:
-        """The client named in the file, else the protocol's default one for so many requests in flight."""
+    def client_for(self, load: Load, kind: Kind = "call") -> Client:
+        """The client named in the file, else the protocol's default one for so many requests in flight.
+
+        A stream's is the one for several whatever their number: it waits for events and for nothing in between.
+        """
         if self.client is not None:
             return self.client
-        return self.protocol.default_client(load.concurrency if load.rate_per_s is None else 2)
+        is_one = load.rate_per_s is None and kind != "stream"
+        return self.protocol.default_client(load.concurrency if is_one else 2)
 
-    def stack_for(self, load: Load) -> Stack:
+    def stack_for(self, load: Load, kind: Kind = "call") -> Stack:
         """The stack under a load; its label is set when all stacks are known."""
-        client = self.client_for(load)
+        client = self.client_for(load, kind)
         responder = NOBODY if self.responder is None else self.responder.name
         identity = "-".join((self.protocol.name, responder, client.name))
         return Stack(
@@ -100,8 +104,9 @@ def _expand(located: Located, path: tuple[Key, ...], spec: StackSpec, known: Map
             located.add(
                 path, "`all` takes every protocol with its defaults; name a protocol to choose a responder or client."
             )
+        asked = {operation.name for operation in located.experiment.operations}
         for protocol in known.values():
-            if not protocol.is_floor:
+            if not protocol.is_floor and protocol.operations & asked:
                 yield Entry(path=path, protocol=protocol, responder=protocol.responder(), client=None, chosen=chosen)
         return
     if spec.protocol not in known:
@@ -138,27 +143,35 @@ def _named(
     return by_name.get(name)
 
 
-def refusal(entry: Entry, client: Client, operation: str, call: Values) -> str | None:
+def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str | None:
     """Why a combination cannot be measured; None when it can. `call` has a value for each factor of the call."""
     protocol = entry.protocol
+    if kind == "stream":
+        for factor in OF_THE_CALL:
+            if call[factor.name] != factor.default:
+                return f"'{operation}' is a stream, which has no {factor.name}: {call[factor.name]}"
     if operation not in protocol.operations:
         return f"{protocol.name} does not carry '{operation}' (it carries {', '.join(sorted(protocol.operations))})"
     ends: list[tuple[Responder | Client, str]] = [(client, "client")]
     if entry.responder is not None:
         ends.insert(0, (entry.responder, "responder"))
     for part, role in ends:
-        refused = {operation: f"'{operation}'", **{str(value): f"{name}: {value}" for name, value in call.items()}}
+        refused = {
+            operation: f"'{operation}'",
+            kind: f"'{operation}'",
+            **{str(value): f"{name}: {value}" for name, value in call.items()},
+        }
         for what, words in refused.items():
             if what in part.refuses:
                 return f"{protocol.name}'s {role} {part.name} cannot do {words}: {part.refuses[what]}"
     return protocol.refusal_of(knobs(call), [end for end, _ in ends])
 
 
-def way_out(entry: Entry, client: Client, operation: str, call: Values) -> str:
+def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str:
     """What to write instead of a combination that is refused."""
     for factor in OF_THE_CALL:
         for level in factor.levels:
-            if refusal(entry, client, operation, {**call, factor.name: level.value}) is None:
+            if refusal(entry, client, operation, {**call, factor.name: level.value}, kind) is None:
                 return f"Give the stack `{factor.name}: {level.value}`, or leave this part out with `exclude`."
     return "Change the stack, or leave this part out with `exclude`."
 

@@ -40,6 +40,7 @@ class Method:
     pack_reply: Callable[[Mapping[str, Any]], Message]
     unpack_reply: Callable[[Message], dict[str, Any]]
     service: str = SERVICE
+    is_stream: bool = False  # what it calls a reply is an event, of several
 
 
 def _pack_echo(message: Callable[..., Message]) -> Callable[[Mapping[str, Any]], Message]:
@@ -157,6 +158,30 @@ METHODS: Mapping[str, Method] = {
 }
 
 
+STREAMS: Mapping[str, Method] = {
+    "events": Method(
+        name="Events",
+        request=pb.EventsRequest,
+        reply=pb.Event,
+        is_stream=True,
+        pack_request=lambda request: pb.EventsRequest(**request),
+        unpack_request=lambda message: {
+            "interval_ns": message.interval_ns,
+            "count": message.count,
+            "size": message.size,
+            "seed": message.seed,
+        },
+        pack_reply=lambda event: pb.Event(**event),
+        unpack_reply=lambda message: {
+            "sequence": message.sequence,
+            "sent_ns": message.sent_ns,
+            "data": message.data,
+        },
+    ),
+}
+"""The messages of streams."""
+
+
 FORWARDING: Mapping[str, Method] = {
     **METHODS,
     "echo": replace(METHODS["echo"], unpack_request=_echoed_unread, pack_reply=lambda content: pb.EchoReply(**content)),
@@ -180,7 +205,8 @@ def method_for(operation: str, example: Request, method: Method | None = None) -
 
     CallFailed when it does not: a document may hold what no double can carry, and an ordinary integer field has 32 bits.
     """
-    method = method or _named(METHODS[message_named(operation).name], operation)
+    every = {**METHODS, **STREAMS}
+    method = method or _named(every[message_named(operation).name], operation)
     try:
         if "document" in example:
             json_text(example["document"])  # a double can be NaN, a JSON value cannot

@@ -45,14 +45,16 @@ class Payload(Part):
     `bytes`: `size` pseudo-random bytes of the trial's seed. `records`: `count` structured records. `json` and `image`:
     the file at `path` on the requester's host, whose SHA-256 is checked before use; `full_decode` asks the responder to
     decode every pixel.
+    `events`: `size` pseudo-random characters in each event, `per_second` of them.
     `exchange` (the floor): send `size` bytes, be sent `reply_size`; the second request of a trial is `opening` times as
     large both ways, which opens TCP's window for the others.
     """
 
-    kind: Literal["none", "bytes", "records", "json", "image", "exchange"] = "none"
+    kind: Literal["none", "bytes", "records", "json", "image", "events", "exchange"] = "none"
     size: Exact = 0
     reply_size: Exact = 0
     count: Exact = 0
+    per_second: Rate = 0.0
     path: str | None = None
     sha256: str | None = None
     full_decode: bool = False
@@ -74,7 +76,8 @@ class Load(Part):
     A closed loop ends at `requests` or at `duration_s`, whichever comes first; one of them must be given.
     `requests: 0` makes no request but the check. In an open loop `concurrency` bounds the requests in flight, so give it
     room (half a second at the rate, say): what is due while all are taken is sent late, and its latency counts from when
-    it was due; what was not sent when the window closed is entered as `not-sent`.
+    it was due; what was not sent when the window closed is entered as `not-sent`. Of a stream `concurrency` is the number of
+    clients, each with a subscription of its own, and `duration_s` how long each lasts; the other keys say nothing.
     """
 
     concurrency: Exact = 1

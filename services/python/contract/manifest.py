@@ -57,8 +57,8 @@ class Responder(Part):
     (`none`: nothing does), `server` accepts connections, `validation` says what a decoded message is held against,
     `bytes_as` how bytes and pictures travel (`raw`, `base64`). `adds`: which work of every request is its own, `without`
     names the responder that is spared it, `omits` what it leaves unread of `fields.md`. `packages`: the libraries whose
-    versions count. `refuses`: the reason for each thing it cannot do, by connection policy or operation. `settings`: what a
-    reader should know of how it is set up.
+    versions count. `refuses`: the reason for each thing it cannot do, by connection policy, operation or kind. `settings`:
+    what a reader should know of how it is set up.
     """
 
     name: str

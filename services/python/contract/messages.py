@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Field = Literal["text", "integer", "number", "flag", "bytes", "records", "document"]
-"""The type of a field. `integer` has 32 bits, `number` is a double, `document` is any JSON value."""
+Field = Literal["text", "integer", "long", "number", "flag", "bytes", "records", "document"]
+"""The type of a field. `integer` has 32 bits, `long` has 64, `number` is a double, `document` is any JSON value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +20,7 @@ class Message:
 
     `one_of`: a request has one of the fields, and its reply the same one; each is a form of its own on the wire
     (`echo/data`). `is_bare`: its bodies are bytes with nothing around them, so that it travels only where it is named.
+    `is_stream`: the request is a subscription, and `reply` is each of its events.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Message:
     reply: Mapping[str, Field]
     one_of: bool = False
     is_bare: bool = False
+    is_stream: bool = False
 
     def forms(self) -> Mapping[str, Message]:
         """What travels: the message itself by its name, or one for each field that a request may have."""
@@ -59,6 +61,13 @@ IMAGE = Message(
 )
 EXCHANGE = Message(
     name="exchange", request={"data": "bytes", "reply_size": "integer"}, reply={"data": "bytes"}, is_bare=True
+)
+
+EVENTS = Message(
+    name="events",
+    request={"interval_ns": "long", "count": "long", "size": "integer", "seed": "long"},
+    reply={"sequence": "long", "sent_ns": "long", "data": "text"},
+    is_stream=True,
 )
 
 

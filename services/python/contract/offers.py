@@ -55,10 +55,10 @@ class Responder:
     """One implementation that answers, and the parts it is made of.
 
     `module` has `serve(dispatcher, host, port, announce)`. `refuses` gives the reason for each thing it cannot do,
-    keyed by a connection policy or an operation. `adds` says in a short phrase, as a verb with its object, which work of
-    every request is its own and not the protocol's (`validates every body with pydantic models`); empty when there is
-    nothing worth a word. `without` names the responder of this protocol that is spared it, if there is one. `omits` says
-    likewise which of the reading that `protos/fields.md` asks of all it leaves out.
+    keyed by a connection policy, an operation or a kind of work. `adds` says in a short phrase, as a verb with its object,
+    which work of every request is its own and not the protocol's (`validates every body with pydantic models`); empty when
+    there is nothing worth a word. `without` names the responder of this protocol that is spared it, if there is one. `omits`
+    says likewise which of the reading that `protos/fields.md` asks of all it leaves out.
     """
 
     name: str
@@ -99,7 +99,8 @@ class Protocol:
     """A named combination of a codec and a transport, and who can speak it here.
 
     `messages` are the names of those that it has a schema for; `ANY` of a protocol that needs none. It carries every
-    operation with such a message. The first responder is the default one. `sequential` and `concurrent` name the default
+    operation with such a message. `streams`: whether streams are among these (`also`) or not (`no`), or are all that it
+    carries (`alone`). The first responder is the default one. `sequential` and `concurrent` name the default
     client at one request in flight and beyond. `round_trips_to_open` counts the round trips that opening a connection
     costs before the first request can be sent, TCP's own handshake included. `knobs`: the values that all of its
     responders and clients can be told of a knob (protos/process.md), by its name, the default first; `without_knobs` gives
@@ -116,12 +117,15 @@ class Protocol:
     concurrent: str
     round_trips_to_open: int = 1
     is_floor: bool = False
+    streams: Literal["no", "also", "alone"] = "no"
     knobs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     without_knobs: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def carries(self, message: Message) -> bool:
         """Whether requests and replies of this message can travel by it."""
+        if self.streams == ("no" if message.is_stream else "alone"):
+            return False
         return not message.is_bare if self.messages == ANY else message.name in self.messages
 
     @property

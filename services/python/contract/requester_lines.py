@@ -63,6 +63,18 @@ class Wire(Part):
 
 
 @part
+class EventsReceived(Part):
+    """Events of the measured subscriptions. `wrong` ones are not among those delivered, so they are among those dropped."""
+
+    offered: Count
+    delivered: Count
+    dropped: Count
+    duplicated: Count
+    reordered: Count
+    wrong: Count
+
+
+@part
 class Done(Line):
     """The last line of a requester that did what it was asked; what it does not know is null or left out."""
 
@@ -77,6 +89,7 @@ class Done(Line):
     verified: Count | None = None
     verified_in_flight: Count | None = None
     verified_by_bytes: Count = 0
+    events: EventsReceived | None = None
     begin_ns: int | None = None
     measured_s: Seconds | None = None
     paused_s: Seconds | None = None

@@ -56,11 +56,27 @@ class Ready(Line):
 
 
 @part
+class EventsSent(Part):
+    """Of the subscriptions that are over: events due, and those of them that were handed to the connection.
+
+    `worst_late_ns`: the worst lateness of one against its schedule.
+    """
+
+    offered: Count
+    sent: Count
+    worst_late_ns: Count | None = None
+
+
+@part
 class Stats(Line):
-    """What a responder has answered so far, for how many distinct peers, and the CPU seconds of its process."""
+    """What a responder has answered so far, for how many distinct peers, and the CPU seconds of its process.
+
+    `events`: null where nobody has subscribed.
+    """
 
     answered: Count
     peers: Count
     cpu_s: Seconds | None
     host: HostCounters | None = None
+    events: EventsSent | None = None
     type: Literal["stats"] = "stats"

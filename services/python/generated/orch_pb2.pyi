@@ -91,6 +91,28 @@ class ImageReply(_message.Message):
     height: int
     def __init__(self, width: _Optional[int] = ..., height: _Optional[int] = ...) -> None: ...
 
+class EventsRequest(_message.Message):
+    __slots__ = ("interval_ns", "count", "size", "seed")
+    INTERVAL_NS_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    SIZE_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    interval_ns: int
+    count: int
+    size: int
+    seed: int
+    def __init__(self, interval_ns: _Optional[int] = ..., count: _Optional[int] = ..., size: _Optional[int] = ..., seed: _Optional[int] = ...) -> None: ...
+
+class Event(_message.Message):
+    __slots__ = ("sequence", "sent_ns", "data")
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    SENT_NS_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    sequence: int
+    sent_ns: int
+    data: str
+    def __init__(self, sequence: _Optional[int] = ..., sent_ns: _Optional[int] = ..., data: _Optional[str] = ...) -> None: ...
+
 class IdentityRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...

@@ -54,6 +54,11 @@ class OrchStub:
                 request_serializer=services_dot_python_dot_generated_dot_orch__pb2.ImageRequest.SerializeToString,
                 response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.ImageReply.FromString,
                 _registered_method=True)
+        self.Events = channel.unary_stream(
+                '/orch.v1.Orch/Events',
+                request_serializer=services_dot_python_dot_generated_dot_orch__pb2.EventsRequest.SerializeToString,
+                response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.Event.FromString,
+                _registered_method=True)
         self.Identity = channel.unary_unary(
                 '/orch.v1.Orch/Identity',
                 request_serializer=services_dot_python_dot_generated_dot_orch__pb2.IdentityRequest.SerializeToString,
@@ -88,6 +93,13 @@ class OrchServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Events(self, request, context):
+        """A stream: `count` events, one every `interval_ns`, from the call on.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Identity(self, request, context):
         """Which responder is this? Answers the nonce that it was started with.
         """
@@ -117,6 +129,11 @@ def add_OrchServicer_to_server(servicer, server):
                     servicer.Image,
                     request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.ImageRequest.FromString,
                     response_serializer=services_dot_python_dot_generated_dot_orch__pb2.ImageReply.SerializeToString,
+            ),
+            'Events': grpc.unary_stream_rpc_method_handler(
+                    servicer.Events,
+                    request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.EventsRequest.FromString,
+                    response_serializer=services_dot_python_dot_generated_dot_orch__pb2.Event.SerializeToString,
             ),
             'Identity': grpc.unary_unary_rpc_method_handler(
                     servicer.Identity,
@@ -232,6 +249,33 @@ class Orch:
             '/orch.v1.Orch/Image',
             services_dot_python_dot_generated_dot_orch__pb2.ImageRequest.SerializeToString,
             services_dot_python_dot_generated_dot_orch__pb2.ImageReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Events(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/orch.v1.Orch/Events',
+            services_dot_python_dot_generated_dot_orch__pb2.EventsRequest.SerializeToString,
+            services_dot_python_dot_generated_dot_orch__pb2.Event.FromString,
             options,
             channel_credentials,
             insecure,

@@ -13,15 +13,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from services.python.contract.limits import Kind
+
 Request = Mapping[str, Any]
 Reply = Mapping[str, Any]
+Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallSpec:
     """What a dialer must know: where, which operation, how long to wait, and an example request to size buffers by.
 
-    The client enforces `timeout_s` itself, for dialling and for each call, and ends with CallFailed("timeout").
+    The client enforces `timeout_s` itself, for dialling and for each call, and ends with CallFailed("timeout"). How long a
+    stream may last, and how far apart its events are, is not the client's to bound.
     """
 
     host: str
@@ -31,6 +35,7 @@ class CallSpec:
     example: Request
     knobs: Mapping[str, str] = field(default_factory=dict)  # what is not at its default (protos/process.md)
     schema: bytes | None = None  # of the message that a JSON document travels as (protos/documents.md)
+    kind: Kind = "call"
 
 
 class CallFailed(Exception):
@@ -118,4 +123,21 @@ class AsyncDialer(Protocol):
     """Opens connections of an awaiting client."""
 
     async def dial(self) -> AsyncConnection:
+        """See `Dialer.dial`."""
+
+
+class AsyncSubscriber(AsyncConnection, Protocol):
+    """One connection of an awaiting client that can also be sent events, one subscription after the other."""
+
+    async def subscribe(self, request: Request) -> int:
+        """Ask for a stream of events. Bytes of the request's body. CallFailed."""
+
+    async def next_event(self) -> tuple[Event, int] | None:
+        """The next event, every field of it read, and the bytes of its message; None when the stream is over. CallFailed."""
+
+
+class AsyncSubscriberDialer(Protocol):
+    """Opens connections of an awaiting client that reads streams."""
+
+    async def dial(self) -> AsyncSubscriber:
         """See `Dialer.dial`."""

@@ -30,6 +30,32 @@ class PayloadError(ValueError):
     """The operation cannot be asked with this payload; the message says why."""
 
 
+Event = Mapping[str, Any]
+"""One event of a stream in plain values: `sequence`, `sent_ns`, and what its operation adds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """What a subscription is sent: `count` events, one every `interval_ns`; `content` makes what number n carries."""
+
+    count: int
+    interval_ns: int
+    content: Callable[[int], dict[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stream:
+    """The events of an operation of kind `stream`.
+
+    `subscription(payload, seed, seconds)` is the request for as many events as are due in so many seconds, at least one.
+    `schedule` says what it is sent; ValueError for a request that cannot be met. `verify` is of one event.
+    """
+
+    subscription: Callable[[Payload, int, float], Request]
+    schedule: Callable[[Request], Schedule]
+    verify: Callable[[Request, Event], str | None]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Operation:
     """One thing that can be asked, behind every protocol that carries its message.
@@ -42,6 +68,9 @@ class Operation:
     `open(settings)` gives what the operation holds for as long as the responder answers (a database pool, say), opened
     before it is ready and closed at the end, in another thread; ValueError or OSError when it cannot be had. `answer` is
     given it as a third argument. `resources` are the names of the settings that it takes (`resources` of the serve line).
+
+    One of kind `stream` has its events in `stream`; its `requests` are subscriptions to a single event, and nobody answers
+    them with a reply.
     """
 
     name: str
@@ -54,6 +83,7 @@ class Operation:
     runs: Runs | Callable[[Request], Runs] = "inline"
     open: Callable[[Mapping[str, str]], AbstractContextManager[Any]] | None = None
     resources: tuple[str, ...] = ()
+    stream: Stream | None = None
 
     def runs_in_pool(self, request: Request) -> bool:
         """Whether this request is answered in a thread of the pool."""

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from services.python.contract.lines import read_stdin_line
 from services.python.contract.offers import Responder, find_protocol, operations
-from services.python.contract.responder_lines import Ready, Serve, Stats
+from services.python.contract.responder_lines import EventsSent, Ready, Serve, Stats
 from services.python.operations.base import PayloadError
 from services.python.operations.files import read_schema
 from services.python.programs.lines import Lines, complain, leave, use_no_proxy
@@ -88,7 +88,11 @@ class Control:
     def _stats(self) -> Stats:
         from services.python.probes.counters import host_counters
 
+        events = self._dispatcher.events
         return Stats(
+            events=EventsSent(offered=events.offered, sent=events.sent, worst_late_ns=events.worst_late_ns)
+            if events.subscriptions
+            else None,
             answered=self._dispatcher.answered,
             peers=len(self._dispatcher.peers),
             cpu_s=time.process_time(),

@@ -64,6 +64,7 @@ class Parts:
     dialer: Callable[[str, Request], Any]  # of an operation and an example request
     ask: Ask
     loops: Callable[[Any, Work], Loops]
+    event_loop: Any = None  # of an awaiting client
 
     def who(self) -> dict[str, Any]:
         """The fields of `Done` that name the client."""
@@ -89,14 +90,20 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
     if trial.load.requests == 0:
         print_line(Done(rows=0, warmup_requests=0, requests=0, errors={}, identity=met, **parts.who()))
         return
-    with _record(trial) as record:
+    if parts.operation.kind == "stream":
+        from services.python.programs import run_stream
+
+        with _record(trial, run_stream.expected_rows(trial, parts)) as record:
+            print_line(run_stream.measure_streams(trial, parts, record, print_line, clock, met))
+        return
+    with _record(trial, _expected_rows(trial)) as record:
         print_line(_measure(trial, parts, example, record, print_line, clock, met))
 
 
-def _record(trial: Trial) -> Record:
+def _record(trial: Trial, expected_rows: int) -> Record:
     """CannotTry for a path that no file can have; OSError when there is no space."""
     try:
-        return Record(trial.record, _expected_rows(trial))
+        return Record(trial.record, expected_rows)
     except ValueError as error:
         raise CannotTry("trial", f"record: {error}") from error
 
@@ -115,11 +122,13 @@ def load_parts(trial: Trial) -> Parts:
     if reason := protocol.refusal_of(trial.knobs, has_schema=has_schema) or _refusal_of_target(trial, client):
         raise CannotTry("trial", reason)
     try:
-        _refuse_impossible(trial.load)
+        _refuse_impossible(trial, operation)
+        if reason := client.refuses.get(operation.name) or client.refuses.get(operation.kind):
+            raise ValueError(f"{client.name} cannot do {operation.name}: {reason}")
         make = operation.requests(trial.payload, trial.seed)
         schema = read_schema(trial.schema)
         module = importlib.import_module(client.module)
-        ask, loops = _style(client)
+        ask, loops, event_loop = _style(client)
         verify = operation.verify
         if client.kind == "codec":
             from services.python.codecs import alone
@@ -141,6 +150,7 @@ def load_parts(trial: Trial) -> Parts:
             example=example,
             knobs=trial.knobs,
             schema=schema,
+            kind="call" if operation_name == "identity" else operation.kind,
         )
         return module.dialer(call, client)
 
@@ -154,6 +164,7 @@ def load_parts(trial: Trial) -> Parts:
         dialer=dialer,
         ask=ask,
         loops=loops,
+        event_loop=event_loop,
     )
 
 
@@ -177,8 +188,13 @@ def _refusal_of_target(trial: Trial, client: Client) -> str | None:
     return None
 
 
-def _refuse_impossible(load: Load) -> None:
+def _refuse_impossible(trial: Trial, operation: Operation) -> None:
     """ValueError for a load that cannot be offered, or would never end."""
+    load = trial.load
+    if operation.kind == "stream" and load.requests != 0:
+        from services.python.programs.run_stream import refuse_impossible
+
+        refuse_impossible(load, trial.connection)
     measured(load)
     if load.concurrency < 1:
         raise ValueError(f"load: a concurrency of at least 1, not {load.concurrency}")
@@ -188,9 +204,10 @@ def _refuse_impossible(load: Load) -> None:
         )
 
 
-def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops]]:
+def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops], Any]:
+    """How a client is asked, what makes its load, and the event loop that an awaiting one runs on."""
     if client.style == "sync":
-        return blocking.ask, blocking.BlockingLoops
+        return blocking.ask, blocking.BlockingLoops, None
     import asyncio
 
     import uvloop
@@ -199,7 +216,7 @@ def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops]]:
 
     loop = uvloop.new_event_loop()
     asyncio.set_event_loop(loop)
-    return partial(awaiting.ask, loop), partial(awaiting.AwaitingLoops, loop)
+    return partial(awaiting.ask, loop), partial(awaiting.AwaitingLoops, loop), loop
 
 
 def check(trial: Trial, parts: Parts, example: Request) -> tuple[str | None, tuple[int, int]]:
@@ -209,7 +226,7 @@ def check(trial: Trial, parts: Parts, example: Request) -> tuple[str | None, tup
     """
     try:
         met = None if parts.target is None or parts.target.anonymous else _who_answers(parts, parts.target)
-        reply, sizes = parts.ask(parts.dialer(trial.operation, example), example)
+        reply, sizes = _ask_operation(parts)(parts.dialer(trial.operation, example), example)
     except CallFailed as failure:
         raise CannotTry(failure.status, f"before measuring: {failure}") from failure
     reason = parts.verify(example, reply)
@@ -233,6 +250,14 @@ def _who_answers(parts: Parts, target: Target) -> str:
             f"not a text of 1 to {_LONGEST_NAME} characters",
         )
     return met
+
+
+def _ask_operation(parts: Parts) -> Ask:
+    if parts.operation.kind != "stream":
+        return parts.ask
+    from services.python.load.stream_load import ask_event
+
+    return partial(ask_event, parts.event_loop)
 
 
 def _measure(

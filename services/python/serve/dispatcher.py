@@ -1,6 +1,7 @@
 """Every protocol hands its decoded requests to the dispatcher, and sends back what it is given.
 
-It runs the operation, counts requests and distinct peers, and knows the nonce that proves which responder answered.
+It runs the operation, paces the events of a stream, counts requests and distinct peers, and knows the nonce that proves
+which responder answered.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from services.python.operations import OPERATIONS, Operation
+from services.python.serve.streams import EventTotals, Outgoing
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -37,13 +39,12 @@ class Dispatcher:
     answered: int = 0
     peers: set[Peer] = field(default_factory=set)
     held: Mapping[str, Any] = field(default_factory=dict)  # what operations hold, by their names
+    events: EventTotals = field(default_factory=EventTotals)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def answer(self, operation: str, request: Mapping[str, Any], peer: Peer) -> dict[str, Any]:
         """The reply to a request, both in plain values; KeyError for an operation that is not known."""
-        with self._lock:
-            self.answered += 1
-            self.peers.add(peer)
+        self._count(peer)
         if operation == "identity":
             return {"identity": self.identity}
         return self._run(OPERATIONS[operation], request)
@@ -55,9 +56,7 @@ class Dispatcher:
 
         So what runs inline pays for no coroutine and no task.
         """
-        with self._lock:
-            self.answered += 1
-            self.peers.add(peer)
+        self._count(peer)
         if operation == "identity":
             return {"identity": self.identity}
         found = OPERATIONS[operation]
@@ -66,6 +65,22 @@ class Dispatcher:
         import asyncio
 
         return asyncio.get_running_loop().run_in_executor(self._pool, self._run, found, request)
+
+    def subscribe(self, operation: str, request: Mapping[str, Any], peer: Peer) -> Outgoing:
+        """The events that a request subscribes to; its stream begins now.
+
+        KeyError for an operation that is not known, ValueError for one without events or a request that cannot be met.
+        """
+        self._count(peer)
+        stream = OPERATIONS[operation].stream
+        if stream is None:
+            raise ValueError(f"{operation} has a reply, and no events to subscribe to")
+        return Outgoing(stream.schedule(request), self.events)
+
+    def _count(self, peer: Peer) -> None:
+        with self._lock:
+            self.answered += 1
+            self.peers.add(peer)
 
     def _run(self, operation: Operation, request: Mapping[str, Any]) -> dict[str, Any]:
         if operation.open is None:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.conformance.reference.contract import PROTOS
 from tests.conformance.reference.generator import arrivals, pair, records, stream
+from tests.conformance.reference.streams import text_of
 from tests.conformance.reference.wire import compact
 
 VECTORS = json.loads((PROTOS / "payload-vectors.json").read_text(encoding="utf-8"))
@@ -25,6 +26,8 @@ def _given(part: str, wanted: dict[str, Any], gives: dict[str, Any]) -> dict[str
         return _of_bytes(stream(f"bytes/{wanted['seed']}", wanted["size"]), gives)
     if part == "reply":
         return _of_bytes(stream("reply", wanted["size"]), gives)
+    if part == "events":
+        return {"data": text_of(**wanted)}
     if part == "add":
         return pair(**wanted)
     if part == "records":

@@ -31,6 +31,7 @@ NOT_OF_A_CODEC = {
     "requesters together",
     "responder's core",
     "lost packets",
+    "event stream",
 }
 
 

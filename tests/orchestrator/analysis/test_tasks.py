@@ -135,4 +135,4 @@ def test_and_the_json():
     ],
 )
 def test_a_load_of_tasks_says_so(load, words):
-    assert of_load(load, CALLS) == words
+    assert of_load(load, calls=CALLS) == words

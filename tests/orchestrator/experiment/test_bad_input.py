@@ -112,7 +112,7 @@ def test_missing_keys_say_what_they_are_for(write: Write, known: Known) -> None:
     assert problems(write("name: x\n"), known) == [
         "1:1: 'operations' is missing. What is asked.",
         "1:1: 'question' is missing. The question that the report answers.",
-        "1:1: 'stacks' is missing. What is compared; `all` is every protocol there is.",
+        "1:1: 'stacks' is missing. What is compared; `all` is every protocol that carries one of the operations.",
     ]
 
 

@@ -336,3 +336,33 @@ def test_several_requesters_start_together_and_their_samples_stay_apart(folder, 
     (trial,) = RunFolder(result.folder).manifest().trials
     assert [r.host for r in trial.requesters] == ["local", "local-2"]
     assert trial.stats.answered >= 2 * 55
+
+
+STREAMS = """\
+name: streams
+question: Do events arrive?
+stacks: [websocket, sse, {protocol: grpc, responder: grpc-aio}]
+operations: [{events: {per_second: 200/s, bytes: 50 B}}]
+load: {concurrency: 2, duration: 500ms}
+warmup: {at_least: 100ms}
+repeats: 1
+"""
+
+
+def test_a_run_of_streams_keeps_every_event_and_says_what_came_of_them(folder, orch):
+    (folder / "streams.yaml").write_text(STREAMS)
+    process = orch("run", "streams.yaml", "--json")
+    out, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode in COMPLETED, err
+    rows = json.loads(out)["answer"]["table"]
+    assert {row["stack"] for row in rows} == {"websocket", "sse", "grpc"}
+    for row in rows:
+        counts = {name: row["stream"][name] for name in ("offered", "sent", "delivered", "dropped", "duplicated")}
+        assert counts == {"offered": 200, "sent": 200, "delivered": 200, "dropped": 0, "duplicated": 0}
+        assert row["stream"]["timed"] == "delivery"
+        assert 0 < row["stream"]["delivery_median"] == row["median_ms"]
+    samples = pd.read_parquet(only_run(folder).path / "samples")
+    events = samples[(samples.kind == 3) & (samples.phase == 1)]
+    assert (
+        events.groupby(["stack", "parent"]).sequence.apply(lambda numbers: sorted(numbers) == list(range(1, 101))).all()
+    )

@@ -43,6 +43,19 @@ def task(number: int, *, sample: str = "task") -> list[Row]:
     ]
 
 
+def events(number: int, *came: int, at: int = 0) -> list[Row]:
+    """A subscription and its events, which may stand on either side of it."""
+    made = [row("event", one, at, at + 10 * place, parent=number) for place, one in enumerate(came, start=1)]
+    return [*made[:1], row("request", number, at, at + 500), *made[1:]]
+
+
+STREAM = [*events(1, 1, 2, 2, 4), *events(2), *events(3, 3, 1, at=1000)]
+
+
+def event_changed(**values: Any) -> list[Row]:
+    return [STREAM[0]._replace(**values), *STREAM[1:]]
+
+
 RIGHT = [*task(1), *task(2), row("task", 3, 300, 300, status=TIMEOUT), *task(4)]
 FAILED = [row("task", 5, 500, 540, status=TIMEOUT), row("part", 1, 501, 540, parent=5, status=TIMEOUT)]
 
@@ -75,9 +88,22 @@ def test_tasks_with_their_parts_are_read(tmp_path, read):
 
 
 @BOTH
+def test_subscriptions_with_their_events_are_read(tmp_path, read):
+    assert read(STREAM, tmp_path, "stream", None) == 3 + 6
+
+
+@BOTH
 @pytest.mark.parametrize(
     ("rows", "kind", "why"),
     [
+        (STREAM, "call", "it holds rows of kind event, which no cell of kind call has"),
+        (RIGHT, "stream", "it holds rows of kind task, which no cell of kind stream has"),
+        (event_changed(parent=9), "stream", "the parent of a row of kind event is no request of this record"),
+        (event_changed(parent=0), "stream", "the parent of a row of kind event is no request of this record"),
+        (event_changed(phase=0), "stream", "a row of kind event has another phase than its request"),
+        (event_changed(connection=7), "stream", "a row of kind event has another connection than its request"),
+        (event_changed(received_ns=501), "stream", "a row of kind event came when its request was over"),
+        ([*STREAM, *events(1)], "stream", "is no request of this record, or several of them"),
         (RIGHT, "call", "it holds rows of kind task, which no cell of kind call has"),
         (RIGHT, "codec", "it holds rows of kind task, which no cell of kind codec has"),
         ([row("request", 1, 0, 1)], "task", "it holds rows of kind request, which no cell of kind task has"),

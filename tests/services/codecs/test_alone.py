@@ -66,7 +66,8 @@ def test_both_messages_are_encoded_then_both_decoded() -> None:
     assert (encode.bytes_sent, encode.bytes_received, decode.bytes_sent, decode.bytes_received) == (47, 0, 0, 47)
 
 
-def test_a_reply_that_is_the_requests_message_is_coded_once() -> None:
+def test_both_messages_are_coded_though_they_are_alike() -> None:
+    """As a codec that has two messages for an echo is held against those that have one."""
     written: list[Any] = []
 
     def write(fields: Any) -> bytes:
@@ -78,10 +79,10 @@ def test_a_reply_that_is_the_requests_message_is_coded_once() -> None:
     connection = coding("echo", exchange, codec)
     written.clear()
     reply = connection.call(exchange)
-    assert len(written) == 1
+    assert len(written) == 2
     assert connection.value(reply) == exchange
     assert connection.sizes(exchange, reply) == (15, 15)
-    assert [part.bytes_sent + part.bytes_received for part in connection.parts(exchange, reply)] == [15, 15]
+    assert [part.bytes_sent + part.bytes_received for part in connection.parts(exchange, reply)] == [30, 30]
 
 
 @pytest.mark.parametrize("codec", [JSON, ORJSON], ids=["stdlib", "orjson"])
@@ -165,3 +166,18 @@ def test_what_only_a_call_has_is_refused(tmp_path: Path, changes: dict[str, Any]
     with pytest.raises(CannotTry, match=words) as refused:
         made(a_trial(tmp_path, **changes))
     assert refused.value.kind == "trial"
+
+
+def test_text_that_is_not_ascii_is_new_for_each_sample() -> None:
+    """An encoder that once asked for its UTF-8 would find it again: CPython keeps it with the string."""
+    shared = {"document": {"käse": ["naïve", "plain"]}}
+    made = alone.exchanges(OPERATIONS["echo"], lambda _sequence, _wall: shared)
+    one, other = made(1, lambda: 0), made(2, lambda: 0)
+    assert one == other == {"request": shared, "reply": shared}
+    for part in ("request", "reply"):
+        assert one[part]["document"]["käse"][0] is not other[part]["document"]["käse"][0]
+        assert next(iter(one[part]["document"])) is not next(iter(other[part]["document"]))
+        assert one[part]["document"]["käse"][1] is other[part]["document"]["käse"][1]
+    plain = {"document": {"cheese": ["plain"]}}
+    made = alone.exchanges(OPERATIONS["echo"], lambda _sequence, _wall: plain)
+    assert made(1, lambda: 0)["request"] is made(2, lambda: 0)["request"]

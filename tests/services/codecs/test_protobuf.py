@@ -166,6 +166,9 @@ def test_a_calls_lengths_are_those_of_the_serialised_messages() -> None:
             answer = add.pack_reply({"sum": 3}).SerializeToString()
             return lambda message: (request_serializer(message), response_deserializer(answer))
 
+        def unary_stream(self, _path: str, **_more: Any) -> None:
+            """No stream is asked for here."""
+
     channel = MeasuredChannel(Channel())
     sent, reply = orch_pb2_grpc.OrchStub(channel).Add(add.pack_request({"a": 1, "b": 2}))
     assert (channel.sent, channel.received) == (len(sent), reply.ByteSize()) == (4, 2)

@@ -14,13 +14,15 @@ _AIO_SETTINGS = {"event loop": "uvloop; gRPC's own poller thread wakes it"}
 _SERVER_SETTINGS = {"threads": "at most 32", "SO_REUSEPORT": "off"}
 _TO_A_THREAD = "hands every request to a thread of a pool"
 _FROM_THE_POLLER = "is woken by gRPC's own poller thread"
+_NO_STREAMS = {"stream": "it blocks a thread; streams are read by awaiting clients"}
 _UNREAD = "stops the clock before any field of the reply is read"
 
 PROTOCOL = Protocol(
     name="grpc",
     title="gRPC",
     summary="Remote procedure calls with Protocol Buffers over HTTP/2, by grpcio",
-    messages=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "events"}),
+    streams="also",
     responders=(
         Responder(
             name="grpcio",
@@ -49,7 +51,13 @@ PROTOCOL = Protocol(
         ),
     ),
     clients=(
-        Client(name="grpcio", module="services.python.protocols.grpc.requester", style="sync", packages=_PACKAGES),
+        Client(
+            name="grpcio",
+            module="services.python.protocols.grpc.requester",
+            style="sync",
+            packages=_PACKAGES,
+            refuses=_NO_STREAMS,
+        ),
         Client(
             name="grpc-aio",
             module="services.python.protocols.grpc.aio_requester",
@@ -64,6 +72,7 @@ PROTOCOL = Protocol(
             style="sync",
             omits=_UNREAD,
             packages=_PACKAGES,
+            refuses=_NO_STREAMS,
         ),
         Client(
             name="grpc-aio-parse-only",
@@ -72,6 +81,7 @@ PROTOCOL = Protocol(
             adds=_FROM_THE_POLLER,
             omits=_UNREAD,
             packages=(*_PACKAGES, "uvloop"),
+            refuses={"stream": "every field of an event is read; use grpc-aio"},
             settings=_AIO_SETTINGS,
         ),
     ),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import grpc
 import grpc.aio
 
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.client import CallFailed, CallSpec, Event, Request
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.calling import Calling, GrpcConnectionBase, GrpcReply, calling
 
@@ -27,6 +28,8 @@ class GrpcAioDialer:
 class GrpcAioConnection(GrpcConnectionBase):
     """Calls that are awaited."""
 
+    _stream: Any
+
     async def call(self, request: Request) -> GrpcReply:
         """The reply, its fields read, and both messages' lengths; CallFailed by the call's status code."""
         try:
@@ -36,6 +39,25 @@ class GrpcAioConnection(GrpcConnectionBase):
         if reply is None:  # so grpc.aio tells that it could not parse it; the cause goes to its log
             raise CallFailed("undecodable", f"the reply is no {self._method.name} message")
         return self._read(reply), self._lengths.sent, self._lengths.received
+
+    async def subscribe(self, request: Request) -> int:
+        """Begin a call whose reply is a stream; its size is known once the first event has come."""
+        message = self._pack(request)
+        self._stream = self._ask(message)
+        return int(message.ByteSize())
+
+    async def next_event(self) -> tuple[Event, int] | None:
+        """The next message of the stream, its fields read; CallFailed by the call's status code."""
+        try:
+            message = await self._stream.read()
+        except grpc.aio.AioRpcError as error:
+            raise options.failure(error.code(), error.details()) from error
+        if message is grpc.aio.EOF:
+            return None
+        if message is None:
+            raise CallFailed("undecodable", f"what came is no event of {self._method.name}")
+        event: Event = self._read(message)
+        return event, self._lengths.received
 
     async def close(self) -> None:
         """End the channel."""

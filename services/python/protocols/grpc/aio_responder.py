@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from functools import partial
 from typing import Any
 
@@ -26,7 +27,12 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
 
 async def _serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     server = grpc.aio.server(options=options.SERVER, compression=options.compression(dispatcher.knobs))
-    add_methods(server, partial(_handler, dispatcher), typed=echo_of(dispatcher.schema))
+    add_methods(
+        server,
+        partial(_handler, dispatcher),
+        partial(_stream_handler, dispatcher),
+        typed=echo_of(dispatcher.schema),
+    )
     actual_port = bind(server, host, port)
     await server.start()
     announce(actual_port)
@@ -42,5 +48,20 @@ def _handler(
             return method.pack_reply(reply if isinstance(reply, dict) else await reply)
         except ValueError as error:
             return await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+
+    return handle
+
+
+def _stream_handler(
+    dispatcher: Dispatcher, operation: str, method: Method
+) -> Callable[[Any, grpc.aio.ServicerContext[Any, Any]], Awaitable[None]]:
+    async def handle(message: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+        try:
+            outgoing = dispatcher.subscribe(operation, method.unpack_request(message), context.peer())
+        except ValueError as error:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+        async with aclosing(outgoing.awaited()) as events:
+            async for event in events:
+                await context.write(method.pack_reply(event))
 
     return handle

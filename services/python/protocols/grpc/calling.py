@@ -82,6 +82,15 @@ class MeasuredChannel:
 
     def unary_unary(self, path: str, request_serializer: Any, response_deserializer: Any, **keywords: Any) -> Any:
         """See `grpc.Channel.unary_unary`."""
+        return self._noted(self._channel.unary_unary, path, request_serializer, response_deserializer, keywords)
+
+    def unary_stream(self, path: str, request_serializer: Any, response_deserializer: Any, **keywords: Any) -> Any:
+        """See `grpc.Channel.unary_stream`; `received` is of the event that was parsed last."""
+        return self._noted(self._channel.unary_stream, path, request_serializer, response_deserializer, keywords)
+
+    def _noted(
+        self, make: Any, path: str, request_serializer: Any, response_deserializer: Any, keywords: dict[str, Any]
+    ) -> Any:
         note = self._note
 
         def serialise(message: Any) -> bytes:
@@ -94,7 +103,7 @@ class MeasuredChannel:
             self.body = data
             return response_deserializer(data)
 
-        return self._channel.unary_unary(path, request_serializer=serialise, response_deserializer=parse, **keywords)
+        return make(path, request_serializer=serialise, response_deserializer=parse, **keywords)
 
 
 class GrpcConnectionBase:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -39,7 +40,13 @@ def serve_methods(
         options=options.SERVER,
         compression=options.compression(dispatcher.knobs),
     )
-    add_methods(server, partial(_handler, dispatcher), every, echo_of(dispatcher.schema, is_forwarded=is_forwarded))
+    add_methods(
+        server,
+        partial(_handler, dispatcher),
+        partial(_stream_handler, dispatcher),
+        every,
+        echo_of(dispatcher.schema, is_forwarded=is_forwarded),
+    )
     actual_port = bind(server, host, port)
     server.start()
     announce(actual_port)
@@ -62,5 +69,22 @@ def _handler(dispatcher: Dispatcher, operation: str, method: Method) -> Callable
             return method.pack_reply(dispatcher.answer(operation, method.unpack_request(message), context.peer()))
         except ValueError as error:
             return context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+
+    return handle
+
+
+def _stream_handler(
+    dispatcher: Dispatcher, operation: str, method: Method
+) -> Callable[[Any, grpc.ServicerContext], Iterator[Any]]:
+    def handle(message: Any, context: grpc.ServicerContext) -> Iterator[Any]:
+        try:
+            outgoing = dispatcher.subscribe(operation, method.unpack_request(message), context.peer())
+        except ValueError as error:
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+        with closing(outgoing.blocking()) as events:
+            for event in events:
+                if not context.is_active():
+                    return
+                yield method.pack_reply(event)
 
     return handle

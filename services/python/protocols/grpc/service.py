@@ -11,17 +11,18 @@ from typing import Any
 
 import grpc
 
-from services.python.codecs.protobuf import METHODS, SERVICE, Method, methods
+from services.python.codecs.protobuf import METHODS, SERVICE, STREAMS, Method, methods
 from services.python.generated import orch_pb2_grpc
 
-_GENERATED = frozenset(method.name for method in METHODS.values())
+_GENERATED = frozenset(method.name for method in (*METHODS.values(), *STREAMS.values()))
 
 
 def stub(channel: Any, method: Method) -> Any:
     """What makes calls of this method on a channel."""
     if method.service == SERVICE and method.name in _GENERATED:
         return getattr(orch_pb2_grpc.OrchStub(channel), method.name)
-    return channel.unary_unary(
+    make = channel.unary_stream if method.is_stream else channel.unary_unary
+    return make(
         f"/{method.service}/{method.name}",
         request_serializer=method.request.SerializeToString,
         response_deserializer=method.reply.FromString,
@@ -32,14 +33,19 @@ def stub(channel: Any, method: Method) -> Any:
 def add_methods(
     server: Any,
     handler: Callable[[str, Method], Any],
+    stream_handler: Callable[[str, Method], Any],
     every: Mapping[str, Method] = METHODS,
     typed: Method | None = None,
 ) -> None:
     """Have a blocking or awaiting server answer every operation by what `handler` gives for it and its method.
 
-    `every`: how each message is read and made; `typed`: how a document with a schema is echoed.
+    `stream_handler` gives it for streams. `every`: how each message is read and made; `typed`: how a document with a
+    schema is echoed.
     """
     handlers = {method.name: (method, handler(operation, method)) for operation, method in methods(every).items()}
+    handlers |= {
+        method.name: (method, stream_handler(operation, method)) for operation, method in methods(STREAMS).items()
+    }
     generated = {name: handle for name, (_, handle) in handlers.items() if name in _GENERATED}
     orch_pb2_grpc.add_OrchServicer_to_server(SimpleNamespace(**generated), server)
     _add_others(server, SERVICE, {name: pair for name, pair in handlers.items() if name not in _GENERATED})
@@ -50,7 +56,7 @@ def add_methods(
 def _add_others(server: Any, service: str, others: Mapping[str, tuple[Method, Any]]) -> None:
     """What generated code does for the methods of a file."""
     further = {
-        name: grpc.unary_unary_rpc_method_handler(
+        name: (grpc.unary_stream_rpc_method_handler if method.is_stream else grpc.unary_unary_rpc_method_handler)(
             handle,
             request_deserializer=method.request.FromString,
             response_serializer=method.reply.SerializeToString,

@@ -15,6 +15,7 @@ PROTOCOL = Protocol(
     title="WebSocket",
     summary="JSON text frames, or binary frames for bytes and pictures, over one upgraded connection",
     messages=ANY,
+    streams="also",
     responders=(
         Responder(
             name="uvicorn",
@@ -31,6 +32,7 @@ PROTOCOL = Protocol(
             style="sync",
             adds="masks frames in Python",
             packages=("websocket-client",),
+            refuses={"stream": "it blocks a thread; streams are read by awaiting clients"},
             settings={**_CLIENT_SETTINGS, "UTF-8 validation": "by the JSON decoder alone"},
         ),
         Client(

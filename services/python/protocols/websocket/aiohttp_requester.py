@@ -9,7 +9,7 @@ import aiohttp
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.client import CallFailed, CallSpec, Event, Request
 from services.python.protocols.websocket import frames
 from services.python.protocols.websocket.connection import ConnectionBase, socket_failure
 from services.python.transports.http.one_address import OneAddress
@@ -36,7 +36,7 @@ class AiohttpDialer:
         try:
             opened = await session.ws_connect(
                 self._url,
-                timeout=aiohttp.ClientWSTimeout(ws_receive=self._call.timeout_s, ws_close=_CLOSE_TIMEOUT_S),
+                timeout=aiohttp.ClientWSTimeout(ws_receive=_patience_s(self._call), ws_close=_CLOSE_TIMEOUT_S),
                 compress=0,
                 max_msg_size=MAX_MESSAGE_BYTES,
             )
@@ -80,11 +80,35 @@ class AiohttpConnection(ConnectionBase):
         self.body = received
         return frames.exchange(sent, received, self._decode)
 
+    async def subscribe(self, request: Request) -> int:
+        """Send a frame; the events are read by `next_event`."""
+        sent = self._encode(request)
+        try:
+            await self._socket.send_str(str(sent))
+        except (aiohttp.ClientError, OSError) as error:
+            raise _failure(error) from error
+        return frames.length_of(sent)
+
+    async def next_event(self) -> tuple[Event, int] | None:
+        """Await a frame."""
+        try:
+            message = await self._socket.receive()
+        except (aiohttp.ClientError, OSError) as error:
+            raise _failure(error) from error
+        if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
+            raise _ended(message)
+        return frames.event(message.data)
+
     async def close(self) -> None:
         """Close the connection as RFC 6455 says, and the session that held it."""
         if not self._session.closed:
             await self._socket.close()
         await self._session.close()
+
+
+def _patience_s(call: CallSpec) -> float | None:
+    """How long a frame may take; how far apart a stream's events are is their sender's to say."""
+    return None if call.kind == "stream" else call.timeout_s
 
 
 def _ended(message: aiohttp.WSMessage) -> CallFailed:

@@ -3,7 +3,8 @@
 The operation is the path that the connection was opened with. The bytes of an echo and a picture travel as a binary frame,
 everything else as a text frame with one JSON object, where the bytes of other messages are base64. What a picture's request
 says besides the picture stands in the connection's query.
-A reply of `{"error": "..."}` tells why there is no other.
+A reply of `{"error": "..."}` tells why there is no other. A subscription's events are text frames, and `{"end": true}` is
+the frame after the last one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from services.python.codecs.base import expect_mapping, message_of
 from services.python.codecs.json import as_bytes, as_text, bytes_of
 from services.python.contract.messages import ECHO, IMAGE
-from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.load.client import CallFailed, CallSpec, Event, Reply, Request
 from services.python.operations import forms, message_named
 from services.python.transports.http.route import authority
 
@@ -93,6 +94,24 @@ def decode_reply(frame: Frame) -> Any:
     if "error" in fields:
         raise CallFailed("protocol", str(fields["error"]))
     return fields
+
+
+END = '{"end":true}'
+
+
+def event(frame: Frame) -> tuple[Event, int] | None:
+    """An event and its bytes; None for the frame that ends a stream. CallFailed as `decode_reply`."""
+    fields = decode_reply(frame)
+    if isinstance(fields, bytes):
+        raise CallFailed("undecodable", "a binary frame within a stream of events")
+    if "end" in fields:
+        return None
+    return fields, len(frame) if frame.isascii() else len(str(frame).encode())
+
+
+def length_of(frame: Frame) -> int:
+    """Bytes of a frame's payload."""
+    return len(frame) if isinstance(frame, bytes) else len(frame.encode())
 
 
 def value(exchange: Exchange) -> Reply:

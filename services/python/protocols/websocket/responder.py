@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from typing import Any
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
+from services.python.operations import OPERATIONS
 from services.python.protocols.websocket import PROTOCOL, frames
 from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.serve.responder import Announce
+from services.python.serve.streams import Outgoing
 from services.python.transports.http.asgi import WebSocketOptions, serve_asgi
+
+_STREAMS = {name for name, operation in OPERATIONS.items() if operation.kind == "stream"}
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
@@ -40,10 +45,30 @@ async def _converse(
         text = event.get("text")
         frame: frames.Frame = event["bytes"] if text is None else text
         try:
-            answered = dispatcher.answer_async(operation, reading.read(frame, full_decode), peer)
+            request = reading.read(frame, full_decode)
+            if operation in _STREAMS:
+                if not await _send_events(dispatcher.subscribe(operation, request, peer), send, reading):
+                    return
+                continue
+            answered = dispatcher.answer_async(operation, request, peer)
             reply = reading.write(answered if isinstance(answered, dict) else await answered)
         except KeyError as error:
             reply = frames.error_frame(f"{operation}: the request lacks {error}")
         except ValueError as error:
             reply = frames.error_frame(f"{operation}: {error}")
         await send({"type": "websocket.send", "bytes" if isinstance(reply, bytes) else "text": reply})
+
+
+async def _send_events(outgoing: Outgoing, send: Any, reading: frames.Reading) -> bool:
+    """Send a subscription's events and the frame that ends them, each when the connection took the one before.
+
+    Whether the client is still there.
+    """
+    try:
+        async with aclosing(outgoing.awaited()) as events:
+            async for event in events:
+                await send({"type": "websocket.send", "text": reading.write(event)})
+        await send({"type": "websocket.send", "text": frames.END})
+    except OSError:  # so uvicorn says that the client has left
+        return False
+    return True

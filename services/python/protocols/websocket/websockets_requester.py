@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.client import CallFailed, CallSpec, Event, Request
 from services.python.protocols.websocket import frames
 from services.python.protocols.websocket.connection import ConnectionBase, socket_failure
 
@@ -86,6 +86,22 @@ class WebSocketsConnection(ConnectionBase):
             self._socket.transport.abort()
             raise CallFailed("timeout", f"no reply within {self._timeout_s} s") from error
         return frames.exchange(sent, received, self._decode)
+
+    async def subscribe(self, request: Request) -> int:
+        """Send a frame; the events are read by `next_event`."""
+        sent = self._encode(request)
+        try:
+            await self._socket.send(sent)
+        except ConnectionClosed as error:
+            raise CallFailed("closed", str(error)) from error
+        return frames.length_of(sent)
+
+    async def next_event(self) -> tuple[Event, int] | None:
+        """Await a frame."""
+        try:
+            return frames.event(await self._socket.recv())
+        except ConnectionClosed as error:
+            raise CallFailed("closed", str(error)) from error
 
     async def close(self) -> None:
         """Close the connection as RFC 6455 says."""

@@ -1,0 +1,154 @@
+"""The load of a stream: so many clients on uvloop, each with a connection and a subscription of its own.
+
+A subscription is made, read to its end, and looked at when all of its phase are over. The stamp of an event is taken when
+its client has it decoded; nothing but keeping it stands before the next one is awaited. A subscription that is not over in
+time (its events' schedule, and the time-out after it) has failed with `timeout`; what did not come by then never came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from services.python.load.client import AsyncSubscriber, AsyncSubscriberDialer, CallFailed, Reply, Request
+from services.python.load.loop import NO_CONNECTION
+from services.python.load.phases import NS
+from services.python.load.stream_recorder import StreamRecorder, Subscription, TooMany
+from services.python.probes.clock import Clock
+
+_PROGRESS_S = 1.0
+
+
+def ask_event(
+    loop: asyncio.AbstractEventLoop, dialer: AsyncSubscriberDialer, request: Request
+) -> tuple[Reply, tuple[int, int]]:
+    """A subscription to one event on a connection of its own: the event, and both messages' sizes. CallFailed otherwise."""
+    return loop.run_until_complete(_ask_event(dialer, request))
+
+
+async def _ask_event(dialer: AsyncSubscriberDialer, request: Request) -> tuple[Reply, tuple[int, int]]:
+    connection = await dialer.dial()
+    try:
+        sent = await connection.subscribe(request)
+        first = await connection.next_event()
+        if first is None:
+            raise CallFailed("wrong-reply", "the stream ended without an event")
+        if await connection.next_event() is not None:
+            raise CallFailed("wrong-reply", "a second event came, and one was asked for")
+        return first[0], (sent, first[1])
+    finally:
+        await connection.close()
+
+
+class _Client:
+    """One client: its connection, and the connection's number."""
+
+    def __init__(self) -> None:
+        self.connection: AsyncSubscriber | None = None
+        self.number = NO_CONNECTION
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamWork:
+    """What the load of a trial needs besides a dialer. `timeout_s`: how long after its schedule a stream may end."""
+
+    recorder: StreamRecorder
+    clock: Clock
+    clients: int
+    timeout_s: float
+    before_close: Callable[[], None]
+
+
+class AwaitingStreams:
+    """Makes the phases of a trial. Runs `loop` only while one of its methods does."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, dialer: AsyncSubscriberDialer, work: StreamWork) -> None:
+        self._loop = loop
+        self._dialer = dialer
+        self._work = work
+        self._clients = [_Client() for _ in range(work.clients)]
+
+    def open(self) -> None:
+        """Open the connection of every client that has none; CallFailed when that fails."""
+        self._loop.run_until_complete(self._dial_all())
+
+    def run(self, request: Request, first_sequence: int) -> list[Subscription]:
+        """One subscription of each client, all begun at once and read to their ends. TooMany."""
+        subscriptions = [
+            Subscription(sequence=first_sequence + place, request=request, most=request["count"])
+            for place in range(len(self._clients))
+        ]
+        self._loop.run_until_complete(self._run(subscriptions))
+        return subscriptions
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass between phases; connections stay alive."""
+        self._loop.run_until_complete(asyncio.sleep(seconds))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._loop.run_until_complete(self._drop_all())
+
+    async def _run(self, subscriptions: Sequence[Subscription]) -> None:
+        telling = asyncio.create_task(self._tell(subscriptions))
+        tasks = [
+            asyncio.create_task(self._read(client, subscription))
+            for client, subscription in zip(self._clients, subscriptions, strict=True)
+        ]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in (telling, *tasks):
+                task.cancel()
+            await asyncio.gather(telling, *tasks, return_exceptions=True)
+
+    async def _read(self, client: _Client, subscription: Subscription) -> None:
+        clock, received, request = self._work.clock.monotonic_ns, self._work.recorder.received, subscription.request
+        connection = client.connection
+        assert connection is not None  # noqa: S101 - `open` came before
+        next_event = connection.next_event
+        subscription.connection = client.number
+        limit_s = (request["count"] - 1) * request["interval_ns"] / NS + self._work.timeout_s
+        subscription.sent_ns = clock()
+        try:
+            async with asyncio.timeout(limit_s):
+                subscription.bytes_sent = await connection.subscribe(request)
+                while (event := await next_event()) is not None:
+                    received(subscription, clock(), event)
+        except CallFailed as failure:
+            subscription.failure = failure
+        except TimeoutError:
+            missing = max(0, subscription.most - subscription.came)
+            subscription.failure = CallFailed(
+                "timeout", f"{missing:,} events had not come {limit_s:g} s after the request"
+            )
+        subscription.ended_ns = clock()
+        if subscription.failure is not None:
+            await self._drop(client)
+
+    async def _tell(self, subscriptions: Sequence[Subscription]) -> None:
+        """A progress line every second, whether or not anything comes."""
+        while True:
+            await asyncio.sleep(_PROGRESS_S)
+            came = sum(subscription.came for subscription in subscriptions)
+            self._work.recorder.report_progress(came, self._work.clock.monotonic_ns())
+
+    async def _dial_all(self) -> None:
+        for client in self._clients:
+            if client.connection is None:
+                client.connection = await self._dialer.dial()
+                client.number = self._work.recorder.connected()
+
+    async def _drop_all(self) -> None:
+        for client in self._clients:
+            await self._drop(client)
+
+    async def _drop(self, client: _Client) -> None:
+        if client.connection is not None:
+            self._work.before_close()
+            await client.connection.close()
+        client.connection, client.number = None, NO_CONNECTION
+
+
+__all__ = ["AwaitingStreams", "StreamWork", "TooMany", "ask_event"]

@@ -1,0 +1,52 @@
+"""Server-sent events: a GET over HTTP/1.1, and a body of events that ends with the subscription."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from services.python.contract.offers import AS_IT_IS, Client, Parts, Protocol, Responder
+from services.python.transports.http import asgi
+
+_PARTS = Parts(codec="JSON", transport="server-sent events over HTTP/1.1", server="uvicorn")
+
+PROTOCOL = Protocol(
+    name="sse",
+    title="Server-sent events",
+    summary="JSON in the events of a text/event-stream body over HTTP/1.1; a stream alone, no calls",
+    messages=frozenset({"events"}),
+    streams="alone",
+    responders=(
+        Responder(
+            name="uvicorn",
+            module="services.python.protocols.sse.responder",
+            parts=_PARTS,
+            packages=asgi.PACKAGES,
+            settings={**asgi.SETTINGS, "framework": "none, bare ASGI"},
+        ),
+        Responder(
+            name="starlette",
+            module="services.python.protocols.sse.starlette_responder",
+            parts=replace(_PARTS, framework="Starlette"),
+            adds="routes every subscription with Starlette and streams its body through it",
+            without="uvicorn",
+            packages=("starlette", *asgi.PACKAGES),
+            settings=asgi.SETTINGS,
+        ),
+    ),
+    clients=(
+        Client(
+            name="aiohttp",
+            module="services.python.protocols.sse.requester",
+            style="async",
+            packages=("aiohttp", "uvloop"),
+            settings={"events": "split and decoded in Python", "proxies, redirects": "not used"},
+        ),
+    ),
+    without_knobs={
+        **AS_IT_IS,
+        "compression": "an event is sent as it is: a compressed body would hold events back",
+    },
+    sequential="aiohttp",
+    concurrent="aiohttp",
+    settings={"HTTP": "1.1; chunked bodies", "reconnecting": "never", "TCP_NODELAY": "on", "TLS": "off"},
+)

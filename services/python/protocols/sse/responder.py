@@ -1,0 +1,65 @@
+"""Sends events over HTTP/1.1, as a bare ASGI application on uvicorn."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import Any
+
+from services.python.operations import OPERATIONS
+from services.python.protocols.sse import stream
+from services.python.serve.dispatcher import Dispatcher
+from services.python.serve.responder import Announce
+from services.python.serve.streams import Outgoing
+from services.python.transports.http.asgi import peer_of, serve_asgi
+
+_STREAMS = {f"/{name}": name for name, operation in OPERATIONS.items() if operation.kind == "stream"}
+_HEADERS = [(name.encode(), value.encode()) for name, value in stream.HEADERS.items()]
+
+
+def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
+    """Answer until the process is ended; CannotServe when the address cannot be listened on."""
+
+    async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        if scope["path"] == "/identity":
+            await _send(send, 200, stream.encode(dispatcher.answer("identity", {}, peer_of(scope))), _HEADERS)
+            return
+        if scope["path"] not in _STREAMS:
+            await _send(send, 404, b"there is no such stream")
+            return
+        try:
+            request = stream.read_query(scope["query_string"].decode())
+            outgoing = dispatcher.subscribe(_STREAMS[scope["path"]], request, peer_of(scope))
+        except ValueError as error:
+            await _send(send, 400, str(error).encode())
+            return
+        await _send_events(outgoing, receive, send)
+
+    serve_asgi(application, host, port, announce)
+
+
+async def _send_events(outgoing: Outgoing, receive: Any, send: Any) -> None:
+    """The body, an event at a time, until the last one or until the client leaves, which `send` does not tell."""
+    leaving = asyncio.create_task(_left(receive))
+    try:
+        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+        async with aclosing(outgoing.awaited()) as events:
+            async for event in events:
+                if leaving.done():
+                    return
+                await send({"type": "http.response.body", "body": stream.encode(event), "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+    finally:
+        leaving.cancel()
+
+
+async def _left(receive: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _send(send: Any, status: int, body: bytes, headers: list[tuple[bytes, bytes]] | None = None) -> None:
+    length = (b"content-length", str(len(body)).encode())
+    headers = [*(headers or [(b"content-type", b"text/plain; charset=utf-8")]), length]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,51 @@
+"""Sends events over HTTP/1.1 with Starlette's streaming response."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from services.python.operations import OPERATIONS
+from services.python.protocols.sse import stream
+from services.python.serve.dispatcher import Dispatcher
+from services.python.serve.responder import Announce
+from services.python.serve.streams import Outgoing
+from services.python.transports.http.asgi import peer_of, serve_asgi
+
+
+def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
+    """Answer until the process is ended; CannotServe when the address cannot be listened on."""
+    streams = [name for name, operation in OPERATIONS.items() if operation.kind == "stream"]
+
+    async def identity(request: Request) -> Response:
+        who = dispatcher.answer("identity", {}, peer_of(request.scope))
+        return Response(stream.encode(who), headers=dict(stream.HEADERS))
+
+    routes = [
+        Route("/identity", identity),
+        *(Route(f"/{name}", _endpoint(dispatcher, name)) for name in streams),
+    ]
+    serve_asgi(Starlette(routes=routes), host, port, announce)
+
+
+def _endpoint(dispatcher: Dispatcher, operation: str) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        try:
+            asked = stream.read_query(request.url.query)
+            outgoing = dispatcher.subscribe(operation, asked, peer_of(request.scope))
+        except ValueError as error:
+            return PlainTextResponse(str(error), 400)
+        return StreamingResponse(_body(outgoing), headers=dict(stream.HEADERS))
+
+    return endpoint
+
+
+async def _body(outgoing: Outgoing) -> AsyncIterator[bytes]:
+    async with aclosing(outgoing.awaited()) as events:
+        async for event in events:
+            yield stream.encode(event)

@@ -1,0 +1,161 @@
+"""What the pages promise of streams: both ends together, the sender of `sse` by itself, and its receiver likewise."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conformance.kit import IDENTITY, Implementation, Trial
+from tests.conformance.reference.streams import EventServer, Faults, due_in, events_of, subscribed, text_of
+
+pytestmark = pytest.mark.busy
+
+CLIENTS, PER_SECOND, SECONDS, SIZE = 2, 200.0, 0.1, 30
+EVENT, OF_RESPONDER = 3, 2
+QUERY = "events?interval_ns=2000000&count=20&size=10&seed=5"
+
+
+def stream_trial(ends: Implementation, protocol: str, client: str, port: int, record: Path, **more: Any) -> Trial:
+    asked = {
+        "operation": "events",
+        "payload": {"kind": "events", "size": SIZE, "per_second": PER_SECOND},
+        "load": {"concurrency": CLIENTS, "duration_s": SECONDS},
+        "warmup": {"requests": 0, "at_least_s": 0.02},
+        **more,
+    }
+    return ends.request(ends.trial(protocol, client, port, record, **asked))
+
+
+def test_every_event_comes_once_on_time_and_is_counted_on_both_ends(
+    ends: Implementation, stream_pair: tuple[str, str, str], tmp_path: Path
+):
+    protocol, implementation, client = stream_pair
+    with ends.respond(protocol, implementation) as responder:
+        trial = stream_trial(ends, protocol, client, responder.ready["port"], tmp_path / "record")
+        stats = responder.stats()
+    interval_ns, count = due_in(SECONDS, PER_SECOND)
+    warm = due_in(0.02, PER_SECOND)[1]
+    done, offered = trial.done, CLIENTS * count
+    assert trial.types == ["checked", "start", "done"]
+    assert (done["warmup_requests"], done["requests"], done["errors"], done["verified"]) == (
+        CLIENTS,
+        CLIENTS,
+        {},
+        offered,
+    )
+    assert done["events"] == {
+        "offered": offered, "delivered": offered, "dropped": 0, "duplicated": 0, "reordered": 0, "wrong": 0,
+    }  # fmt: skip
+    subscriptions = {row.sequence: row for row in trial.rows if row.kind == 0}
+    assert sorted(subscriptions) == list(range(1, 2 * CLIENTS + 1))
+    for number, subscription in subscriptions.items():
+        mine = sorted((row for row in trial.rows if row.parent == number), key=lambda row: row.received_ns)
+        assert [row.sequence for row in mine] == list(range(1, (count if subscription.phase else warm) + 1))
+        assert {(row.kind, row.sender_clock, row.status) for row in mine} == {(EVENT, OF_RESPONDER, 0)}
+        assert {row[1:5] for row in mine} == {subscription[1:5]}
+        assert sum(row.bytes_received for row in mine) == subscription.bytes_received
+        begin = min(row.sender_ns - (row.sequence - 1) * interval_ns for row in mine)
+        # Both ends are on this machine, and on one clock: nothing was sent before it was due, or came before it was sent.
+        assert all(row.sent_ns <= row.sender_ns <= row.received_ns <= subscription.received_ns for row in mine)
+        assert subscription.sent_ns <= begin
+    every = 1 + CLIENTS * warm + offered
+    assert (stats["events"]["offered"], stats["events"]["sent"]) == (every, every)
+    assert stats["answered"] == 1 + 1 + 2 * CLIENTS
+
+
+def test_a_sender_keeps_to_the_schedule_and_to_the_generator(ends: Implementation, sending: tuple[str, str]):
+    with ends.respond(*sending) as responder:
+        with subscribed(responder.ready["port"], "identity", ends.patience_s) as reply:
+            assert list(events_of(reply)) == [{"identity": IDENTITY}]
+        asked_ns = time.monotonic_ns()
+        with subscribed(responder.ready["port"], QUERY, ends.patience_s) as reply:
+            assert (reply.status, reply.getheader("content-type")) == (200, "text/event-stream")
+            events = list(events_of(reply))
+        stats = responder.stats()
+    assert [event["sequence"] for event in events] == list(range(1, 21))
+    assert [event["data"] for event in events] == [text_of(5, 10, number) for number in range(1, 21)]
+    assert all(event["sent_ns"] >= asked_ns + place * 2_000_000 for place, event in enumerate(events))
+    assert (stats["events"]["offered"], stats["events"]["sent"], stats["answered"]) == (20, 20, 2)
+
+
+def test_before_a_subscription_there_are_no_events_to_tell_of(ends: Implementation, sending: tuple[str, str]):
+    with ends.respond(*sending) as responder:
+        assert responder.stats().get("events") is None
+
+
+def test_a_client_that_leaves_ends_its_stream(ends: Implementation, sending: tuple[str, str]):
+    with ends.respond(*sending) as responder:
+        query = "events?interval_ns=1000000&count=1000000&size=10&seed=5"
+        with subscribed(responder.ready["port"], query, ends.patience_s) as reply:
+            assert next(events_of(reply))["sequence"] == 1
+        until = time.monotonic() + ends.patience_s
+        while (events := responder.stats().get("events")) is None:
+            assert time.monotonic() < until, "its stream goes on"
+            time.sleep(0.02)
+        assert events["sent"] <= events["offered"] < 1_000_000
+
+
+@pytest.mark.parametrize("query", ["events", "events?count=x", "events?interval_ns=1&count=1&size=1&seed=1", "nothing"])
+def test_a_subscription_that_cannot_be_met_is_an_error(ends: Implementation, sending: tuple[str, str], query: str):
+    with ends.respond(*sending) as responder, subscribed(responder.ready["port"], query, ends.patience_s) as reply:
+        assert 400 <= reply.status < 500
+
+
+FAULTS = [
+    pytest.param(Faults(dropped=frozenset({3, 20})), {"delivered": 18, "dropped": 2}, id="dropped"),
+    pytest.param(Faults(repeated=frozenset({4, 5})), {"duplicated": 2}, id="repeated"),
+    pytest.param(Faults(held=frozenset({6, 9})), {"reordered": 2}, id="reordered"),
+    pytest.param(Faults(wrong=frozenset({7})), {"delivered": 19, "dropped": 1, "wrong": 1}, id="wrong"),
+]
+
+
+@pytest.mark.parametrize(("faults", "changed"), FAULTS)
+def test_what_became_of_events_is_counted_exactly(
+    ends: Implementation, receiving: str, faults: Faults, changed: dict[str, int], tmp_path: Path
+):
+    server = EventServer(IDENTITY, faults)
+    with server.running() as port:
+        load = {"concurrency": 1, "duration_s": SECONDS}
+        trial = stream_trial(ends, "sse", receiving, port, tmp_path / "record", load=load, warmup={"at_least_s": 0})
+    expected = {"offered": 20, "delivered": 20, "dropped": 0, "duplicated": 0, "reordered": 0, "wrong": 0} | changed
+    assert trial.done["events"] == expected
+    assert trial.done["rows"] == len(trial.rows) == 2 + 1 + 20 + len(faults.repeated) - len(faults.dropped)
+    assert [asked["count"] for asked in server.asked] == [1, 1, 20]
+    assert [row.sequence for row in trial.rows if row.status] == sorted(faults.wrong)
+
+
+def test_streams_that_all_break_end_the_trial_and_the_rows_stay(ends: Implementation, receiving: str, tmp_path: Path):
+    with EventServer(IDENTITY, Faults(cut_after=5)).running() as port:
+        trial = stream_trial(ends, "sse", receiving, port, tmp_path / "record", warmup={"at_least_s": 0})
+    assert trial.failed["kind"] == "closed"
+    assert len([row for row in trial.rows if row.kind == EVENT and row.phase == 1]) == CLIENTS * 5
+
+
+def test_a_stream_that_does_not_end_is_given_up_after_the_time_out_and_its_events_count(
+    ends: Implementation, receiving: str, tmp_path: Path
+):
+    server = EventServer(IDENTITY, Faults(never_ends=True, dropped=frozenset({20})))
+    with server.running() as port:
+        more = {"load": {"concurrency": 1, "duration_s": SECONDS}, "warmup": {"at_least_s": 0}, "timeout_s": 1.0}
+        trial = stream_trial(ends, "sse", receiving, port, tmp_path / "record", **more)
+    assert trial.done["errors"] == {"timeout": 1}
+    assert (trial.done["events"]["delivered"], trial.done["events"]["dropped"]) == (19, 1)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"load": {"concurrency": 1, "requests": 10}},
+        {"load": {"concurrency": 1, "duration_s": 1, "rate_per_s": 5}},
+        {"connection": "per-request"},
+        {"payload": {"kind": "events", "size": 5}},
+    ],
+)
+def test_a_load_that_streams_do_not_have_is_refused(
+    ends: Implementation, receiving: str, changes: dict[str, Any], tmp_path: Path
+):
+    trial = stream_trial(ends, "sse", receiving, 9, tmp_path / "record", **changes)
+    assert trial.failed["kind"] == "trial"

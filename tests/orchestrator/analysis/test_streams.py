@@ -1,0 +1,268 @@
+"""Streams in the analysis: exact counts, what is timed on one host and over a distance, and the check that judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from orchestrator.analysis.answer import answer
+from orchestrator.analysis.streams import WHY_NO_DELIVERY
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import CellSummary, RunSummary, StreamSummary
+from orchestrator.cli.answer import answer_lines
+from orchestrator.report.render import render
+from tests.support import judged
+from tests.support.event_runs import FAR, a_stream_plan, a_stream_run, enter, places, without
+from tests.support.runs import MS, US, Draft
+
+CHECK = "event stream"
+
+
+def cell_of(summary: RunSummary, protocol: str = "websocket") -> CellSummary:
+    return next(cell for cell in summary.cells if cell.protocol == protocol)
+
+
+def stream_of(summary: RunSummary, protocol: str = "websocket") -> StreamSummary:
+    found = cell_of(summary, protocol).stream
+    assert found is not None
+    return found
+
+
+def in_websocket(spoil: Callable[[Draft], None]) -> Callable[[Draft], None]:
+    return lambda draft: spoil(draft) if "websocket" in draft.cell.stack else None
+
+
+def dropping(draft: Draft) -> None:
+    keep = np.ones(draft.columns["sequence"].size, dtype=bool)
+    keep[places(draft, 7, 8, parent=3)] = False
+    without(draft, keep)
+
+
+def repeating(draft: Draft) -> None:
+    again = places(draft, 9, parent=3)
+    draft.columns = {name: np.concatenate([values, values[again]]) for name, values in draft.columns.items()}
+    draft.columns["received_ns"][-1] += 10
+
+
+def reordering(draft: Draft) -> None:
+    late, next_one = places(draft, 5, parent=4)[0], places(draft, 6, parent=4)[0]
+    draft.columns["received_ns"][late] = draft.columns["received_ns"][next_one] + 10
+
+
+def spoiling_content(draft: Draft) -> None:
+    draft.columns["status"][places(draft, 11, parent=3)] = 1
+
+
+def test_a_clean_stream_is_timed_from_the_senders_stamp_and_compared_by_it() -> None:
+    summary = summarise(a_stream_run())
+    of = stream_of(summary)
+    counts = {
+        name: getattr(of, name) for name in ("offered", "sent", "delivered", "dropped", "duplicated", "reordered")
+    }
+    assert counts == {"offered": 5000, "sent": 5000, "delivered": 5000, "dropped": 0, "duplicated": 0, "reordered": 0}
+    assert (of.timed, of.why_gap, of.interval) == ("delivery", "", 2.0)
+    cell = cell_of(summary)
+    assert cell.distribution is not None
+    assert (cell.distribution.n, cell.errors, cell.requests) == (5000, {}, 5000)
+    assert cell.distribution.median == of.delivery_median == pytest.approx(0.2, rel=0.1)
+    assert of.gap_median == pytest.approx(2.0, rel=0.05)
+    standings = {c.statistic: c.standing for c in summary.comparisons}
+    assert standings == {"median": "faster", "p99": "faster"}  # the schedule sets how many there are: no throughput
+    assert judged.verdicts(a_stream_run())[CHECK] == "pass"
+    assert cell.load == "1 s, 2 clients"
+    assert cell.tcp_floor is None or cell.first_request is None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "changed"),
+    [
+        (dropping, {"delivered": 4990, "dropped": 10}),
+        (repeating, {"duplicated": 5}),
+        (reordering, {"reordered": 5}),
+        (spoiling_content, {"delivered": 4995, "dropped": 5, "wrong": 5}),
+    ],
+)
+def test_events_are_counted_exactly_and_the_check_says_what_became_of_them(
+    spoil: Callable[[Draft], None], changed: dict[str, int]
+) -> None:
+    summary = summarise(a_stream_run(spoil=in_websocket(spoil)))
+    of, clean = stream_of(summary), stream_of(summary, "sse")
+    expected: dict[str, Any] = {
+        "offered": 5000,
+        "delivered": 5000,
+        "dropped": 0,
+        "duplicated": 0,
+        "reordered": 0,
+        "wrong": 0,
+    }
+    assert {name: getattr(clean, name) for name in expected} == expected
+    assert {name: getattr(of, name) for name in expected} == expected | changed
+    found = {r.cell: r.verdict for r in summary.checks if r.name == CHECK}
+    assert found[cell_of(summary, "sse").id] == "pass"
+    assert found[cell_of(summary).id] == ("fail" if "wrong" in changed else "warn")
+    assert cell_of(summary).errors == ({"dropped": changed["dropped"]} if "dropped" in changed else {})
+
+
+def test_an_event_that_never_came_is_slower_than_all_others() -> None:
+    def spoil(draft: Draft) -> None:
+        keep = np.ones(draft.columns["sequence"].size, dtype=bool)
+        keep[places(draft, *range(100, 130))] = False  # 30 of 500 of each client
+        without(draft, keep)
+
+    summary = summarise(a_stream_run(spoil=in_websocket(spoil)))
+    of, cell = stream_of(summary), cell_of(summary)
+    assert cell.distribution is not None
+    assert (cell.distribution.p99, cell.distribution.failed) == (None, 300)
+    assert "p99" in cell.distribution.censored
+    assert {"delivery_p99", "gap_p99"} <= set(of.censored)
+    result = judged.of(a_stream_run(spoil=in_websocket(spoil)), CHECK)[0]
+    assert (result.verdict, "p99" in result.evidence["moved"]) == ("fail", True)
+    assert [c.standing for c in summary.comparisons if c.statistic == "p99"] == ["cannot tell"]
+
+
+def test_over_a_distance_gaps_alone_are_shown_and_it_says_why() -> None:
+    plan = a_stream_plan(placements=[FAR], provider="gcp")
+
+    def shifted(draft: Draft) -> None:  # another host's clock: nothing may depend on it
+        draft.columns["sender_ns"] += 10**15 * (draft.columns["sender_clock"] > 0)
+
+    plain, other = (summarise(a_stream_run(plan, spoil=spoil)) for spoil in (None, shifted))
+    of = stream_of(plain)
+    assert (of.timed, of.delivery_median, of.delivery_p99, of.why_gap) == ("gap", None, None, WHY_NO_DELIVERY)
+    assert of.gap_median == pytest.approx(2.0, rel=0.05)
+    cell = cell_of(plain)
+    assert cell.distribution is not None
+    assert cell.distribution.median == pytest.approx(of.gap_median, rel=0.01)
+    assert cell.distribution.n == 5 * 2 * 499  # a gap lies between two events
+    assert [c.stream for c in other.cells] == [c.stream for c in plain.cells]
+    assert [c.distribution for c in other.cells] == [c.distribution for c in plain.cells]
+    assert WHY_NO_DELIVERY in " ".join(answer_lines(answer(plain), width=100_000))
+    assert WHY_NO_DELIVERY in render(plain)
+
+
+def falling_behind(draft: Draft) -> None:
+    rows = draft.columns
+    begin = rows["sent_ns"].max()
+    mine = rows["sender_clock"] > 0
+    for name in ("sender_ns", "received_ns"):
+        rows[name][mine] += (rows["sender_ns"][mine] - begin).clip(0) // 5  # a sixth of the rate is lost
+
+
+def late_once_in_a_while(draft: Draft) -> None:
+    for parent in (3, 4):  # those that are due meanwhile are sent behind it
+        at, mine = places(draft, *range(50, 500, 50), parent=parent), places(draft, *range(1, 501), parent=parent)
+        for name in ("sender_ns", "received_ns"):
+            draft.columns[name][at] += 15 * MS
+            draft.columns[name][mine] = np.maximum.accumulate(draft.columns[name][mine])
+
+
+def by_another_clock(draft: Draft) -> None:
+    draft.columns["sender_ns"] += 10 * MS * (draft.columns["sender_clock"] > 0)
+
+
+def said_otherwise(**said: int) -> Callable[[Draft], None]:
+    def spoil(draft: Draft) -> None:
+        enter(draft)
+        draft.done["events"] |= said
+
+    return spoil
+
+
+def not_verified(draft: Draft) -> None:
+    enter(draft)
+    draft.done["verified"] = 3
+
+
+def another_responder(draft: Draft) -> None:
+    enter(draft)
+    draft.done["identity"] = "somebody else"
+
+
+def a_row_too_few(draft: Draft) -> None:
+    enter(draft)
+    dropping(draft)
+
+
+def of_nobody(draft: Draft) -> None:
+    draft.columns["sequence"][places(draft, 500, parent=3)] = 501
+
+
+def saturated(draft: Draft) -> None:
+    draft.done["cpu_share"] = 0.95
+
+
+def more_than_were_sent(draft: Draft) -> None:
+    enter(draft)
+    draft.stats["events"]["sent"] = 900
+
+
+@pytest.mark.parametrize(
+    ("spoil", "verdict", "words"),
+    [
+        (falling_behind, "fail", "of its rate"),
+        (late_once_in_a_while, "warn", "late or more"),
+        (saturated, "warn", "requester's core was 95 % busy"),
+        (by_another_clock, "fail", "received before being sent"),
+        (said_otherwise(duplicated=1), "fail", "said 1 duplicated"),
+        (said_otherwise(offered=999), "fail", "said 999 offered"),
+        (not_verified, "fail", "compared with what it should be"),
+        (another_responder, "fail", "nother responder"),
+        (a_row_too_few, "fail", "rows, the record holds"),
+        (of_nobody, "fail", "of no subscription"),
+        (more_than_were_sent, "fail", "says that it sent"),
+    ],
+)
+def test_the_check_finds_what_is_wrong_with_a_stream(spoil: Callable[[Draft], None], verdict: str, words: str) -> None:
+    result = judged.of(a_stream_run(spoil=in_websocket(spoil)), CHECK)[0]
+    assert (result.verdict, words in result.explanation) == (verdict, True), result
+
+
+def test_checks_of_calls_alone_say_that_they_do_not_apply() -> None:
+    found = judged.verdicts(a_stream_run())
+    for name in ("floor", "in flight", "Little's law", "reply", "connections", "offered load", "lost packets"):
+        assert found[name] == "not applicable", name
+    for name in ("completeness", "order", "noise", "responder's core", "percentile support"):
+        assert found[name] != "not applicable", name
+
+
+def test_the_check_of_streams_does_not_apply_to_calls() -> None:
+    from tests.support.runs import a_run
+
+    assert judged.verdicts(a_run())[CHECK] == "not applicable"
+
+
+def test_terminal_and_report_show_the_counts_and_no_chart_of_calls() -> None:
+    summary = summarise(a_stream_run(spoil=in_websocket(dropping)))
+    lines = list(answer_lines(answer(summary), width=400))
+    heads = next(line for line in lines if "offered" in line)
+    assert [word in heads for word in ("sent", "delivered", "dropped", "gap p99", "delivery p50")] == [True] * 5
+    assert any("4,990" in line and line.strip().startswith("websocket") for line in lines)
+    assert any("events/s" in line for line in lines)
+    page = render(summary)
+    assert 'id="streams"' in page
+    assert "4,990" in page
+    assert 'id="floor"' not in page
+    assert 'id="first"' not in page
+    assert 'href="#first"' not in page
+    assert RunSummary.from_json(summary.to_json()) == summary
+
+
+def test_the_report_of_calls_has_no_section_of_events() -> None:
+    from tests.support.runs import a_run
+
+    page = render(summarise(a_run()))
+    assert 'id="streams"' not in page
+    assert 'id="floor"' in page
+
+
+def test_a_slow_stack_is_called_slower_by_its_delivery_times() -> None:
+    def slower(draft: Draft) -> None:
+        if "sse" in draft.cell.stack:
+            draft.columns["received_ns"] += 400 * US * (draft.columns["sender_clock"] > 0)
+
+    summary = summarise(a_stream_run(spoil=slower))
+    (median,) = (c for c in summary.comparisons if c.statistic == "median")
+    assert (median.standing, median.stack_label) == ("slower", "sse (thin)")

@@ -1,0 +1,187 @@
+"""Streams of events between both ends as programs: every transport, what is lost on the way, and ends that go away."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.load.record import CLOCKS, KINDS, Row, read_record
+from tests.support.ends import Program, make_trial, program, responder
+from tests.support.event_relay import Faults, Next, chunk, event_relay, frame
+
+EVENT, SENDER = KINDS.index("event"), CLOCKS.index("responder-monotonic")
+PAIRS = [
+    ("websocket", "uvicorn", "aiohttp"),
+    ("websocket", "uvicorn", "websockets"),
+    ("sse", "uvicorn", "aiohttp"),
+    ("sse", "starlette", "aiohttp"),
+    ("grpc", "grpc-aio", "grpc-aio"),
+    ("grpc", "grpcio", "grpc-aio"),
+]
+PATIENCE_S = 30
+
+
+def trial(protocol: str, client: str, port: int, record: Path, **changes: Any) -> Trial:
+    asked: dict[str, Any] = {
+        "payload": Payload(kind="events", size=50, per_second=200.0),
+        "load": Load(concurrency=2, duration_s=0.1),
+        "warmup": Warmup(requests=0, at_least_s=0.0),
+        "timeout_s": 20.0,
+        **changes,
+    }
+    target = Target(host="127.0.0.1", port=port, identity="nonce")
+    return Trial(target=target, protocol=protocol, client=client, operation="events", record=str(record), **asked)
+
+
+def stats(started: Program) -> dict[str, Any]:
+    started.send("stats")
+    return started.read()
+
+
+def stats_of_the_end(started: Program) -> dict[str, Any]:
+    """The responder's word on its events, once it has noticed that a client left."""
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        if events := stats(started)["events"]:
+            return dict(events)
+        time.sleep(0.02)
+    raise AssertionError("the responder did not notice that its client had left")
+
+
+@pytest.mark.parametrize(("protocol", "implementation", "client"), PAIRS)
+def test_every_event_comes_once_in_order_and_has_a_row(
+    protocol: str, implementation: str, client: str, tmp_path: Path
+) -> None:
+    record = tmp_path / "record"
+    with responder(protocol, implementation=implementation) as (started, ready):
+        lines = make_trial(trial(protocol, client, ready["port"], record))
+        said = stats(started)
+    done = lines[-1]
+    assert done["type"] == "done", lines
+    counts = {"offered": 40, "delivered": 40, "dropped": 0, "duplicated": 0, "reordered": 0, "wrong": 0}
+    assert done["events"] == counts
+    assert (done["requests"], done["warmup_requests"], done["errors"], done["verified"]) == (2, 2, {}, 40)
+    rows = list(read_record(record))
+    assert done["rows"] == len(rows) == 2 + 2 * 1 + 2 + 40
+    measured = [row for row in rows if row.kind == EVENT and row.phase == 1]
+    of = {row.sequence: row for row in rows if row.kind == 0}
+    for parent in (3, 4):
+        assert [row.sequence for row in measured if row.parent == parent] == list(range(1, 21))
+    for row in measured:
+        assert (row.status, row.sender_clock, row.connection) == (0, SENDER, of[row.parent].connection)
+        assert of[row.parent].sent_ns == row.sent_ns <= row.sender_ns <= row.received_ns <= of[row.parent].received_ns
+    # The check's event, one of each client's warm-up, and those that were measured.
+    assert (said["events"]["offered"], said["events"]["sent"]) == (43, 43)
+    assert said["answered"] == 1 + 1 + 2 + 2
+
+
+def is_as_scheduled(rows: list[Row], interval_ns: int) -> bool:
+    """Whether no event was sent before it was due, counted from the first."""
+    first = min(row.sender_ns - (row.sequence - 1) * interval_ns for row in rows)
+    return all(row.sender_ns >= first + (row.sequence - 1) * interval_ns for row in rows)
+
+
+@pytest.mark.parametrize(("protocol", "following"), [("websocket", frame), ("sse", chunk)])
+def test_what_a_relay_drops_repeats_and_reorders_is_counted_exactly(
+    protocol: str, following: Next, tmp_path: Path
+) -> None:
+    faults = Faults(dropped=frozenset({7, 8, 20}), repeated=frozenset({9}), held=frozenset({5, 12}))
+    record = tmp_path / "record"
+    with responder(protocol) as (_, ready), event_relay(ready["port"], faults, following) as port:
+        done = make_trial(trial(protocol, "aiohttp", port, record))[-1]
+    assert done["type"] == "done", done
+    counts = {"offered": 40, "delivered": 34, "dropped": 6, "duplicated": 2, "reordered": 4, "wrong": 0}
+    assert done["events"] == counts
+    assert done["errors"] == {}
+    measured = [row for row in read_record(record) if row.kind == EVENT and row.phase == 1]
+    assert [row.sequence for row in measured if row.parent == 3] == [
+        1, 2, 3, 4, 6, 5, 9, 9, 10, 11, 13, 12, 14, 15, 16, 17, 18, 19,
+    ]  # fmt: skip
+    assert is_as_scheduled(measured, 5_000_000)
+
+
+def test_a_client_that_leaves_ends_its_stream_and_no_other(tmp_path: Path) -> None:
+    with responder("sse") as (started, ready):
+        with socket.create_connection(("127.0.0.1", ready["port"])) as client:
+            query = "interval_ns=1000000&count=1000000&size=10&seed=1"
+            client.sendall(f"GET /events?{query} HTTP/1.1\r\nHost: orch\r\n\r\n".encode())
+            assert client.recv(12) == b"HTTP/1.1 200"
+        events = stats_of_the_end(started)
+        assert events["sent"] <= events["offered"] < 1_000_000
+        done = make_trial(trial("sse", "aiohttp", ready["port"], tmp_path / "record"))[-1]
+        assert done["events"]["delivered"] == 40
+
+
+@pytest.mark.parametrize("implementation", ["uvicorn", "starlette"])
+def test_a_reader_that_is_slow_holds_its_sender_back(implementation: str) -> None:
+    with responder("sse", implementation=implementation) as (started, ready):
+        with socket.create_connection(("127.0.0.1", ready["port"])) as client:
+            query = "interval_ns=1000&count=2000&size=100000&seed=1"  # 200 MB: beyond what sockets hold
+            client.sendall(f"GET /events?{query} HTTP/1.1\r\nHost: orch\r\n\r\n".encode())
+            assert client.recv(12) == b"HTTP/1.1 200"
+            stats(started)  # answered: the event loop is not kept from it
+            time.sleep(0.3)
+        events = stats_of_the_end(started)
+        assert events["sent"] < events["offered"] == 2000
+
+
+def test_a_responder_that_dies_in_the_middle_ends_the_trial_in_clear_words(tmp_path: Path) -> None:
+    record = tmp_path / "record"
+    with responder("websocket") as (started, ready), program("services.python.programs.request") as requester:
+        asked = trial("websocket", "aiohttp", ready["port"], record, load=Load(concurrency=2, duration_s=60.0))
+        requester.send(asked.to_json())
+        while (line := requester.read()) and line.get("phase") != "measured":
+            pass
+        assert line["requests"] > 0
+        started.process.kill()
+        status, lines, _ = requester.ended_by_itself()
+    assert status == 1
+    assert (lines[-1]["type"], lines[-1]["kind"]) == ("failed", "closed")
+    assert "every stream ended before it was over" in lines[-1]["message"]
+    rows = [row for row in read_record(record) if row.kind == EVENT and row.phase == 1]
+    assert rows
+    assert all(row.status == 0 for row in rows)  # what had come is kept
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"load": Load(concurrency=1, requests=10)}, "duration_s"),
+        ({"load": Load(concurrency=1, duration_s=1.0, rate_per_s=5.0)}, "rate of its own"),
+        ({"connection": "per-request"}, "reuse"),
+        ({"payload": Payload(kind="events", size=5)}, "a rate above 0"),
+    ],
+)
+def test_a_load_that_streams_do_not_have_is_refused(changes: dict[str, Any], words: str, tmp_path: Path) -> None:
+    (line,) = make_trial(trial("websocket", "aiohttp", 9, tmp_path / "record", **changes))
+    assert (line["type"], line["kind"]) == ("failed", "trial")
+    assert words in line["message"]
+
+
+def test_a_blocking_client_refuses_streams(tmp_path: Path) -> None:
+    (line,) = make_trial(trial("grpc", "grpcio", 9, tmp_path / "record"))
+    assert line["kind"] == "trial"
+    assert "awaiting clients" in line["message"]
+
+
+@pytest.mark.parametrize("query", ["count=1", "interval_ns=1&count=1&size=1&seed=1", "interval_ns=x", "count=-1"])
+def test_a_subscription_that_cannot_be_met_is_an_error_in_the_protocols_words(query: str) -> None:
+    with responder("sse") as (_, ready), socket.create_connection(("127.0.0.1", ready["port"])) as client:
+        client.sendall(f"GET /events?{query} HTTP/1.1\r\nHost: orch\r\n\r\n".encode())
+        assert client.recv(12) == b"HTTP/1.1 400"
+
+
+def test_the_text_of_an_event_is_that_of_the_generator() -> None:
+    with responder("sse") as (_, ready), socket.create_connection(("127.0.0.1", ready["port"])) as client:
+        query = "interval_ns=1000&count=1&size=24&seed=42"
+        client.sendall(f"GET /events?{query} HTTP/1.1\r\nHost: orch\r\nConnection: close\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: client.recv(65_536), b""))
+    event = json.loads(answer.partition(b"data: ")[2].partition(b"\n\n")[0])
+    assert list(event) == ["sequence", "sent_ns", "data"]
+    assert len(event["data"]) == 24

@@ -1,0 +1,131 @@
+"""Synthetic runs of streams whose truth is known: each event a row, and the counts that both ends say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from orchestrator.analysis.streams import due
+from orchestrator.experiment.plan import plan as p
+from orchestrator.record_layout import CLOCKS, COLUMNS, KINDS
+from services.python.contract.lines import Load, Warmup
+from tests.support.runs import MS, US, Draft, MemoryRun, S, Spoil, a_plan, a_run
+
+EVENT, SENDER = KINDS.index("event"), CLOCKS.index("responder-monotonic")
+FAR = p.Placement(id="west", name="west", kind="cross-region", from_zone="a", to_zone="b", link=p.Link(rtt_ms=30.0))
+LATENCY_US = {"websocket": 200.0, "sse": 100.0, "grpc": 300.0}
+
+
+def a_stream_plan(
+    *, clients: int = 2, per_second: float = 500.0, seconds: float = 1.0, provider: Any = "local", **planned: Any
+) -> p.Plan:
+    """A plan of streams over WebSocket and server-sent events, the first being the reference."""
+    operation = p.Operation(
+        id="events",
+        name="events",
+        label=f"events {per_second:g}/s, 100 B",
+        payload={"kind": "events", "size": 100, "per_second": per_second},
+        reply_bytes=160,
+    )
+    asked = {"stacks": ("websocket", "sse"), "operation": operation, **planned}
+    plan = a_plan(load=Load(concurrency=clients, duration_s=seconds), warmup=0, **asked)
+    cells = tuple(replace(cell, kind="stream", warmup=Warmup(requests=0, at_least_s=0.0)) for cell in plan.cells)
+    return replace(plan, cells=cells, provider=provider)
+
+
+def a_stream_run(plan: p.Plan | None = None, *, spoil: Spoil | None = None, seed: int = 1, **planned: Any) -> MemoryRun:
+    """A clean run of streams, but for what `spoil` does to the rows; counts are entered afterwards, as both ends would."""
+    rng = np.random.default_rng(seed)
+
+    def make(draft: Draft) -> None:
+        stream_of(draft, rng)
+        if spoil:
+            spoil(draft)
+        if "events" not in draft.done:
+            enter(draft)
+
+    return a_run(plan or a_stream_plan(**planned), spoil=make, seed=seed)
+
+
+def stream_of(draft: Draft, rng: np.random.Generator) -> None:
+    """Make the rows of a trial those of a clean stream."""
+    draft.columns = _columns(rng, draft)
+
+
+def _columns(rng: np.random.Generator, draft: Draft) -> dict[str, np.ndarray]:
+    interval, count = due(draft.cell)
+    clients = draft.cell.load.concurrency
+    begin = int(draft.columns["sent_ns"].min())
+    base_ns = LATENCY_US[draft.cell.stack.split("-")[0]] * US * float(np.exp(rng.normal(0, 0.01)))
+    rows: list[dict[str, Any]] = []
+    for phase, number, at in ((0, 1, begin), (1, count, begin + 100 * MS)):
+        for client in range(clients):
+            parent = 1 + client + phase * clients
+            sender = at + np.arange(number) * interval + rng.integers(0, 5_000, size=number)
+            received = np.maximum.accumulate(sender + (base_ns * rng.lognormal(0, 0.2, size=number)).astype(np.int64))
+            common = {"phase": phase, "connection": client, "intended_ns": at - MS, "sent_ns": at - MS}
+            rows += [
+                {
+                    "sequence": place + 1,
+                    "received_ns": int(received[place]),
+                    "sender_ns": int(sender[place]),
+                    "sender_clock": SENDER,
+                    "kind": EVENT,
+                    "parent": parent,
+                    "bytes_received": 150,
+                    **common,
+                }
+                for place in range(number)
+            ]
+            rows.append({"sequence": parent, "received_ns": int(received[-1]) + MS, "bytes_sent": 50, **common})
+    rows.sort(key=lambda row: row["received_ns"])
+    return {name: np.array([row.get(name, 0) for row in rows], dtype=np.int64) for name in COLUMNS}
+
+
+def enter(draft: Draft) -> None:
+    """What both ends say of these rows: `done`, and the responder's `stats`."""
+    rows, clients = draft.columns, draft.cell.load.concurrency
+    interval, count = due(draft.cell)
+    events = (rows["kind"] == EVENT) & (rows["phase"] == 1)
+    seen: dict[int, set[int]] = {}
+    counts = dict.fromkeys(("delivered", "duplicated", "reordered", "wrong"), 0)
+    for place in np.flatnonzero(events)[np.argsort(rows["received_ns"][events], kind="stable")]:
+        parent, number = int(rows["parent"][place]), int(rows["sequence"][place])
+        mine = seen.setdefault(parent, set())
+        if rows["status"][place]:
+            counts["wrong"] += 1
+        elif number in mine:
+            counts["duplicated"] += 1
+        else:
+            counts["delivered"] += 1
+            counts["reordered"] += number < max(mine, default=0)
+            mine.add(number)
+    offered = clients * count
+    measured_s = (int(rows["received_ns"][events].max()) - int(rows["sent_ns"][rows["phase"] == 1].min())) / S
+    draft.done |= {
+        "rows": int(rows["sequence"].size),
+        "warmup_requests": clients,
+        "requests": clients,
+        "verified": counts["delivered"] + counts["duplicated"],
+        "measured_s": measured_s,
+        "connections_opened": 0,
+        "anchor": {"wall_ns": S, "monotonic_ns": int(rows["sent_ns"].min()) - MS},
+        "anchor_end": {"wall_ns": S, "monotonic_ns": int(rows["received_ns"].max()) + MS},
+        "events": {"offered": offered, "dropped": offered - counts["delivered"], **counts},
+    }
+    sent = offered + clients + 1
+    draft.stats["events"] = {"offered": sent, "sent": sent, "worst_late_ns": interval // 2}
+
+
+def without(draft: Draft, keep: np.ndarray) -> None:
+    """Leave out rows."""
+    draft.columns = {name: values[keep] for name, values in draft.columns.items()}
+
+
+def places(draft: Draft, *numbers: int, parent: int | None = None) -> np.ndarray:
+    """Where measured events of these numbers stand, of all subscriptions or of one."""
+    rows = draft.columns
+    found = (rows["kind"] == EVENT) & (rows["phase"] == 1) & np.isin(rows["sequence"], numbers)
+    return np.flatnonzero(found if parent is None else found & (rows["parent"] == parent))
