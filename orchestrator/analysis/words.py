@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestrator.experiment.read.units import format_rate
+from orchestrator.experiment.read.units import format_rate, rate_of_tasks
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
 from services.python.contract.requester_lines import Done
@@ -145,7 +145,11 @@ def of_load(load: Load, calls: int = 1) -> str:
     With `calls` above 1 it is one of tasks: `1,000 tasks, 1 in flight, each of 3 calls, one after the other`.
     """
     if calls > 1:
-        return f"{of_load(load).replace(' request', ' task', 1)}, each of {calls} calls, one after the other"
+        said = of_load(load).replace(" request", " task", 1)
+        if load.rate_per_s is not None:
+            each = f"{format_rate(load.rate_per_s)} ({load.arrivals})"
+            said = said.replace(each, f"{rate_of_tasks(load.rate_per_s, calls)}, {load.arrivals},", 1)
+        return f"{said}, each of {calls} calls, one after the other"
     ends = []
     if load.requests is not None:
         ends.append(count(load.requests, "request"))
@@ -173,10 +177,21 @@ INTERVALS = (
     "Median and percentiles are geometric means of the trials' (of all requests pooled where a trial has too few, or too"
     " many failed); the 95 % interval is that of the median, from the same trials."
 )
-THROUGHPUT = (
-    "Req/s is right replies over the measured windows, less the requester's own pauses in closed loops (verifying,"
-    " recording, closing)."
-)
+
+
+def per_second(kinds: Iterable[Kind]) -> str:
+    """How a column of rates is headed: `Tasks/s` where all its cells are of tasks, `Req/s`, or both."""
+    return " or ".join(dict.fromkeys("Tasks/s" if kind == "task" else "Req/s" for kind in kinds)) or "Req/s"
+
+
+def throughput(kinds: Iterable[Kind]) -> str:
+    """What a rate is of, in a sentence."""
+    kinds = list(kinds)
+    right = " or ".join(dict.fromkeys("tasks" if kind == "task" else "replies" for kind in kinds)) or "replies"
+    return (
+        f"{per_second(kinds)} is right {right} over the measured windows, less the requester's own pauses in closed loops"
+        " (verifying, recording, closing)."
+    )
 
 
 def rate(per_s: float) -> str:

@@ -76,7 +76,7 @@ def _warnings(plan: Plan, expected_s: float) -> list[str]:
             f"the run is expected to take {format_duration(expected_s)}, longer than limits.wall"
             f" ({format_duration(plan.limits.wall_s)}), which will end it early"
         )
-    late = {describe_load(cell.load): None for cell in short_of_room(plan)}
+    late = {describe_load(cell.load, cell.calls): None for cell in short_of_room(plan)}
     if late:
         found.append(
             f"more requests are under way at once than an open loop may have, so that some are sent late or not at all:"
@@ -171,7 +171,7 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
             operations[cell.operation],
             cell.placement,
             *(factor.level(cell.factors[factor.name]).shown for factor in shown_factors),
-            describe_load(cell.load, of_tasks=cell.kind == "task"),
+            describe_load(cell.load, cell.calls),
             _warmup(cell),
         )
         rows.setdefault(key, []).append(labels[cell.stack])
