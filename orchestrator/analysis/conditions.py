@@ -74,7 +74,9 @@ def _ends(plan: Plan, placement: Placement) -> str:
 
 
 def _pinning(plan: Plan) -> str:
-    """As it is wanted, of what orch starts itself."""
+    """As it is wanted, of what orch starts itself; codecs alone have no responder."""
+    if plan.pin != "off" and all(cell.kind == "codec" for cell in plan.cells):
+        return "the requester alone; nobody answers"
     if not external.given(plan.stacks) or plan.pin == "off":
         return _PINNING[plan.pin]
     if all(stack.external for stack in plan.stacks):

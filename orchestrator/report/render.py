@@ -64,6 +64,7 @@ def render(summary: RunSummary) -> str:
         intervals=INTERVALS,
         throughput=throughput(cell.kind for cell in summary.cells),
         parts=parts,
+        is_alone=all(cell.kind == "codec" for cell in summary.cells),
         statistics=STATISTICS,
     )
 
