@@ -65,6 +65,7 @@ class Row:
     uncompared: str = ""
     others: tuple[Against, ...] = ()  # what else the cell is compared with; `verdict` and `ratio` are of the first
     differs_in: tuple[str, ...] = ()  # the parts in which the stack differs from the reference's
+    may_differ_in: tuple[str, ...] = ()  # those in which it may, as they are not known
     pooled: tuple[str, ...] = ()  # which of median and p99 are of all requests, as not every trial has one
     kind: Kind = "call"
     parts: tuple[PartSummary, ...] = ()  # of its samples, where they have any
@@ -181,6 +182,7 @@ def _row(
         ratio=against.ratio if against else None,
         ratio_interval=against.interval if against else None,
         differs_in=against.differs_in if against else (),
+        may_differ_in=against.may_differ_in if against else (),
         p99_verdict=standing("p99"),
         throughput_verdict=standing("throughput"),
         others=tuple(

@@ -18,7 +18,7 @@ from orchestrator.analysis.intervals import ALPHA, LogMean
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.differences import differs_in, in_use
+from orchestrator.experiment.plan.differences import differs_in, in_use, may_differ_in
 from orchestrator.experiment.plan.documents import FACTOR
 from orchestrator.experiment.plan.plan import Plan
 
@@ -37,6 +37,7 @@ class _Pair:
     by_block: tuple[float, ...]
     blocks: tuple[int, ...]
     differs_in: tuple[str, ...]
+    may_differ_in: tuple[str, ...]
     factor: str
     subject: str
     against: str  # the reference's value alone
@@ -76,7 +77,7 @@ def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
 def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSummary, statistic: Statistic) -> _Pair:
     mine, theirs = by_block(cell.trials, statistic), by_block(reference.trials, statistic)
     are_stacks_alike = cell.stack == reference.stack
-    differs = () if are_stacks_alike else differs_in(*(_parts(plan, side) for side in (cell, reference)))
+    parts = () if are_stacks_alike else tuple(_parts(plan, side) for side in (cell, reference))
     settings = tuple((*side.place, side.call) for side in (cell, reference))
     subject, values, against, group = "", ("", ""), "", naming.of_stacks(cell, reference)
     if pair.factor != STACK:
@@ -97,7 +98,8 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
         control=pair.is_control,
         by_block=tuple(mine[block] / theirs[block] for block in shared),
         blocks=tuple(shared),
-        differs_in=differs,
+        differs_in=differs_in(*parts) if parts else (),
+        may_differ_in=may_differ_in(*parts) if parts else (),
         factor=pair.factor,
         subject=subject,
         against=against,
@@ -251,6 +253,7 @@ def _comparison(
         by_block=pair.by_block,
         blocks=pair.blocks,
         differs_in=pair.differs_in,
+        may_differ_in=pair.may_differ_in,
         standing=standing,
         why=why,
         control=pair.control,

@@ -41,7 +41,7 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
     if plan.machine:
         lines.append(("Machine", plan.machine))
     for placement in plan.placements:
-        ends = f"{placement.from_zone} to {placement.to_zone}" if placement.from_zone else _ends(placement)
+        ends = f"{placement.from_zone} to {placement.to_zone}" if placement.from_zone else _ends(plan, placement)
         distance = f", wanted RTT {placement.link.rtt_ms:g} ms" if placement.link.rtt_ms is not None else ""
         lines.append((f"Placement {placement.name}", f"{ends}{distance}"))
     for key, title in _FACTS:
@@ -64,12 +64,19 @@ _PINNING = {
 }
 
 
-def _ends(placement: Placement) -> str:
-    return "this machine to an address given" if placement.kind == "external" else "one host"
+def _ends(plan: Plan, placement: Placement) -> str:
+    if placement.kind == "external":
+        return "this machine to an address given"
+    behind = external.behind_loopback(plan.stacks)
+    if behind and all(stack.external for stack in plan.stacks):
+        return behind
+    return f"one host; {behind}" if behind else "one host"
 
 
 def _pinning(plan: Plan) -> str:
-    """As it is wanted, of what orch starts itself."""
+    """As it is wanted, of what orch starts itself; codecs alone have no responder."""
+    if plan.pin != "off" and all(cell.kind == "codec" for cell in plan.cells):
+        return "the requester alone; nobody answers"
     if not external.given(plan.stacks) or plan.pin == "off":
         return _PINNING[plan.pin]
     if all(stack.external for stack in plan.stacks):

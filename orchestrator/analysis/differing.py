@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import Comparison
@@ -20,29 +20,34 @@ def sentence(comparisons: Sequence[Comparison]) -> str:
     text = clauses(comparisons)
     if not text:
         return ""
-    named = {part for comparison in _asked(comparisons) for part in comparison.differs_in}
+    known = {part for comparison in _asked(comparisons) for part in comparison.differs_in}
+    named = known | {part for comparison in _asked(comparisons) for part in comparison.may_differ_in}
     if named <= set(PROTOCOL):
         return f"What differs is the protocol, and nothing else: {text}."
     if not named & set(PROTOCOL):
         return f"The protocol is the same: {text}."
-    return f"More than the protocol differs here, and a difference is the protocol's alone only where stated: {text}."
+    verb = "may differ" if known <= set(PROTOCOL) else "differs"
+    return f"More than the protocol {verb} here, and a difference is the protocol's alone only where stated: {text}."
 
 
 def clauses(comparisons: Sequence[Comparison]) -> str:
     """`cbor and avro differ from json in the codec; grpc differs in the codec and the transport`, without a full stop."""
     found: list[str] = []
     for reference in dict.fromkeys(c.reference_label for c in _asked(comparisons)):
-        by_parts: dict[str, list[str]] = {}
+        by_parts: dict[tuple[str, str], list[str]] = {}
         for label, members in _by_stack([c for c in comparisons if c.reference_label == reference]):
-            by_parts.setdefault(_parts(members), []).append(label)
-        for number, (parts, labels) in enumerate(by_parts.items()):
-            verb = "differs" if len(labels) == 1 else "differ"
-            found.append(f"{words.listed(labels)} {verb}{'' if number else f' from {reference}'} in {parts}")
+            parts = _parts([m.differs_in for m in members]), _parts([m.may_differ_in for m in members])
+            by_parts.setdefault(parts, []).append(label)
+        for number, ((known, unknown), labels) in enumerate(by_parts.items()):
+            beside = "" if number else f" from {reference}"
+            told = [f"{'differs' if len(labels) == 1 else 'differ'}{beside} in {known}"] if known else []
+            told += [f"may differ{'' if known else beside} in {unknown}, of which nothing is known"] if unknown else []
+            found.append(f"{words.listed(labels)} {', and '.join(told)}")
     return "; ".join(found)
 
 
 def _asked(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    return [c for c in comparisons if c.statistic == "median" and not c.control and c.differs_in]
+    return [c for c in comparisons if c.statistic == "median" and not c.control and (c.differs_in or c.may_differ_in)]
 
 
 def _by_stack(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, list[Comparison]]]:
@@ -52,10 +57,10 @@ def _by_stack(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, list[Com
     yield from found.items()
 
 
-def _parts(members: Sequence[Comparison]) -> str:
+def _parts(settings: Sequence[Collection[str]]) -> str:
     """What differs in every setting of a stack, and then what differs in some."""
-    always = [part for part in PARTS if all(part in m.differs_in for m in members)]
-    sometimes = [part for part in PARTS if part not in always and any(part in m.differs_in for m in members)]
+    always = [part for part in PARTS if all(part in named for named in settings)]
+    sometimes = [part for part in PARTS if part not in always and any(part in named for named in settings)]
     text = [_listed(always)] if always else []
     text += [f"{_listed(sometimes)} in some settings"] if sometimes else []
     return ", and in ".join(text)

@@ -10,7 +10,8 @@ from orchestrator.experiment.plan.plan import Plan
 def of_stacks(cell: CellSummary, reference: CellSummary) -> str:
     """Where two stacks are compared: operation, placement, how requests are made, load."""
     calls = dict.fromkeys(", ".join(short(side.factors)) for side in (cell, reference))
-    return ", ".join((reference.operation, reference.placement, " against ".join(calls), reference.load))
+    called = " against ".join(filter(None, calls))  # nothing of codecs alone
+    return ", ".join(filter(None, (reference.operation, reference.placement, called, reference.load)))
 
 
 def without(factor: str, cell: CellSummary) -> str:

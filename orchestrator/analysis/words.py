@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestrator.experiment.read.units import format_rate
+from orchestrator.experiment.read.units import format_rate, rate_of_tasks
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
 from services.python.contract.requester_lines import Done
@@ -36,6 +36,8 @@ NOT_OURS = "orch did not start the responder, which tells it nothing"
 
 _OF_CODEC = ("encode", "decode")
 
+
+_PER_SECOND: Mapping[Kind, str] = {"task": "Tasks/s", "stream": "Events/s"}
 
 PARTS_SHOWN = 8
 """Of a sample's parts, in a table; all of them are in summary.json."""
@@ -152,7 +154,11 @@ def of_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
     if kind == "stream":
         return f"{load.duration_s:g} s, {count(load.concurrency, 'client')}"
     if calls > 1:
-        return f"{of_load(load).replace(' request', ' task', 1)}, each of {calls} calls, one after the other"
+        said = of_load(load).replace(" request", " task", 1)
+        if load.rate_per_s is not None:
+            each = f"{format_rate(load.rate_per_s)} ({load.arrivals})"
+            said = said.replace(each, f"{rate_of_tasks(load.rate_per_s, calls)}, {load.arrivals},", 1)
+        return f"{said}, each of {calls} calls, one after the other"
     ends = []
     if load.requests is not None:
         ends.append(count(load.requests, "request"))
@@ -180,10 +186,21 @@ INTERVALS = (
     "Median and percentiles are geometric means of the trials' (of all requests pooled where a trial has too few, or too"
     " many failed); the 95 % interval is that of the median, from the same trials."
 )
-THROUGHPUT = (
-    "Req/s is right replies over the measured windows, less the requester's own pauses in closed loops (verifying,"
-    " recording, closing)."
-)
+
+
+def per_second(kinds: Iterable[Kind]) -> str:
+    """How a column of rates is headed: `Req/s`, `Tasks/s`, `Events/s`, by the kinds of its cells."""
+    return " or ".join(dict.fromkeys(_PER_SECOND.get(kind, "Req/s") for kind in kinds)) or "Req/s"
+
+
+def throughput(kinds: Iterable[Kind]) -> str:
+    """What a rate is of, in a sentence."""
+    kinds = list(kinds)
+    right = " or ".join(dict.fromkeys("tasks" if kind == "task" else "replies" for kind in kinds)) or "replies"
+    return (
+        f"{per_second(kinds)} is right {right} over the measured windows, less the requester's own pauses in closed loops"
+        " (verifying, recording, closing)."
+    )
 
 
 def rate(per_s: float) -> str:

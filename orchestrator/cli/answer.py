@@ -9,8 +9,7 @@ from itertools import groupby
 from orchestrator.analysis import words
 from orchestrator.analysis.answer import Against, Answer, Row
 
-_HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "req/s", "against {reference}")
-_HEADS_OF_STREAMS = tuple("events/s" if head == "req/s" else head for head in _HEADS)
+_HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "{rate}", "against {reference}")
 _ROWS_SHOWN = 40
 _POOLED = "†"  # behind a percentile that some trial has too few requests for
 _DASH = (
@@ -27,11 +26,11 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     for setting, of_setting in groupby(shown, key=lambda row: row.setting):
         rows = list(of_setting)
         unit = words.unit_for(row.median_ms for row in rows if row.median_ms is not None)
+        rate = words.per_second(row.kind for row in rows).lower()
         yield ""
         yield setting
-        heads = _HEADS_OF_STREAMS if rows[0].stream else _HEADS
         yield from _table(
-            tuple(head.format(reference=answer.reference or "reference", unit=unit.name) for head in heads),
+            tuple(head.format(reference=answer.reference or "reference", unit=unit.name, rate=rate) for head in _HEADS),
             [_cells(row, unit) for row in rows],
         )
         codecs = [row for row in rows if row.kind == "codec" and row.parts]
@@ -51,7 +50,8 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     notes += [_DASH] if any(_has_dash(row) for row in shown) else []
     notes += [words.INTERVALS] if any(row.median_interval_ms is not None for row in shown) else []
     notes += [words.RATIOS_AND_MEDIANS] if any(row.ratio is not None for row in shown) else []
-    notes += [words.THROUGHPUT] if any(row.requests_per_s is not None and not row.stream for row in shown) else []
+    rated = [row.kind for row in shown if row.requests_per_s is not None and not row.stream]
+    notes += [words.throughput(rated)] if rated else []
     timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
     notes += [words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
     yield from _wrapped(" ".join(notes), width)

@@ -14,9 +14,9 @@ from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
 from orchestrator.experiment.plan import documents
 from orchestrator.experiment.plan.contrasts import compared
-from orchestrator.experiment.plan.differences import against_reference
+from orchestrator.experiment.plan.differences import against_reference, differs_in, may_differ_in
 from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
-from orchestrator.experiment.plan.external import announcements, given
+from orchestrator.experiment.plan.external import announcements, behind_loopback, given
 from orchestrator.experiment.plan.loads import describe_load
 from orchestrator.experiment.plan.machines import PRICES_AS_OF
 from orchestrator.experiment.plan.own_work import added, unread
@@ -59,6 +59,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "reference": plan.reference,
         "compared": compared(plan),
         "differs_in": {label: list(parts) for label, parts in against_reference(plan)},
+        "may_differ_in": {label: list(parts) for label, parts in against_reference(plan, may_differ_in) if parts},
         "documents": documents.sentence(plan.to_dict()),
         "matters": plan.matters,
         "power": describe(plan, history).to_dict(),
@@ -75,7 +76,7 @@ def _warnings(plan: Plan, expected_s: float) -> list[str]:
             f"the run is expected to take {format_duration(expected_s)}, longer than limits.wall"
             f" ({format_duration(plan.limits.wall_s)}), which will end it early"
         )
-    late = {describe_load(cell.load): None for cell in short_of_room(plan)}
+    late = {describe_load(cell.load, cell.kind, cell.calls): None for cell in short_of_room(plan)}
     if late:
         found.append(
             f"more requests are under way at once than an open loop may have, so that some are sent late or not at all:"
@@ -107,7 +108,9 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
         yield document["documents"]
     yield f"versions here: {_versions(plan)}"
     yield ""
-    yield from table(("placement", "requester", "responder", "distance"), [_placement_row(p) for p in plan.placements])
+    yield from table(
+        ("placement", "requester", "responder", "distance"), [_placement_row(plan, p) for p in plan.placements]
+    )
     yield ""
     yield from _matrix_lines(plan)
     yield ""
@@ -120,6 +123,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield f"matters    a difference of {margin(plan.matters)}: stacks that surely differ by less are a tie"
     yield f"hosts      {_hosts(plan, expected['hosts'])}"
     yield from (f"external   {told}" for told in document["external"])
+    if behind := behind_loopback(plan.stacks):
+        yield f"external   {behind}"
     if document["terraform"]:
         yield f"terraform  {document['terraform']['sentence']}"
     yield (
@@ -144,12 +149,14 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
 
 def _differences(plan: Plan) -> Iterator[str]:
     """What differs from the reference, stacks that differ in the same parts together."""
-    alike: dict[str, list[str]] = {}
-    for label, parts in against_reference(plan):
-        if parts:
-            alike.setdefault(", ".join(parts), []).append(label)
     reference = _label(plan, plan.reference or plan.stacks[0].id)
-    yield from (f"differs: {', '.join(labels)} from {reference} in {parts}" for parts, labels in alike.items())
+    for by, verb, end in ((differs_in, "differs", ""), (may_differ_in, "may differ", ", of which nothing is known")):
+        alike: dict[str, list[str]] = {}
+        for label, named in against_reference(plan, by):
+            if named:
+                alike.setdefault(", ".join(named), []).append(label)
+        for parts, labels in alike.items():
+            yield f"{verb}: {', '.join(labels)} from {reference} in {parts}{end}"
 
 
 def _matrix_lines(plan: Plan) -> Iterator[str]:
@@ -164,7 +171,7 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
             operations[cell.operation],
             cell.placement,
             *(factor.level(cell.factors[factor.name]).shown for factor in shown_factors),
-            describe_load(cell.load, cell.kind),
+            describe_load(cell.load, cell.kind, cell.calls),
             _warmup(cell),
         )
         rows.setdefault(key, []).append(labels[cell.stack])
@@ -180,7 +187,7 @@ def _warmup(cell: Cell) -> str:
     return f"{cell.warmup.requests:,} and {format_duration(cell.warmup.at_least_s)}"
 
 
-def _placement_row(placement: Placement) -> tuple[str, str, str, str]:
+def _placement_row(plan: Plan, placement: Placement) -> tuple[str, str, str, str]:
     link = placement.link
     parts = [] if link.rtt_ms is None else [f"{link.rtt_ms:g} ms round trip"]
     if link.jitter_ms:
@@ -189,9 +196,15 @@ def _placement_row(placement: Placement) -> tuple[str, str, str, str]:
         parts.append(f"{link.rate_mbit:g} Mbit/s")
     if link.loss:
         parts.append(f"{link.loss * 100:.3g} % of packets lost")
-    distance = ", ".join(parts) or ("none: one host" if placement.kind == "local" else "the network's own")
-    here = "this machine"
-    there = "an address given" if placement.kind == "external" else here
+    here = there = "this machine"
+    near = "none: one host"
+    if behind_loopback(plan.stacks):
+        are_all = all(stack.external for stack in plan.stacks)
+        there = "a loopback address" if are_all else f"{here}, or a loopback address"
+        near = "not known" if are_all else f"{near}, or not known"
+    if placement.kind == "external":
+        there = "an address given"
+    distance = ", ".join(parts) or (near if placement.kind == "local" else "the network's own")
     return placement.name, placement.from_zone or here, placement.to_zone or there, distance
 
 

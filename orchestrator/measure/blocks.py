@@ -107,7 +107,7 @@ class Measuring:
 
     def _trial(self, trial: PlannedTrial, attempt: int) -> None:
         context, cell = self._context, self._context.cells[trial.cell]
-        self._progress.begin(context.label(cell))
+        self._progress.begin(context.label(cell), cell.kind)
         broken = context.broken.get(cell.exchange)
         record = self._left_out(trial, attempt, broken) if broken else self._made(trial, cell, attempt)
         if record.failure is not None and not broken:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orchestrator.clock import Clock
 from orchestrator.experiment.read.units import format_duration
 from orchestrator.measure.run_context import Listener
 from orchestrator.results.manifest import TrialRecord
+from services.python.contract.limits import Kind
 from services.python.contract.requester_lines import Progress as ProgressLine
 
 
@@ -18,6 +20,9 @@ def duration(seconds: float) -> str:
     ('0 s', '1 min 15 s', '1 h 7 min')
     """
     return format_duration(round(seconds))
+
+
+_SAMPLES: Mapping[Kind, str] = {"task": "tasks", "codec": "messages"}
 
 
 @dataclass(kw_only=True)
@@ -31,28 +36,31 @@ class Progress:
     _made: int = 0
     _started_s: float | None = None
     _label: str = ""
+    _samples: str = "requests"
 
     def skip(self, trials: int) -> None:
         """So many trials were made before this session."""
         self.done += trials
 
-    def begin(self, label: str) -> None:
-        """A trial begins."""
+    def begin(self, label: str, kind: Kind = "call") -> None:
+        """A trial of this kind of work begins."""
         if self._started_s is None:
             self._started_s = self.clock.monotonic_s()
-        self._label = label
+        self._label, self._samples = label, _SAMPLES.get(kind, "requests")
         self.listener.live(f"{self._place(self.done + 1)} {label}{self._left()}")
 
     def heard(self, line: ProgressLine) -> None:
         """A requester's progress line: at most one a second."""
-        doing = f"{line.phase} {line.requests:,} requests"
+        doing = f"{line.phase} {line.requests:,} {self._samples}"
         self.listener.live(f"{self._place(self.done + 1)} {self._label}: {doing}{self._left()}")
 
     def end(self, record: TrialRecord) -> None:
         """A trial ended."""
         self.done += 1
         self._made += 1
-        self.listener.progress(f"{self._place(self.done)} {self._label}: {_result(record)}{self._left()}")
+        self.listener.progress(
+            f"{self._place(self.done)} {self._label}: {_result(record, self._samples)}{self._left()}"
+        )
 
     def _place(self, number: int) -> str:
         return f"[{number:{len(str(self.total))}}/{self.total}]"
@@ -64,7 +72,7 @@ class Progress:
         return f"  ({duration(mean_s * (self.total - self.done))} left)"
 
 
-def _result(record: TrialRecord) -> str:
+def _result(record: TrialRecord, samples: str) -> str:
     if record.failure is not None:
         return f"FAILED at {record.failure.stage}: {record.failure.message}"
     if all(r.done.events for r in record.requesters) and record.requesters:
@@ -75,7 +83,7 @@ def _result(record: TrialRecord) -> str:
     not_sent = sum(r.done.not_sent for r in record.requesters)
     wrong = f", {errors:,} errors" if errors else ""
     unsent = f", {not_sent:,} not sent" if not_sent else ""
-    return f"{requests:,} requests in {format_duration(seconds)}{wrong}{unsent}"
+    return f"{requests:,} {samples} in {format_duration(seconds)}{wrong}{unsent}"
 
 
 def _events(record: TrialRecord) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from orchestrator.analysis import differing
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
-from orchestrator.analysis.words import Unit, is_vague, unit_for
+from orchestrator.analysis.words import OF_SAMPLE, Unit, is_vague, per_second, unit_for
 from orchestrator.experiment.model.factors import STACK, Value, phrases
 from orchestrator.report import palette
 
@@ -47,6 +47,16 @@ class Group:
     def is_stream(self) -> bool:
         """Whether its cells are streams of events."""
         return any(cell.stream is not None for cell in self.cells)
+
+    @property
+    def rate_head(self) -> str:
+        """How the column of its rates is headed."""
+        return per_second(cell.kind for cell in self.cells)
+
+    @property
+    def sample(self) -> str:
+        """What one sample is called: `request`, `task`."""
+        return " or ".join(dict.fromkeys(OF_SAMPLE[cell.kind] for cell in self.cells))
 
     @property
     def measured(self) -> tuple[CellSummary, ...]:

@@ -10,7 +10,7 @@ from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
-from orchestrator.analysis.words import INTERVALS, RATIOS_AND_MEDIANS, THROUGHPUT, TIMED_OF_EVENTS, of_events
+from orchestrator.analysis.words import INTERVALS, RATIOS_AND_MEDIANS, TIMED_OF_EVENTS, of_events, throughput
 from orchestrator.disk import own_folder
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
@@ -62,10 +62,11 @@ def render(summary: RunSummary) -> str:
         uncompared=_uncompared(found, summary),
         ratios_and_medians=RATIOS_AND_MEDIANS,
         intervals=INTERVALS,
-        throughput=THROUGHPUT,
+        throughput=throughput(cell.kind for cell in summary.cells if cell.stream is None),
         parts=parts,
         of_events=of_events,
         timed_of_events=TIMED_OF_EVENTS,
+        is_alone=all(cell.kind == "codec" for cell in summary.cells),
         statistics=STATISTICS,
     )
 

@@ -18,12 +18,15 @@ Three bounds, from the strictest to the loosest, and what each is worth:
   faster than an exchange which is no bound is shown as that, and never as "above the floor".
 
 A task of n calls takes n of each at least: n times the bound, and n times what that is uncertain by. An exchange on a new
-connection bounds it once, as the task opens one for all its calls.
+connection bounds it once, as the task opens one for all its calls. Each of its calls by itself is held to one bound, too.
+
+Who answers a ping to the address of a responder that orch did not start is not known: no call passes by such a ping. On
+loopback this machine itself answers it, and it is left out. What remains is the sockets' own round trip.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from orchestrator.analysis import words
@@ -42,7 +45,10 @@ _ACTION = (
 
 @dataclass(frozen=True, kw_only=True)
 class _Bound:
-    """Faster than `least_ns` by more than `uncertain_ns` is impossible; `why_not` says why it is not, after all."""
+    """Faster than `least_ns` by more than `uncertain_ns` is impossible; `why_not` says why it is not, after all.
+
+    `is_anybodys`: nobody knows whether who answers the calls is who set it.
+    """
 
     name: str
     least_ns: float
@@ -50,6 +56,15 @@ class _Bound:
     why_not: str | None = None
     is_of_each_call: bool = True
     work: str = "call"
+    is_anybodys: bool = False
+
+    def is_no_pass(self, took_ns: int) -> bool:
+        """Whether it tells nothing of a call that is not quicker than it, as it is of somebody else."""
+        return self.is_anybodys and took_ns >= self.least_ns - self.uncertain_ns
+
+    def of_part(self, place: int) -> _Bound:
+        """The bound of one call of a task, by its place in it."""
+        return replace(self, work=f"call {place} of a task")
 
     def of_task(self, calls: int) -> _Bound:
         """The bound of so many calls, one after the other; itself for one."""
@@ -64,23 +79,34 @@ class _Bound:
         )
 
 
-def observe(samples: Samples) -> int | None:
-    """The fastest successful call, from its real send time."""
-    return int(samples.call_ns.min()) if samples.call_ns.size else None
+def observe(samples: Samples) -> Mapping[int, int]:
+    """The fastest successful call or task, at 0, and the fastest of each of its calls at its place; from sending, in ns."""
+    if not samples.call_ns.size:
+        return {}
+    return {0: int(samples.call_ns.min()), **samples.fastest_parts_ns}
 
 
 def judge(cell: CellEvidence) -> Finding | None:
     """Each trial's fastest call against every bound that was measured beside it."""
     findings = []
+    is_far = cell.placement.kind != "local"
     for trial, part, fastest in cell.parts(NAME):
-        bounds = [bound.of_task(cell.cell.calls) for bound in _bounds(trial, part, cell)]
-        if fastest is not None and bounds:
-            is_far = cell.placement.kind != "local"
-            findings += [_finding(trial, fastest, bound, is_far=is_far) for bound in bounds]
+        bounds = list(_bounds(trial, part, cell))
+        for place, took_ns in fastest.items():
+            of = (
+                [b.of_part(place) for b in bounds if b.is_of_each_call]
+                if place
+                else [b.of_task(cell.cell.calls) for b in bounds]
+            )
+            findings += [
+                _finding(trial, took_ns, bound, is_far=is_far) for bound in of if not bound.is_no_pass(took_ns)
+            ]
     if not findings:
+        without = "socket round trip" if cell.is_external else "ping, socket round trip or tcp floor"
+        ping = ", and who answers a ping to the address of a service that is not ours is not known"
         return Finding(
             verdict="cannot tell",
-            explanation="No ping, socket round trip or tcp floor was measured with this cell.",
+            explanation=f"No {without} was measured with this cell{ping if cell.is_external else ''}.",
             action="See the run's warnings for the reason.",
         )
     return worst(sorted(findings, key=lambda f: -f.evidence["shortfall"]))
@@ -91,14 +117,15 @@ def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_B
     if rtt_us:
         yield _Bound(name="TCP_INFO min_rtt", least_ns=rtt_us * 1000, uncertain_ns=max(2000.0, 0.05 * rtt_us * 1000))
     pings = list(trial.readings_of("ping"))
-    if pings:
+    if pings and not (cell.is_external and cell.placement.kind == "local"):
         minima = [reading.minimum_ns or 0 for reading in pings]
         least = min(minima)
         yield _Bound(
             name="ping",
             least_ns=least,
             uncertain_ns=min(max(0.1 * least, _disagreement(pings)), least / 2),
-            why_not=_PINGED_ANOTHER if cell.is_external and cell.placement.kind != "local" else None,
+            why_not=_PINGED_ANOTHER if cell.is_external else None,
+            is_anybodys=cell.is_external,
         )
     echoes = list(trial.readings_of("tcp", cell.cell.id))
     if echoes:

@@ -6,7 +6,8 @@ What that cost is said only as far as the latencies show it. A packet whose loss
 the median of their trial are counted, and where there are none no such time is spoken of.
 
 The requester's connections count their own (TCP_INFO); where that is not known, and for the replies, all TCP of the host
-counts (/proc/net/snmp). On one host both directions are in one count, and TCP_INFO's alone is read.
+counts (/proc/net/snmp). On one host both directions are in one count, and TCP_INFO's alone is read. Who answers behind a
+loopback address that orch was given may be elsewhere: of such a way back nothing is known, either.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
             f" ({words.count(waited, 'request')} of this trial did).",
         )
     measured = f"{again:,} of {sent:,} packets ({words.percent(again / sent if sent else 0.0, 2)}) were sent again"
-    if cell.is_external and answered is None and cell.placement.kind != "local" and not _are_many(again, requests):
+    if cell.is_external and answered is None and not _are_many(again, requests):
         return Finding(
             verdict="cannot tell",
             evidence=evidence,

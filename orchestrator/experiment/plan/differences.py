@@ -5,7 +5,7 @@ Responders and clients declare their parts in their manifests; a plan keeps them
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 
 from orchestrator.catalogue.offers import NONE, Client, Protocol, Responder
 from orchestrator.experiment.model.factors import STACK
@@ -20,6 +20,9 @@ PARTS = (*PROTOCOL, "framework", "validation", "client", "connection", "language
 
 A codec alone has a `library` in place of a client, and nothing that carries messages.
 """
+
+NOT_KNOWN = "not known"
+"""How a part of which nobody here knows what it is begins; what follows says whose it is."""
 
 BYTES = "bytes"
 DOCUMENT = "document"
@@ -55,15 +58,33 @@ def parts_alone(protocol: Protocol, client: Client) -> dict[str, str]:
 
 
 def differs_in(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
-    """Names of the parts in which two stacks differ, in the order of `PARTS`; a part that one lacks is not known.
+    """Names of the parts in which two stacks are known to differ, in the order of `PARTS`; not of one that a side lacks.
 
     How bytes and a JSON document travel counts as the codec's, where both sides say it.
 
     >>> differs_in({"codec": "CBOR", "client": "pycurl"}, {"codec": "JSON", "client": "pycurl"})
     ('codec',)
     """
-    found = {name for name in one.keys() & other.keys() if one[name] != other[name]}
+    found = _unlike(one, other) - set(may_differ_in(one, other))
     return tuple(name for name in PARTS if name in found or (name == "codec" and found & {BYTES, DOCUMENT}))
+
+
+def may_differ_in(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[str, ...]:
+    """Names of the parts in which two stacks may differ, as at least one side's is not known, in the order of `PARTS`.
+
+    >>> may_differ_in({"framework": "not known (external)"}, {"framework": "FastAPI on uvicorn"})
+    ('framework',)
+    """
+    unlike = _unlike(one, other)
+    return tuple(name for name in PARTS if name in unlike and any(_is_unknown(side[name]) for side in (one, other)))
+
+
+def _unlike(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
+    return {name for name in one.keys() & other.keys() if one[name] != other[name]}
+
+
+def _is_unknown(part: str) -> bool:
+    return part.startswith(NOT_KNOWN)
 
 
 def in_use(
@@ -86,8 +107,12 @@ def in_use(
     return {**parts, **kept, **({DOCUMENT: told} if told else {})}
 
 
-def against_reference(plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:
+def against_reference(
+    plan: Plan, by: Callable[[Mapping[str, str], Mapping[str, str]], tuple[str, ...]] = differs_in
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Of each stack but the reference and its controls, its label and the parts in which it differs from the reference.
+
+    With `may_differ_in`, those in which it may.
 
     Nothing where stacks are not compared.
     """
@@ -98,7 +123,7 @@ def against_reference(plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:
     beside = _as_planned(plan, reference, operations)
     for stack in plan.stacks:
         if stack.id != reference and stack.control_of is None:
-            yield stack.label, differs_in(_as_planned(plan, stack.id, operations), beside)
+            yield stack.label, by(_as_planned(plan, stack.id, operations), beside)
 
 
 def _as_planned(plan: Plan, stack: str, operations: Container[str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from orchestrator.catalogue.offers import Client, Protocol, Responder
 from orchestrator.experiment.model.address import is_loopback, parse_address, resolve
 from orchestrator.experiment.model.factors import KNOBS
 from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.plan.differences import NOT_KNOWN
 from orchestrator.experiment.plan.estimate import requests_of
 from orchestrator.experiment.plan.plan import External, Plan, Stack
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
@@ -71,7 +72,7 @@ def _refuse_several_distances(located: Located, found: Mapping[int, External]) -
 
 
 def is_elsewhere(externals: Iterable[External]) -> bool:
-    """Whether they answer from another machine than this one."""
+    """Whether their addresses are of another machine than this one; who answers behind one of this machine is not known."""
     return any(not is_loopback(external.host) for external in externals)
 
 
@@ -83,25 +84,28 @@ def names(externals: Iterable[External]) -> Mapping[External, str]:
 
 def responder(protocol: Protocol, name: str) -> Responder:
     """What takes a responder's place in a stack: one that can do what the protocol can, and is told nothing."""
-    codec = protocol.responder().parts
+    codec, unknown = protocol.responder().parts, _unknown(protocol, name)
     return Responder(
         name=name,
         language=protocol.responder().language,
         without_knobs={factor.name: _UNTOLD for factor in KNOBS},
-        parts=replace(codec, server=_unknown(name), framework=_unknown(name), validation=_unknown(name)),
+        parts=replace(codec, server=unknown, framework=unknown, validation=unknown),
     )
 
 
-def parts(known: Mapping[str, str], name: str, client: Client) -> dict[str, str]:
+def parts(known: Mapping[str, str], protocol: Protocol, name: str, client: Client) -> dict[str, str]:
     """The parts of a stack whose responder is of that name, out of those that it would have if it were known."""
-    unknown = _unknown(name)
+    unknown = _unknown(protocol, name)
     language = f"{unknown}, asked in {client.language.title}"
     return {**known, "framework": unknown, "language": language, "reading": unknown}
 
 
-def _unknown(name: str) -> str:
-    """Of two responders nobody knows whether what is not known is alike: each has its own text."""
-    return f"not known ({name})"
+def _unknown(protocol: Protocol, name: str) -> str:
+    """Of two responders nobody knows whether what is not known is alike: each has its own text.
+
+    So have two protocols at one address: a proxy there may have a responder for each.
+    """
+    return f"{NOT_KNOWN} ({protocol.name}, {name})"
 
 
 def given(stacks: Iterable[Stack]) -> dict[str, External]:
@@ -116,8 +120,9 @@ def sentence(stacks: Collection[Stack]) -> str:
         return ""
     one = len(told) == 1
     unlike = (
-        f" Unlike the others {'it does' if one else 'they do'} not start afresh for every trial, and"
-        f" {'is' if one else 'are'} not pinned by orch: their difference may be that."
+        f" Unlike the others {'it does' if one else 'they do'} not start afresh for every trial,"
+        f" {'is' if one else 'are'} not pinned by orch, and may answer from farther away, through a tunnel, a container or"
+        " a proxy: their difference may be that."
         if any(stack.external is None for stack in stacks)
         else ""
     )
@@ -125,6 +130,12 @@ def sentence(stacks: Collection[Stack]) -> str:
         f"Answered by {'a service' if one else 'services'} that orch did not start: {'; '.join(told)}."
         f" {'Its' if one else 'Their'} version, CPU, settings and own work are not known.{unlike}"
     )
+
+
+def behind_loopback(stacks: Iterable[Stack]) -> str:
+    """What is known of where those answer whose address is one of the loopback; empty without one."""
+    labels = [label for label, external in given(stacks).items() if is_loopback(external.host)]
+    return f"{' and '.join(labels)} at a loopback address; who answers behind it is not known" if labels else ""
 
 
 def address(external: External) -> str:

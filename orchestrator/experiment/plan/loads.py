@@ -9,7 +9,7 @@ from itertools import product
 from orchestrator.experiment.model.experiment import LoadSpec, WarmupSpec
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.read.tree import Key
-from orchestrator.experiment.read.units import format_duration, format_rate
+from orchestrator.experiment.read.units import format_duration, format_rate, rate_of_tasks
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 
@@ -152,17 +152,18 @@ def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]
     return warmup
 
 
-def describe_load(load: Load, kind: Kind = "call") -> str:
-    """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`; `1,000 tasks`.
+def describe_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
+    """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`.
 
-    Of a stream: `10 s, 5 clients`.
+    With `calls` above 1 it is one of tasks: `1,000 tasks`, `60 tasks/s (180 calls/s)`. Of a stream: `10 s, 5 clients`.
     """
     if kind == "stream":
         return f"{format_duration(load.duration_s or 0.0)}, {clients(load.concurrency)}"
     how = f"{load.concurrency:,} in flight"
     if load.rate_per_s is not None:
-        how = f"{format_rate(load.rate_per_s)} {load.arrivals}, at most {how}"
-    ends = [f"{load.requests:,} {'tasks' if kind == 'task' else 'requests'}"] if load.requests is not None else []
+        rate = format_rate(load.rate_per_s) if calls == 1 else rate_of_tasks(load.rate_per_s, calls)
+        how = f"{rate} {load.arrivals}, at most {how}"
+    ends = [f"{load.requests:,} {'tasks' if calls > 1 else 'requests'}"] if load.requests is not None else []
     if load.duration_s is not None:
         ends.append(f"{'at most ' if ends else ''}{format_duration(load.duration_s)}")
     return ", ".join([*ends, how])

@@ -233,7 +233,7 @@ def describe_stack(stack: Stack, protocol: Protocol, *, is_chosen: bool, flights
             "responder": {} if responder is None else dict(responder.settings),
             "client": dict(client.settings),
         },
-        "parts": parts if stack.external is None else external.parts(parts, stack.responder, client),
+        "parts": parts if stack.external is None else external.parts(parts, protocol, stack.responder, client),
         "documents": carried_alone(parts) if responder is None else carried_by(responder, client),
         "own_work": declared(*ends),
         "fields": fields if stack.external is None else NOT_KNOWN,

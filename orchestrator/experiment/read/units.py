@@ -152,6 +152,11 @@ def format_rate(per_s: float) -> str:
     return f"{_trim(Decimal(repr(per_s)))}/s"
 
 
+def rate_of_tasks(per_s: float, calls: int) -> str:
+    """A rate of tasks, each of so many calls: `60 tasks/s (180 calls/s)`."""
+    return f"{_trim(Decimal(repr(per_s)))} tasks/s ({_trim(Decimal(repr(per_s)) * calls)} calls/s)"
+
+
 def _trim(number: Decimal) -> str:
     text = f"{number:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -251,3 +251,12 @@ def test_two_runs_of_codecs_alone_can_be_compared():
 
 def test_a_plan_of_codecs_alone_is_what_orch_plan_writes():
     assert {cell.parts for cell in codec_plan().cells} == {2}
+
+
+def test_nothing_is_said_of_a_responder_connections_or_the_kernels_counters():
+    summary = summarise(a_codec_run())
+    page = render(summary)
+    assert all(", ," not in c.group and c.group for c in summary.comparisons)
+    assert dict(summary.conditions)["CPU pinning"] == "the requester alone; nobody answers"
+    for text in ("fresh connection", 'href="#first"', "from the kernel's own counters", ", , "):
+        assert text not in page

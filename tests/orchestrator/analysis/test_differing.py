@@ -59,6 +59,19 @@ def test_what_differs_in_some_settings_alone_is_said_so():
     assert clauses(apart) == "flask differs from json in the client and the connection policy in some settings"
 
 
+def test_what_is_not_known_may_differ():
+    unknown = ("framework", "reading")
+    given = of("json (external)", may_differ_in=unknown)
+    other = of("cbor (external)", "codec", may_differ_in=unknown)
+    assert sentence([given]) == (
+        "The protocol is the same: json (external) may differ from json in the framework and which fields are read, of"
+        " which nothing is known."
+    )
+    said = sentence([other])
+    assert said.startswith("More than the protocol may differ here")
+    assert "cbor (external) differs from json in the codec, and may differ in the framework and which" in said
+
+
 def test_a_control_and_a_plan_without_parts_have_nothing_that_differs():
     assert sentence([of("json again", control=True), of("cbor")]) == ""
 
@@ -86,6 +99,17 @@ def test_the_terminal_the_answers_json_and_the_report_say_it():
     said = "grpc (thin) differs from rest (thin) in the codec and the framework"
     assert [text for text in told.headline() if text.startswith("More than the protocol") and said in text]
     assert [row.differs_in for row in told.table if row.stack == "grpc (thin)"] == [("codec", "framework")]
+    assert f"<strong>What differs:</strong> {said}." in render(summary)
+
+
+def test_answer_json_and_report_say_what_may_differ():
+    summary = with_parts(framework="not known (grpc, external)")
+    told = answer(summary)
+    said = "grpc (thin) may differ from rest (thin) in the framework, of which nothing is known"
+    assert said in told.differences
+    row = next(row for row in told.to_dict()["table"] if row["stack"] == "grpc (thin)")
+    assert (row["differs_in"], row["may_differ_in"]) == ((), ("framework",))
+    assert {c.may_differ_in for c in summary.comparisons if not c.control} == {("framework",)}
     assert f"<strong>What differs:</strong> {said}." in render(summary)
 
 

@@ -69,8 +69,11 @@ def test_beside_a_responder_of_ours_the_given_one_is_still_not_known():
         assert by_stack == {"rest": "cannot tell", "grpc": "pass"}, check
 
 
-def test_packets_of_the_way_back_are_not_known_over_a_distance():
-    assert verdicts(far())["lost packets"] == "cannot tell"
+@pytest.mark.parametrize("made", [far, alone])
+def test_packets_of_the_way_back_are_not_known(made):
+    """Behind a loopback address may be a tunnel: what this machine counts is not all of the way."""
+    assert verdicts(made())["lost packets"] == "cannot tell"
+    assert verdicts(alone(None))["lost packets"] == "pass"
 
 
 def test_many_packets_sent_again_on_the_way_there_are_told_all_the_same():
@@ -96,6 +99,19 @@ def test_a_reply_quicker_than_a_ping_of_somebody_elses_address_is_not_called_imp
     (result,) = of(far(spoil=quicker_than_the_ping, load=Load(requests=1000)), "floor")
     assert result.verdict == "cannot tell"
     assert "may be another" in result.explanation
+
+
+@pytest.mark.parametrize("made", [far, alone])
+def test_the_floor_passes_by_the_sockets_own_round_trip_and_never_by_a_ping(made):
+    def no_socket(draft: Draft) -> None:
+        draft.done["min_rtt_us"] = None
+
+    (with_socket,), (without,) = of(made(), "floor"), of(made(spoil=no_socket), "floor")
+    assert (with_socket.verdict, with_socket.evidence["bound"]) == ("pass", "TCP_INFO min_rtt")
+    assert without.verdict == "cannot tell"
+    assert without.explanation.startswith("No socket round trip was measured with this cell")
+    (ours,) = of(alone(None, spoil=no_socket), "floor")
+    assert ours.verdict == "pass"
 
 
 def test_a_reply_quicker_than_tcps_own_round_trip_is_impossible_with_any_responder():
@@ -156,10 +172,15 @@ def test_conditions_and_answer_say_who_answered_and_that_no_floor_stands_there()
     )
     assert told["Exchange floor"] == f"none for {label}: orch cannot start its own responder there"
     assert told["CPU pinning"].endswith("where orch starts both")
+    behind = f"{label} at a loopback address; who answers behind it is not known"
+    assert told["Placement local"] == f"one host; {behind}"
+    assert dict(summarise(alone()).conditions)["Placement local"].endswith("who answers behind it is not known")
+    assert "one host" not in dict(summarise(alone()).conditions)["Placement local"]
     sentence = (
         f"Answered by a service that orch did not start: {label} at localhost:8001 (127.0.0.1). Its version, CPU,"
-        " settings and own work are not known. Unlike the others it does not start afresh for every trial, and is not"
-        " pinned by orch: their difference may be that."
+        " settings and own work are not known. Unlike the others it does not start afresh for every trial, is not pinned"
+        " by orch, and may answer from farther away, through a tunnel, a container or a proxy: their difference may be"
+        " that."
     )
     assert sentence in summary.verdicts
     assert sentence in answer(summary).headline()

@@ -122,9 +122,9 @@ def test_the_median_of_trials_that_differ_in_number_and_speed_is_that_of_the_tri
 
 def test_what_requests_per_second_leave_out_is_said_beside_them_and_goodput_says_that_it_does_not():
     summary = summarise(a_run(stacks=("rest", "grpc")))
-    assert words.THROUGHPUT in " ".join(answer_lines(answer(summary)))
+    assert words.throughput(["call"]) in " ".join(answer_lines(answer(summary)))
     page = Document(render(summary)).text
-    assert words.THROUGHPUT in page
+    assert words.throughput(["call"]) in page
     assert "unlike Req/s, with the requester's pauses" in page
 
 

@@ -13,6 +13,7 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.words import of_load
 from orchestrator.cli.answer import answer_lines
+from orchestrator.experiment.plan.loads import describe_load
 from orchestrator.experiment.plan.plan import Contrast, Load
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.report.render import render
@@ -130,9 +131,27 @@ def test_and_the_json():
         (Load(duration_s=5.0, concurrency=8), f"5 s, 8 in flight, {EACH}"),
         (
             Load(duration_s=5.0, rate_per_s=100.0, concurrency=8),
-            f"100/s (poisson) for 5 s, at most 8 in flight, {EACH}",
+            f"100 tasks/s (300 calls/s), poisson, for 5 s, at most 8 in flight, {EACH}",
         ),
     ],
 )
 def test_a_load_of_tasks_says_so(load, words):
     assert of_load(load, calls=CALLS) == words
+
+
+def test_a_rate_is_of_tasks_in_report_and_terminal():
+    summary = summarise(a_run(task=CALLS))
+    page, lines = render(summary), "\n".join(answer_lines(answer(summary)))
+    for text in (page, lines):
+        assert "Req/s" not in text
+        assert "Tasks/s is right tasks over the measured windows" in " ".join(text.split())
+    assert "req/s" not in lines
+    assert "tasks/s" in lines
+    assert "bytes and packets per task" in page
+    assert "Req/s" in render(summarise(a_run()))
+
+
+def test_an_open_loop_of_tasks_says_its_rate_of_tasks_and_of_calls():
+    load = Load(concurrency=8, duration_s=10.0, rate_per_s=60.0)
+    assert describe_load(load, "task", CALLS) == "10 s, 60 tasks/s (180 calls/s) poisson, at most 8 in flight"
+    assert describe_load(load).startswith("10 s, 60/s poisson")

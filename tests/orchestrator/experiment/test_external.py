@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.model.address import parse_address
-from orchestrator.experiment.plan.external import announcements, sentence
+from orchestrator.experiment.plan.differences import against_reference, may_differ_in
+from orchestrator.experiment.plan.external import announcements, behind_loopback, sentence
 from orchestrator.experiment.plan.plan import External, Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.reading import read_plan
@@ -55,6 +58,41 @@ def test_what_is_not_known_of_a_responder_differs_from_what_is(write, known):
     differing = {part for part in given if given[part] != launched[part]}
     assert differing == {"framework", "validation", "language", "reading"}
     assert "not known" in plan.resolved[plan.stacks[0].id]["fields"]
+
+
+BESIDE_OURS = "[{protocol: rest, responder: fastapi}, {protocol: rest, external: 'localhost:80'}]"
+UNKNOWN = ("framework", "validation", "language", "reading")
+
+
+def test_what_is_not_known_may_differ_and_is_not_said_to_differ(write, known):
+    plan = planned(write, known, BESIDE_OURS)
+    assert list(against_reference(plan)) == [("rest (external)", ())]
+    assert list(against_reference(plan, may_differ_in)) == [("rest (external)", UNKNOWN)]
+    document = plan_document(plan, Path("plan.json"))
+    assert (document["differs_in"], document["may_differ_in"]) == (
+        {"rest (external)": []},
+        {"rest (external)": list(UNKNOWN)},
+    )
+    lines = "\n".join(plan_lines(plan, document | {"terraform": None}))
+    assert "differs: rest (external)" not in lines
+    assert "may differ: rest (external) from rest (fastapi) in framework, validation, language, reading" in lines
+
+
+def test_who_answers_behind_a_loopback_address_is_not_known(write, known):
+    told = "rest (external) at a loopback address; who answers behind it is not known"
+    plan = planned(write, known, BESIDE_OURS)
+    assert behind_loopback(plan.stacks) == told
+    assert told in "\n".join(plan_lines(plan, plan_document(plan, Path("plan.json")) | {"terraform": None}))
+    assert behind_loopback(planned(write, known, "{protocol: rest, external: 'there:80'}").stacks) == ""
+    assert behind_loopback(planned(write, known, "rest").stacks) == ""
+
+
+def test_two_protocols_at_one_address_may_be_answered_by_two_responders(write, known):
+    plan = planned(
+        write, known, "[{protocol: rest, external: 'localhost:80'}, {protocol: grpc, external: 'localhost:80'}]"
+    )
+    assert "codec" in dict(against_reference(plan))["grpc (external)"]
+    assert set(UNKNOWN) <= set(dict(against_reference(plan, may_differ_in))["grpc (external)"])
 
 
 def test_two_responders_that_are_not_known_are_not_taken_for_alike(write, known):

@@ -42,6 +42,14 @@ def test_a_finished_trial_is_a_line_with_its_place_result_and_the_time_left():
     ]
 
 
+def test_what_a_trial_of_tasks_counts_is_tasks():
+    told = Told()
+    progress = Progress(listener=told, clock=FakeTime().clock(), total=1)
+    progress.begin("rest", "task")
+    progress.end(record())
+    assert told.lines == ["[1/1] rest: 1,200 tasks in 3 s, 2 errors"]
+
+
 def test_a_failed_trial_says_where_and_why():
     told = Told()
     progress = Progress(listener=told, clock=FakeTime().clock(), total=1)
