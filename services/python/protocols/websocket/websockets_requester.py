@@ -87,6 +87,15 @@ class WebSocketsConnection(ConnectionBase):
             raise CallFailed("timeout", f"no reply within {self._timeout_s} s") from error
         return frames.exchange(sent, received, self._decode)
 
+    async def has_unasked(self) -> bool:
+        """See `load.client.Unnumbered`."""
+        try:
+            async with asyncio.timeout(0):
+                await self._socket.recv()
+        except (ConnectionClosed, TimeoutError):
+            return False
+        return True
+
     async def close(self) -> None:
         """Close the connection as RFC 6455 says."""
         await self._socket.close()
