@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from services.python.codecs.base import Codec, message_of
 from services.python.load.client import CallFailed, CallSpec, Part, Reply, Request
 from services.python.operations.base import Make, Operation, WallClockNs, shorten
+from services.python.operations.sameness import is_same
 
 REQUEST, REPLY = "request", "reply"
 
@@ -80,10 +81,11 @@ def _anew(value: Any) -> Any:
 
 
 def verify(exchange: Request, decoded: Reply) -> str | None:
-    """Why what was decoded is not what was encoded; None where it is."""
+    """Why what was decoded is not what was encoded, types included (`operations.sameness`); None where it is."""
     for part in (REQUEST, REPLY):
-        if decoded[part] != exchange[part]:
-            return f"the {part} {shorten(exchange[part])} was decoded as {shorten(decoded[part])}"
+        sent, came = exchange[part], decoded[part]
+        if sent.keys() != came.keys() or not all(is_same(name, value, came[name]) for name, value in sent.items()):
+            return f"the {part} {shorten(sent)} was decoded as {shorten(came)}"
     return None
 
 

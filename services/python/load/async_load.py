@@ -10,6 +10,7 @@ from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed
 from services.python.load.loop import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses
 from services.python.load.pacer import Pacer
 from services.python.load.phases import NS, Phase
+from services.python.load.unasked import GRACE_S, refuse
 
 _LAG_EVERY_NS = 20_000_000
 
@@ -205,8 +206,13 @@ class AwaitingLoops:
             await self._dial(lane)
 
     async def _drop_all(self) -> None:
+        looks = [look for lane in self._lanes if (look := getattr(lane.connection, "has_unasked", None))]
+        if looks:
+            await asyncio.sleep(GRACE_S)
+        found = [await look() for look in looks]
         for lane in self._lanes:
             await self._drop(lane)
+        refuse(found)
 
     async def _dial(self, lane: Lane[AsyncConnection]) -> AsyncConnection:
         lane.connection = await self._dialer.dial()

@@ -9,7 +9,7 @@ part of the timed call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -70,6 +70,17 @@ class InParts(Protocol):
 
     def parts(self, request: Request, reply: Any) -> Sequence[Part]:
         """The steps of what `call` returned, in their order, within its stamps. Not timed."""
+
+
+class Unnumbered(Protocol):
+    """What a connection offers besides, whose client takes the next frame on it for the reply to its last request.
+
+    One reply that nobody asked for makes each later call return the reply to an earlier request. It stays unread to the
+    end: the load loops ask every kept connection when all phases are over. Libraries that look themselves offer nothing.
+    """
+
+    def has_unasked(self) -> bool | Awaitable[bool]:
+        """Whether more came than was asked for; awaitable for an awaiting client. Not timed; only `close` may follow."""
 
 
 class Connection(Protocol):

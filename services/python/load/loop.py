@@ -82,7 +82,7 @@ class Loops(Protocol):
         """Let time pass between phases; connections stay alive."""
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections. GaveUp when one that was kept held replies that nobody asked for (`unasked`)."""
 
     @property
     def lag_ms(self) -> float | None:

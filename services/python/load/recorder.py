@@ -49,7 +49,7 @@ _NO_REQUEST: Request = {}  # no request is this one
 
 
 class GaveUp(Exception):
-    """Nothing succeeds any more; `kind` is the last failure's status."""
+    """Nothing succeeds any more, or nothing that was measured can be trusted; `kind` is a failure's status."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)

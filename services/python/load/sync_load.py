@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from services.python.load.client import CallFailed, Connection, Dialer, Reply, Request
 from services.python.load.loop import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses
 from services.python.load.phases import NS, Phase
+from services.python.load.unasked import GRACE_S, refuse
 
 _SPIN_NS = 200_000  # a sleeping thread wakes up late by up to about this much
 
@@ -83,8 +84,13 @@ class BlockingLoops:
 
     def close(self) -> None:
         """See `loop.Loops.close`."""
+        looks = [look for lane in self._lanes if (look := getattr(lane.connection, "has_unasked", None))]
+        if looks:
+            self.wait(GRACE_S)
+        found = [look() for look in looks]
         for lane in self._lanes:
             self._drop(lane)
+        refuse(found)
 
     def _run(self, phase: Phase, take: Take, due_at: Due | None) -> None:
         worker = self._reuse if self._work.policy == "reuse" else self._per_request

@@ -19,6 +19,7 @@ from services.python.operations.base import (
     shorten,
 )
 from services.python.operations.files import read_checked
+from services.python.operations.sameness import is_same
 
 _WORDS = (
     "amber",
@@ -92,7 +93,7 @@ def _answer(request: Request, wall_clock_ns: WallClockNs) -> dict[str, Any]:  # 
 def _verify(request: Request, reply: Reply) -> str | None:
     for form in _FORMS:
         if form in request:
-            if reply.get(form) == request[form]:
+            if is_same(form, request[form], reply.get(form)):
                 return None
             return f"{form} came back as {shorten(reply.get(form))}"
     raise ValueError(f"an echo carries one of {', '.join(_FORMS)}")

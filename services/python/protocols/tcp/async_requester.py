@@ -10,6 +10,7 @@ from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.protocols.tcp.frames import HEADER, HEADER_BYTES, LARGEST_BODY, request_code, request_encoder
 from services.python.protocols.tcp.requester import decoded
+from services.python.protocols.tcp.stream import MORE_THAN_A_FRAME
 
 _Frame = tuple[int, bytes]
 _Answer = tuple[int, int, Reply]
@@ -67,6 +68,10 @@ class LoopConnection:
         """Bytes of both bodies."""
         return reply[:2]
 
+    async def has_unasked(self) -> bool:
+        """See `load.client.Unnumbered`."""
+        return self._frames.has_unasked
+
     async def close(self) -> None:
         """End the connection."""
         self._frames.close()
@@ -79,6 +84,7 @@ class _Frames(asyncio.Protocol):
         self._received = bytearray()
         self._transport: asyncio.Transport | None = None
         self._waiting: asyncio.Future[_Frame] | None = None
+        self.has_unasked = False  # something came while no request waited
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -96,17 +102,22 @@ class _Frames(asyncio.Protocol):
             timer.cancel()
 
     def data_received(self, data: bytes) -> None:
+        if self._waiting is None or self._waiting.done():
+            self.has_unasked = True
+            return
         self._received += data
         if len(self._received) < HEADER_BYTES:
             return
         length, code = HEADER.unpack_from(self._received)
         if length > LARGEST_BODY:
             self._fail(CallFailed("undecodable", f"a frame of {length:,} bytes"))
-        elif len(self._received) >= HEADER_BYTES + length:
-            body = bytes(memoryview(self._received)[HEADER_BYTES : HEADER_BYTES + length])
+        elif len(self._received) > HEADER_BYTES + length:
+            self.has_unasked = True
+            self._fail(CallFailed("undecodable", MORE_THAN_A_FRAME))
+        elif len(self._received) == HEADER_BYTES + length:
+            body = bytes(memoryview(self._received)[HEADER_BYTES:])
             self._received = bytearray()
-            if self._waiting is not None and not self._waiting.done():
-                self._waiting.set_result((code, body))
+            self._waiting.set_result((code, body))
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._fail(CallFailed("closed", str(exc) if exc else "the responder ended the connection"))

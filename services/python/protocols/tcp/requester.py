@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.load.unasked import peek
 from services.python.protocols.tcp.frames import ERROR, FrameError, decode_reply, request_code, request_encoder
 from services.python.protocols.tcp.stream import FrameReader, send_frame
 
@@ -81,6 +82,10 @@ class SocketConnection:
     def sizes(self, request: Request, reply: _Answer) -> tuple[int, int]:  # noqa: ARG002 - the answer knows
         """Bytes of both bodies."""
         return reply[:2]
+
+    def has_unasked(self) -> bool:
+        """See `load.client.Unnumbered`; the reader keeps nothing back."""
+        return bool(peek(self._sock))
 
     def close(self) -> None:
         """End the connection."""

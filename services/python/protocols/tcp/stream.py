@@ -6,6 +6,8 @@ import socket
 
 from services.python.protocols.tcp.frames import HEADER, HEADER_BYTES, LARGEST_BODY, FrameError
 
+MORE_THAN_A_FRAME = "bytes after the end of a frame; this protocol has one request in flight"
+
 _START_BYTES = 64 * 1024
 _JOIN_BELOW = 16 * 1024  # copying so little costs less than a second buffer in the system call
 
@@ -56,5 +58,5 @@ class FrameReader:
                     raise ConnectionResetError("the connection ended inside a frame")
                 have += count
             if have > end:
-                raise FrameError("bytes after the end of a frame; this protocol has one request in flight")
+                raise FrameError(MORE_THAN_A_FRAME)
             return code, bytes(view[HEADER_BYTES:end])

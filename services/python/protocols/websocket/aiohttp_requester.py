@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -98,6 +99,15 @@ class AiohttpConnection(ConnectionBase):
         if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
             raise _ended(message)
         return frames.event(message.data)
+
+    async def has_unasked(self) -> bool:
+        """See `load.client.Unnumbered`."""
+        try:
+            async with asyncio.timeout(0):
+                message = await self._socket.receive()
+        except (aiohttp.ClientError, OSError):
+            return False
+        return message.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY)
 
     async def close(self) -> None:
         """Close the connection as RFC 6455 says, and the session that held it."""

@@ -10,9 +10,11 @@ import websocket
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.unasked import peek
 from services.python.protocols.websocket import frames
 from services.python.protocols.websocket.connection import ConnectionBase, socket_failure
 
+_OPCODE = 0x0F  # of a frame's first byte
 _NODELAY = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 
@@ -68,6 +70,16 @@ class WebSocketConnection(ConnectionBase):
             raise CallFailed("closed", f"the responder closed the connection: {content[2:].decode(errors='replace')}")
         self.body = received = content if opcode == websocket.ABNF.OPCODE_BINARY else _text(content)
         return frames.exchange(sent, received, self._decode)
+
+    def has_unasked(self) -> bool:
+        """See `load.client.Unnumbered`; pings are answered, and no reply."""
+        with contextlib.suppress(websocket.WebSocketException, OSError):
+            while self._socket.connected and (first := peek(self._socket.sock)):
+                if first[0] & _OPCODE < websocket.ABNF.OPCODE_CLOSE:
+                    return True
+                if self._socket.recv_data(control_frame=True)[0] == websocket.ABNF.OPCODE_CLOSE:
+                    break
+        return False
 
     def close(self) -> None:
         """Say so to the other end, and close the socket without waiting for its word."""

@@ -103,6 +103,15 @@ class WebSocketsConnection(ConnectionBase):
         except ConnectionClosed as error:
             raise CallFailed("closed", str(error)) from error
 
+    async def has_unasked(self) -> bool:
+        """See `load.client.Unnumbered`."""
+        try:
+            async with asyncio.timeout(0):
+                await self._socket.recv()
+        except (ConnectionClosed, TimeoutError):
+            return False
+        return True
+
     async def close(self) -> None:
         """Close the connection as RFC 6455 says."""
         await self._socket.close()

@@ -9,6 +9,7 @@ import socket
 import struct
 
 from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.unasked import peek
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, shown
 
 _READ_BYTES = 64 * 1024
@@ -76,6 +77,10 @@ class Connection(HttpConnection):
                 missing -= len(part)
             body = b"".join(parts)
         return status, body
+
+    def has_unasked(self) -> bool:
+        """See `load.client.Unnumbered`; nothing that was read is kept back."""
+        return bool(peek(self._socket))
 
     def close(self) -> None:
         """See `load.client.Connection.close`."""

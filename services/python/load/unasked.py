@@ -1,0 +1,34 @@
+"""Replies that nobody asked for: looked for once, when all phases are over and the connections are still open."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+
+from services.python.load.recorder import GaveUp
+
+GRACE_S = 0.1
+"""How long what is still under way has to arrive: behind one reply too many, that to the last request comes last."""
+
+
+def peek(sock: socket.socket) -> bytes:
+    """The first byte that can be read without waiting, left where it is; empty for none, or a stream that ended."""
+    seconds = sock.gettimeout()
+    try:
+        sock.setblocking(False)
+        try:
+            return sock.recv(1, socket.MSG_PEEK)
+        finally:
+            sock.settimeout(seconds)
+    except OSError:
+        return b""
+
+
+def refuse(found: Sequence[bool]) -> None:
+    """GaveUp where a connection held any; `found` says it of each."""
+    if any(found):
+        raise GaveUp(
+            "wrong-reply",
+            f"{sum(found)} of {len(found)} connections held replies that nobody asked for: "
+            "latencies may be of earlier requests",
+        )

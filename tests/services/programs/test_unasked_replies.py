@@ -1,0 +1,136 @@
+"""A responder that sends replies nobody asked for: whoever reads frames without ids takes each for the next one's."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from tests.support.ends import make_trial, responder
+
+pytestmark = pytest.mark.busy
+
+CLIENTS = [
+    ("tcp", "socket"),
+    ("tcp", "uvloop"),
+    ("websocket", "websocket-client"),
+    ("websocket", "websockets"),
+    ("websocket", "aiohttp"),
+    ("rest", "raw"),
+]
+PING = b"\x89\x00"  # of WebSocket (RFC 6455, 5.5.2)
+IDLE_S = 0.01
+
+
+@contextmanager
+def between(port: int, converse: Any) -> Iterator[int]:
+    """What accepts connections, and lets `converse` carry requests to the responder at `port` and replies back."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def carry(client: socket.socket) -> None:
+        with client, socket.create_connection(("127.0.0.1", port)) as server, suppress(OSError):
+            for end in (client, server):
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            converse(client, server)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=carry, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    with listener:
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def whole(server: socket.socket) -> bytes:
+    """A reply, whatever segments it comes in."""
+    server.settimeout(None)
+    reply = server.recv(65536)
+    server.settimeout(IDLE_S)
+    with suppress(TimeoutError):
+        while more := server.recv(65536):
+            reply += more
+    return reply
+
+
+class Between:
+    """`again`: the first reply comes twice, and each later one late. `at_last`: what comes when all are answered."""
+
+    def __init__(self, protocol: str, *, again: bool = False, at_last: bytes = b"") -> None:
+        self._first = 2 if protocol == "websocket" else 1  # after the upgrade
+        self._again, self._at_last = again, at_last
+
+    def __call__(self, client: socket.socket, server: socket.socket) -> None:
+        count, held = 0, b""
+        client.settimeout(IDLE_S)
+        while True:
+            try:
+                request = client.recv(65536)
+            except TimeoutError:
+                if count > self._first and (held or self._at_last):
+                    client.sendall(held or self._at_last)
+                    held = b""
+                    if self._at_last:
+                        return self._listen(client)
+                continue
+            if not request:
+                return None
+            server.sendall(request)
+            reply = whole(server)
+            count += 1
+            if held:
+                held, reply = reply, held
+            elif self._again and count == self._first:
+                held = reply
+            client.sendall(reply)
+
+    @staticmethod
+    def _listen(client: socket.socket) -> None:
+        client.settimeout(None)
+        while client.recv(65536):
+            pass
+
+
+def last_line(tmp_path: Path, protocol: str, client: str, converse: Between, **changes: Any) -> dict[str, Any]:
+    with responder(protocol) as (_, ready), between(ready["port"], converse) as port:
+        told: dict[str, Any] = {
+            "target": Target(host="127.0.0.1", port=port, identity="nonce"),
+            "protocol": protocol,
+            "client": client,
+            "operation": "echo",
+            "payload": Payload(kind="bytes", size=100),
+            "record": str(tmp_path / "record"),
+            "warmup": Warmup(requests=4, at_least_s=0, at_most_s=30),
+            "load": Load(requests=8, concurrency=2),
+        }
+        return make_trial(Trial(**{**told, **changes}))[-1]
+
+
+@pytest.mark.parametrize(("protocol", "client"), CLIENTS)
+@pytest.mark.parametrize("calls", [1, 2])
+def test_a_reply_that_came_twice_fails_the_trial(tmp_path: Path, protocol: str, client: str, calls: int):
+    failed = last_line(tmp_path, protocol, client, Between(protocol, again=True), calls=calls)
+    assert (failed["type"], failed.get("kind")) == ("failed", "wrong-reply")
+    assert failed["message"] == (
+        "2 of 2 connections held replies that nobody asked for: latencies may be of earlier requests"
+    )
+
+
+@pytest.mark.parametrize(("protocol", "client"), CLIENTS)
+def test_an_honest_responder_is_not_accused(tmp_path: Path, protocol: str, client: str):
+    done = last_line(tmp_path, protocol, client, Between(protocol))
+    assert (done["type"], done.get("errors")) == ("done", {})
+
+
+@pytest.mark.parametrize("client", [client for protocol, client in CLIENTS if protocol == "websocket"])
+def test_a_ping_is_no_reply(tmp_path: Path, client: str):
+    done = last_line(tmp_path, "websocket", client, Between("websocket", at_last=PING))
+    assert (done["type"], done.get("errors")) == ("done", {})
