@@ -42,6 +42,7 @@ SHARED = {
 }
 
 LIGHT_SERVICES = {
+    "services.python.codecs.there_and_back",
     "services.python.contract.limits",
     "services.python.contract.counters",
     "services.python.contract.description",

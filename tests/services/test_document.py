@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ DOCUMENT = {
     "rows": [{"id": 2**53 + n, "name": f"row {n}", "part": n / 3, "note": None if n % 2 else "é"} for n in range(50)],
     "mixed": [1, "a", None],
 }
+UNDERLINED = [{"_id": 1, "id": 2, "_a_b": 3}, {"_id": 4, "_links": {"_rev": None}}, {}]
 AS_VALUE = {"rows": [row | {"id": n} for n, row in enumerate(DOCUMENT["rows"])]}
 WITH = [name for name, protocol in protocols().items() if "document" in protocol.knobs]
 WITHOUT = [name for name in protocols() if name not in WITH]
@@ -69,6 +71,13 @@ def test_every_client_gets_a_typed_document_back(tmp_path: Path, protocol: str, 
         for client in [c for c in protocols()[protocol].clients if c.kind == "call"]:
             sent, received = sizes(trial(protocol, client.name, ready["port"], asked, schema=schema))
             assert sent == received < len(json.dumps(DOCUMENT)) / 2
+
+
+@pytest.mark.parametrize(("protocol", "implementation"), ENDS)
+def test_keys_may_begin_with_an_underline(tmp_path: Path, protocol: str, implementation: str) -> None:
+    asked, schema = payload(UNDERLINED, tmp_path), schema_file(UNDERLINED, tmp_path)
+    with responder(protocol, implementation=implementation, schema=schema) as (_, ready):
+        assert sizes(trial(protocol, protocols()[protocol].sequential, ready["port"], asked, schema=schema))
 
 
 @pytest.mark.parametrize(("protocol", "implementation"), ENDS)
@@ -132,13 +141,24 @@ def test_a_schema_and_the_wish_for_a_value_are_refused_together(tmp_path: Path) 
         assert "a schema, and document: value: a document travels in one way" in said
 
 
+def test_a_codec_alone_takes_no_schema(tmp_path: Path) -> None:
+    for client in [c for c in protocols()["protobuf"].clients if c.kind == "codec"]:
+        asked = trial("protobuf", client.name, 1, payload([1], tmp_path), schema=schema_file([1], tmp_path))
+        with pytest.raises(CannotTry, match="a schema does not apply") as refused:
+            load_parts(replace(asked, target=None))
+        assert refused.value.kind == "trial"
+
+
 @pytest.mark.parametrize("protocol", WITH)
 def test_a_schema_that_is_another_or_missing_is_refused(tmp_path: Path, protocol: str) -> None:
     schema, asked = schema_file([1], tmp_path), payload([1], tmp_path)
     client = protocols()[protocol].sequential
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)  # nobody writes into it
     for wrong, reason in (
         (Schema(path=schema.path, sha256="0" * 64), "has SHA-256"),
         (Schema(path=str(tmp_path / "none.pb"), sha256=schema.sha256), "cannot read"),
+        (Schema(path=str(pipe), sha256=schema.sha256), "not a regular file"),
     ):
         serve = Serve(protocol=protocol, identity="nonce", schema=wrong)
         for said in refusals(serve, trial(protocol, client, 1, asked, schema=wrong)):

@@ -1,6 +1,7 @@
 """How the user's own JSON travels over Protocol Buffers: as a message made from its shape, or as `google.protobuf.Value`.
 
-The shape is taken when the plan is made, and its .proto compiled at set-up, here: the ends need no compiler.
+The shape is taken when the plan is made, and its .proto compiled then and at set-up, here: the ends need no compiler. Each
+time the document goes there and back, so that what Protocol Buffers cannot carry is known before hosts are made.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from orchestrator.experiment.plan.payloads import MOST_JSON_BYTES, Asked
 from orchestrator.experiment.plan.plan import Plan, Shape
 from orchestrator.experiment.plan.typed_message import typed_message
 from orchestrator.files import read_file
+from services.python.codecs.there_and_back import __name__ as there_and_back
 
 How = Literal["typed", "value"]
 
@@ -35,6 +37,7 @@ INSTALL = "make setup, or: pip install grpcio-tools"
 
 _CODEC = "Protocol Buffers"
 _COMPILE_S = 120.0
+_CARRY_S = 120.0
 
 
 def carried_by(responder: Responder, client: End) -> How | None:
@@ -62,7 +65,10 @@ def is_compiler_there() -> bool:
 
 
 def with_shape(located: Located, asked: Asked) -> Asked:
-    """The same with the shape of its document. Where there is no compiler, that is noted in `located`."""
+    """The same with the shape of its document, one of no message where that would not bring the document back.
+
+    Where there is no compiler, that is noted in `located`.
+    """
     if asked.file is None:
         return asked
     path = ("operations", asked.item, asked.operation.name, "json")
@@ -76,14 +82,27 @@ def with_shape(located: Located, asked: Asked) -> Asked:
     content = read_file(located.folder / asked.file.source, MOST_JSON_BYTES)
     made = typed_message(json.loads(content), asked.file.name)
     shape = Shape(proto_sha256=made.sha256, values=made.values, typed=made.typed, note=made.note)
+    if made.proto:
+        try:
+            _compiled(made.proto, content)
+        except OrchError as error:
+            shape = Shape(proto_sha256="", values=made.values, typed=0, note=str(error))
     return replace(asked, operation=replace(asked.operation, shape=shape))
+
+
+def refusal_of_value(located: Located, asked: Asked) -> str | None:
+    """Why this document cannot travel as `google.protobuf.Value`; None when it can, or that cannot be known here."""
+    if asked.file is None:
+        return None
+    lost = _lost(read_file(located.folder / asked.file.source, MOST_JSON_BYTES))
+    return f"{WORDS[AS_VALUE]} {asked.file.source} does not come back: {lost}" if lost else None
 
 
 def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, str]]:
     """Beside each document that travels typed, its .proto and the descriptor set of it: path and SHA-256, by operation.
 
     `files` are those of `payloads.materialise`. MissingError without a compiler; UsageError where another version of orch
-    made another message of the same document.
+    made another message of the same document; OrchError where the message does not bring the document back.
     """
     operations = {operation.id: operation for operation in plan.operations}
     asked = {
@@ -102,7 +121,7 @@ def write_schemas(plan: Plan, files: Sequence[Path]) -> dict[str, tuple[Path, st
                 f"the typed message of {file.source} is not what it was when the plan was made",
                 hint=f"plan again: orch plan {plan.experiment_path}",
             )
-        compiled = descriptor_set(made.proto)
+        compiled = _compiled(made.proto, path.read_bytes())
         target = path.with_name(f"{path.name}.pb")
         for place, content in ((path.with_name(f"{path.name}.proto"), made.proto.encode()), (target, compiled)):
             with writing(place, "`orch run --resume`"), whole_file(place) as partial:
@@ -140,6 +159,36 @@ def descriptor_set(proto: str) -> bytes:
         if done.returncode != 0:
             raise OrchError(f"protoc refused its message: {done.stderr.strip()}", hint=f"write `{FACTOR}: {AS_VALUE}`")
         return Path(folder, "document.pb").read_bytes()
+
+
+def _compiled(proto: str, document: bytes) -> bytes:
+    """The descriptor set of a .proto; OrchError when it cannot be made, or does not bring the document back."""
+    compiled = descriptor_set(proto)
+    if lost := _lost(document, compiled):
+        raise OrchError(f"as a typed message it does not come back: {lost}", hint=f"write `{FACTOR}: {AS_VALUE}`")
+    return compiled
+
+
+def _lost(document: bytes, schema: bytes | None = None) -> str:
+    """Why a document does not come back from Protocol Buffers, empty if it does: typed with a schema, else as a Value."""
+    with tempfile.TemporaryDirectory(prefix="orch-") as folder:
+        words = []
+        if schema is not None:
+            Path(folder, "document.pb").write_bytes(schema)
+            words = ["document.pb"]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", "-m", there_and_back, *words],
+                cwd=folder,
+                input=document,
+                capture_output=True,
+                timeout=_CARRY_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return f"it takes longer than {_CARRY_S:g} s"
+    told = (done.stdout if done.returncode == 0 else done.stderr).decode(errors="replace").strip()
+    return told.rpartition("\n")[2] or (f"it ends with {done.returncode}" if done.returncode else "")
 
 
 def sentence(plan: Mapping[str, Any]) -> str:

@@ -228,6 +228,7 @@ def _assemble(
     }
     needed = [with_digest(a) for a in asked if a.operation.id in used_operations]
     needed = [_shaped(located, a) if a.operation.id in typed else a for a in needed]
+    _refuse_lost(located, uses, cells, needed, resolved)
     located.raise_problems()
     return Matrix(
         stacks=tuple(stacks),
@@ -243,6 +244,33 @@ def _assemble(
 
 def _shaped(located: Located, asked: Asked) -> Asked:
     return documents.with_shape(located, asked) if asked.operation.payload["kind"] == "json" else asked
+
+
+def _refuse_lost(
+    located: Located,
+    uses: Mapping[str, _Use],
+    cells: Mapping[str, Cell],
+    needed: Sequence[Asked],
+    resolved: Mapping[str, Any],
+) -> None:
+    """Note each stack that would carry a document as a `google.protobuf.Value` that does not bring it back."""
+    for asked in needed:
+        operation = asked.operation
+        affected = {
+            uses[cell.stack].entry.path
+            for cell in cells.values()
+            if cell.operation == operation.id
+            and documents.way(
+                resolved[cell.stack]["documents"],
+                operation.payload,
+                cell.factors[documents.FACTOR],
+                operation.shape,
+            )
+            == documents.AS_VALUE
+        }
+        if affected and (reason := documents.refusal_of_value(located, asked)):
+            for path in sorted(affected, key=str):
+                located.add(path, f"{reason}. Leave this part out with `exclude`, or ask it of other stacks.")
 
 
 def _twins(reference: str, stacks: Sequence[Stack], uses: Mapping[str, _Use]) -> list[Stack]:

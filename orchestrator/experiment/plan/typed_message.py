@@ -132,14 +132,17 @@ class _Messages:
 
 
 def _field_name(key: str, ending: str, taken: set[str], keys: Container[str]) -> str:
-    """A name that every language can have, unlike all `taken` ones, and unlike the `json_name` of another of `keys`."""
+    """A name that every language can have, unlike all `taken` ones.
+
+    It is no `json_name` of another of `keys`; nor is it one behind a `_`, as protoc calls the oneof of an optional field.
+    """
     base = re.sub(r"[^a-z0-9]+", "_", key.lower())[:_LONGEST_NAME].strip("_")
     if not base or base[0].isdigit():
         base = f"field_{base}".strip("_")
     if f"_{base}".endswith(OR_NULL):
         base += "_key"
     name, number = base + ending, 1
-    while name.replace("_", "") in taken or (name in keys and name != key):
+    while name.replace("_", "") in taken or (name in keys and name != key) or f"_{name}" in keys:
         number += 1
         name = f"{base}_{number}{ending}"
     taken.add(name.replace("_", ""))

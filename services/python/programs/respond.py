@@ -111,8 +111,6 @@ def main() -> NoReturn:
         serve: Serve = read_stdin_line(Serve, sys.stdin.readline(), "responder")
     except ValueError as error:
         _refuse(f"not a serve line on stdin: {error}")
-    # Every thread started from here on inherits the mask, so that only `await_signal` gets these two.
-    signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     try:
         protocol = find_protocol(serve.protocol)
         responder = protocol.responder(serve.implementation)
@@ -127,6 +125,8 @@ def main() -> NoReturn:
         _refuse(f"{serve.protocol} does not carry {', '.join(uncarried)}")
     try:
         schema = read_schema(serve.schema)
+        # Every thread started from here on inherits the mask, so that only `await_signal` gets these two.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
         holding = Holding(serve.operations, serve.resources or {})
     except (PayloadError, CannotServe) as error:
         _refuse(f"{where}: {error}")

@@ -177,6 +177,7 @@ def _refusal_of_target(trial: Trial, client: Client) -> str | None:
         (trial.target is not None, "a target"),
         (trial.connection != "reuse", f"connection: {trial.connection}"),
         (bool(trial.knobs), ", ".join(trial.knobs)),
+        (trial.schema is not None, "a schema"),
         (load.concurrency != 1, f"a concurrency of {load.concurrency}"),
         (load.rate_per_s is not None, "a rate"),
         (trial.calls != 1, f"calls: {trial.calls}"),

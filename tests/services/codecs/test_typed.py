@@ -38,6 +38,16 @@ KEYS = st.sampled_from(
         "descriptor",
         "or_null",
         "a_or_null",
+        "_",
+        "_a",
+        "_a_b",
+        "_a_or_null",
+        "_field",
+        "a_2",
+        "_a_2",
+        "Xa",
+        "X_a",
+        "AEntry",
         "é",
         "[x]",
         "\0",
@@ -112,6 +122,21 @@ def test_any_json_document_survives(document: Any) -> None:
 @given(ROWS)
 def test_rows_with_missing_and_null_fields_survive(document: Any) -> None:
     assert same(document, carried(document))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [{"_id": 1, "a": 2}, {"a": 3}],
+        [{"_id": 1, "id": 2}, {"_id": 3}],
+        [{"_a_b": 1}, {}],
+        [{"id": None, "_id_or_null": 1}, {"id": 2}],
+        [{"_id": 1, "id": 2, "_id_2": 3, "id_2": 4}, {}],
+        [{"_": 1, "_field": 2, "field": 3, "_field_2": 4}, {}],
+    ],
+)
+def test_a_key_may_be_an_underline_and_the_name_of_a_field(document: Any) -> None:
+    assert carried(document) == document
 
 
 def test_whole_numbers_keep_their_last_digit() -> None:
