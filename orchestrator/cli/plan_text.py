@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -25,14 +26,22 @@ from orchestrator.experiment.plan.traffic import TRAFFIC_PRICES_AS_OF
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.results.folder import runs
+from orchestrator.results.paths import name_in_id
 
 _CELLS_SHOWN = 40
 _RUNS_READ = 5
 
 
-def earlier_summaries(results: Path) -> list[dict[str, Any]]:
-    """The summaries of the newest runs under `results`, newest first: they say how much trials vary here."""
-    return read_summaries(reversed(runs(results)[-_RUNS_READ:]))
+def earlier_summaries(results: Path, name: str) -> list[dict[str, Any]]:
+    """The summaries of the newest runs of the experiment `name`, and of the newest of all, newest first.
+
+    They say how much trials vary here.
+    """
+    every = runs(results)
+    of_name = re.compile(rf"\d+-\d+-{re.escape(name_in_id(name))}-[0-9a-f]+")
+    same = [run for run in every if of_name.fullmatch(run.id)]
+    newest = {run.id: run for run in (*same[-_RUNS_READ:], *every[-_RUNS_READ:])}
+    return read_summaries(newest[run_id] for run_id in sorted(newest, reverse=True))
 
 
 def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
