@@ -14,7 +14,7 @@ from orchestrator.analysis.words import count, margin
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
 from orchestrator.experiment.plan import documents
-from orchestrator.experiment.plan.contrasts import compared
+from orchestrator.experiment.plan.contrasts import compared, pairs
 from orchestrator.experiment.plan.differences import against_reference
 from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
 from orchestrator.experiment.plan.external import announcements, given
@@ -84,6 +84,8 @@ def _warnings(plan: Plan, expected_s: float) -> list[str]:
             f"the run is expected to take {format_duration(expected_s)}, longer than limits.wall"
             f" ({format_duration(plan.limits.wall_s)}), which will end it early"
         )
+    if len(plan.stacks) > 1 and next(pairs(plan), None) is None:
+        found.append("no two cells are compared: none differs from one of the reference in the stack alone")
     late = {describe_load(cell.load): None for cell in short_of_room(plan)}
     if late:
         found.append(
@@ -172,7 +174,7 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
         key = (
             operations[cell.operation],
             cell.placement,
-            *(factor.level(cell.factors[factor.name]).shown for factor in shown_factors),
+            *("-" if (v := cell.factors[factor.name]) is None else factor.level(v).shown for factor in shown_factors),
             describe_load(cell.load, of_tasks=cell.kind == "task"),
             _warmup(cell),
         )
