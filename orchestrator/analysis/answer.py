@@ -59,9 +59,7 @@ class Row:
     failed_checks: tuple[str, ...] = ()
     not_sent: int = 0  # due in an open loop, and not sent before the window closed
     is_of_those_sent: bool = False  # so many that the percentiles hold for the requests sent alone
-    is_interval_vague: bool = (
-        False  # the median's is wider than a factor of ten: too few trials to say how far it is off
-    )
+    is_interval_vague: bool = False  # the median's is wider than a factor of ten
     uncompared: str = ""
     others: tuple[Against, ...] = ()  # what else the cell is compared with; `verdict` and `ratio` are of the first
     differs_in: tuple[str, ...] = ()  # the parts in which the stack differs from the reference's
@@ -91,7 +89,9 @@ class Answer:
     clients: str = (
         ""  # which client asked which stack, where they differ and labels leave it out; also among the verdicts
     )
-
+    busy: str = (
+        ""  # that the machine was, where something is resolved all the same; the verdict before those that answer
+    )
     given: str = ""  # who answered that orch did not start; also among the verdicts
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,18 +99,19 @@ class Answer:
         return asdict(self)
 
     def headline(self) -> tuple[str, ...]:
-        """The one sentence that answers, behind those that say which numbers are invalid and where most failed.
+        """The one sentence that answers, behind those that say what is invalid, what failed and what was busy.
 
         Where nothing is resolved, all of why; at the end, how its own JSON travelled, what differs between the stacks, and
         which client asked which where that differs.
         Of what failed the worst is said; the table counts the errors of every cell.
         """
         is_invalid = any(row.failed_checks for row in self.table)
-        before = self.verdicts[: min(self.answer_at, 2 if is_invalid else 1)]
+        before = self.verdicts[: min(self.answer_at - bool(self.busy), 2 if is_invalid else 1)]
         told = self.verdicts[self.answer_at :][: self.answers if self.is_resolved else 1]
         said = (first_sentence(verdict)[0] for verdict in told) if self.is_resolved else told
         return (
             *before,
+            *([self.busy] if self.busy else []),
             *said,
             *(
                 text
@@ -142,7 +143,8 @@ def answer(summary: RunSummary) -> Answer:
             for cell in cells
         ),
         reference=", ".join(dict.fromkeys(c.compared_with for c in summary.comparisons)),
-        answer_at=count_before_answer(summary.cells, summary.checks),
+        answer_at=count_before_answer(summary.cells, summary.checks) + bool(summary.busy),
+        busy=summary.busy,
         answers=len(by_factors) + are_stacks_asked if by_factors else 1,
         is_resolved=not unresolved.is_open(summary.comparisons),
         differences=differing.sentence(summary.comparisons),

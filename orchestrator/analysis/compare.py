@@ -191,13 +191,13 @@ def _judge(
     for pair, result in zip(pairs, results, strict=True):
         if pair.control:
             interval = result.interval(ALPHA) if result else None
-            yield _comparison(pair, statistic, result.p_value if result else None, interval, margin, 0.0)
+            yield _comparison(pair, statistic, result.p_value if result else None, interval, margin, 0.0, 1)
         elif result and result.p_value is not None:
             adjusted, level = next(family)
             envelope = max(envelopes.get(setting, 0.0) for setting in pair.settings)
-            yield _comparison(pair, statistic, adjusted, result.interval(level), margin, envelope)
+            yield _comparison(pair, statistic, adjusted, result.interval(level), margin, envelope, len(p_values))
         else:
-            yield _comparison(pair, statistic, None, None, margin, 0.0)
+            yield _comparison(pair, statistic, None, None, margin, 0.0, 1)
 
 
 def _with_shared_error(pairs: Sequence[_Pair], invalid: Container[str]) -> list[LogMean | None]:
@@ -233,10 +233,15 @@ def _comparison(
     interval: Interval | None,
     margin: float,
     envelope: float,
+    compared: int,  # how many comparisons the interval is widened for
 ) -> Comparison:
     result = pair.result
     standing = equivalence.standing(interval, margin, envelope=envelope)
-    why = _no_interval(pair) if interval is None else equivalence.reason(interval, margin, envelope=envelope)
+    why = (
+        _no_interval(pair)
+        if interval is None
+        else equivalence.reason(interval, margin, envelope=envelope, by_block=pair.by_block, compared=compared)
+    )
     if survivors := lost(pair.cell, pair.reference, standing):
         standing, why, interval, p_value = "cannot tell", survivors, None, None
     return Comparison(

@@ -9,9 +9,11 @@ hold 1.45 as well, and then the comparison is not resolved.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import exp, log, sqrt
 
 from orchestrator.analysis import words
+from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, LogMean, log_mean
 from orchestrator.analysis.summary import Interval, Standing
 
 MATTERS = 0.05  # the margin where nobody gives one
@@ -47,8 +49,48 @@ def is_wide(interval: Interval) -> bool:
     return interval[1] > _WIDEST * interval[0]
 
 
-def reason(interval: Interval, margin: float = MATTERS, *, envelope: float = 0.0) -> str:
-    """Why `standing` says what it says of this interval, as a clause without a full stop."""
+def widened(by_block: Sequence[float], interval: Interval, compared: int) -> str:
+    """By what a ratio's interval is wider than its own blocks make it, as a clause; empty where nothing widens it.
+
+    `compared` is how many comparisons Holm's correction goes over: what is wider still shares its error with others.
+    """
+    own = _of_blocks(by_block)
+    if own is None:
+        return ""
+    ways = [f"widened for {words.count(compared, 'comparison')}"] if compared > 1 else []
+    if _width(interval) > 1.001 * _width(own.interval(ALPHA / max(compared, 1))):
+        ways.append("with an error shared with noisier cells")
+    return " and ".join(ways)
+
+
+def own_interval(by_block: Sequence[float]) -> Interval | None:
+    """The interval that a comparison's blocks alone would give it, were it the only one; None with too few blocks."""
+    own = _of_blocks(by_block)
+    return own.interval(ALPHA) if own else None
+
+
+def _of_blocks(by_block: Sequence[float]) -> LogMean | None:
+    return (
+        log_mean([log(ratio) for ratio in by_block]) if len(by_block) >= FEWEST_BLOCKS and min(by_block) > 0 else None
+    )
+
+
+def _width(interval: Interval | None) -> float:
+    return log(interval[1]) - log(interval[0]) if interval else 0.0
+
+
+def reason(
+    interval: Interval,
+    margin: float = MATTERS,
+    *,
+    envelope: float = 0.0,
+    by_block: Sequence[float] = (),
+    compared: int = 1,
+) -> str:
+    """Why `standing` says what it says of this interval, as a clause without a full stop.
+
+    With the ratio of each block, a wide interval is put down to what makes it wide: the blocks, or what widens them.
+    """
     limit = words.margin(margin)
     found = standing(interval, margin, envelope=envelope)
     if found == "tie":
@@ -59,16 +101,27 @@ def reason(interval: Interval, margin: float = MATTERS, *, envelope: float = 0.0
     if found == "not resolved" and envelope and (is_within(interval, margin) or not holds_one):
         return f"{between(interval)}, but the reference differs from itself by {words.difference(exp(envelope) - 1)}"
     if found == "not resolved" and is_wide(interval):
-        low, high = interval
-        return f"the blocks differ too much (95 % interval {words.factor(low)} to {words.factor(high)} times as much)"
+        low, high = words.bounds(interval)
+        shown = f"95 % interval {low} to {high} times as much"
+        if (by := widened(by_block, interval, compared)) and not differ_too_much(by_block):
+            return f"its blocks agree within {words.difference(max(by_block) / min(by_block) - 1)}, but it is {by} ({shown})"
+        return f"the blocks differ too much ({shown})"
     if found == "not resolved":
         return between(interval)
     return f"the interval excludes 1, {between(interval)}"
 
 
+def differ_too_much(by_block: Sequence[float]) -> bool:
+    """Whether the blocks by themselves make an interval wide, or are too few to say."""
+    own = own_interval(by_block)
+    return own is None or is_wide(own)
+
+
 def between(interval: Interval) -> str:
     """An interval of a ratio in words: `between 3.0 % less and 45 % more`, `between 12 % and 2.4 times as much`."""
     low, high = interval
+    if any(words.beyond(bound, interval) for bound in interval):
+        return f"{' to '.join(words.bounds(interval))} times as much"
     if low < _TINY:
         return f"between {words.factor(low)} and {words.factor(high)} times as much"
     if high < 1:  # both less: the smaller difference first

@@ -31,6 +31,7 @@ from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
 from orchestrator.analysis.summary import Comparison, RunSummary
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.results.manifest import is_shared
 
 POWER = 0.8
 MOST_BLOCKS = 1_000
@@ -193,10 +194,10 @@ def repeats_to_settle(margin: float, sd: float, *, compared: int = 1) -> int | N
 def describe(plan: Plan, history: Sequence[RunSummary | dict[str, Any]] = ()) -> PowerStatement:
     """What the plan's repeats can tell. `history`: summaries of earlier runs (or their `summary.json`), newest first.
 
-    The spread is that of the newest run of the same experiment, of any run otherwise, or else `DEFAULT_SD`; the
-    statement says which.
+    The spread is that of the newest run of the same experiment, else of the newest with the same provider and kinds of
+    work, else `DEFAULT_SD`; never of a run that shared its machine. The statement says which.
     """
-    sd, source = _spread(plan.name, history)
+    sd, source = _spread(plan, history)
     compared = max(1, planned_comparisons(plan))
     wanted = plan.matters
     least = smallest_detectable(sd, plan.repeats, margin=wanted, compared=compared)
@@ -226,13 +227,21 @@ def planned_comparisons(plan: Plan) -> int:
     return sum(not pair.is_control for pair in pairs(plan))
 
 
-def _spread(name: str, history: Sequence[RunSummary | dict[str, Any]]) -> tuple[float, str]:
+def _spread(plan: Plan, history: Sequence[RunSummary | dict[str, Any]]) -> tuple[float, str]:
     runs = [run.to_dict() if isinstance(run, RunSummary) else run for run in history]
-    for run in sorted(runs, key=lambda run: run.get("name") != name):  # stable: the newest of each kind stays first
+    alone = [run for run in runs if not is_shared(run.get("warnings", ()))]
+    same = [run for run in alone if run.get("name") == plan.name]
+    for run in (*same, *(run for run in alone if _is_alike(run.get("plan") or {}, plan))):
         sd = spread_of(run.get("comparisons", ()))
         if sd:
             return sd, f"run {run['run_id']}"
     return DEFAULT_SD, "a default, as no earlier run shows it"
+
+
+def _is_alike(other: dict[str, Any], plan: Plan) -> bool:
+    """Whether a run's plan has the same provider and kinds of work: then its blocks may differ as this one's will."""
+    kinds = {cell.get("kind") for cell in other.get("cells", ())}
+    return other.get("provider") == plan.provider and kinds == {cell.kind for cell in plan.cells}
 
 
 def _goal(wanted: float, needed: int | None, for_tie: int | None) -> str:

@@ -22,6 +22,7 @@ from orchestrator.analysis.verdicts import count_before_answer, verdicts
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan import documents, own_work
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.results.manifest import is_shared
 
 
 def summarise(run: Run) -> RunSummary:
@@ -37,6 +38,7 @@ def summarise(run: Run) -> RunSummary:
     cells = summarise_cells(evidence, checks)
     invalid = invalid_cells(cells, checks)
     comparisons = withhold(compare_cells(plan, cells, invalid), invalid)
+    compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons} or {cell.id for cell in cells}
     why = unresolved.sentences(
         cells,
         comparisons,
@@ -44,8 +46,17 @@ def summarise(run: Run) -> RunSummary:
         manifest.hosts,
         matters=plan.matters,
         is_complete=manifest.state == "complete",
+        is_shared=is_shared(manifest.warnings),
     )
-    said = _cause_first(verdicts(cells, comparisons, checks, plan.matters), why, count_before_answer(cells, checks))
+    busy = (
+        ""
+        if why
+        else unresolved.caveat(
+            unresolved.busy(checks, manifest.hosts, compared, is_shared=is_shared(manifest.warnings))
+        )
+    )
+    found = verdicts(cells, comparisons, checks, plan.matters)
+    said = _cause_first(found, why or busy, count_before_answer(cells, checks)) if found else ()
     return RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
@@ -65,6 +76,7 @@ def summarise(run: Run) -> RunSummary:
         settings=settings(evidence),
         plan=manifest.plan,
         matters=plan.matters,
+        busy=busy if said else "",
         manifest_sha256=_manifest_sha256(run),
     )
 
@@ -76,7 +88,7 @@ def _besides(plan: Plan, document: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _cause_first(said: tuple[str, ...], why: str, place: int) -> tuple[str, ...]:
-    """Where nothing is resolved, why stands where the answer would."""
+    """Where nothing is resolved, why stands where the answer would; a caveat stands right before it."""
     return (*said[:place], why, *said[place:]) if why else said
 
 

@@ -336,6 +336,7 @@ class RunSummary:
     settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # per stack label: versions and settings
     plan: dict[str, Any] = field(default_factory=dict)
     manifest_sha256: str = ""
+    busy: str = ""  # what a resolved answer begins with where the machine was busy; also among the verdicts
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
     schema_version: int = SCHEMA_VERSION
 

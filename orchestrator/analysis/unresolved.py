@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 from orchestrator.analysis import equivalence, power, validity, words
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
-from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison
+from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison, Interval
 from services.python.contract.description import Description
 
 _DECIDED = ("faster", "slower", "tie")
@@ -40,11 +40,13 @@ def sentences(
     *,
     matters: float = equivalence.MATTERS,
     is_complete: bool = True,
+    is_shared: bool = False,
 ) -> str:
     """The cause as a first sentence, the medians, and what to do; empty where something is resolved.
 
     Also empty where failed checks forbid every comparison: then those are the cause, and are said elsewhere. `hosts` are
-    the descriptions of each host by its name, of which `cpus` is read; `matters` is the experiment's margin.
+    the descriptions of each host by its name, of which `cpus` is read; `matters` is the experiment's margin, and `is_shared`
+    whether another measurement ran on the machine.
     """
     invalid = validity.invalid_cells(cells, checks)
     asked = [c for c in comparisons if c.statistic == "median" and not c.control]
@@ -56,7 +58,7 @@ def sentences(
     medians = _medians(measured, len({c.group for c in asked}))
     if not is_complete and (cut := _cut(cells)):
         return " ".join((cut, *medians, "To continue it: `orch run --resume`."))
-    loud = _loud(checks, hosts, compared)
+    loud = busy(checks, hosts, compared, is_shared=is_shared)
     return " ".join((_cause(sound, loud, matters), *medians, _advice(sound, comparisons, measured, loud, matters)))
 
 
@@ -80,8 +82,9 @@ def _cause(asked: Sequence[Comparison], loud: str, matters: float) -> str:
         return (
             "Not resolved: the reference, entered twice, differs from itself at least as much as the stacks do from it."
         )
-    because = _because([c for c in open_ones if not _is_within_control(c, matters)])
-    return f"Not resolved, as {loud}: {because}." if loud else f"Not resolved: {because}."
+    if loud:
+        return f"Not resolved, as {loud}."
+    return f"Not resolved: {_because([c for c in open_ones if not _is_within_control(c, matters)], asked, matters)}."
 
 
 def _is_within_control(comparison: Comparison, matters: float) -> bool:
@@ -89,26 +92,58 @@ def _is_within_control(comparison: Comparison, matters: float) -> bool:
     return comparison.interval is not None and equivalence.standing(comparison.interval, matters) != "not resolved"
 
 
-def _because(reaching: Sequence[Comparison]) -> str:
+def _because(reaching: Sequence[Comparison], asked: Sequence[Comparison], matters: float) -> str:
     """What the blocks say of comparisons whose intervals reach across 1, as a clause."""
+    if widened := _widened(reaching, sum(c.interval is not None for c in asked), matters):
+        return widened
     blocks = max(len(c.by_block) for c in reaching)
     across = "the interval reaches" if len(reaching) == 1 else "the intervals reach"
     agree = [all(r > 1 for r in c.by_block) or all(r < 1 for r in c.by_block) for c in reaching]
     if all(agree):
-        return f"{blocks} blocks are too few: they all point the same way, but {across} across 1"
+        return f"{blocks} blocks are too few, as {across} across 1 although they all point the same way"
     if any(agree):
-        return f"{blocks} blocks are too few: {across} across 1"
+        return f"{blocks} blocks are too few, as {across} across 1"
     few = f", and {blocks} blocks are few" if blocks <= _FEW_BLOCKS else ""
     return f"the {blocks} blocks do not agree on which is faster{few}"
 
 
-def _loud(checks: Sequence[CheckResult], hosts: Mapping[str, Description], compared: Container[str | None]) -> str:
+def _widened(reaching: Sequence[Comparison], compared: int, matters: float) -> str:
+    """That most comparisons are open for what widens them, as a clause; empty where it is their own blocks."""
+    settled = [
+        c
+        for c in reaching
+        if (own := equivalence.own_interval(c.by_block)) and _is_decided(own, matters) and c.interval
+    ]
+    ways = [by for c in settled if c.interval and (by := equivalence.widened(c.by_block, c.interval, compared))]
+    if not ways or 2 * len(settled) <= len(reaching):
+        return ""
+    whose = "the blocks agree" if len(settled) == len(reaching) else "the blocks of most comparisons agree"
+    intervals = "the interval is" if len(reaching) == 1 else "the intervals are"
+    return f"{whose}, but {intervals} {max(ways, key=len)}"
+
+
+def _is_decided(interval: Interval, matters: float) -> bool:
+    return equivalence.standing(interval, matters) in _DECIDED
+
+
+def caveat(loud: str) -> str:
+    """What a resolved answer begins with where `busy` says this; empty where it says nothing."""
+    return f"{loud[0].upper()}{loud[1:]}: repeat this on a quiet one before you rely on it." if loud else ""
+
+
+def busy(
+    checks: Sequence[CheckResult],
+    hosts: Mapping[str, Description],
+    compared: Container[str | None],
+    *,
+    is_shared: bool = False,
+) -> str:
     """What else ran at worst, as a clause in terms of the machine's own CPUs; empty where nothing loud is known.
 
     Of a cell that is compared, a third of the trials must have been loud: a single one makes no interval wide by itself.
     """
     seen = [check.evidence for check in checks if check.name == "noise" and check.cell in compared]
-    found = []
+    found = ["shared with another measurement"] if is_shared else []
     for key, (limit, text) in (_OF_CPUS | _OF_TIME).items():
         often = [e for e in seen if e.get("in_a_third", {}).get(key, 0.0) > limit]
         most, evidence = max(((e.get(key) or 0.0, e) for e in often), key=lambda pair: pair[0], default=(0.0, {}))
@@ -154,7 +189,8 @@ def _advice(
         return "More blocks alone will not settle it: fix that first."
     if open_ones and all(_is_within_control(c, matters) for c in open_ones):
         return "To narrow it, measure on a quieter machine: stacks must differ by more than the reference does from itself."
-    where = " on a quieter machine" if loud else ""
+    if loud:
+        return "Measure it again on a quiet machine; from a busy one nobody can tell how many repeats that takes."
     compared = sum(1 for c in comparisons if c.statistic == "median" and not c.control)
     needed = power.repeats_to_settle(matters, power.spread_of(comparisons) or power.DEFAULT_SD, compared=compared)
     if needed is None or needed > _MOST_REPEATS:
@@ -165,7 +201,7 @@ def _advice(
         )
     if needed <= planned:
         return (
-            f"To narrow it, measure more blocks{where}: `--set repeats={2 * planned}`. At this spread {needed} are usually "
+            f"To narrow it, measure more blocks: `--set repeats={2 * planned}`. At this spread {needed} are usually "
             f"enough where stacks are equal or differ by {words.margin(matters)} or more; differences in between take more."
         )
-    return f"To settle it (four times in five, at this spread), measure more blocks{where}: `--set repeats={needed}`."
+    return f"To settle it (four times in five, at this spread), measure more blocks: `--set repeats={needed}`."

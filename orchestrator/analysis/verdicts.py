@@ -262,7 +262,14 @@ def _brief(comparison: Comparison) -> str:
 
 def _not_resolved(members: Sequence[Comparison], reference: str) -> Iterator[str]:
     if members:
-        wide = [m for m in members if _is_wide(m) and m.interval and m.interval[0] <= 1 <= m.interval[1]]
+        wide = [
+            m
+            for m in members
+            if _is_wide(m)
+            and m.interval
+            and m.interval[0] <= 1 <= m.interval[1]
+            and equivalence.differ_too_much(m.by_block)
+        ]
         apart = wide if len(wide) > 1 else []
         each = [f"{m.stack_label}{':' if _is_wide(m) else ' takes'} {m.why}" for m in members if m not in apart]
         if apart:

@@ -132,7 +132,8 @@ def size(amount: float) -> str:
 
 
 _MOST_SPREAD = 10.0  # between the bounds of a median's interval: beyond it nobody knows how far the median is off
-VAGUE = "too few trials to say how far it may be off"
+_MOST_APART = 100.0  # of a ratio's interval that holds 1: bounds further from 1 say nothing more
+VAGUE = "95 % interval wider than a factor of ten"
 
 
 def is_vague(interval: Sequence[float] | None) -> bool:
@@ -218,8 +219,23 @@ def factor(value: float, decimals: int | None = None) -> str:
 def bounds(interval: Sequence[float], margin: float = 0.05) -> tuple[str, str]:
     """Both bounds of a ratio's interval, with the digits it takes to tell them apart: `0.93`, `0.997`.
 
-    Neither is rounded to the other one, to 1, or across what matters (`margin`) and its inverse.
+    Neither is rounded to the other one, to 1, or across what matters (`margin`) and its inverse. One that says nothing is
+    as `beyond` has it.
     """
+    low, high = _apart(interval, margin)
+    return beyond(interval[0], interval) or low, beyond(interval[1], interval) or high
+
+
+def beyond(bound: float, interval: Sequence[float]) -> str:
+    """`over 100` for a bound a hundredfold from 1 of an interval that holds 1; empty for any other, which is a number."""
+    if not interval[0] <= 1 <= interval[1]:
+        return ""
+    if bound > _MOST_APART:
+        return f"over {_MOST_APART:.0f}"
+    return f"under {1 / _MOST_APART:.2f}" if bound < 1 / _MOST_APART else ""
+
+
+def _apart(interval: Sequence[float], margin: float) -> tuple[str, str]:
     limits = (1.0, 1 + margin, 1 / (1 + margin))
     for more in range(_MOST_DECIMALS):
         low, high = (_beside(bound, limits, more) for bound in interval)

@@ -36,9 +36,11 @@ def command(
 
 
 def starter(file: Path) -> str:
-    """The starter experiment, named after its file."""
+    """The starter experiment, named after its file; it names the schema for editors where that file is there."""
     name = re.sub(r"[^a-z0-9_-]+", "_", file.stem.lower()).strip("_-")[:40] or "experiment"
     schema = Path("experiments") / "schema.json"
-    shown = os.path.relpath(schema.resolve(), file.resolve().parent) if schema.is_file() else "schema.json"
     template = Path(__file__).with_name("starter.yaml").read_text(encoding="utf-8")
+    if not schema.is_file():
+        return template.split("#\n", 1)[1].format(name=name, file=file)
+    shown = os.path.relpath(schema.resolve(), file.resolve().parent)
     return template.format(name=name, file=file, schema=shown)

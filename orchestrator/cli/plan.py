@@ -37,7 +37,7 @@ def command(
         store.forget_current(WORKSPACE.plans)
         raise
     path = store.save(plan, WORKSPACE.plans)
-    document = plan_document(plan, path, earlier_summaries(WORKSPACE.results))
+    document = plan_document(plan, path, earlier_summaries(WORKSPACE.results, plan.name))
     made = preview(plan)
     document["terraform"] = None if made is None else made.to_dict()
     document["machine_now"] = look().to_dict() if PROVIDERS[plan.provider].hosts_are_this_machine else None

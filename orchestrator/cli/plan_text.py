@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +14,7 @@ from orchestrator.analysis.words import count, margin
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
 from orchestrator.experiment.plan import documents
-from orchestrator.experiment.plan.contrasts import compared
+from orchestrator.experiment.plan.contrasts import compared, pairs
 from orchestrator.experiment.plan.differences import against_reference, differs_in, may_differ_in
 from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
 from orchestrator.experiment.plan.external import announcements, behind_loopback, given
@@ -25,14 +26,22 @@ from orchestrator.experiment.plan.traffic import TRAFFIC_PRICES_AS_OF
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.results.folder import runs
+from orchestrator.results.paths import name_in_id
 
 _CELLS_SHOWN = 40
 _RUNS_READ = 5
 
 
-def earlier_summaries(results: Path) -> list[dict[str, Any]]:
-    """The summaries of the newest runs under `results`, newest first: they say how much trials vary here."""
-    return read_summaries(reversed(runs(results)[-_RUNS_READ:]))
+def earlier_summaries(results: Path, name: str) -> list[dict[str, Any]]:
+    """The summaries of the newest runs of the experiment `name`, and of the newest of all, newest first.
+
+    They say how much trials vary here.
+    """
+    every = runs(results)
+    of_name = re.compile(rf"\d+-\d+-{re.escape(name_in_id(name))}-[0-9a-f]+")
+    same = [run for run in every if of_name.fullmatch(run.id)]
+    newest = {run.id: run for run in (*same[-_RUNS_READ:], *every[-_RUNS_READ:])}
+    return read_summaries(newest[run_id] for run_id in sorted(newest, reverse=True))
 
 
 def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
@@ -76,6 +85,8 @@ def _warnings(plan: Plan, expected_s: float) -> list[str]:
             f"the run is expected to take {format_duration(expected_s)}, longer than limits.wall"
             f" ({format_duration(plan.limits.wall_s)}), which will end it early"
         )
+    if len(plan.stacks) > 1 and next(pairs(plan), None) is None:
+        found.append("no two cells are compared: none differs from one of the reference in the stack alone")
     late = {describe_load(cell.load, cell.kind, cell.calls): None for cell in short_of_room(plan)}
     if late:
         found.append(
@@ -170,7 +181,7 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
         key = (
             operations[cell.operation],
             cell.placement,
-            *(factor.level(cell.factors[factor.name]).shown for factor in shown_factors),
+            *("-" if (v := cell.factors[factor.name]) is None else factor.level(v).shown for factor in shown_factors),
             describe_load(cell.load, cell.kind, cell.calls),
             _warmup(cell),
         )

@@ -35,6 +35,7 @@ from orchestrator.measure.progress import duration
 from orchestrator.measure.run_context import Listener, RunContext
 from orchestrator.measure.smoke import smoke
 from orchestrator.results.folder import RunFolder
+from orchestrator.results.manifest import SHARED
 from orchestrator.workspace import Workspace
 from services.python.contract.description import Description
 from services.python.contract.lines import Schema
@@ -252,7 +253,7 @@ class Run:
 
     def _warn_of_others(self) -> None:
         for other in self._part.others():
-            self._context.warn(f"shared the machine with another measurement, which disturbs both: {other}")
+            self._context.warn(f"{SHARED}, which disturbs both: {other}")
 
     def _begin(self, stage: stages.Stage) -> None:
         self._stage = stage

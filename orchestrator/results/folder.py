@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import secrets
 import shutil
 import tempfile
@@ -29,7 +28,7 @@ from orchestrator.results.documents import (
 from orchestrator.results.hold import is_held, try_hold
 from orchestrator.results.journal import Journal
 from orchestrator.results.manifest import Manifest
-from orchestrator.results.paths import ALTERED, damaged, digest, inside, open_regular, regular, samples_path
+from orchestrator.results.paths import ALTERED, damaged, digest, inside, name_in_id, open_regular, regular, samples_path
 from orchestrator.results.records import sha256_of_rows
 from orchestrator.results.ssh_signatures import SIGNATURE, signs
 from orchestrator.results.stored_manifest import NAME, Stored
@@ -65,8 +64,7 @@ class RunFolder:
     @classmethod
     def create(cls, plan: Plan, *, command: Sequence[str], root: Path, now: clock.Clock = clock.SYSTEM) -> RunFolder:
         """A new folder with the plan in it and the journal begun. Its id sorts by time: `<date>-<time>-<name>-<hex>`."""
-        name = re.sub(r"[^a-z0-9_]+", "-", plan.name.lower()).strip("-") or "run"
-        folder = cls._made(root, f"{now.stamp()}-{name}")
+        folder = cls._made(root, f"{now.stamp()}-{name_in_id(plan.name)}")
         try:
             with writing(folder.path, "start the run again"):
                 folder._begin(plan, {"command": list(command), "at": now.iso()})

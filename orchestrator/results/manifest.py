@@ -17,6 +17,7 @@ results/<run-id>/
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -25,6 +26,9 @@ from orchestrator.experiment.model import factors
 from orchestrator.results.lines import Failure, KeptAnswer, KeptDescription, KeptDone, KeptReady, KeptStats
 
 SCHEMA_VERSION = 1
+
+SHARED = "shared the machine with another measurement"
+"""How the warning of a run begins that was not alone on its machine."""
 
 # Columns of every samples and baselines file, in this order: those of a record (protos/timings.md), and more. Stamps and
 # durations are int64 nanoseconds.
@@ -116,3 +120,8 @@ class Manifest:
     journal: str = ""  # the journal's chain where this was derived from it
     warnings: tuple[str, ...] = ()  # conditions a reader must know: no pinning, no ping, ...
     schema_version: int = SCHEMA_VERSION
+
+
+def is_shared(warnings: Iterable[str]) -> bool:
+    """Whether a run's warnings say that it was not alone on its machine."""
+    return any(warning.startswith(SHARED) for warning in warnings)

@@ -111,3 +111,8 @@ def _refused(folder: Path, relative: str, trouble: str) -> InvalidMeasurement:
         f"{folder}: {relative[:200]!r} {trouble}",
         hint="orch never writes this: do not trust the folder, and ask whoever sent it",
     )
+
+
+def name_in_id(name: str) -> str:
+    """An experiment's name as it stands in the ids of its runs."""
+    return re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-") or "run"

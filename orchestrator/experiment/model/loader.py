@@ -251,6 +251,7 @@ def _model_at(path: Sequence[Key]) -> type[BaseModel]:
         "load": model.LoadSpec,
         "warmup": model.WarmupSpec,
         "limits": model.LimitsSpec,
+        "external": model.ExternalSpec,
         "echo": model.EchoOptions,
         "image": model.ImageOptions,
     }

@@ -128,6 +128,12 @@ def resolve_contrasts(located: Located, stacks: Sequence[Stack], cells: Sequence
             reason = _refusal(name, chosen[name], others, cells)
             if reason:
                 located.add(("compare_by", number), f"{reason} {_way_out(cells, compare_by)}".rstrip())
+        elif _are_only_unlike(chosen[name], cells):
+            located.add(
+                ("stacks",),
+                "no two of these stacks are compared: a codec alone is not compared with a stack that calls. Give each a"
+                " stack of its own kind beside it, or ask about them in two experiments.",
+            )
     return tuple(Contrast(factor=name, references=tuple(chosen[name])) for name in compare_by)
 
 
@@ -189,6 +195,12 @@ def _refusal(name: str, references: Sequence[Value], values: Sequence[Value], ce
         shown = [str(v) if name == STACK else BY_NAME[name].names(v)[0] for v in references]
         return f"no cell differs from one of {_or(shown)} in the {name} alone."
     return ""
+
+
+def _are_only_unlike(references: Sequence[Value], cells: Sequence[Cell]) -> bool:
+    """Whether stacks have no pair at all, as the one kind stands beside the other alone."""
+    kinds = {cell.kind == "codec" for cell in cells}
+    return len(kinds) > 1 and next(_of_contrast(STACK, references, cells), None) is None
 
 
 def _way_out(cells: Sequence[Cell], without: Container[str]) -> str:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from orchestrator.analysis import equivalence, intervals
-from orchestrator.analysis.equivalence import between, reason, standing
+from orchestrator.analysis.equivalence import between, reason, standing, widened
 
 RATIOS = some.floats(min_value=1e-3, max_value=1e3)
 INTERVALS = some.tuples(RATIOS, RATIOS).map(lambda pair: (min(pair), max(pair)))
@@ -70,7 +70,7 @@ def test_a_tie_is_never_claimed_of_what_may_differ_by_more_than_the_margin(inter
         ((0.80, 0.97), "between 3.0 % and 20 % less"),
         ((0.97, 2.4), "between 3.0 % less and 2.40 times as much"),
         ((2.1, 3.3), "between 2.10 and 3.30 times as much"),
-        ((0.0003, 300.0), "between 0.0003 and 300 times as much"),
+        ((0.0003, 300.0), "under 0.01 to over 100 times as much"),
         ((1.0, 1.5), "between as much and 50 % more"),
     ],
 )
@@ -83,7 +83,8 @@ def test_words_neither_round_a_difference_away_nor_to_all(interval):
     said = between(interval)
     shares = [float(number) for number in re.findall(r"([\d.]+) %", said)]
     assert all(0 < share < 100 for share in shares), said
-    assert said.startswith("between ")
+    is_capped = interval[0] < 0.01 <= 1 <= interval[1] or interval[0] <= 1 < 100 < interval[1]
+    assert said.startswith("between ") is not is_capped
 
 
 # ---- how often it is wrong: whole simulated runs of blocks, with a fixed seed
@@ -134,3 +135,21 @@ def test_the_default_margin_is_the_experiments():
 
     assert Experiment.model_fields["matters"].default == equivalence.MATTERS
     assert exp(log(1 + equivalence.MATTERS)) == pytest.approx(1.05)
+
+
+def test_a_wide_interval_is_put_down_to_what_makes_it_wide():
+    agree, differ, interval = (1.0, 1.02, 1.01), (0.1, 1.0, 9.0), (0.0001, 9_000.0)
+    said = reason(interval, by_block=agree, compared=42)
+    assert said.startswith(
+        "its blocks agree within 2.0 %, but it is widened for 42 comparisons and with an error shared"
+    )
+    assert said.endswith("(95 % interval under 0.01 to over 100 times as much)")
+    assert reason(interval, by_block=differ, compared=42).startswith("the blocks differ too much (95 % interval")
+
+
+def test_what_widens_an_interval_is_seen_in_its_own_blocks():
+    blocks = (1.0, 1.02, 1.01)
+    own = intervals.log_mean([log(ratio) for ratio in blocks])
+    assert widened(blocks, own.interval(), 1) == ""
+    assert widened(blocks, own.interval(0.05 / 10), 10) == "widened for 10 comparisons"
+    assert widened(blocks, (0.5, 2.0), 1) == "with an error shared with noisier cells"

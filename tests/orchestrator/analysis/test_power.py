@@ -10,6 +10,7 @@ from orchestrator.analysis import equivalence, intervals, power
 from orchestrator.analysis.compare import compare_cells
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan.plan import Placement
+from orchestrator.results.manifest import SHARED
 from tests.support.runs import a_plan, a_run
 
 
@@ -117,6 +118,16 @@ def test_a_plan_takes_the_spread_of_the_last_run_of_the_same_experiment():
     said = power.describe(a_plan(blocks=5), [other, summary.to_dict()])
     assert summary.run_id in said.sd_source
     assert 0.002 < said.sd < 0.05
+
+
+def test_a_spread_is_never_that_of_a_disturbed_or_an_unlike_run():
+    plan, summary = a_plan(blocks=5), summarise(a_run(between=0.01, blocks=5)).to_dict()
+    shared = {**summary, "run_id": "shared", "warnings": [f"{SHARED}, which disturbs both: process 7"]}
+    named = {**summary, "run_id": "named", "name": "another"}
+    afar = {**named, "run_id": "afar", "plan": {**summary["plan"], "provider": "gcp"}}
+    assert power.describe(plan, [shared, afar, named, summary]).sd_source == f"run {summary['run_id']}"
+    assert power.describe(plan, [shared, afar, named]).sd_source == "run named"
+    assert "default" in power.describe(plan, [shared, afar]).sd_source
 
 
 def test_two_repeats_are_said_to_give_no_interval():

@@ -15,6 +15,7 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import CheckResult
 from orchestrator.analysis.unresolved import is_open, sentences
 from orchestrator.cli.answer import answer_lines
+from orchestrator.results.manifest import SHARED
 from services.python.contract.description import Description
 from tests.support.runs import a_plan, a_run
 
@@ -69,8 +70,11 @@ def test_the_terminal_begins_with_all_of_it(unsure):
 )
 def test_which_noise_is_said_by_the_machines_own_count(unsure, shares, clause):
     text = told(unsure, noise(unsure.cells[0].id, pressure=0.1), noise(unsure.cells[1].id, **shares))
-    assert text.startswith(f"Not resolved, as the machine was busy ({clause}): the 3 blocks")
-    assert "use a quieter machine" in text
+    assert text.startswith(f"Not resolved, as the machine was busy ({clause}). The measured medians")
+    assert text.endswith(
+        "Measure it again on a quiet machine; from a busy one nobody can tell how many repeats that takes."
+    )
+    assert "block" not in text
 
 
 def test_the_worst_of_all_cells_is_said_and_what_is_small_is_not(unsure):
@@ -125,7 +129,7 @@ def spread(unsure, *by_block, interval=(0.7, 1.1), **more):
 def test_blocks_that_all_point_the_same_way_are_said_to_be_too_few(unsure):
     text = sentences(unsure.cells, spread(unsure, 0.916, 0.904, 0.808), (), HOSTS)
     assert text.startswith(
-        "Not resolved: 3 blocks are too few: they all point the same way, but the interval reaches across 1."
+        "Not resolved: 3 blocks are too few, as the interval reaches across 1 although they all point the same way."
     )
 
 
@@ -140,7 +144,9 @@ def test_the_advice_is_the_number_of_the_plan(unsure):
     found = spread(unsure, 0.97, 1.06, 0.99, 1.03, interval=(0.93, 1.08))
     text = sentences(unsure.cells, found, (), HOSTS)
     needed = power.repeats_to_settle(0.05, power.spread_of(found), compared=1)
-    planned = power.describe(a_plan(blocks=4), [{"run_id": "r", "name": "n", "comparisons": [asdict(found[0])]}])
+    planned = power.describe(
+        a_plan(blocks=4), [{"run_id": "r", "name": "synthetic", "comparisons": [asdict(found[0])]}]
+    )
     assert needed == max(planned.repeats_for_wanted, planned.repeats_for_tie)
     assert text.endswith(
         f"To settle it (four times in five, at this spread), measure more blocks: `--set repeats={needed}`."
@@ -172,3 +178,42 @@ def test_a_run_that_was_interrupted_is_to_be_resumed(unsure):
 def test_what_failed_is_not_settled_by_more_blocks(unsure):
     lost = spread(unsure, 0.5, 0.5, interval=None, standing="cannot tell", why="grpc: 1 of 3 trials failed entirely")
     assert sentences(unsure.cells, lost, (), HOSTS).endswith("More blocks alone will not settle it: fix that first.")
+
+
+def test_blocks_that_agree_are_not_blamed_for_what_widens_their_intervals(unsure):
+    found = spread(unsure, 1.0, 1.02, 1.01, interval=(0.7, 1.45))
+    many = tuple(replace(c, cell=unsure.comparisons[0].cell) for c in found * 42)
+    text = sentences(unsure.cells, many, (), HOSTS)
+    assert text.startswith("Not resolved: the blocks agree, but the intervals are widened for 42 comparisons")
+    wider = tuple(replace(c, interval=(0.1, 10.0)) for c in many)
+    text = sentences(unsure.cells, wider, (), HOSTS)
+    assert "widened for 42 comparisons and with an error shared with noisier cells. " in text
+
+
+def test_a_resolved_answer_begins_with_what_was_busy(monkeypatch):
+    monkeypatch.setattr(
+        "orchestrator.analysis.summarise.run_checks",
+        lambda evidence: tuple(noise(cell.cell.id, foreign=1.2) for cell in evidence.cells),
+    )
+    run = summarise(a_run())
+    found = answer(run)
+    said = (
+        "The machine was busy (other programs used up to 1.20 CPUs): repeat this on a quiet one before you rely on it."
+    )
+    assert found.is_resolved
+    assert run.verdicts[0] == found.headline()[0] == found.to_dict()["busy"] == run.to_dict()["busy"] == said
+    assert "takes" in found.headline()[1]
+    assert said in " ".join(answer_lines(found))
+
+
+def test_a_run_that_shared_its_machine_says_so_before_its_answer():
+    run = a_run()
+    run.stored = replace(run.stored, warnings=(f"{SHARED}, which disturbs both: process 7",))
+    found = summarise(run)
+    assert found.verdicts[0].startswith("The machine was busy (shared with another measurement): repeat this")
+    assert summarise(a_run()).busy == ""
+
+
+def test_a_run_that_shared_its_machine_and_resolves_nothing_puts_it_down_to_that(unsure):
+    text = sentences(unsure.cells, unsure.comparisons, (), HOSTS, is_shared=True)
+    assert text.startswith("Not resolved, as the machine was busy (shared with another measurement). ")

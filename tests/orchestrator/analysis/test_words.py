@@ -81,8 +81,8 @@ def test_a_rate_has_three_digits_or_more(per_s, text):
     assert words.rate(per_s) == text
 
 
-def test_an_interval_wider_than_a_factor_of_ten_says_that_there_were_too_few_trials():
-    assert words.interval_of((0.00054, 8590.0)) == "too few trials to say how far it may be off"
+def test_an_interval_wider_than_a_factor_of_ten_is_said_to_be_so():
+    assert words.interval_of((0.00054, 8590.0)) == "95 % interval wider than a factor of ten"
     assert words.interval_of((0.0945, 0.1254)) == "95 % interval 94.5 µs to 125 µs"
     assert not words.is_vague((1.0, 10.0))
     assert words.is_vague((1.0, 10.1))
@@ -100,3 +100,10 @@ def test_trials_and_blocks_are_counted_from_one():
 @pytest.mark.parametrize(("repeats", "said"), [(1, "1 block in"), (3, "3 blocks in")])
 def test_the_conditions_count_blocks(repeats, said):
     assert dict(summarise(a_run(blocks=repeats)).conditions)["Repeats"].startswith(said)
+
+
+def test_bounds_that_say_nothing_are_capped_and_those_of_a_clear_difference_are_not():
+    assert words.bounds((1.6e-05, 290_231.0)) == ("under 0.01", "over 100")
+    assert words.bounds((0.004, 1.2)) == ("under 0.01", "1.20")
+    assert words.bounds((0.001, 0.002)) == ("0.001", "0.002")
+    assert words.bounds((150.0, 290_231.0)) == ("150", "290,231")

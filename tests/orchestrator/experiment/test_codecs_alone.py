@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.catalogue.read import protocols
+from orchestrator.cli.plan_text import plan_document, plan_lines
 from orchestrator.experiment.plan.contrasts import pairs
 from orchestrator.experiment.plan.differences import against_reference
 from orchestrator.experiment.plan.estimate import estimate
@@ -63,6 +64,24 @@ def test_it_is_never_compared_with_a_call(write: Write) -> None:
     found = list(pairs(plan))
     assert found
     assert all(kinds[pair.cell.id] == kinds[pair.reference.id] for pair in found)
+
+
+@pytest.mark.parametrize(
+    "stacks", ["[{protocol: json, client: stdlib}, rest]", "[rest, {protocol: json, client: stdlib}]"]
+)
+def test_one_codec_alone_beside_one_call_is_refused_as_nothing_is_compared(write: Write, stacks: str) -> None:
+    text = f"name: example\nquestion: Which?\nstacks: {stacks}\noperations: add\n"
+    (found,) = problems(write(text), protocols())
+    assert found.startswith("3:9: no two of these stacks are compared: a codec alone is not compared with a stack that")
+
+
+def test_its_row_of_the_plan_has_a_dash_for_what_only_a_call_has(write: Write) -> None:
+    plan = of(write, CODECS.replace("operations:", "  - cbor\noperations:"))
+    document = {**plan_document(plan, Path("plan.json")), "terraform": None}
+    lines = "\n".join(plan_lines(plan, document))
+    assert "kept open (reuse)" in lines
+    assert re.search(r"^add +local +- ", lines, re.MULTILINE)
+    assert "None" not in lines
 
 
 def test_its_plan_survives_being_written_and_read(write: Write) -> None:

@@ -132,6 +132,13 @@ REFUSED = {
         "a responder that runs already answers one protocol, by an implementation that orch does not know: name the"
         " protocol, and no `responder`.",
     ),
+    "no address": ("{protocol: rest, external: {identity: none}}", "", "'address' is missing. HOST:PORT"),
+    "nothing at all": ("{protocol: rest, external: {}}", "", "'address' is missing. HOST:PORT"),
+    "a misspelt key": (
+        "{protocol: rest, external: {adress: 'a:1'}}",
+        "",
+        "unknown key 'adress' in external. Did you mean address?",
+    ),
     "every protocol": ("{protocol: all, external: 'localhost:80'}", "", "name the protocol, and no `responder`."),
     "two distances": (
         "[{protocol: rest, external: 'there:80'}, grpc]",
