@@ -71,7 +71,7 @@ def test_it_is_never_compared_with_a_call(write: Write) -> None:
 )
 def test_one_codec_alone_beside_one_call_is_refused_as_nothing_is_compared(write: Write, stacks: str) -> None:
     text = f"name: example\nquestion: Which?\nstacks: {stacks}\noperations: add\n"
-    (found,) = problems(write(text), protocols())
+    (found,) = problems(write(text), dict(protocols()))
     assert found.startswith("3:9: no two of these stacks are compared: a codec alone is not compared with a stack that")
 
 
