@@ -97,7 +97,7 @@ class RunContext:
             responder=stack.responder,
             client=stack.client,
             operation=operation.name,
-            payload=Payload(**{**operation.payload, **self._path_of(operation)}),
+            payload=Payload(**{**operation.payload, "path": self.payload_paths.get(operation.id)}),
             connection=cell.connection,
             load=Load(concurrency=cell.load.concurrency, requests=0) if smoke else cell.load,
             warmup=cell.warmup,
@@ -140,10 +140,6 @@ class RunContext:
         return (
             factor.name != FACTOR or plan_way(self.plan, cell.stack, cell.operation, cell.factors[FACTOR]) is not None
         )
-
-    def _path_of(self, operation: Operation) -> dict[str, str]:
-        path = self.payload_paths.get(operation.id)
-        return {} if path is None else {"path": path}
 
 
 def _unheard(line: Progress) -> None:

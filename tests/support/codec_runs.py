@@ -22,10 +22,21 @@ def codec_plan(**planned: Any) -> p.Plan:
         plan,
         stacks=tuple(replace(stack, responder=NOBODY) for stack in plan.stacks),
         cells=tuple(
-            replace(cell, kind="codec", factors={**cell.factors, "responder": NOBODY, **without_call()})
+            replace(
+                cell,
+                id=_called_by_nobody(cell.id),
+                kind="codec",
+                factors={**cell.factors, "responder": NOBODY, **without_call()},
+            )
             for cell in plan.cells
         ),
+        trials=tuple(replace(trial, cell=_called_by_nobody(trial.cell)) for trial in plan.trials),
     )
+
+
+def _called_by_nobody(cell: str) -> str:
+    """The id of a cell that has no connection to name."""
+    return cell.replace("__reuse__", "__")
 
 
 def a_codec_run(spoil: Spoil | None = None, *, between: float = 0.01, **given: Any) -> MemoryRun:

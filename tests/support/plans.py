@@ -18,7 +18,7 @@ def plan(*protocols: str, repeats: int = 2, requests: int = 50, **changes: Any) 
     stacks = tuple(_stack(name) for name in protocols or ("tcp",))
     cells = tuple(
         Cell(
-            id=f"{stack.id}__echo__local",
+            id=f"{stack.id}__echo__local__reuse__c1",
             stack=stack.id,
             operation="echo",
             placement="local",

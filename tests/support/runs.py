@@ -102,11 +102,17 @@ def a_plan(
     ways = calls or [{"connection": connection}]
     cells = tuple(
         p.Cell(
-            id=".".join((stack.id, operation.id, placement.id, *(call.values() if calls else ()))),
+            id=p.cell_id(
+                stack=stack.id,
+                operation=operation.id,
+                placement=placement.id,
+                values=(of_cell := values(stack=stack, operation=operation, placement=placement, load=load, call=call)),
+                load=load,
+            ),
             stack=stack.id,
             operation=operation.id,
             placement=placement.id,
-            factors=values(stack=stack, operation=operation, placement=placement, load=load, call=call),
+            factors=of_cell,
             load=load,
             warmup=p.Warmup(requests=warmup, at_least_s=0.0),
             kind="call" if task == 1 else "task",

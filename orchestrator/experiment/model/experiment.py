@@ -28,6 +28,7 @@ from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
 NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
 MAX_REQUESTS = 100_000_000
 MAX_CONCURRENCY = 10_000
+MOST_RECORDS = 1_000_000
 MOST_EXCLUDED = 200
 LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
 
@@ -199,7 +200,7 @@ class EchoOptions(PlainOptions):
 
     bytes: Annotated[OneOrMany[PayloadSize] | None, Field(description="So many pseudo-random bytes.")] = None
     records: Annotated[
-        OneOrMany[Annotated[int, Field(ge=1, le=1_000_000)]] | None, Field(description="So many structured records.")
+        OneOrMany[Annotated[int, Field(ge=1, le=MOST_RECORDS)]] | None, Field(description="So many structured records.")
     ] = None
     json_file: Annotated[
         str | None,

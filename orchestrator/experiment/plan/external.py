@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from orchestrator.catalogue.offers import Client, Protocol, Responder
@@ -56,18 +56,27 @@ def resolve_externals(located: Located) -> Mapping[int, External]:
 
 def _refuse_several_distances(located: Located, found: Mapping[int, External]) -> None:
     """Stacks at different distances cannot be compared: a difference would be the network's."""
-    away = {number: external for number, external in found.items() if not is_loopback(external.host)}
+    for number, reason in several_distances([found.get(number) for number in range(len(located.experiment.stacks))]):
+        located.add(
+            ("stacks", number), f"{reason} Measure them in two experiments, or have both answer on one machine."
+        )
+
+
+def several_distances(answering: Sequence[External | None]) -> Iterator[tuple[int, str]]:
+    """The stacks, by number, that answer from elsewhere than the first on another machine, and why that cannot be.
+
+    `answering`: who answers each stack; None where orch starts the responder, on this machine.
+    """
+    away = [external for external in answering if external is not None and not is_loopback(external.host)]
     if not away:
         return
-    first = next(iter(away.values()))
-    for number in range(len(located.experiment.stacks)):
-        external = found.get(number)
+    first = away[0]
+    for number, external in enumerate(answering):
         if external is None or external.host != first.host:
             where = "this machine" if external is None or is_loopback(external.host) else external.host
-            located.add(
-                ("stacks", number),
-                f"it answers from {where}, another stack from {first.host}: their difference would be the network's."
-                " Measure them in two experiments, or have both answer on one machine.",
+            yield (
+                number,
+                f"it answers from {where}, another stack from {first.host}: their difference would be the network's.",
             )
 
 

@@ -20,7 +20,16 @@ from orchestrator.experiment.plan.external import is_elsewhere
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
 from orchestrator.experiment.plan.placements import resolve_placements
-from orchestrator.experiment.plan.plan import Cell, Contrast, Operation, PayloadFile, Placement, Stack, kind_of
+from orchestrator.experiment.plan.plan import (
+    Cell,
+    Contrast,
+    Operation,
+    PayloadFile,
+    Placement,
+    Stack,
+    cell_id,
+    kind_of,
+)
 from orchestrator.experiment.plan.stacks import (
     Entry,
     describe_stack,
@@ -31,7 +40,6 @@ from orchestrator.experiment.plan.stacks import (
     way_out,
 )
 from orchestrator.experiment.read.tree import Key
-from orchestrator.experiment.read.units import format_rate
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 
@@ -170,11 +178,8 @@ def _cell(
     warmup: Warmup,
     kind: Kind,
 ) -> Cell:
-    offered = f"c{load.concurrency}"
-    if load.rate_per_s is not None:
-        offered = f"r{format_rate(load.rate_per_s).removesuffix('/s')}-{offered}"
     return Cell(
-        id="__".join((stack.id, operation.id, placement.id, *factors.short(values), offered)),
+        id=cell_id(stack=stack.id, operation=operation.id, placement=placement.id, values=values, load=load),
         stack=stack.id,
         operation=operation.id,
         placement=placement.id,

@@ -145,7 +145,7 @@ def _echoes(located: Located, item: int, path: tuple[Key, ...], options: EchoOpt
                 name=f"{name}.json",
                 sha256=digest,
                 bytes=len(content),
-                source=options.json_file,
+                source=str((located.folder / options.json_file).resolve().relative_to(located.folder.resolve())),
             )
             payload: dict[str, Any] = {"kind": "json", "sha256": digest}
             yield Asked(
@@ -212,8 +212,7 @@ def _images(located: Located, item: int, path: tuple[Key, ...], options: ImageOp
 def _read_json(located: Located, path: Sequence[Key], name: str) -> bytes | None:
     file = located.folder / name
     try:
-        if not file.resolve().is_relative_to(located.folder.resolve()):
-            raise UnreadableFile("is outside the experiment's folder; copy it there, since the run folder includes it")
+        _refuse_outside(file, located.folder)
         content = read_file(file, MOST_JSON_BYTES)
         if sum(content.count(mark) for mark in (b",", b"[", b"{")) > MOST_JSON_VALUES:
             raise UnreadableFile(f"may hold more than {MOST_JSON_VALUES:,} values, going by its commas and brackets")
@@ -233,6 +232,11 @@ def _read_json(located: Located, path: Sequence[Key], name: str) -> bytes | None
     else:
         return content
     return None
+
+
+def _refuse_outside(file: Path, folder: Path) -> None:
+    if not file.resolve().is_relative_to(folder.resolve()):
+        raise UnreadableFile("is outside the experiment's folder; copy it there, since the run folder includes it")
 
 
 def _refuse_constant(name: str) -> None:
@@ -298,6 +302,7 @@ def _write(plan: Plan, file: PayloadFile, target: Path) -> None:
 def _read_again(plan: Plan, file: PayloadFile) -> bytes:
     path = payload_path(plan, file)
     try:
+        _refuse_outside(path, Path(plan.experiment_path).parent)
         return read_file(path, MAX_PAYLOAD_BYTES)
     except (FileNotFoundError, UnreadableFile) as error:
         raise UsageError(

@@ -11,8 +11,9 @@ import json
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
-from orchestrator.experiment.model.factors import STACK, Value, knobs, of_the_call
+from orchestrator.experiment.model.factors import STACK, Value, Values, knobs, of_the_call, short
 from orchestrator.experiment.providers import ProviderName
+from orchestrator.experiment.read.units import format_rate
 from services.python.contract.limits import Kind, Policy
 from services.python.contract.lines import Load, Warmup
 
@@ -184,6 +185,14 @@ class Cell:
         return replace(self, factors={**self.factors, **values})
 
 
+def cell_id(*, stack: str, operation: str, placement: str, values: Values, load: Load) -> str:
+    """The id of the cell of these parts, which are given by their ids: `rest-flask-requests__add__local__reuse__c1`."""
+    offered = f"c{load.concurrency}"
+    if load.rate_per_s is not None:
+        offered = f"r{format_rate(load.rate_per_s).removesuffix('/s')}-{offered}"
+    return "__".join((stack, operation, placement, *short(values), offered))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Contrast:
     """What cells are compared by: the stack, or one factor, and the values that the others are compared with.
@@ -213,7 +222,7 @@ class PayloadFile:
     name: str
     sha256: str
     bytes: int
-    source: str  # "image: generated" or the user's path
+    source: str  # "image: generated", or the user's file within the folder of the experiment file
 
 
 @dataclass(frozen=True, kw_only=True)

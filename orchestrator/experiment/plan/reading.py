@@ -3,19 +3,47 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from orchestrator.experiment.model import factors
-from orchestrator.experiment.model.address import is_askable, parse_address
+from orchestrator.experiment.model.address import is_askable, is_loopback, parse_address
+from orchestrator.experiment.model.experiment import LONGEST_S, MAX_CONCURRENCY, MOST_RECORDS
 from orchestrator.experiment.model.factors import Value
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
-from orchestrator.experiment.plan.plan import SCHEMA_VERSION, Cell, External, Plan, Shape, kind_of
+from orchestrator.experiment.plan.external import is_elsewhere, several_distances
+from orchestrator.experiment.plan.payloads import GENERATED
+from orchestrator.experiment.plan.plan import (
+    SCHEMA_VERSION,
+    Cell,
+    External,
+    Operation,
+    PayloadFile,
+    Plan,
+    Shape,
+    cell_id,
+    kind_of,
+)
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.shapes import decode
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
+from services.python.contract.lines import Load, Payload, Warmup
+from services.python.contract.strict import decode as decode_part
 
+_ID = re.compile("[A-Za-z0-9][A-Za-z0-9._-]*")  # safe in a path
+_MOST_SEED = 2**53 - 1  # as every reader of JSON keeps it
+# What a plan says of each kind of payload; where its file lies is known when it has been copied there.
+_PAYLOAD_KEYS = {
+    "none": {"kind"},
+    "bytes": {"kind", "size"},
+    "records": {"kind", "count"},
+    "json": {"kind", "sha256"},
+    "image": {"kind", "size", "sha256", "full_decode"},
+    "events": {"kind", "size", "per_second"},
+}
 _SHA256 = re.compile("[0-9a-f]{64}")
 _FILE_NAME = re.compile("[a-z0-9][a-z0-9.-]{0,250}")  # as `payloads` makes them: no folder, nothing hidden
 _MARGIN = (0.001, 1.0)  # as `units.parse_margin`
@@ -51,6 +79,7 @@ def read_plan(raw: Any) -> Plan:
     require(_MARGIN[0] <= plan.matters <= _MARGIN[1], "matters", plan.matters)
     require(plan.repeats >= 1, "repeats", plan.repeats)
     require(plan.requesters >= 1, "requesters", plan.requesters)
+    require(0 <= plan.seed <= _MOST_SEED, "seed", plan.seed)
     stacks, operations, placements, cells = (
         _by_id(name, getattr(plan, name)) for name in ("stacks", "operations", "placements", "cells")
     )
@@ -58,9 +87,17 @@ def read_plan(raw: Any) -> Plan:
         require(stack.control_of is None or stack.control_of in stacks, f"stacks.{number}.control_of", stack.control_of)
         if stack.external is not None:
             _require_external(f"stacks.{number}.external", plan, stack.external)
+    _require_one_distance(plan)
+    _require_payloads(plan, operations)
     require(plan.reference is None or plan.reference in stacks, "reference", plan.reference)
     for number, operation in enumerate(plan.operations):
         require(1 <= operation.calls <= MOST_CALLS, f"operations.{number}.calls", operation.calls)
+        once = replace(
+            operation, id=operation.id.removesuffix(f"-{operation.calls}-calls"), label=operation.asked, calls=1
+        )
+        for name in ("id", "label"):
+            expected = getattr(once.in_task(operation.calls), name) if operation.calls > 1 else getattr(operation, name)
+            require(getattr(operation, name) == expected, f"operations.{number}.{name}", getattr(operation, name))
     _require_contrasts(plan, stacks)
     for number, operation in enumerate(plan.operations):
         _require_shape(f"operations.{number}.shape", operation.shape)
@@ -74,24 +111,26 @@ def read_plan(raw: Any) -> Plan:
         expected = "codec" if is_codec else kind_of(parts["operation"])
         require(cell.kind == expected, f"cells.{number}.kind", cell.kind)
         require(cell.kind != "stream" or cell.load.duration_s is not None, f"cells.{number}.load.duration_s", None)
-        require(cell.timeout_s > 0, f"cells.{number}.timeout_s", cell.timeout_s)
-        require(cell.load.concurrency >= 1, f"cells.{number}.load.concurrency", cell.load.concurrency)
+        require(0 < cell.timeout_s <= LONGEST_S, f"cells.{number}.timeout_s", cell.timeout_s)
+        _require_of_the_contract(f"cells.{number}.load", Load, vars(cell.load))
+        _require_of_the_contract(f"cells.{number}.warmup", Warmup, vars(cell.warmup))
+        is_possible = 1 <= cell.load.concurrency <= MAX_CONCURRENCY
+        require(is_possible, f"cells.{number}.load.concurrency", cell.load.concurrency)
         if is_codec:
             require(refusal_of_load(cell.load, cell.calls) is None, f"cells.{number}.load", cell.load)
         for name in ("requests", "duration_s", "rate_per_s"):
             value = getattr(cell.load, name)
             require(value is None or value > 0, f"cells.{number}.load.{name}", value)
-        require(cell.warmup.requests >= 0, f"cells.{number}.warmup.requests", cell.warmup.requests)
+        expected = cell_id(
+            stack=cell.stack, operation=cell.operation, placement=cell.placement, values=cell.factors, load=cell.load
+        )
+        require(cell.id == expected, f"cells.{number}.id", cell.id)
+    require(len(plan.trials) > 0, "trials", "none")
     for number, trial in enumerate(plan.trials):
         require(trial.cell in cells, f"trials.{number}.cell", trial.cell)
         require(trial.index == number, f"trials.{number}.index", trial.index)
         require(0 <= trial.block < plan.repeats, f"trials.{number}.block", trial.block)
-    for number, file in enumerate(plan.payload_files):
-        place = f"payload_files.{number}"
-        require(file.operation in operations, f"{place}.operation", file.operation)
-        require(_FILE_NAME.fullmatch(file.name) is not None, f"{place}.name", file.name)
-        require(_SHA256.fullmatch(file.sha256) is not None, f"{place}.sha256", file.sha256)
-        require(0 <= file.bytes <= MAX_PAYLOAD_BYTES, f"{place}.bytes", file.bytes)
+        require(0 <= trial.seed <= _MOST_SEED, f"trials.{number}.seed", trial.seed)
     for name, resolved in plan.resolved.items():
         _shaped(f"resolved.{name}", resolved)
     return plan
@@ -113,6 +152,67 @@ def _require_external(place: str, plan: Plan, external: External) -> None:
         parse_address(given)
     except ValueError:
         require(False, place, given)
+    try:
+        stands_for = socket.inet_ntoa(socket.inet_aton(external.given))  # an address in figures stands for itself alone
+    except OSError:
+        is_here = external.given.lower() != "localhost" or is_loopback(external.host)
+        require(is_here, f"{place}.host", external.host)
+    else:
+        require(external.host == stands_for, f"{place}.host", external.host)
+
+
+def _require_one_distance(plan: Plan) -> None:
+    """ValueError unless all stacks answer from one machine, where the placements say they do."""
+    for number, reason in several_distances([stack.external for stack in plan.stacks]):
+        raise ValueError(f"stacks.{number}.external: {reason}")
+    is_away = is_elsewhere(stack.external for stack in plan.stacks if stack.external is not None)
+    require(not is_away or len(plan.placements) == 1, "placements", len(plan.placements))
+    for number, placement in enumerate(plan.placements):
+        require((placement.kind == "external") == is_away, f"placements.{number}.kind", placement.kind)
+
+
+def _require_payloads(plan: Plan, operations: Container[str]) -> None:
+    """ValueError unless every payload is one that plans have, and its file, if it needs one, is among the plan's."""
+    files: dict[str, PayloadFile] = {}
+    for number, file in enumerate(plan.payload_files):
+        place = f"payload_files.{number}"
+        require(file.operation in operations and file.operation not in files, f"{place}.operation", file.operation)
+        require(_FILE_NAME.fullmatch(file.name) is not None, f"{place}.name", file.name)
+        require(_SHA256.fullmatch(file.sha256) is not None, f"{place}.sha256", file.sha256)
+        require(0 <= file.bytes <= MAX_PAYLOAD_BYTES, f"{place}.bytes", file.bytes)
+        require(file.source == GENERATED or _is_within(file.source), f"{place}.source", file.source)
+        files[file.operation] = file
+    for number, operation in enumerate(plan.operations):
+        _require_payload(f"operations.{number}.payload", operation, files.get(operation.id))
+
+
+def _require_payload(place: str, operation: Operation, file: PayloadFile | None) -> None:
+    payload = _require_of_the_contract(place, Payload, operation.payload)
+    require(payload.kind in _PAYLOAD_KEYS, f"{place}.kind", payload.kind)
+    for key, value in operation.payload.items():
+        require(key in _PAYLOAD_KEYS[payload.kind], f"{place}.{key}", value)
+    require(payload.size <= MAX_PAYLOAD_BYTES, f"{place}.size", payload.size)
+    require(payload.count <= MOST_RECORDS, f"{place}.count", payload.count)
+    needs_file = payload.kind in ("json", "image")
+    require((file is not None) == needs_file, f"{place}.kind", payload.kind)
+    if file is not None:
+        require(payload.sha256 == file.sha256, f"{place}.sha256", payload.sha256)
+        is_picture = payload.kind == "image"
+        require((file.source == GENERATED) == is_picture, f"{place}.kind", payload.kind)
+        require(not is_picture or payload.size == file.bytes, f"{place}.size", payload.size)
+
+
+def _is_within(source: str) -> bool:
+    """Whether it is a file's path within a folder, as far as its text tells; links are followed when it is read."""
+    path = PurePosixPath(source)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\0" not in source
+
+
+def _require_of_the_contract(place: str, kind: type[Any], raw: object) -> Any:
+    try:
+        return decode_part(kind, raw)
+    except ValueError as error:
+        raise ValueError(f"{place}.{error}") from error
 
 
 def _require_factors(place: str, cell: Cell, parts: dict[str, Any]) -> None:
@@ -144,7 +244,7 @@ def _require_contrasts(plan: Plan, stacks: Container[Value]) -> None:
 def _by_id(name: str, parts: Iterable[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for number, part in enumerate(parts):
-        require(part.id not in found, f"{name}.{number}.id", part.id)
+        require(part.id not in found and _ID.fullmatch(part.id) is not None, f"{name}.{number}.id", part.id)
         found[part.id] = part
     require(bool(found), name, "none")
     return found

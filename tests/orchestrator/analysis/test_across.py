@@ -34,7 +34,10 @@ def row_of(comparison, label):
 
 def test_a_stack_that_got_slower_regressed_and_the_other_did_not(old):
     found = compare_runs(summary(seed=2, base_us={"grpc": 300.0}), old, "median")
-    assert changes(found) == {"rest-thin.add.local": "not resolved", "grpc-thin.add.local": "regressed"}
+    assert changes(found) == {
+        "rest-thin__add__local__reuse__c1": "not resolved",
+        "grpc-thin__add__local__reuse__c1": "regressed",
+    }
     slower = row_of(found, "grpc")
     assert slower.ratio == pytest.approx(1.5, abs=0.05)
     assert slower.interval[0] > 1
@@ -43,7 +46,7 @@ def test_a_stack_that_got_slower_regressed_and_the_other_did_not(old):
 
 def test_a_stack_that_got_quicker_improved(old):
     found = compare_runs(summary(seed=2, base_us={"grpc": 130.0}), old, "median")
-    assert changes(found)["grpc-thin.add.local"] == "improved"
+    assert changes(found)["grpc-thin__add__local__reuse__c1"] == "improved"
 
 
 def test_fewer_requests_per_second_is_slower(old):
@@ -206,8 +209,8 @@ def test_a_failed_check_in_either_run_forbids_any_verdict(old, base_us, spoilt):
 
 
 def test_a_failed_check_of_one_cell_leaves_the_others_alone(old):
-    new = with_check(summary(seed=2, base_us={"grpc": 130.0}), "fail", "rest-thin.add.local")
-    assert changes(compare_runs(new, old, "median"))["grpc-thin.add.local"] == "improved"
+    new = with_check(summary(seed=2, base_us={"grpc": 130.0}), "fail", "rest-thin__add__local__reuse__c1")
+    assert changes(compare_runs(new, old, "median"))["grpc-thin__add__local__reuse__c1"] == "improved"
 
 
 def test_a_check_that_warns_forbids_nothing_and_is_said(old):
@@ -346,7 +349,7 @@ def test_cells_that_measure_the_same_within_a_run_are_each_compared_once():
     twice = [p.Placement(id=name, name=name, kind="local") for name in ("here", "there")]
     found = compare_runs(summary("new", placements=twice), summary("old", placements=twice[::-1], seed=2), "median")
     assert [(row.cell, row.reference) for row in found.rows] == [
-        (f"{stack}-thin.add.{name}",) * 2 for name in ("here", "there") for stack in ("rest", "grpc")
+        (f"{stack}-thin__add__{name}__reuse__c1",) * 2 for name in ("here", "there") for stack in ("rest", "grpc")
     ]
 
 
@@ -366,23 +369,23 @@ def test_versions_that_differ_are_listed_and_no_obstacle(old):
 def test_cells_of_one_run_only_are_listed_with_what_they_differ_in(old):
     found = compare_runs(summary(stacks=("rest", "avro")), old, "median")
     assert (
-        "only in new: avro-thin.add.local (nearest grpc-thin.add.local: protocol: avro against grpc)"
-        in found.differences
+        "only in new: avro-thin__add__local__reuse__c1"
+        " (nearest grpc-thin__add__local__reuse__c1: protocol: avro against grpc)" in found.differences
     )
     assert (
-        "only in old: grpc-thin.add.local (nearest avro-thin.add.local: protocol: grpc against avro)"
-        in found.differences
+        "only in old: grpc-thin__add__local__reuse__c1"
+        " (nearest avro-thin__add__local__reuse__c1: protocol: grpc against avro)" in found.differences
     )
 
 
 def test_a_runs_own_stacks_are_compared_with_its_reference_in_the_words_of_its_report(old):
     found = compare_within(old, "median")
-    assert changes(found) == {"grpc-thin.add.local": "faster"}
+    assert changes(found) == {"grpc-thin__add__local__reuse__c1": "faster"}
     assert found.rows[0].value < found.rows[0].reference_value
 
 
 def test_a_failed_check_is_said_of_a_runs_own_stacks_too(old):
-    found = compare_within(with_check(old, "fail", "rest-thin.add.local"), "median")
+    found = compare_within(with_check(old, "fail", "rest-thin__add__local__reuse__c1"), "median")
     assert found.rows[0].doubts == ("in old a check failed: floor",)
 
 

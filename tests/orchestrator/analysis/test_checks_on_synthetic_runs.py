@@ -81,7 +81,9 @@ def test_a_shortfall_of_a_few_per_cent_below_the_ping_cannot_be_told():
             draft.columns["received_ns"] = draft.columns["received_ns"] - 2 * MS
 
     run = a_run(spoil=spoil, placements=[HERE, WEST])
-    assert {result.cell: result.verdict for result in of(run, "floor")}["grpc-thin.add.west"] == "cannot tell"
+    assert {result.cell: result.verdict for result in of(run, "floor")}[
+        "grpc-thin__add__west__reuse__c1"
+    ] == "cannot tell"
 
 
 def test_without_any_baseline_the_floor_cannot_be_told():
@@ -197,7 +199,10 @@ def test_the_cell_that_suffers_most_comes_first():
     def spoil(draft):
         draft.done["host_after"] = host_counters(10 * S, steal=200 if draft.cell.stack == "grpc-thin" else 50)
 
-    assert [result.cell for result in of(a_run(spoil=spoil), "noise")] == ["grpc-thin.add.local", "rest-thin.add.local"]
+    assert [result.cell for result in of(a_run(spoil=spoil), "noise")] == [
+        "grpc-thin__add__local__reuse__c1",
+        "rest-thin__add__local__reuse__c1",
+    ]
 
 
 @pytest.mark.parametrize(("loud", "share"), [(1, 0.0), (2, 0.2)])

@@ -37,7 +37,7 @@ def pause(by_us, *, every=1):
 
 
 def verdicts(**planned):
-    return {result.cell.split(".")[0]: result for result in of(a_run(**planned), LITTLE)}
+    return {result.cell.split("__")[0]: result for result in of(a_run(**planned), LITTLE)}
 
 
 @pytest.mark.parametrize("planned", [{}, {"load": EIGHT}, {"connection": "per-request"}])

@@ -71,7 +71,7 @@ def test_its_means_are_of_each_cell_and_statistic_and_more_is_slower_in_all(refe
     (slow,) = equal_runs(reference, [stored(summary("slow", base_us={"rest": 600.0}))], without=())
     (same,) = equal_runs(reference, [stored(summary("same"))], without=())
     for statistic in ("median", "p99", "throughput"):
-        key = ("rest-thin.add.local", statistic)
+        key = ("rest-thin__add__local__reuse__c1", statistic)
         assert slow.means[key] - same.means[key] == pytest.approx(0.69, abs=0.1)
 
 

@@ -16,7 +16,7 @@ from tests.support.runs import MS, US, a_plan, a_run, write_run
 
 
 def cell_of(summary, stack, operation="add", placement="local"):
-    return next(c for c in summary.cells if c.id == f"{stack}.{operation}.{placement}")
+    return next(c for c in summary.cells if c.id == f"{stack}__{operation}__{placement}__reuse__c1")
 
 
 @pytest.fixture(scope="module")
@@ -172,8 +172,8 @@ def test_ratios_of_every_statistic_point_the_same_way(summary):
 
 def test_a_stack_with_another_policy_is_compared_and_the_group_says_so():
     plan = a_plan()
-    flask = replace(plan.cells[1].having(connection="per-request"), id="flask")
-    trials = tuple(replace(t, cell="flask") if t.cell == plan.cells[1].id else t for t in plan.trials)
+    flask = replace(plan.cells[1].having(connection="per-request"), id="grpc-thin__add__local__per-request__c1")
+    trials = tuple(replace(t, cell=flask.id) if t.cell == plan.cells[1].id else t for t in plan.trials)
     plan = replace(plan, cells=(plan.cells[0], flask), trials=trials)
     groups = {c.group for c in summarise(a_run(plan)).comparisons}
     assert groups == {"add, local, per-request against reuse, 1,000 requests, 1 in flight"}

@@ -192,7 +192,7 @@ def test_a_finding_names_its_cell_as_the_report_does(out):
     assert (
         "grpc (thin) · add · local · connections kept open · 1,000 requests, 1 in flight: Impossible" in out.getvalue()
     )
-    assert "grpc-thin.add.local" not in out.getvalue()
+    assert "grpc-thin__add__local__reuse__c1" not in out.getvalue()
 
 
 def test_what_differs_in_all_rows_stands_once_above_them(out):

@@ -17,6 +17,7 @@ from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.reading import read_plan
 from tests.support.experiments import Known, Write, problems
 
+ADDRESSES = {"localhost": "127.0.0.1", "there": "198.18.0.9"}
 HEAD = "name: example\nquestion: Which is quicker?\noperations: timestamp\n"
 
 
@@ -248,8 +249,17 @@ def test_the_requests_of_controls_are_among_those_announced(write, known):
     assert sentence(plan.stacks).count("rest (external)") == 1
 
 
-def test_a_plan_with_a_given_responder_is_stored_and_read_back(write, known):
-    plan = planned(write, known, "{protocol: rest, external: 'localhost:80'}")
+@pytest.mark.parametrize(
+    "stacks",
+    [
+        "{protocol: rest, external: 'localhost:80'}",
+        "[{protocol: rest, external: '127.0.0.1:80'}, grpc]",
+        "[{protocol: rest, external: 'there:80'}, {protocol: grpc, external: 'there:81'}]",
+    ],
+)
+def test_a_plan_with_a_given_responder_is_stored_and_read_back(write, known, monkeypatch, stacks):
+    monkeypatch.setattr("orchestrator.experiment.plan.external.resolve", lambda h: h if "." in h else ADDRESSES[h])
+    plan = planned(write, known, stacks, "control: true\n")
     document = json.loads(json.dumps(plan.to_dict()))
     assert Plan.from_dict(document) == plan
     assert read_plan(document) == plan

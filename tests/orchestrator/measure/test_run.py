@@ -96,10 +96,13 @@ THERE = External(given="there", host="198.18.0.9", port=4712)
 
 
 def given(*protocols: str, number: int = 1) -> Plan:
-    """A plan whose first stacks are answered by what runs already."""
+    """A plan whose first stacks are answered by what runs already: elsewhere, or here beside stacks of our own."""
     planned = plan(*protocols, repeats=2)
-    stacks = [replace(stack, external=THERE) for stack in planned.stacks[:number]]
-    return replace(planned, stacks=(*stacks, *planned.stacks[number:]))
+    is_away = number == len(protocols)
+    external = THERE if is_away else replace(THERE, host="127.0.0.1")
+    stacks = [replace(stack, external=external) for stack in planned.stacks[:number]]
+    placements = tuple(replace(p, kind="external" if is_away else p.kind) for p in planned.placements)
+    return replace(planned, stacks=(*stacks, *planned.stacks[number:]), placements=placements)
 
 
 def test_of_a_run_against_what_runs_already_only_requesters_and_pings_are_started(lab):
@@ -118,7 +121,7 @@ def test_of_a_run_against_what_runs_already_only_requesters_and_pings_are_starte
 def test_beside_what_runs_already_floors_stand_for_our_own_alone(lab):
     lab.run(given("rest", "grpc"))
     cells = {cell for baseline in lab.runs.manifest().baselines for cell in baseline.cells}
-    assert cells == {"grpc__echo__local"}
+    assert cells == {"grpc__echo__local__reuse__c1"}
 
 
 def test_where_nobody_answers_a_ping_to_what_runs_already_the_run_says_what_is_left_and_goes_on(lab):
@@ -134,7 +137,7 @@ def test_samples_become_one_tidy_table_and_staging_goes(lab):
     table = pd.read_parquet(lab.runs.path / "samples")
     assert len(table) == 4 * 10
     assert set(table["stack"]) == {"tcp", "rest"}
-    assert set(table["cell"]) == {"tcp__echo__local", "rest__echo__local"}
+    assert set(table["cell"]) == {"tcp__echo__local__reuse__c1", "rest__echo__local__reuse__c1"}
     assert set(table["block"]) == {0, 1}
     assert not lab.runs.staging.exists()
 
@@ -153,16 +156,17 @@ def test_baselines_bracket_every_block_and_recur_every_minute(lab):
 
 def _several_cells(protocol: str, number: int) -> dict[str, object]:
     one = plan(protocol, repeats=1)
-    cells = tuple(replace(one.cells[0], id=f"c{n}") for n in range(number))
-    trials = tuple(replace(one.trials[0], index=n, cell=f"c{n}") for n in range(number))
-    return {"cells": cells, "trials": trials}
+    stacks = tuple(replace(one.stacks[0], id=f"{protocol}-{n}") for n in range(number))
+    cells = tuple(replace(one.cells[0], id=f"{stack.id}__echo__local__reuse__c1", stack=stack.id) for stack in stacks)
+    trials = tuple(replace(one.trials[0], index=n, cell=cell.id) for n, cell in enumerate(cells))
+    return {"stacks": stacks, "cells": cells, "trials": trials}
 
 
 def test_a_tcp_floor_carries_as_many_bytes_as_its_cells_and_names_them(lab):
     lab.run(plan("tcp", "rest", repeats=1))
     floors = [b for b in lab.runs.manifest().baselines if b.kind == "tcp"]
     assert {(b.send_bytes, b.receive_bytes, b.policy) for b in floors} == {(64, 64, "reuse")}
-    assert set(floors[0].cells) == {"tcp__echo__local", "rest__echo__local"}
+    assert set(floors[0].cells) == {"tcp__echo__local__reuse__c1", "rest__echo__local__reuse__c1"}
 
 
 def test_without_a_ping_the_run_says_so_and_goes_on(lab):
@@ -183,7 +187,10 @@ def test_a_stack_that_fails_the_smoke_test_is_left_out_and_the_others_are_measur
     lab.host.responder = dies_in("rest")
     result = lab.run(plan("rest", "tcp", repeats=2))
     records = lab.runs.manifest().trials
-    assert [(r.cell, r.outcome) for r in records[:2]] == [("rest__echo__local", "failed"), ("tcp__echo__local", "ok")]
+    assert [(r.cell, r.outcome) for r in records[:2]] == [
+        ("rest__echo__local__reuse__c1", "failed"),
+        ("tcp__echo__local__reuse__c1", "ok"),
+    ]
     assert records[0].failure is not None
     assert records[0].failure.stage == "smoke"
     assert len(words(lab.diary, "start responder rest")) == 1
