@@ -41,7 +41,6 @@ Zone = Annotated[str, Field(pattern=ZONE_PATTERN, max_length=63)]
 Short = Annotated[str, Field(min_length=1, max_length=200)]
 Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]
 
-
 _EMULATED = " and ".join(EMULATING)  # who makes a distance as wanted
 
 
