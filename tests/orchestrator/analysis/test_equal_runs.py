@@ -82,6 +82,7 @@ def with_history(runs, excess, load="steady", seed=5):
     return machine, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("excess", [1.3, 3.0])
 def test_with_a_history_equal_runs_are_rarely_called_changed(excess):
     """Each history is one draw of six runs: the rate is over many histories, with few pairs each."""

@@ -125,7 +125,7 @@ def test_a_client_whose_values_are_not_those_of_its_bytes_is_found_out(
     trial.run(5, constant=True, phase=WARM_UP)
     trial.recorder.settle()
     with suppress(GaveUp):
-        trial.run(20_000, constant=True)
+        trial.run(8_000, constant=True)
         trial.recorder.settle()
     assert trial.recorder.tally.errors["wrong-reply"] > 0
     trial.close()

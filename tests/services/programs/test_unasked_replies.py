@@ -115,7 +115,7 @@ def last_line(tmp_path: Path, protocol: str, client: str, converse: Between, **c
 
 
 @pytest.mark.parametrize(("protocol", "client"), CLIENTS)
-@pytest.mark.parametrize("calls", [1, 2])
+@pytest.mark.parametrize("calls", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_reply_that_came_twice_fails_the_trial(tmp_path: Path, protocol: str, client: str, calls: int):
     failed = last_line(tmp_path, protocol, client, Between(protocol, again=True), calls=calls)
     assert (failed["type"], failed.get("kind")) == ("failed", "wrong-reply")
@@ -130,6 +130,7 @@ def test_an_honest_responder_is_not_accused(tmp_path: Path, protocol: str, clien
     assert (done["type"], done.get("errors")) == ("done", {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", [client for protocol, client in CLIENTS if protocol == "websocket"])
 def test_a_ping_is_no_reply(tmp_path: Path, client: str):
     done = last_line(tmp_path, "websocket", client, Between("websocket", at_last=PING))
