@@ -207,7 +207,7 @@ def test_a_wall_clock_that_goes_ahead_in_every_trial_fails(tmp_path):
 
 def test_the_honest_harness_itself_refuses_a_responder_that_is_not_the_one(tmp_path):
     def another(trial, parts, example):
-        return attempt_check(replace(trial, target=replace(trial.target, identity="another")), parts, example)
+        return attempt_check(trial, replace(parts, target=replace(parts.target, identity="another")), example)
 
     attempt_check = attempt.check
     with pytest.raises(attempt.CannotTry, match="another responder answers"):
