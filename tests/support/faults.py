@@ -84,7 +84,7 @@ class _LazyConnection:
         return _LazyReply(self._connection, body)
 
     def _encode(self, request: Any) -> bytes:
-        return tcp.encode_request(self._connection._code, request)
+        return self._connection._encode(request)
 
     def value(self, reply: Any) -> Any:
         return reply.answer()[2]
@@ -149,7 +149,7 @@ class _Reconnecting(tcp.SocketConnection):
         self._take(dialer.dial())
 
     def _take(self, fresh: tcp.SocketConnection) -> None:
-        super().__init__(fresh._sock, fresh._code)
+        super().__init__(fresh._sock, fresh._code, fresh._encode)
 
     def call(self, request: Any) -> Any:
         self.close()
@@ -171,7 +171,7 @@ class _SometimesInTwoWrites(tcp.SocketConnection):
         if self._number % 10 or self._number < 50:  # a new connection is acknowledged at once
             return super().call(request)
         self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
-        body = tcp.encode_request(self._code, request)
+        body = self._encode(request)
         header = HEADER.pack(len(body), self._code)
         self._sock.sendall(header)
         self._sock.sendall(body)
@@ -183,7 +183,7 @@ class _SometimesInTwoWrites(tcp.SocketConnection):
 def some_requests_in_two_writes(call: Any, _client: Any) -> Any:
     def wrap(honest: tcp.SocketDialer) -> Any:
         connection = honest.dial()
-        return _SometimesInTwoWrites(connection._sock, connection._code)
+        return _SometimesInTwoWrites(connection._sock, connection._code, connection._encode)
 
     return _Dialer(call, wrap)
 
@@ -199,7 +199,7 @@ class _Inflated(tcp.SocketConnection):
 def sizes_made_up(call: Any, _client: Any) -> Any:
     def wrap(honest: tcp.SocketDialer) -> Any:
         connection = honest.dial()
-        return _Inflated(connection._sock, connection._code)
+        return _Inflated(connection._sock, connection._code, connection._encode)
 
     return _Dialer(call, wrap)
 
