@@ -88,8 +88,8 @@ def _result(record: TrialRecord, samples: str) -> str:
 
 def _events(record: TrialRecord) -> str:
     """What came of a stream: `5,000 events in 10 s, 3 dropped`."""
-    told = [r.done.events for r in record.requesters if r.done.events]
+    counted = [r.done.events for r in record.requesters if r.done.events]
     seconds = max((r.done.measured_s or 0.0 for r in record.requesters), default=0.0)
-    counts = {name: sum(getattr(of, name) for of in told) for name in ("dropped", "duplicated", "reordered")}
+    counts = {name: sum(getattr(of, name) for of in counted) for name in ("dropped", "duplicated", "reordered")}
     strange = "".join(f", {number:,} {name}" for name, number in counts.items() if number)
-    return f"{sum(of.delivered for of in told):,} events in {format_duration(seconds)}{strange}"
+    return f"{sum(of.delivered for of in counted):,} events in {format_duration(seconds)}{strange}"

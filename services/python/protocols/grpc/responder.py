@@ -14,10 +14,10 @@ from services.python.codecs.by_schema import echo_of
 from services.python.codecs.protobuf import METHODS, Method
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.service import add_methods
-from services.python.serve.dispatcher import Dispatcher
+from services.python.serve.dispatcher import POOL_THREADS, Dispatcher
 from services.python.serve.responder import Announce, CannotServe
 
-_THREADS = 32
+_THREADS = POOL_THREADS
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
