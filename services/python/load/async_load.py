@@ -10,7 +10,7 @@ from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed
 from services.python.load.loop import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses
 from services.python.load.pacer import Pacer
 from services.python.load.phases import NS, Phase
-from services.python.load.unasked import GRACE_S, refuse
+from services.python.load.unasked import refuse
 
 _LAG_EVERY_NS = 20_000_000
 
@@ -68,9 +68,9 @@ class AwaitingLoops:
         """See `loop.Loops.wait`."""
         self._loop.run_until_complete(asyncio.sleep(seconds))
 
-    def close(self) -> None:
+    def close(self, grace_s: float = 0) -> None:
         """See `loop.Loops.close`."""
-        self._loop.run_until_complete(self._drop_all())
+        self._loop.run_until_complete(self._drop_all(grace_s))
 
     async def _open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
         work = self._work
@@ -205,10 +205,10 @@ class AwaitingLoops:
         for lane in self._lanes:
             await self._dial(lane)
 
-    async def _drop_all(self) -> None:
+    async def _drop_all(self, grace_s: float) -> None:
         looks = [look for lane in self._lanes if (look := getattr(lane.connection, "has_unasked", None))]
         if looks:
-            await asyncio.sleep(GRACE_S)
+            await asyncio.sleep(grace_s)
         found = [await look() for look in looks]
         for lane in self._lanes:
             await self._drop(lane)

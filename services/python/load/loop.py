@@ -81,8 +81,11 @@ class Loops(Protocol):
     def wait(self, seconds: float) -> None:
         """Let time pass between phases; connections stay alive."""
 
-    def close(self) -> None:
-        """Close the connections. GaveUp when one that was kept held replies that nobody asked for (`unasked`)."""
+    def close(self, grace_s: float = 0) -> None:
+        """Close the connections. GaveUp when one that was kept held replies that nobody asked for (`unasked`).
+
+        `grace_s`: how long such a reply is waited for.
+        """
 
     @property
     def lag_ms(self) -> float | None:

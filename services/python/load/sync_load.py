@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from services.python.load.client import CallFailed, Connection, Dialer, Reply, Request
 from services.python.load.loop import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses
 from services.python.load.phases import NS, Phase
-from services.python.load.unasked import GRACE_S, refuse
+from services.python.load.unasked import refuse
 
 _SPIN_NS = 200_000  # a sleeping thread wakes up late by up to about this much
 
@@ -82,11 +82,11 @@ class BlockingLoops:
         """See `loop.Loops.wait`."""
         self._work.clock.sleep(seconds)
 
-    def close(self) -> None:
+    def close(self, grace_s: float = 0) -> None:
         """See `loop.Loops.close`."""
         looks = [look for lane in self._lanes if (look := getattr(lane.connection, "has_unasked", None))]
         if looks:
-            self.wait(GRACE_S)
+            self.wait(grace_s)
         found = [look() for look in looks]
         for lane in self._lanes:
             self._drop(lane)

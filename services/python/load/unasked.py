@@ -7,8 +7,17 @@ from collections.abc import Sequence
 
 from services.python.load.recorder import GaveUp
 
-GRACE_S = 0.1
-"""How long what is still under way has to arrive: behind one reply too many, that to the last request comes last."""
+_REQUESTS = 10
+_LEAST_S, _MOST_S = 0.005, 0.1
+
+
+def grace_s(span_s: float, requests: int, concurrency: int) -> float:
+    """How long what is still under way has to arrive: behind one reply too many, that to the last request comes last.
+
+    Ten times what a connection took for a request of the measured phase, from 5 to 100 ms: with one reply too many, a
+    request seems to take half of its time or more.
+    """
+    return min(max(_REQUESTS * span_s * concurrency / max(requests, 1), _LEAST_S), _MOST_S)
 
 
 def peek(sock: socket.socket) -> bytes:

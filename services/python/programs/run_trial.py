@@ -24,6 +24,7 @@ from services.python.load.phases import MEASURED, NS, SLOWEST_RATE, WARM_UP, Ext
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
 from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
+from services.python.load.unasked import grace_s
 from services.python.operations import OPERATIONS, Operation
 from services.python.operations.base import Make
 from services.python.operations.files import read_schema
@@ -307,7 +308,8 @@ def _measure(
     print_line(Start(anchor=anchor))
     warm = _warm_up(trial, loops, recorder, clock)
     measured_phase = _measured_phase(trial, due, loops, recorder, wire, clock, warm.next_sequence)
-    loops.close()
+    tally = recorder.tally
+    loops.close(grace_s(tally.span_s, tally.rows, trial.load.concurrency))
     gc.enable()
     return Done(
         rows=record.rows,
