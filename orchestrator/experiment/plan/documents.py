@@ -25,7 +25,6 @@ from orchestrator.experiment.plan.payloads import MOST_JSON_BYTES, Asked
 from orchestrator.experiment.plan.plan import Plan, Shape
 from orchestrator.experiment.plan.typed_message import typed_message
 from orchestrator.files import read_file
-from services.python.codecs.there_and_back import __name__ as there_and_back
 
 How = Literal["typed", "value"]
 
@@ -38,6 +37,7 @@ INSTALL = "make setup, or: pip install grpcio-tools"
 _CODEC = "Protocol Buffers"
 _COMPILE_S = 120.0
 _CARRY_S = 120.0
+_THERE_AND_BACK = "services.python.codecs.there_and_back"
 
 
 def carried_by(responder: Responder, client: End) -> How | None:
@@ -178,7 +178,7 @@ def _lost(document: bytes, schema: bytes | None = None) -> str:
             words = ["document.pb"]
         try:
             done = subprocess.run(
-                [sys.executable, "-P", "-m", there_and_back, *words],
+                [sys.executable, "-P", "-m", _THERE_AND_BACK, *words],
                 cwd=folder,
                 input=document,
                 capture_output=True,
