@@ -37,7 +37,6 @@ INSTALL = "make setup, or: pip install grpcio-tools"
 _CODEC = "Protocol Buffers"
 _COMPILE_S = 120.0
 _CARRY_S = 120.0
-_THERE_AND_BACK = "services.python.codecs.there_and_back"
 
 
 def carried_by(responder: Responder, client: End) -> How | None:
@@ -171,6 +170,8 @@ def _compiled(proto: str, document: bytes) -> bytes:
 
 def _lost(document: bytes, schema: bytes | None = None) -> str:
     """Why a document does not come back from Protocol Buffers, empty if it does: typed with a schema, else as a Value."""
+    from services.python.codecs.there_and_back import __name__ as there_and_back  # slow to import, and rarely needed
+
     with tempfile.TemporaryDirectory(prefix="orch-") as folder:
         words = []
         if schema is not None:
@@ -178,7 +179,7 @@ def _lost(document: bytes, schema: bytes | None = None) -> str:
             words = ["document.pb"]
         try:
             done = subprocess.run(
-                [sys.executable, "-P", "-m", _THERE_AND_BACK, *words],
+                [sys.executable, "-P", "-m", there_and_back, *words],
                 cwd=folder,
                 input=document,
                 capture_output=True,
