@@ -11,6 +11,7 @@ from orchestrator.analysis import contrasted, differing, unresolved, validity, w
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Statistic
+from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary, StreamSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
@@ -93,6 +94,7 @@ class Answer:
         ""  # that the machine was, where something is resolved all the same; the verdict before those that answer
     )
     given: str = ""  # who answered that orch did not start; also among the verdicts
+    saturation: tuple[LoadSeries, ...] = ()  # where more load brings no more replies
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -151,6 +153,7 @@ def answer(summary: RunSummary) -> Answer:
         documents=documents.sentence(summary.plan),
         clients=unlike_clients(summary.cells, summary.comparisons),
         given=_given(summary),
+        saturation=summary.saturation,
     )
 
 

@@ -142,7 +142,13 @@ def _cell(
                     if s.measured
                 ),
                 summary=_trial_summary(
-                    record, ordered, totals, errors, max((s.whole_span_ns for _, s in parts), default=0), not_sent
+                    record,
+                    ordered,
+                    totals,
+                    errors,
+                    max((s.whole_span_ns for _, s in parts), default=0),
+                    not_sent,
+                    _offered_per_s([s for _, s in parts]),
                 ),
                 totals=totals,
                 errors=errors,
@@ -221,6 +227,7 @@ def _trial_summary(
     errors: Mapping[str, int],
     span_ns: int,
     not_sent: int,
+    offered_per_s: float | None,
 ) -> TrialSummary | None:
     failed = sum(errors.values())
     if not ordered.size + failed or totals.rate_per_s is None:
@@ -244,9 +251,21 @@ def _trial_summary(
         responder_cpu_share=_responder_cpu_share(record, span_ns),
         responder_window_s=span_ns / 1e9,
         not_sent=not_sent,
+        offered_per_s=offered_per_s,
         unsent_moves=_moves(ordered, failed, not_sent) if not_sent else {},
         retransmits=_known_total([p.done.wire.retransmits if p.done.wire else None for p in record.requesters]),
     )
+
+
+def _offered_per_s(parts: list[Samples]) -> float | None:
+    """What was due of all requesters, sent or not; None in a closed loop, or with fewer than two requests."""
+    rates = []
+    for samples in parts:
+        due = np.concatenate([samples.intended_ns, samples.never_sent_ns])
+        if not samples.is_open_loop or due.size < 2 or due.max() == due.min():
+            return None
+        rates.append((due.size - 1) * 1e9 / float(due.max() - due.min()))
+    return sum(rates) if rates else None
 
 
 def _moves(ordered: Nanoseconds, failed: int, not_sent: int) -> dict[str, float | None]:

@@ -16,6 +16,7 @@ from orchestrator.analysis.collect import collect, last_attempts
 from orchestrator.analysis.compare import compare_cells
 from orchestrator.analysis.conditions import conditions, settings
 from orchestrator.analysis.evidence import Run
+from orchestrator.analysis.saturation import find_series
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import count_before_answer, verdicts
@@ -76,6 +77,7 @@ def summarise(run: Run) -> RunSummary:
         settings=settings(evidence),
         plan=manifest.plan,
         matters=plan.matters,
+        saturation=find_series(cells, checks, matters=plan.matters),
         busy=busy if said else "",
         manifest_sha256=_manifest_sha256(run),
     )

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.counts import checks_document
+from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import STACK, Value, of_the_call, short
 from orchestrator.results.documents import sealed
@@ -87,6 +88,7 @@ class TrialSummary:
     not_sent: int = 0  # due in an open loop, and not sent before the window closed
     # By which factor median and p99 would be larger if what was not sent had been slowest; None: beyond every reply
     unsent_moves: dict[str, float | None] = field(default_factory=dict)
+    offered_per_s: float | None = None  # due per second, as drawn, of all requesters; None in a closed loop
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -325,6 +327,7 @@ class RunSummary:
     manifest_sha256: str = ""
     busy: str = ""  # what a resolved answer begins with where the machine was busy; also among the verdicts
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
+    saturation: tuple[LoadSeries, ...] = ()  # cells that differ in requests in flight, or in the rate, alone
     schema_version: int = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:

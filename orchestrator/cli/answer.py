@@ -8,6 +8,7 @@ from itertools import groupby
 
 from orchestrator.analysis import words
 from orchestrator.analysis.answer import Against, Answer, Row
+from orchestrator.cli.saturation import saturation_lines
 
 _HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "{rate}", "against {reference}")
 _ROWS_SHOWN = 40
@@ -57,6 +58,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     yield from _wrapped(" ".join(notes), width)
     if len(answer.table) > len(shown):
         yield f"... and {len(answer.table) - len(shown):,} more rows in the report"
+    yield from saturation_lines(answer.saturation, width=width)
 
 
 def _codecs(rows: Sequence[Row], unit: words.Unit) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from orchestrator.analysis import load_tables
 from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.summary import RunSummary
@@ -21,6 +22,7 @@ from orchestrator.report.figures.timings import time_strip
 from orchestrator.report.groups import Group, anchor, cell_names, compared, floors_beside, groups, stack_colours
 from orchestrator.report.page import render_page, write_page
 from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_words, shown_evidence
+from services.python.contract.limits import SATURATED
 
 ELSEWHERE = "elsewhere"
 _MOST_LETTERS = 60  # of a part of a file's name
@@ -66,6 +68,10 @@ def render(summary: RunSummary) -> str:
         parts=parts,
         of_events=of_events,
         timed_of_events=TIMED_OF_EVENTS,
+        series_heads=load_tables.heads,
+        series_rows=load_tables.rows,
+        series_dash=load_tables.DASH,
+        saturated=SATURATED,
         is_alone=all(cell.kind == "codec" for cell in summary.cells),
         statistics=STATISTICS,
     )

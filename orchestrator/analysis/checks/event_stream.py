@@ -13,9 +13,9 @@ from orchestrator.analysis.checks.base import STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, EventCounts, Part, Samples, StreamTrial, TrialEvidence
 from orchestrator.analysis.statistics import fails_that_move, is_supported
 from orchestrator.analysis.streams import StreamSamples
+from services.python.contract.limits import SATURATED
 
 _FEWEST_KEPT, _FEW_KEPT = 0.9, 0.98  # of the planned rate
-_SATURATED = 0.85  # of its core
 _PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 
 Seen = tuple[int, int, EventCounts]
@@ -79,7 +79,7 @@ def _disagreement(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Se
 def _busy(trial: TrialEvidence, part: Part) -> Finding | None:
     """Clients of one requester share its core: when that is busy, events that have come wait there."""
     share = part.done.cpu_share
-    if share is None or share <= _SATURATED:
+    if share is None or share <= SATURATED:
         return None
     return Finding(
         verdict="warn",

@@ -17,10 +17,13 @@ from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import Nanoseconds, quantile
+from services.python.contract.limits import SATURATED
 from services.python.contract.lines import Load
 from services.python.load.phases import arrivals
 
-_SATURATED = 0.85
+BEYOND_CAPACITY = (
+    "beyond_capacity"  # the evidence's key where the only fault is that the rate was too high to be offered
+)
 _REDRAWN = 10_000
 _LATE_MS = 50.0
 
@@ -137,7 +140,7 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
     if delivered < 0.9:
         return Finding(
             verdict="fail",
-            evidence=evidence,
+            evidence={**evidence, BEYOND_CAPACITY: True},
             explanation=f"Only {measured}: not the declared load.",
             action="Lower the rate, raise the concurrency, or add requesters.",
         )
@@ -164,7 +167,7 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
             action="Use a requester that prints `cpu_share` in its `done` line.",
         )
     busy = f"The requester's core was {words.percent(share)} busy"
-    if several and share > _SATURATED:
+    if several and share > SATURATED:
         return Finding(
             verdict="warn",
             evidence=evidence,

@@ -10,8 +10,7 @@ from __future__ import annotations
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import SHORT_WINDOW_S, CellEvidence
-
-_SATURATED = 0.85
+from services.python.contract.limits import SATURATED
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -34,7 +33,7 @@ def judge(cell: CellEvidence) -> Finding | None:
             )
             continue
         window_s = trial.summary.responder_window_s if trial.summary else None
-        if several and share > _SATURATED and window_s is not None and window_s < SHORT_WINDOW_S:
+        if several and share > SATURATED and window_s is not None and window_s < SHORT_WINDOW_S:
             findings.append(
                 Finding(
                     verdict="cannot tell",
@@ -48,7 +47,7 @@ def judge(cell: CellEvidence) -> Finding | None:
             )
             continue
         measured = f"The responder's core was {words.percent(share)} busy"
-        if several and share > _SATURATED:
+        if several and share > SATURATED:
             findings.append(
                 Finding(
                     verdict="warn",

@@ -15,6 +15,9 @@ MOST_CALLS = 1_000
 
 POLICIES: tuple[Policy, ...] = ("reuse", "per-request")
 
+SATURATED = 0.85
+"""The share of its core from which on a process is what limits: a requester the load, a responder the throughput."""
+
 # The largest body that every protocol here must carry; experiments with larger payloads are refused.
 MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
 

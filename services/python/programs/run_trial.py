@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
+from services.python.contract.limits import SATURATED
 from services.python.contract.lines import Load, Target, Trial
 from services.python.contract.offers import Client, find_protocol
 from services.python.contract.requester_lines import Checked, Done, Progress, Start, Wire
@@ -31,7 +32,6 @@ from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
 from services.python.programs.parts import Ask, Parts, Print
 
 _ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
-_SATURATED = 0.85  # of its core, from which on a requester is itself what limits the load
 _PARTS_OF_A_CODEC = 2  # encoding and decoding
 _ROW_KINDS = {"call": "request", "codec": "codec"}  # of samples, by their client's kind
 _LONGEST_NAME = 200  # characters of an identity
@@ -369,7 +369,7 @@ def _not_sent_reason(tally: Tally, concurrency: int, cpu_s: float) -> str | None
     if not tally.not_sent:
         return None
     available_s = tally.span_s * concurrency
-    waited = tally.busy_ns / NS >= _ALL_BUSY * available_s and cpu_s <= _SATURATED * tally.span_s
+    waited = tally.busy_ns / NS >= _ALL_BUSY * available_s and cpu_s <= SATURATED * tally.span_s
     return "connections-busy" if waited else "requester-behind"
 
 
