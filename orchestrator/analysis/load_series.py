@@ -31,9 +31,7 @@ class LoadPoint:
     of_highest_interval: Bounds | None
     answered: float | None  # throughput over what was offered; None in a closed loop
     answered_interval: Bounds | None
-    keeps_up: (
-        bool | None
-    )  # offered equals answered within the margin, nothing unsent; None in a closed loop, or unknown
+    keeps_up: bool | None  # answered within the margin, nothing unsent, no queue that grows; None in a closed loop
     median: float | None
     p99: float | None
     requester_cpu: float | None
@@ -49,7 +47,7 @@ class LoadSeries:
 
     `knee`: the smallest load whose throughput lies within the margin of the highest. `knee_from` and `knee_by` are the
     smallest load of which the intervals do not exclude that, and the smallest of which they show it; None without intervals.
-    `is_reached`: more load was offered than at the knee. `limit`: whose CPU limits there; None where it is not reached.
+    `is_reached`: more load was offered than at the knee. `limit`: whose CPU limits there; None where nothing shows a limit.
     `keeps_up_to`: the greatest rate up to which the stack keeps up at all rates; None in a closed loop, or at none.
     """
 

@@ -18,7 +18,7 @@ from statistics import mean
 
 from orchestrator.analysis import intervals, naming, words
 from orchestrator.analysis.check_result import CheckResult
-from orchestrator.analysis.checks.offered_load import BEYOND_CAPACITY
+from orchestrator.analysis.checks.base import BEYOND_CAPACITY
 from orchestrator.analysis.evidence import SHORT_WINDOW_S
 from orchestrator.analysis.intervals import LogMean
 from orchestrator.analysis.load_series import Limit, LoadPoint, LoadSeries
@@ -110,7 +110,9 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
         answered = intervals.paired(rates, due) if of else None
     keeps_up = None
     if factor == "rate" and rates:
-        keeps_up = not cell.not_sent and answered is not None and answered.mean >= -log(1 + margin)
+        is_answered = answered is not None and answered.mean >= -log(1 + margin)
+        overloads = [check for check in checks if check.cell == cell.id and _is_beyond_capacity(check)]
+        keeps_up = is_answered and not cell.not_sent and not overloads
     middle = cell.distribution
     return LoadPoint(
         cell=cell.id,
@@ -160,7 +162,7 @@ def _why_left_out(cell: CellSummary, checks: Sequence[CheckResult]) -> str:
 
 
 def _is_beyond_capacity(check: CheckResult) -> bool:
-    return bool(check.evidence.get(BEYOND_CAPACITY))
+    return check.verdict == "fail" and bool(check.evidence.get(BEYOND_CAPACITY))
 
 
 # ---- the knee
@@ -202,7 +204,7 @@ def _with_knee(series: LoadSeries, by_block: Sequence[Mapping[int, float]], soun
         knee_from=first(1) if has_intervals else None,
         knee_by=first(0) if has_intervals else None,
         is_reached=is_reached,
-        limit=_limit(points[knee]) if is_reached else None,
+        limit=_limit(points[knee]) if is_reached or points[knee].keeps_up is False else None,
     )
 
 
@@ -242,6 +244,12 @@ def _sentences(series: LoadSeries) -> Iterator[str]:
 
 def _knee(series: LoadSeries, knee: LoadPoint) -> str:
     margin = words.margin(series.margin)
+    if not series.is_reached and knee.keeps_up is False:
+        sound = [point.load_text for point in series.points if not point.left_out]
+        return (
+            f"Its knee is not reached at a rate it keeps up with: it lies between {sound[-2]} and {sound[-1]}; "
+            f"at the latter {_limit_in_words(series.limit, knee)}."
+        )
     if not series.is_reached:
         return (
             f"Its knee is not reached up to {knee.load_text}: every smaller load gives less than that by more than {margin}"

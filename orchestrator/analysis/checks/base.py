@@ -31,6 +31,10 @@ STREAMS: frozenset[Kind] = frozenset({"stream"})
 """The events of subscriptions."""
 
 
+BEYOND_CAPACITY = "beyond_capacity"
+"""The key of evidence for a fail whose only cause is a rate above what can be answered: a point of a series all the same."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """What a check says of one cell, or of the run; `weight` orders findings of one verdict, the most serious first."""

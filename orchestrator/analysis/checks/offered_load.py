@@ -14,16 +14,13 @@ from math import sqrt
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import BEYOND_CAPACITY, CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import Nanoseconds, quantile
 from services.python.contract.limits import SATURATED
 from services.python.contract.lines import Load
 from services.python.load.phases import arrivals
 
-BEYOND_CAPACITY = (
-    "beyond_capacity"  # the evidence's key where the only fault is that the rate was too high to be offered
-)
 _REDRAWN = 10_000
 _LATE_MS = 50.0
 

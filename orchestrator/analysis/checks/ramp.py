@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.analysis.checks.base import BEYOND_CAPACITY, CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Samples
 
 _FEWEST = 100
@@ -84,7 +84,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                 findings.append(
                     Finding(
                         verdict="fail" if certain else "warn",
-                        evidence=evidence,
+                        evidence={**evidence, BEYOND_CAPACITY: True} if certain and cell.is_open_loop else evidence,
                         explanation=f"Latency grows {ramp.growth:.1f}-fold {where}: requests are queueing.",
                         action="Lower the offered rate below the responder's capacity."
                         if cell.is_open_loop

@@ -11,7 +11,7 @@ import pytest
 
 from orchestrator.analysis import load_tables
 from orchestrator.analysis.check_result import CheckResult
-from orchestrator.analysis.checks.offered_load import BEYOND_CAPACITY
+from orchestrator.analysis.checks.base import BEYOND_CAPACITY
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.saturation import find_series
 from orchestrator.analysis.summary import CellSummary
@@ -240,6 +240,27 @@ def test_a_rate_beyond_capacity_is_a_result_and_any_other_failed_check_leaves_th
     assert "Left out at 2000/s: reply failed." in series.sentences
     moved = only(cells, [failed(cells[0], "offered load", {"early": 3})])
     assert moved.points[0].left_out == "offered load failed"
+
+
+def test_a_queue_that_grows_is_beyond_capacity_though_all_was_answered_within_the_margin() -> None:
+    cells = [a_cell([rate] * 3, rate=rate) for rate in (250.0, 500.0, 1000.0)]
+    growing = failed(cells[2], "queueing ramp", {BEYOND_CAPACITY: True})
+    assert only(cells).keeps_up_to == 2
+    assert [point.keeps_up for point in only(cells, [growing]).points] == [True, True, False]
+    warned = replace(growing, verdict="warn")
+    assert only(cells, [warned]) == only(cells)
+    closed_loop = closed({1: 300.0, 10: 960.0, 50: 1000.0, 100: 990.0})
+    assert only(closed_loop, [failed(closed_loop[3], "queueing ramp")]).points[3].left_out == "queueing ramp failed"
+
+
+def test_a_knee_between_the_last_two_rates_is_said_to_lie_there() -> None:
+    told = {250.0: 250.0, 500.0: 500.0, 4000.0: 1200.0}
+    cells = [a_cell([of] * 3, rate=rate, cpu=(0.97, 0.3)) for rate, of in told.items()]
+    series = only(cells)
+    assert (series.knee, series.is_reached, series.limit) == (2, False, "responder")
+    said = " ".join(series.sentences)
+    assert "Its knee is not reached at a rate it keeps up with: it lies between 500/s and 4000/s" in said
+    assert "the responder's CPU limits it" in said
 
 
 def test_lost_trials_and_trials_without_a_reply_leave_a_load_out() -> None:
