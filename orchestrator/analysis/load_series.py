@@ -45,8 +45,8 @@ class LoadPoint:
 class LoadSeries:
     """Cells of one stack in one setting, by ascending load; `highest` and the others are places in `points`.
 
-    `knee`: the smallest load whose throughput lies within the margin of the highest. `knee_from` and `knee_by` are the
-    smallest load of which the intervals do not exclude that, and the smallest of which they show it; None without intervals.
+    `knee`: the smallest load whose throughput lies within the margin of the highest. `knee_from` and `knee_by`: from which
+    load to which it may lie, by the intervals of the ratios of all loads; None with fewer than three blocks.
     `is_reached`: more load was offered than at the knee. `limit`: whose CPU limits there; None where nothing shows a limit.
     `keeps_up_to`: the greatest rate up to which the stack keeps up at all rates; None in a closed loop, or at none.
     """

@@ -1,18 +1,18 @@
 """Where more load brings no more replies: series of cells that differ in requests in flight, or in the rate, alone.
 
 The *knee* of a series is the smallest load whose throughput lies within the experiment's margin of the highest: by the mean
-over blocks of the log ratio of the two, both measured in the same block. Its intervals are those of `intervals`, each at
-95 %, with a shared least error. They need no correction for how many loads there are: loads are asked in ascending order,
-and the first of which the answer is yes ends the asking, so that the true knee is passed over only if its own interval
-misses it (a fixed sequence of tests: Maurer, Hothorn & Lehmacher 1995). The highest is taken from the same data, and
-so favours the load that was lucky: with noise of a few per cent its throughput is high by less than that.
+over blocks of the log ratio of the two, both measured in the same block. Which load is the highest is an estimate, too. So
+the loads at which the knee may lie are told by the ratios to *all* others, as in comparisons with the best (Hsu 1981,
+"Simultaneous confidence intervals for all distances from the best", Annals of Statistics 9(5)): a load is shown to lie
+within the margin where the intervals of all of its ratios say so (each at 95 %: all must), and to lie outside where
+one of them does (Bonferroni's share of 5 % each: one is enough).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import combinations, takewhile
 from math import log
 from statistics import mean
 
@@ -175,37 +175,54 @@ def _with_knee(series: LoadSeries, by_block: Sequence[Mapping[int, float]], soun
         return series
     values = {place: [by_block[place][block] for block in blocks] for place in sound}
     highest = max(sound, key=lambda place: intervals.of_trials(values[place]).mean)
-    others = [place for place in sound if place != highest]
-    shared = intervals.with_shared_error([intervals.paired(values[place], values[highest]) for place in others])
-    ratios: dict[int, LogMean] = {place: of for place, of in zip(others, shared, strict=True) if of is not None}
-    bounds = {place: of.interval() for place, of in ratios.items()}
+    ratios = _ratios(values)
     least = 1 / (1 + series.margin)
-    knee = next(place for place in sound if place == highest or ratios[place].ratio >= least)
-    has_intervals = all(interval is not None for interval in bounds.values())
+    knee = next(place for place in sound if place == highest or ratios[place, highest].ratio >= least)
+    of_highest = {place: ratios[place, highest] for place in sound if place != highest}
     points = tuple(
         replace(
             point,
-            of_highest=1.0 if place == highest else ratios[place].ratio if place in ratios else None,
-            of_highest_interval=bounds.get(place),
+            of_highest=of_highest[place].ratio if place in of_highest else 1.0 if place == highest else None,
+            of_highest_interval=of_highest[place].interval() if place in of_highest else None,
         )
         for place, point in enumerate(series.points)
     )
-
-    def first(bound: int) -> int:
-        """The smallest load whose lower (0) or upper (1) bound lies within the margin of the highest."""
-        return next(p for p in sound if p == highest or ((i := bounds[p]) is not None and i[bound] >= least))
-
     is_reached = knee != sound[-1]
+    first, last = _ends(ratios, sound, least) if len(blocks) >= intervals.FEWEST_BLOCKS else (None, None)
     return replace(
         series,
         points=points,
         highest=highest,
         knee=knee,
-        knee_from=first(1) if has_intervals else None,
-        knee_by=first(0) if has_intervals else None,
+        knee_from=first,
+        knee_by=last,
         is_reached=is_reached,
         limit=_limit(points[knee]) if is_reached or points[knee].keeps_up is False else None,
     )
+
+
+def _ratios(values: Mapping[int, Sequence[float]]) -> dict[tuple[int, int], LogMean]:
+    """Every load's throughput over every other's, block by block, with a shared least error."""
+    pairs = [*combinations(values, 2)]
+    found: dict[tuple[int, int], LogMean] = {}
+    shared = intervals.with_shared_error([intervals.paired(values[one], values[other]) for one, other in pairs])
+    for (one, other), of in zip(pairs, shared, strict=True):
+        if of is not None:
+            found[one, other], found[other, one] = of, replace(of, mean=-of.mean)
+    return found
+
+
+def _ends(ratios: Mapping[tuple[int, int], LogMean], sound: Sequence[int], least: float) -> tuple[int, int]:
+    """From which load to which the knee may lie; the last one where no load is shown to lie within the margin."""
+    several = intervals.ALPHA / (len(sound) - 1)
+
+    def reaches(place: int, bound: int, alpha: float) -> bool:
+        """Whether the lower (0) or upper (1) bounds of the ratios to all others lie within the margin."""
+        of = (ratios[place, other].interval(alpha) for other in sound if other != place)
+        return all(interval is not None and interval[bound] >= least for interval in of)
+
+    first = next(place for place in sound if reaches(place, 1, several))
+    return first, next((place for place in sound if reaches(place, 0, intervals.ALPHA)), sound[-1])
 
 
 def _limit(point: LoadPoint) -> Limit:

@@ -16,7 +16,7 @@ from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.report.render import render
-from services.python.contract.lines import STATUSES
+from services.python.contract.lines import STATUSES, Load
 from tests.support.drafts import Draft
 from tests.support.pages import Document
 from tests.support.runs import MS, US, a_plan, a_run
@@ -26,7 +26,7 @@ REQUESTS, BLOCKS = 2000, 3
 
 
 def a_ladder_of_rates() -> p.Plan:
-    plans = [a_plan(load=p.Load(concurrency=64, requests=REQUESTS, rate_per_s=rate), blocks=BLOCKS) for rate in RATES]
+    plans = [a_plan(load=Load(concurrency=64, requests=REQUESTS, rate_per_s=rate), blocks=BLOCKS) for rate in RATES]
     cells = tuple(cell for plan in plans for cell in plan.cells)
     number = {cell.id: place for place, cell in enumerate(cells)}
     order = [replace(t, seed=t.block * len(cells) + number[t.cell]) for t in schedule(cells, BLOCKS, 1)]

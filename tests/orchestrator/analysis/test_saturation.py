@@ -9,6 +9,7 @@ from math import exp
 import numpy as np
 import pytest
 
+from benchmarks import knees
 from orchestrator.analysis import load_tables
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.checks.base import BEYOND_CAPACITY
@@ -148,20 +149,10 @@ def test_intervals_say_from_which_load_to_which_the_knee_may_lie() -> None:
     assert f"By the intervals it lies from {first} to {last}." in " ".join(series.sentences)
 
 
-def test_the_true_knee_lies_where_the_intervals_say_in_nineteen_of_twenty_runs() -> None:
-    random = np.random.default_rng(11)
-    means = {1: 300.0, 10: 700.0, 50: 1000.0, 100: 1000.0}
-    held, runs = 0, 200
-    for _ in range(runs):
-        cells = [
-            a_cell([value * exp(error) for error in random.normal(0, 0.02, 5)], concurrency=load)
-            for load, value in means.items()
-        ]
-        series = only(cells)
-        assert series.knee_from is not None
-        assert series.knee_by is not None
-        held += series.knee_from <= 2 <= series.knee_by
-    assert held >= 0.95 * runs
+@pytest.mark.parametrize("curve", ["sharp", "gradual", "on the margin"])
+def test_the_true_knee_lies_where_the_intervals_say_in_nineteen_of_twenty_runs(curve: str) -> None:
+    """Where noise may make any load the highest, too: ratios to the one that looked it would hold seven in ten."""
+    assert knees.simulate(curve, "bimodal", blocks=5, runs=100).held >= 0.95
 
 
 def test_with_two_blocks_there_is_a_knee_and_no_interval() -> None:
@@ -185,8 +176,12 @@ def test_only_blocks_that_every_load_was_measured_in_count() -> None:
 def test_series_are_of_three_loads_of_one_stack_in_one_setting() -> None:
     assert find_series(closed({1: 1.0, 2: 2.0}), (), matters=0.05) == ()
     three = closed({1: 1.0, 2: 2.0, 4: 4.0})
-    for change in ({"stack": "other"}, {"operation_id": "other"}, {"placement_id": "other"}):
-        assert find_series([*three[:2], replace(three[2], **change)], (), matters=0.05) == ()
+    for other in (
+        replace(three[2], stack="other"),
+        replace(three[2], operation_id="other"),
+        replace(three[2], placement_id="other"),
+    ):
+        assert find_series([*three[:2], other], (), matters=0.05) == ()
     assert find_series([*three[:2], three[2].having(connection="per-request")], (), matters=0.05) == ()
     assert find_series([*three[:2], replace(three[2], kind="stream")], (), matters=0.05) == ()
     assert find_series([*three[:2], three[2].having(rate=100.0)], (), matters=0.05) == ()
