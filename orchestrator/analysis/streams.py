@@ -133,6 +133,11 @@ class StreamSamples(Samples):
         """Subscriptions of the measured phase without a single right event."""
         return self.subscriptions - int(self._begins.size)
 
+    @property
+    def span_ns(self) -> int:
+        """First stamp to last receipt, and no less than the streams were to last: their last events have an interval too."""
+        return max(super().span_ns, self.count * self.interval_ns) if self.measured else 0
+
     @cached_property
     def whole_span_ns(self) -> int:
         """First subscription to last event, warm-up included."""

@@ -197,6 +197,10 @@ def per_second(kinds: Iterable[Kind]) -> str:
 def throughput(kinds: Iterable[Kind]) -> str:
     """What a rate is of, in a sentence."""
     kinds = list(kinds)
+    if kinds and all(kind == "stream" for kind in kinds):
+        return (
+            "Events/s is events delivered over the time that the streams were to last, or took: their schedule sets it."
+        )
     right = " or ".join(dict.fromkeys("tasks" if kind == "task" else "replies" for kind in kinds)) or "replies"
     return (
         f"{per_second(kinds)} is right {right} over the measured windows, less the requester's own pauses in closed loops"

@@ -55,9 +55,10 @@ def words(value: Any) -> str:
 
 def beyond(limit_ms: float | None) -> Markup:
     """What stands where a percentile falls among requests without a right reply: `> 2 s`, never a number."""
-    text, what = (f"> {ms(limit_ms)}", "requests without a right reply")
     if limit_ms is None:
         text, what = DROPPED, "events that never came right"
+    else:
+        text, what = f"> {ms(limit_ms)}", "requests without a right reply"
     return Markup('<span class="beyond" title="falls among {}">{}</span>').format(what, text)
 
 

@@ -23,7 +23,13 @@ _LATEST_NS = 1 << 62  # 146 years since the host was started
 _BYTES = {"bytes_sent", "bytes_received"}
 _MOST_BYTES = 1 << 32
 _MOST_TEXT_BYTES = 1 << 16  # all different texts of a column: orch writes one
-_NARROW = {"phase": np.int8, "status": np.int8, "kind": np.int8, "sender_clock": np.int8, "connection": np.int32}
+_NARROW: Mapping[str, type[np.signedinteger[Any]]] = {
+    "phase": np.int8,
+    "status": np.int8,
+    "kind": np.int8,
+    "sender_clock": np.int8,
+    "connection": np.int32,
+}
 _ROWS_AT_ONCE = 1 << 16
 
 

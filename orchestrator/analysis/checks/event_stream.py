@@ -11,7 +11,7 @@ sender is late by is in no latency, so its lateness is held against the interval
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,10 +97,11 @@ def _disagreement(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Se
     ready = trial.record.ready
     if ready is not None and done.identity != ready.identity:
         troubles.append("another responder answered than the one that was started")
-    if seen.delivery_ns is not None and done.min_rtt_us and seen.delivery_ns < _FASTEST * done.min_rtt_us * 1e3:
+    least_ns = _FASTEST * (done.min_rtt_us or 0.0) * 1e3
+    if seen.delivery_ns is not None and 0 <= seen.delivery_ns < least_ns:
         troubles.append(
             f"half of the events came within {words.ns(seen.delivery_ns)} of being sent, and TCP's own round trip takes "
-            f"{words.ns(done.min_rtt_us * 1e3)}: they were stamped later than they were sent"
+            f"{words.ns(least_ns / _FASTEST)}: they were stamped later than they were sent"
         )
     evidence = {"trial": trial.record.index, "rows": seen.rows, **counts.__dict__}
     if troubles:
@@ -156,7 +157,7 @@ def _of_trial(trial: TrialEvidence, stream: StreamTrial) -> Iterator[Finding]:
         )
 
 
-def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: Mapping[str, Any]) -> Iterator[Finding]:
+def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
     """Stamps that no honest sender of one clock gives."""
     if stream.before_sent:
         yield Finding(
@@ -188,7 +189,7 @@ def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: Mapping[str,
         )
 
 
-def _of_schedule(trial: TrialEvidence, stream: StreamTrial, evidence: Mapping[str, Any]) -> Iterator[Finding]:
+def _of_schedule(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
     """Whether the load was offered as planned: its rate, each event's time, and all clients at once."""
     kept, late, fastest = stream.rate_kept, stream.late_p99_ns, stream.delivery_p99_ns
     if kept is not None and kept < _FEW_KEPT:
@@ -230,7 +231,7 @@ def _of_schedule(trial: TrialEvidence, stream: StreamTrial, evidence: Mapping[st
         )
 
 
-def _of_counts(trial: TrialEvidence, stream: StreamTrial, evidence: Mapping[str, Any]) -> Iterator[Finding]:
+def _of_counts(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
     """The responder's own counts against the rows."""
     delivered, offered, sent = stream.counts.delivered, stream.counts.offered, stream.sent
     if sent is not None and not delivered <= sent <= offered:
