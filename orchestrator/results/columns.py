@@ -30,7 +30,7 @@ _NARROW: Mapping[str, type[np.signedinteger[Any]]] = {
     "sender_clock": np.int8,
     "connection": np.int32,
 }
-_ROWS_AT_ONCE = 1 << 16
+_ROWS_AT_ONCE = 1 << 18
 
 
 def read_columns(
@@ -81,17 +81,37 @@ def read_columns(
 
 
 def _column(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
+    if file.schema_arrow.field(name).type == pa.int64():
+        return _numbers(path, file, name)
     column = file.read(columns=[name])[name]
-    if column.null_count or not _is_known(column.type):
+    if column.null_count or not _is_text(column.type):
         raise damaged(path, f"column {name} is of another type than orch writes")
     if len(column) != file.metadata.num_rows or _text_bytes(column) > _MOST_TEXT_BYTES:
         raise damaged(path, f"column {name} holds more than orch writes")
-    values = _values(column.combine_chunks())
-    narrow = _NARROW.get(name)
-    if narrow is None or not values.size or values.dtype != np.int64:
-        return values
+    values: npt.NDArray[Any] = column.combine_chunks().dictionary_decode().to_numpy(zero_copy_only=False)
+    return values
+
+
+def _numbers(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
+    """A column of whole numbers, some at a time, so that it is never there twice."""
+    narrow = _NARROW.get(name, np.int64)
     limits = np.iinfo(narrow)
-    return values.astype(narrow) if limits.min <= values.min() and values.max() <= limits.max else values
+    values: npt.NDArray[Any] = np.empty(file.metadata.num_rows, dtype=narrow)
+    filled = 0
+    for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=[name]):
+        column = batch[name]
+        if column.null_count:
+            raise damaged(path, f"column {name} is of another type than orch writes")
+        if filled + len(column) > values.size:
+            raise damaged(path, f"column {name} holds more than orch writes")
+        part = column.to_numpy()
+        if part.size and not limits.min <= part.min() <= part.max() <= limits.max:
+            values, limits = values.astype(np.int64), np.iinfo(np.int64)
+        values[filled : filled + part.size] = part
+        filled += part.size
+    if filled < values.size:
+        raise damaged(path, f"column {name} holds fewer rows than its file declares")
+    return values
 
 
 def _require_calls(path: Path, file: pq.ParquetFile) -> None:
@@ -151,12 +171,5 @@ def _text_bytes(column: pa.ChunkedArray) -> int:
     return sum(c.dictionary.nbytes for c in column.chunks) if pa.types.is_dictionary(column.type) else 0
 
 
-def _is_known(kind: Any) -> bool:
-    return bool(kind == pa.int64() or (pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type)))
-
-
-def _values(array: Any) -> npt.NDArray[np.generic]:
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    values: npt.NDArray[np.generic] = array.to_numpy(zero_copy_only=False)
-    return values
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type))
