@@ -110,6 +110,8 @@ def enter(draft: Draft) -> None:
         "requests": clients,
         "verified": counts["delivered"] + counts["duplicated"],
         "measured_s": measured_s,
+        "paused_s": None,
+        "entering_s": None,
         "connections_opened": 0,
         "anchor": _anchor(int(rows["sent_ns"].min()) - MS),
         "anchor_end": _anchor(int(rows["received_ns"].max()) + MS),

@@ -100,7 +100,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                 if entry.kind == "codec" and (unfit := refusal_of_load(load, operation.calls)):
                     located.add(entry.path, f"{unfit}. Leave this part out with `exclude`, or ask it of other stacks.")
                 elif kind == "stream" and (too_many := _refusal_of_stream(located, entry, operation, load, warmup)):
-                    located.add(entry.path, f"{too_many}. Lower it, or leave this part out with `exclude`.")
+                    located.add(entry.path, f"{too_many}, or leave this part out with `exclude`.")
                 elif reason:
                     located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call, kind)}")
                 elif cell.id in cells:

@@ -415,3 +415,35 @@ def test_many_subscriptions_are_counted_in_one_pass() -> None:
     first, is_reordered = _first_arrivals(parent, number, counted, 9)
     assert first.tolist() == [True, True, True, False, True, True, False, False, False, True, True, False]
     assert np.flatnonzero(is_reordered).tolist() == [2, 5, 10]
+
+
+def test_no_more_events_a_second_are_shown_than_were_offered_and_their_rate_is_explained_as_theirs() -> None:
+    summary = summarise(a_stream_run())
+    assert cell_of(summary).throughput_per_s == pytest.approx(1000.0)  # two clients, 500 a second to each
+    page = render(summary)
+    assert "Events/s is events delivered over the time that the streams were to last" in page
+    assert "Req/s is right replies" not in page
+
+
+def test_what_was_dropped_is_said_to_be_that_and_not_beyond_a_time_out() -> None:
+    def spoil(draft: Draft) -> None:
+        keep = np.ones(draft.columns["sequence"].size, dtype=bool)
+        keep[places(draft, *range(100, 130))] = False
+        without(draft, keep)
+
+    summary = summarise(a_stream_run(spoil=in_websocket(spoil)))
+    said = answer(summary)
+    assert {row.p99_text for row in said.table if row.stack.startswith("websocket")} == {"dropped"}
+    assert any("6.0 % of events never came right" in text for text in said.verdicts), said.verdicts
+    page = render(summary)
+    assert 'title="falls among events that never came right">dropped' in page
+    assert "requests without a right reply&#34;" not in page
+    assert not any("> 30 s" in line or "got no right reply" in line for line in answer_lines(said, width=400))
+
+
+def test_one_client_keeps_a_responders_core_as_busy_as_its_schedule_says() -> None:
+    def busy(draft: Draft) -> None:
+        draft.stats["cpu_s"] = 1.3
+
+    found = judged.of(a_stream_run(clients=1, spoil=in_websocket(busy)), "responder's core")[0]
+    assert (found.verdict, "events wait for each other" in found.explanation) == ("warn", True), found
