@@ -136,7 +136,10 @@ def answer(summary: RunSummary) -> Answer:
     apart = _compared_calls(summary.comparisons)
     settings = list(dict.fromkeys(_setting(cell, apart) for cell in summary.cells))
     cells = sorted(summary.cells, key=lambda cell: (settings.index(_setting(cell, apart)), *by_median(cell)))
-    labels = {cell.id: _label(cell, apart) for cell in cells}
+    carried = documents.carried_cells(summary.plan)
+    labels = {
+        cell.id: _label(cell, [f for f in apart if f.name != documents.FACTOR or cell.id in carried]) for cell in cells
+    }
     table = tuple(
         replace(
             _row(cell, against, cell.id in references, invalid.get(cell.id, ()), labels),

@@ -53,9 +53,7 @@ def _bodies(cells: Sequence[CellSummary], comparisons: Sequence[Comparison], mat
         if pair not in said:
             said.add(pair)
             by_operation.setdefault(cell.operation, []).append(text)
-    shown = {
-        operation: texts[: max(1, _MOST_PAIRS // len(by_operation))] for operation, texts in by_operation.items()
-    }
+    shown = {operation: texts[: max(1, _MOST_PAIRS // len(by_operation))] for operation, texts in by_operation.items()}
     left = len(said) - sum(map(len, shown.values()))
     told = [f"{operation}: {', '.join(texts)}" for operation, texts in shown.items()]
     more = f"; {words.count(left, 'more pair')} in the table" if left else ""

@@ -52,7 +52,7 @@ def _schema_from(file: Path) -> str | None:
 
     Editors go from folder to folder by name alone: through a link the way back is another one, and then none is named.
     """
-    folder = Path(os.path.abspath(file)).parent  # not resolved: as an editor has it
+    folder = Path(os.path.normpath(Path.cwd() / file)).parent  # links not followed: as an editor has it
     for schema in (folder / _SCHEMA.name, Path.cwd() / _SCHEMA):
         shown = os.path.relpath(schema, folder)
         if _is_ours(schema) and folder.resolve().joinpath(shown).resolve() == schema.resolve():

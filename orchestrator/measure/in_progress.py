@@ -46,7 +46,7 @@ class InProgress:
         return f"{_DOING.get(self.stage, 'beginning')}, {self.done} of {self.trials} trials done{left}"
 
 
-(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Unfinished:
     """A run on which nobody works, though not all of its trials were made: it was interrupted, or killed."""
 
@@ -60,7 +60,8 @@ class Unfinished:
 
     def sentence(self) -> str:
         """What is stored: `4 of 24 trials are stored`."""
-        return f"{self.done if self.done else 'none'} of {self.trials} trials {'is' if self.done in (0, 1) else 'are'} stored"
+        verb = "are" if self.done > 1 else "is"
+        return f"{self.done or 'none'} of {self.trials} trials {verb} stored"
 
 
 def unfinished(results: Path) -> Unfinished | None:

@@ -101,7 +101,7 @@ class Group:
 
 
 def groups(summary: RunSummary) -> tuple[Group, ...]:
-    """The summary's cells, grouped, in the order in which the plan first names a cell of each; compared cells share a unit."""
+    """The summary's cells, grouped, in the order in which the plan names the first of each; compared cells share a unit."""
     calls: dict[str, set[tuple[Value, ...]]] = {}
     for cell in summary.cells:
         calls.setdefault(cell.stack, set()).add(cell.call)

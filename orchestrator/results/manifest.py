@@ -30,9 +30,7 @@ SCHEMA_VERSION = 1
 SHARED_WITH = "shared the machine with"
 """How the warning of a run begins that was not alone on its machine."""
 SHARED = f"{SHARED_WITH} another measurement"
-REPEATED = (
-    "block {} was interrupted and repeated; its earlier trials do not count (they are kept under superseded/)"
-)
+REPEATED = "block {} was interrupted and repeated; its earlier trials do not count (they are kept under superseded/)"
 """The warning of a run of which a block was made again; with the block's number, counted from one."""
 
 # Columns of every samples and baselines file, in this order: those of a record (protos/timings.md), and more. Stamps and

@@ -19,7 +19,7 @@ FAR = p.Placement(id="west", name="west", kind="cross-region", from_zone="a", to
 LATENCY_US = {"websocket": 200.0, "sse": 100.0, "grpc": 300.0}
 
 Times: TypeAlias = Callable[[np.random.Generator, int, float], tuple[np.ndarray, np.ndarray]]
-"""Of so many events of a subscription how late each is sent and how long it takes, in ns, by the stack's usual latency in ns."""
+"""How late each of so many events is sent, and how long it takes, in ns; given the stack's usual latency in ns."""
 
 
 def narrow_times(rng: np.random.Generator, number: int, base_ns: float) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,31 +11,21 @@ from orchestrator.analysis.one_unit import units
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
-from orchestrator.experiment.plan.plan import Contrast, Link, Placement, Plan
+from orchestrator.experiment import make_plan
+from orchestrator.experiment.plan.plan import Contrast, Link, Placement
 from orchestrator.report.groups import groups
 from tests.support.runs import a_plan, a_run
 
-WAYS = [{"connection": "reuse", "document": how} for how in ("typed", "value")]
+EXPERIMENTS = Path(__file__).resolve().parents[3] / "experiments"
 NEAR = Placement(id="local", name="local", kind="local")
 FAR = Placement(id="far", name="far", kind="cross-region", from_zone="a", to_zone="b", link=Link(rtt_ms=30.0))
 
 
-def own_json() -> Plan:
-    """REST, whose documents travel as they are, beside gRPC, where they do so in two ways."""
-    by_document = Contrast(factor="document", references=("typed",))
-    plan = a_plan(calls=WAYS, contrasts=[Contrast(), by_document])
-    cells = tuple(
-        replace(cell, factors={**cell.factors, "document": None}) if cell.stack == "rest-thin" else cell
-        for cell in plan.cells
-        if (cell.stack, cell.factors["document"]) != ("rest-thin", "value")
-    )
-    kept = [trial for trial in plan.trials if trial.cell in {cell.id for cell in cells}]
-    return replace(plan, cells=cells, trials=tuple(replace(trial, index=i) for i, trial in enumerate(kept)))
-
-
 @pytest.fixture(scope="module")
 def documents() -> RunSummary:
-    return summarise(a_run(own_json(), effects={"value": 40.0}))
+    """REST, whose documents travel as they are, beside gRPC, where they do so in two ways."""
+    plan = make_plan(EXPERIMENTS / "own_json.yaml")
+    return summarise(a_run(plan, effects={"value": 40.0}))
 
 
 def by_distance(*contrasts: Contrast) -> RunSummary:
@@ -54,20 +44,29 @@ def test_cells_compared_by_how_they_are_called_stand_in_one_table(documents):
     assert len({row.setting for row in found.table}) == len(heads(found)) == 1
     assert "document" not in found.table[0].setting
     assert {row.label for row in found.table} == {
-        "rest (thin)",
-        "grpc (thin) with a typed message",
-        "grpc (thin) with google.protobuf.Value",
+        "rest",
+        "grpc with a typed message",
+        "grpc with google.protobuf.Value",
     }
-    assert {row.stack for row in found.table} == {"rest (thin)", "grpc (thin)"}
+    assert {row.stack for row in found.table} == {"rest", "grpc"}
 
 
 def test_the_head_names_one_reference_and_a_row_its_others(documents):
     found = answer(documents)
     (head,) = heads(found)
-    assert head.endswith("against rest (thin)")
-    (line,) = [line for line in answer_lines(found, width=300) if line.startswith("  grpc (thin) with google")]
+    assert head.endswith("against rest")
+    (line,) = [line for line in answer_lines(found, width=300) if line.startswith("  grpc with google")]
     assert "; a typed message: slower, " in line
-    assert found.reference == "rest (thin)"
+    assert found.reference == "rest"
+
+
+def test_the_answer_says_of_the_ways_only_what_differs(documents):
+    said = " ".join(answer(documents).headline())
+    assert (
+        "grpc against rest: faster with JSON documents as a typed message, slower with JSON documents as "
+        "google.protobuf.Value."
+    ) in said
+    assert "connections kept open" not in said
 
 
 def test_where_rows_have_different_references_each_says_its_own():

@@ -37,9 +37,7 @@ def gzip_or_not(by: int = 4) -> RunSummary:
         if draft.cell.factors["compression"] == "gzip":
             shrink(draft, by)
 
-    plan = a_plan(
-        calls=[{"compression": how} for how in ("none", "gzip")], contrasts=[BY_COMPRESSION], operation=ECHO
-    )
+    plan = a_plan(calls=[{"compression": how} for how in ("none", "gzip")], contrasts=[BY_COMPRESSION], operation=ECHO)
     return summarise(a_run(plan, spoil=compress))
 
 
@@ -91,9 +89,7 @@ def test_bytes_of_an_invalid_cell_are_not_said(compressed):
             shrink(draft, 4)
             draft.columns["status"][:] = 2
 
-    plan = a_plan(
-        calls=[{"compression": how} for how in ("none", "gzip")], contrasts=[BY_COMPRESSION], operation=ECHO
-    )
+    plan = a_plan(calls=[{"compression": how} for how in ("none", "gzip")], contrasts=[BY_COMPRESSION], operation=ECHO)
     run = summarise(a_run(plan, spoil=wrong))
     assert answer(run).sizes == ()
     assert not any(text.startswith("Bodies of request") for text in run.verdicts)
@@ -133,9 +129,7 @@ def test_of_many_codecs_the_smallest_and_the_largest_are_named():
     summary = summarise(a_codec_run())
     first = summary.cells[0]
     sizes = {"json": 61.0, "orjson": 61.0, "cbor": 40.0, "avro": 12.5, "protobuf": 12.5, "msgpack": 39.0}
-    cells = [
-        replace(first, id=label, stack_label=label, body_bytes=(size, 0.0)) for label, size in sizes.items()
-    ]
+    cells = [replace(first, id=label, stack_label=label, body_bytes=(size, 0.0)) for label, size in sizes.items()]
     assert sentences(cells, (), 0.05) == (
         "Encoded, request and reply together: add: from 12.5 B with avro and protobuf to 61 B with json and orjson.",
     )

@@ -178,7 +178,11 @@ def test_every_verb_names_the_manifest_that_is_missing_from_a_run_that_has_ended
         calls[verb]()
 
 
-VERBS = {"report": lambda: report.command(["latest"]), "check": check.command, "compare": lambda: compare.command("latest")}
+VERBS = {
+    "report": lambda: report.command(["latest"]),
+    "check": check.command,
+    "compare": lambda: compare.command("latest"),
+}
 
 
 @pytest.mark.parametrize("verb", VERBS)
