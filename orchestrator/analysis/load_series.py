@@ -38,6 +38,7 @@ class LoadPoint:
     responder_cpu: float | None
     not_sent: int = 0
     errors: int = 0
+    is_busy: bool = False  # other things kept the machine busy in a third of the trials: CPU shares then say little
     left_out: str = ""
 
 

@@ -16,7 +16,7 @@ from itertools import combinations, takewhile
 from math import log
 from statistics import mean
 
-from orchestrator.analysis import intervals, naming, words
+from orchestrator.analysis import intervals, naming, unresolved, words
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.checks.base import BEYOND_CAPACITY
 from orchestrator.analysis.evidence import SHORT_WINDOW_S
@@ -132,6 +132,7 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
         responder_cpu=_mean(_responder_cpu(trial) for trial in cell.trials),
         not_sent=cell.not_sent,
         errors=cell.failed,
+        is_busy=bool(unresolved.busy(checks, {}, (cell.id,))),
         left_out=_why_left_out(cell, checks),
     )
 
@@ -308,7 +309,8 @@ def _limit_in_words(limit: Limit | None, point: LoadPoint) -> str:
         return f"the CPU of both ends limits it ({busy})"
     if limit in ("responder", "requester"):
         return f"the {limit}'s CPU limits it ({busy})"
-    return f"{'neither end' if limit == 'neither' else 'no end that is known of'}'s CPU limits it ({busy})"
+    but = ", but the machine was busy, and a process that gets no CPU time looks idle" if point.is_busy else ""
+    return f"{'neither end' if limit == 'neither' else 'no end that is known of'}'s CPU limits it ({busy}){but}"
 
 
 def _keeps_up(series: LoadSeries) -> str:

@@ -126,6 +126,15 @@ def test_the_end_that_limits_at_the_knee_is_named_by_its_cpu(
     assert said in " ".join(series.sentences)
 
 
+def test_on_a_busy_machine_an_idle_process_is_no_evidence() -> None:
+    cells = closed({1: 300.0, 10: 1000.0, 50: 1000.0}, cpu=(0.3, 0.3))
+    loud = {"foreign": 1.8, "in_a_third": {"foreign": 1.8}}
+    at_the_knee, elsewhere = (replace(failed(cells[n], "noise", loud), verdict="warn", severity="note") for n in (1, 2))
+    told = "neither end's CPU limits it (responder 30 %, requester 30 % of a core)"
+    assert f"{told}, but the machine was busy" in " ".join(only(cells, [at_the_knee]).sentences)
+    assert f"{told}." in " ".join(only(cells, [elsewhere]).sentences)
+
+
 def test_a_short_window_says_nothing_of_the_responders_cpu() -> None:
     cells = closed({1: 300.0, 10: 1000.0, 50: 1000.0}, cpu=(1.0, 0.4))
     cells = [replace(c, trials=tuple(replace(t, responder_window_s=0.1) for t in c.trials)) for c in cells]
