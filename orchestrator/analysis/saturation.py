@@ -310,7 +310,9 @@ def _limit_in_words(limit: Limit | None, point: LoadPoint) -> str:
     if limit in ("responder", "requester"):
         return f"the {limit}'s CPU limits it ({busy})"
     but = ", but the machine was busy, and a process that gets no CPU time looks idle" if point.is_busy else ""
-    return f"{'neither end' if limit == 'neither' else 'no end that is known of'}'s CPU limits it ({busy}){but}"
+    if limit == "neither":
+        return f"neither end's CPU limits it ({busy}){but}"
+    return f"whether a CPU limits it is not known ({busy}){but}"
 
 
 def _keeps_up(series: LoadSeries) -> str:

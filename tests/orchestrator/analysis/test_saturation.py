@@ -114,7 +114,7 @@ def test_a_knee_at_the_last_load_is_not_reached_and_nothing_is_said_to_limit_it(
         ((0.4, 0.85), "requester", "the requester's CPU limits it"),
         ((0.9, 0.9), "both", "the CPU of both ends limits it"),
         ((0.84, 0.84), "neither", "neither end's CPU limits it"),
-        ((None, 0.4), "unknown", "no end that is known of's CPU limits it (responder unknown"),
+        ((None, 0.4), "unknown", "whether a CPU limits it is not known (responder unknown"),
         ((None, 0.9), "requester", "the requester's CPU limits it"),
     ],
 )
