@@ -16,6 +16,7 @@ PARTS = {
     "coding": "request",
     "pair": "both",
     "stream_pair": "both",
+    "version_pair": "both",
     "sending": "respond",
     "receiving": "request",
     "respond_protocol": "respond",
@@ -85,6 +86,8 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
         yield from _pairs(ends, everything)
     elif wanted == "stream_pair":
         yield from _stream_pairs(ends, everything)
+    elif wanted == "version_pair":
+        yield from _version_pairs(ends, everything)
     elif wanted in ("sending", "receiving"):
         for protocol in (protocol for protocol in ends.protocols if protocol["name"] == "sse"):
             responders, clients = ([one["name"] for one in protocol[role]] for role in ("responders", "clients"))
@@ -122,6 +125,25 @@ def _stream_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[obje
             continue
         responders, clients = (
             [one["name"] for one in protocol[role] if not REFUSING & set(one.get("refuses", {}))]
+            for role in ("responders", "clients")
+        )
+        both = [(responder, clients[0]) for responder in responders]
+        both += [(responders[0], client) for client in clients[1:]]
+        for responder, client in both if everything else both[:1]:
+            yield (protocol["name"], responder, client), f"{protocol['name']}/{responder}-{client}"
+
+
+def _version_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
+    """Protocol, responder, client that can be told `http: 2`: each responder with one client, and the reverse."""
+    for protocol in ends.protocols:
+        if "2" not in protocol.get("knobs", {}).get("http", {}).get("values", ()):
+            continue
+        responders, clients = (
+            [
+                one["name"]
+                for one in protocol[role]
+                if one.get("kind", "call") == "call" and "http: 2" not in one.get("refuses", {})
+            ]
             for role in ("responders", "clients")
         )
         both = [(responder, clients[0]) for responder in responders]

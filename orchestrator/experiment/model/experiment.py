@@ -22,6 +22,7 @@ from orchestrator.experiment.read.fields import (
     Share,
     Shorthand,
     Size,
+    one_of,
 )
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
 
@@ -68,9 +69,8 @@ def _with_factors(fields: Callable[[Factor], tuple[Any, Any] | None]) -> Callabl
 
 
 def _one_or_many(factor: Factor) -> Any:
-    levels = tuple(level.value for level in factor.levels)
     of: Any = OneOrMany  # a type that is only known here: no checker can follow it
-    return of[Literal.__getitem__(levels) if levels else _OF_KIND[factor.kind]]
+    return of[one_of([level.value for level in factor.levels]) if factor.levels else _OF_KIND[factor.kind]]
 
 
 def _chosen_for_all(factor: Factor) -> tuple[Any, Any] | None:

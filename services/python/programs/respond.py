@@ -117,7 +117,7 @@ def main() -> NoReturn:
     except KeyError as error:
         _refuse(f"unknown protocol or implementation {error.args[0]!r}; `orch services` lists what there is")
     where = f"{serve.protocol}/{responder.name}"
-    if reason := protocol.refusal_of(serve.knobs, has_schema=serve.schema is not None):
+    if reason := protocol.refusal_of(serve.knobs, responder, has_schema=serve.schema is not None):
         _refuse(reason)
     if serve.tls is not None:
         _refuse(f"{where} does not support tls")

@@ -120,7 +120,7 @@ def load_parts(trial: Trial) -> Parts:
     if operation.name not in protocol.operations:
         raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
     has_schema = trial.schema is not None
-    if reason := protocol.refusal_of(trial.knobs, has_schema=has_schema) or _refusal_of_target(trial, client):
+    if reason := protocol.refusal_of(trial.knobs, client, has_schema=has_schema) or _refusal_of_target(trial, client):
         raise CannotTry("trial", reason)
     try:
         _refuse_impossible(trial, operation)

@@ -86,6 +86,10 @@ PROTOCOL = Protocol(
         ),
     ),
     knobs={**gzipped.KNOBS, **AS_MESSAGES},
+    without_knobs={
+        "compression": "gRPC's core compresses with gzip, and has no zstd",
+        "http": "gRPC is HTTP/2 by its specification, whatever is asked of others",
+    },
     sequential="grpcio",
     concurrent="grpc-aio",
     # The client waits for the server's SETTINGS frame before its first call. The server sends that frame as soon as it
