@@ -65,4 +65,5 @@ def read_error(status: int, body: bytes) -> tuple[str, str | None]:
     if not isinstance(told, dict):
         return inferred, None
     code, message = told.get("code"), told.get("message")
-    return code if code in STATUSES else inferred, message if isinstance(message, str) else ""
+    is_known = isinstance(code, str) and code in STATUSES
+    return str(code) if is_known else inferred, message if isinstance(message, str) else ""

