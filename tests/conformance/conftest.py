@@ -134,19 +134,26 @@ def _stream_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[obje
 
 
 def _version_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
-    """Protocol, responder, client that can be told `http: 2`: each responder with one client, and the reverse."""
+    """Protocol, responder, client that can be told `http: 2`: each responder with one client, and the reverse.
+
+    Not all: of two protocols, as how a version is spoken is the transport's.
+    """
+    told = 0
     for protocol in ends.protocols:
-        if "2" not in protocol.get("knobs", {}).get("http", {}).get("values", ()):
-            continue
         responders, clients = (
             [
                 one["name"]
                 for one in protocol[role]
-                if one.get("kind", "call") == "call" and "http: 2" not in one.get("refuses", {})
+                if one.get("kind", "call") == "call"
+                and "2" in one.get("knobs", {}).get("http", ())
+                and "http: 2" not in one.get("refuses", {})
             ]
             for role in ("responders", "clients")
         )
-        both = [(responder, clients[0]) for responder in responders]
-        both += [(responders[0], client) for client in clients[1:]]
+        both = [(responder, clients[0]) for responder in responders] if clients else []
+        both += [(responders[0], client) for client in clients[1:]] if responders else []
+        told += bool(both)
+        if not everything and told > 2:
+            return
         for responder, client in both if everything else both[:1]:
             yield (protocol["name"], responder, client), f"{protocol['name']}/{responder}-{client}"

@@ -123,10 +123,10 @@ def test_who_cannot_compress_says_why(tmp_path: Path, protocol: str) -> None:
     ("protocol", "implementation"),
     [
         ("rest", "starlette"),
-        ("rest", "flask"),
         ("rest", "flask-gunicorn"),
-        ("json", "asgi-granian"),
-        ("connect", "asgi"),
+        pytest.param("rest", "flask", marks=pytest.mark.slow),
+        pytest.param("json", "asgi-granian", marks=pytest.mark.slow),
+        pytest.param("connect", "asgi", marks=pytest.mark.slow),
     ],
 )
 def test_both_bodies_are_zstd_on_the_wire_and_counted_as_they_are_there(protocol: str, implementation: str) -> None:

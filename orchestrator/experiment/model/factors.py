@@ -243,7 +243,7 @@ FACTORS: tuple[Factor, ...] = (
         belongs_to="call",
         reaches="knob",
         levels=(
-            Level(value="1.1", words="HTTP/1.1", compared="HTTP/1.1", shown="1.1, or the protocol's own"),
+            Level(value="1.1", words="HTTP/1.1", compared="HTTP/1.1", shown="1.1"),
             Level(value="2", words="HTTP/2", compared="HTTP/2", shown="2", said="http2"),
             Level(value="3", words="HTTP/3", compared="HTTP/3", shown="3", said="http3"),
         ),

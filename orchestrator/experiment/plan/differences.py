@@ -117,6 +117,11 @@ def in_use(
     return {**parts, **kept, **({DOCUMENT: told} if told else {})}
 
 
+def has_version(plan: Plan, stack: str) -> bool:
+    """Whether the factor `http` is anything to a stack: gRPC, say, or a bare connection, has no choice of it."""
+    return _DECLARED in str((plan.resolved.get(stack, {}).get("parts") or {}).get("transport", _DECLARED))
+
+
 def against_reference(
     plan: Plan, by: Callable[[Mapping[str, str], Mapping[str, str]], tuple[str, ...]] = differs_in
 ) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -29,6 +29,8 @@ TWO = {"http": "2"}
 REFUSED = "http: 2"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 RESPONDERS = [(name, r.name) for name in wire.HTTP for r in protocols()[name].responders if REFUSED not in r.refuses]
+LIGHT = ("json", "connect")  # what is light of a test over all of these; how a version is spoken is the transport's
+ENDS = [pytest.param(*ends, marks=() if ends[0] in LIGHT else pytest.mark.slow) for ends in RESPONDERS]
 CLIENTS = [c.name for c in protocols()["rest"].clients if REFUSED not in c.refuses]
 OTHERS = [c.name for c in protocols()["rest"].clients if REFUSED in c.refuses]
 QUESTION = "name: x\nquestion: Why?\noperations: add\n"
@@ -66,7 +68,7 @@ def test_every_protocol_over_http_has_a_responder_for_each_version_and_two_kinds
     assert set(CLIENTS) == {"pycurl", "pycurl-multi", "httpx", "httpx-async"}
 
 
-@pytest.mark.parametrize(("protocol", "implementation"), RESPONDERS)
+@pytest.mark.parametrize(("protocol", "implementation"), ENDS)
 def test_every_client_is_answered_rightly_over_http_2(protocol: str, implementation: str) -> None:
     with responder(protocol, implementation=implementation, knobs=TWO) as (_, ready):
         for client in CLIENTS:
@@ -76,7 +78,7 @@ def test_every_client_is_answered_rightly_over_http_2(protocol: str, implementat
                     assert counted[0] >= len(request.get("data", b"")), (client, name)
 
 
-@pytest.mark.parametrize(("protocol", "implementation"), RESPONDERS)
+@pytest.mark.parametrize(("protocol", "implementation"), ENDS)
 def test_the_version_on_the_wire_is_the_one_that_was_asked_for(protocol: str, implementation: str) -> None:
     counted = set()
     for told in ({}, TWO):
