@@ -8,8 +8,9 @@ from typing import Any
 import pycurl
 import pytest
 
+from orchestrator.cli.plan_text import _matrix_lines
 from orchestrator.experiment.model.factors import knobs
-from orchestrator.experiment.plan.differences import in_use
+from orchestrator.experiment.plan.differences import has_version, in_use
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
@@ -201,3 +202,10 @@ def test_who_cannot_do_it_says_why_and_where(tmp_path: Path, text: str, reason: 
 def test_what_is_no_version_is_refused(tmp_path: Path, value: str) -> None:
     with pytest.raises(ExperimentError, match="http"):
         planned(tmp_path, f"stacks: rest\nhttp: {value}\n")
+
+
+def test_a_stack_without_a_choice_of_version_is_not_said_to_have_one(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "stacks: [grpc, {protocol: json, responder: asgi-granian, http: [1.1, 2]}]\n")
+    assert {stack.protocol: has_version(plan, stack.id) for stack in plan.stacks} == {"grpc": False, "json": True}
+    rows = [line.split() for line in _matrix_lines(plan)]
+    assert [(row[4], row[-1]) for row in rows[1:]] == [("-", "grpc"), ("1.1", "json"), ("2", "json")]
