@@ -24,8 +24,8 @@ SETTINGS: Mapping[str, str] = {
     "TCP_NODELAY": "on",
     "keep-alive": "one hour",
     "HTTP": "the version that is asked for, and no other",
-    "HTTP/2": "granian's defaults: windows of 1 MiB for a stream and a connection; a body comes to the application in pieces "
-    "of at most 16 KiB, a frame each",
+    "HTTP/2": "granian's defaults: windows of 1 MiB for a stream and a connection; a body comes to the application in "
+    "pieces of at most 16 KiB, a frame each",
     "largest body": "not limited",
 }
 
