@@ -15,7 +15,10 @@ from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.collect import collect, last_attempts
 from orchestrator.analysis.compare import compare_cells
 from orchestrator.analysis.conditions import conditions, settings
+from orchestrator.analysis.curves import curves, round_trips
+from orchestrator.analysis.delivered import delivered, floors_by_block
 from orchestrator.analysis.evidence import Run
+from orchestrator.analysis.series import Curves, Delivered
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import count_before_answer, verdicts
@@ -23,6 +26,8 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan import documents, own_work
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.results.manifest import is_shared
+
+_MOST_ALONG = 4  # sentences on curves that stand beside the answer
 
 
 def summarise(run: Run) -> RunSummary:
@@ -48,6 +53,8 @@ def summarise(run: Run) -> RunSummary:
         is_complete=manifest.state == "complete",
         is_shared=is_shared(manifest.warnings),
     )
+    along = curves(plan, cells, comparisons, invalid)
+    links = delivered(plan, evidence.readings)
     busy = (
         ""
         if why
@@ -64,21 +71,41 @@ def summarise(run: Run) -> RunSummary:
         started_at=manifest.started_at,
         ended_at=manifest.ended_at,
         state=manifest.state,
-        verdicts=(*said, *_besides(plan, manifest.plan)) if said else (),
+        verdicts=(*said, *_along(along), *_besides(plan, manifest.plan)) if said else (),
         conditions=conditions(evidence),
         cells=cells,
         floors=evidence.floors,
         comparisons=comparisons,
         checks=checks,
-        warnings=(*manifest.warnings, *run.remarks()),
+        warnings=(*manifest.warnings, *run.remarks(), *_off(links)),
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
         repeat_command=_repeat_command(manifest.command, plan.experiment_path, plan.overrides),
         settings=settings(evidence),
         plan=manifest.plan,
         matters=plan.matters,
         busy=busy if said else "",
+        curves=along,
+        round_trips=round_trips(plan, cells, floors_by_block(evidence.readings), invalid),
+        links=links,
         manifest_sha256=_manifest_sha256(run),
     )
+
+
+def _along(curves: tuple[Curves, ...]) -> tuple[str, ...]:
+    """What is said of the first differences along an axis; all of them stand beside their pictures."""
+    told = []
+    for each in curves:
+        is_one = len(each.panels) == 1
+        told += [gap.said if is_one else f"{panel.title}: {gap.said}" for panel in each.panels for gap in panel.gaps]
+    return tuple(told[:_MOST_ALONG])
+
+
+def _off(links: tuple[Delivered, ...]) -> tuple[str, ...]:
+    """The links that were not as wanted, a sentence each."""
+    off = (
+        link for link in links if link.why_not and link.measured is not None
+    )  # without a ping the run says so itself
+    return tuple(f"The link of {link.placement} was not as wanted: {link.why_not}." for link in off)
 
 
 def _besides(plan: Plan, document: dict[str, Any]) -> tuple[str, ...]:
