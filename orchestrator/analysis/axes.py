@@ -144,7 +144,7 @@ _PLACEMENT = BY_NAME["placement"]
 AXES: tuple[Axis, ...] = (
     Axis(
         name=DISTANCE,
-        title="round trip between the two ends, measured by ping",
+        title="measured round trip",
         unit="ms",
         at=_measured,
         text=words.ms,

@@ -63,7 +63,9 @@ def summarise(run: Run) -> RunSummary:
         )
     )
     found = verdicts(cells, comparisons, checks, plan.matters)
-    said = _cause_first(found, why or busy, count_before_answer(cells, checks)) if found else ()
+    before = count_before_answer(cells, checks)
+    said = _cause_first(found, why or busy, before) if found else ()
+    said = _with_along(said, along, {c.group for c in comparisons}, before + bool(why or busy) + 1)
     return RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
@@ -71,7 +73,7 @@ def summarise(run: Run) -> RunSummary:
         started_at=manifest.started_at,
         ended_at=manifest.ended_at,
         state=manifest.state,
-        verdicts=(*said, *_along(along), *_besides(plan, manifest.plan)) if said else (),
+        verdicts=(*said, *_besides(plan, manifest.plan)) if said else (),
         conditions=conditions(evidence),
         cells=cells,
         floors=evidence.floors,
@@ -91,13 +93,20 @@ def summarise(run: Run) -> RunSummary:
     )
 
 
-def _along(curves: tuple[Curves, ...]) -> tuple[str, ...]:
-    """What is said of the first differences along an axis; all of them stand beside their pictures."""
-    told = []
-    for each in curves:
-        is_one = len(each.panels) == 1
-        told += [gap.said if is_one else f"{panel.title}: {gap.said}" for panel in each.panels for gap in panel.gaps]
-    return tuple(told[:_MOST_ALONG])
+def _with_along(said: tuple[str, ...], curves: tuple[Curves, ...], groups: set[str], behind: int) -> tuple[str, ...]:
+    """The verdicts with what is said of the first differences along an axis, ahead of the sentences on single settings.
+
+    They stand `behind` so many verdicts at least, the answer among them; all of them stand beside their pictures.
+    """
+    told = [
+        gap.said if len(each.panels) == 1 else f"{panel.title}: {gap.said}"
+        for each in curves
+        for panel in each.panels
+        for gap in panel.gaps
+    ]
+    settings = tuple(f"{group}: " for group in groups)
+    place = next((n for n, text in enumerate(said) if n >= behind and text.startswith(settings)), len(said))
+    return (*said[:place], *told[:_MOST_ALONG], *said[place:]) if said else ()
 
 
 def _off(links: tuple[Delivered, ...]) -> tuple[str, ...]:

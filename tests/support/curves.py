@@ -70,7 +70,7 @@ def _over_distance(title: str, trips: float) -> Panel:
 
 DISTANCE = Curves(
     axis="distance",
-    title="round trip between the two ends, measured by ping",
+    title="measured round trip",
     unit="ms",
     scale="linear",
     panels=(_over_distance("connections kept open", 1.0), _over_distance("a new connection for each request", 3.0)),

@@ -107,7 +107,7 @@ def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int])
     layout = {
         "showlegend": False,
         "xaxis": _places(shared),
-        "yaxis": _values(f"less {to}, {shared.gap_unit.name}", shared.gap, shared.gap_unit),
+        "yaxis": _values(f"difference to {to}, {shared.gap_unit.name}", shared.gap, shared.gap_unit),
         "annotations": _labels(ends, colours, _GAP_PX),
         "margin": {"l": 8, "r": _LABEL_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
         "shapes": [
@@ -119,8 +119,7 @@ def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int])
                 "x1": 1,
                 "y0": 0,
                 "y1": 0,
-                "layer": "below",
-                "line": {"color": INK, "width": 1.5},
+                "line": {"color": INK, "width": 1},
             },
         ],
     }
