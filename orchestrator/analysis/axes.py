@@ -130,7 +130,8 @@ def _numeric(name: str, title: str, unit: str) -> Axis:
     factor = BY_NAME[name]
 
     def text(at: float) -> str:
-        return _bytes(at) if factor.kind == "bytes" else f"{at:,.4g} {unit}".rstrip()
+        space = "" if unit.startswith("/") else " "
+        return _bytes(at) if factor.kind == "bytes" else f"{at:,.6g}{space}{unit}"
 
     return Axis(name=name, title=title, unit=unit, at=_of_factor(name), text=text, factor=factor)
 

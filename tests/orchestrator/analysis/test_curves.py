@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.analysis.axes import TEXTS
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.experiment.plan import plan as p
@@ -212,3 +213,19 @@ def test_what_is_said_along_an_axis_stands_between_the_answer_and_the_single_set
     settings = [n for n, text in enumerate(far.verdicts) if text.startswith(tuple(c.group for c in far.comparisons))]
     assert settings
     assert 0 < min(places) < max(places) < min(settings)
+
+
+@pytest.mark.parametrize(
+    ("axis", "at", "text"),
+    [
+        ("distance", 20.13, "20.1 ms"),
+        ("bytes", 1_580_000, "1.58 MB"),
+        ("concurrency", 200, "200 in flight"),
+        ("rate", 8000, "8,000/s"),
+        ("records", 20, "20 records"),
+        ("loss", 0.01, "1 %"),
+        ("link rate", 100, "100 Mbit/s"),
+    ],
+)
+def test_a_place_is_said_with_its_unit(axis: str, at: float, text: str) -> None:
+    assert TEXTS[axis](at) == text
