@@ -33,6 +33,7 @@ from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 
 FEWEST_PLACES = 3  # two are a comparison, and no curve
+_ALIKE = 1.5  # two differences along an axis within this factor: the larger stands for both
 
 Floors = Mapping[str, Mapping[int, float]]
 """What ping measured, by placement and block, ms."""
@@ -294,10 +295,14 @@ def _found(axis: Axis, label: str, reference: str, standing: str, members: Seque
     if standing not in ("faster", "slower"):
         return "they are not told apart"
     ahead = label if standing == "faster" else reference
-    most = max(members, key=lambda point: abs(point.difference))
-    if most.interval is None or most.interval[0] <= 0 <= most.interval[1]:
-        by = f"by about {words.ms(abs(most.difference))}"
-    else:
-        least, largest = sorted(abs(bound) for bound in most.interval)
-        by = f"by {words.ms(least)} to {words.ms(largest)}"
-    return f"{ahead} is ahead, {by} at {axis.text(most.at)}"
+    least, most = (pick(members, key=lambda point: abs(point.difference)) for pick in (min, max))
+    is_one_size = abs(most.difference) < _ALIKE * abs(least.difference)
+    shown = [most] if is_one_size else sorted((least, most), key=lambda point: point.at)
+    return f"{ahead} is ahead, {words.listed([f'{_by(point)} at {axis.text(point.at)}' for point in shown])}"
+
+
+def _by(point: Difference) -> str:
+    if point.interval is None or point.interval[0] <= 0 <= point.interval[1]:
+        return f"by about {words.ms(abs(point.difference))}"
+    least, largest = sorted(abs(bound) for bound in point.interval)
+    return f"by {words.ms(least)} to {words.ms(largest)}"

@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.lab,
     pytest.mark.terraform,
     pytest.mark.slow,
-    pytest.mark.timeout(400),
+    pytest.mark.timeout(600),
 ]
 
 ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]

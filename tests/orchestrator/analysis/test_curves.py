@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -203,7 +204,8 @@ def test_where_every_stack_has_its_own_way_to_call_they_stand_in_one_panel() -> 
     assert [line.stack for line in panel.lines] == ["rest-thin", "grpc-thin"]
     (gap,) = panel.gaps
     assert [round(point.difference) for point in gap.points] == [-round(rtt) for rtt in RTTS]
-    assert "from 1.02 ms to 100 ms grpc (thin) is ahead" in gap.said
+    assert "from 1.02 ms to 100 ms grpc (thin) is ahead, by " in gap.said
+    assert re.search(r" at 1\.02 ms and by \S+ ms to \S+ ms at 100 ms", gap.said)  # where it grows, both its ends
 
 
 def test_what_is_said_along_an_axis_stands_between_the_answer_and_the_single_settings(far: RunSummary) -> None:
