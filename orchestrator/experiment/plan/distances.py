@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from orchestrator.experiment.model.experiment import Experiment
 from orchestrator.experiment.model.placement import LINK_KEYS, LinkSpec, PlacementSpec
@@ -50,6 +51,17 @@ def wanted_placements(experiment: Experiment) -> Iterator[Wanted]:
     for index, pair in enumerate(grid.zones):
         name = f"{pair.from_zone}-{pair.to_zone}"
         yield from _each((_GRID, "zones", index), name, pair.from_zone, pair.to_zone, grid)
+
+
+def count_placements(experiment: Experiment) -> int:
+    """How many `wanted_placements` gives, without making them."""
+    grid = experiment.distance
+    count = sum(_combinations(spec) for spec in given_placements(experiment))
+    return count + (_combinations(grid) * len(grid.zones or (None,)) if grid is not None else 0)
+
+
+def _combinations(spec: LinkSpec) -> int:
+    return prod(len(values) for key in LINK_KEYS if (values := getattr(spec, key)))
 
 
 def _each(

@@ -8,10 +8,11 @@ from dataclasses import replace
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.placement import LINK_KEYS
-from orchestrator.experiment.plan.distances import Wanted, wanted_placements
+from orchestrator.experiment.plan.distances import Wanted, count_placements, wanted_placements
 from orchestrator.experiment.plan.plan import Link, Placement, PlacementKind
 from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE, known_pairs, profile, region_of
 from orchestrator.experiment.providers import EMULATING, PROVIDERS, any_of
+from orchestrator.experiment.read.fields import MOST_ITEMS
 from orchestrator.experiment.read.tree import Key
 
 _BUILT_IN = ("local", "same-zone", "cross-region")
@@ -27,6 +28,13 @@ def resolve_placements(located: Located, *, is_elsewhere: bool = False) -> tuple
     experiment = located.experiment
     if is_elsewhere:
         return _elsewhere(located)
+    count = count_placements(experiment)
+    if count > MOST_ITEMS:  # counted before they are made: four lists of a thousand values are a million million
+        located.add(
+            ("placements",) if experiment.distance is None else ("distance",),
+            f"the lists make {count:,} placements; an experiment may have at most {MOST_ITEMS:,}. Ask less at once.",
+        )
+        return ()
     asked = list(wanted_placements(experiment))
     home = next((wanted.from_zone for wanted in asked if wanted.from_zone), HOME_ZONE)
     found: list[Placement] = []

@@ -120,7 +120,11 @@ def _check_hosts(located: Located, plan: Plan) -> None:
     count = len(hosts_needed(plan))
     if count > MOST_HOSTS:
         located.add(
-            ("requesters",) if plan.requesters > 1 else ("placements",),
+            ("requesters",)
+            if plan.requesters > 1
+            else ("placements",)
+            if located.experiment.distance is None
+            else ("distance",),
             f"the placements need {count:,} hosts; a deployment has at most {MOST_HOSTS}.",
         )
         located.raise_problems()

@@ -63,6 +63,23 @@ def test_every_block_measures_every_distance(write: Write, known: Known) -> None
     assert len({tuple(block) for block in blocks}) > 1  # in an order that changes
 
 
+def test_a_grid_is_counted_before_it_is_made(write: Write, known: Known) -> None:
+    rtts = ", ".join(f"{n}ms" for n in range(1000))
+    rates = ", ".join(f"{n} Mbit/s" for n in range(1, 1001))
+    losses = ", ".join(f"{n / 100} %" for n in range(1000))
+    text = f"{LAB}distance: {{rtt: [{rtts}], rate: [{rates}], loss: [{losses}]}}\n"
+    assert problems(write(text), known) == [
+        "7:11: the lists make 1,000,000,000 placements; an experiment may have at most 1,000. Ask less at once."
+    ]
+
+
+def test_more_distances_than_hosts_may_be_made_are_refused(write: Write, known: Known) -> None:
+    rtts = ", ".join(f"{n}ms" for n in range(64))
+    assert problems(write(f"{LAB}distance: {{rtt: [{rtts}]}}\n"), known) == [
+        "7:11: the placements need 65 hosts; a deployment has at most 64."
+    ]
+
+
 def test_hosts_are_made_once_however_many_distances_there_are(write: Write, known: Known) -> None:
     one = estimate(make_plan(write(LAB + "distance: {rtt: 1ms}\n"), known=known))
     five = estimate(make_plan(write(LAB + "distance: {rtt: [0ms, 1ms, 2ms, 3ms, 4ms]}\n"), known=known))
