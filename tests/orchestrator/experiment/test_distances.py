@@ -53,6 +53,9 @@ def test_all_distances_of_a_list_are_asked_of_one_responder_by_a_requester_each(
     for placement in plan.placements[1:]:
         zones = (str(placement.from_zone), str(placement.to_zone))
         assert between[min(zones), max(zones)] == placement.link.rtt_ms
+    assert (
+        between["lab-distance-1-a", "lab-distance-3-a"] == 21.0
+    )  # nothing is measured there: the way over the responder's
 
 
 def test_every_block_measures_every_distance(write: Write, known: Known) -> None:
