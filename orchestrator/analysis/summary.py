@@ -10,6 +10,7 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import STACK, Value, of_the_call, short
@@ -24,7 +25,8 @@ MOST_UNSENT = 0.01  # of what was due: beyond it percentiles are marked as those
 
 Interval = tuple[float, float]
 CheckVerdict = Literal["pass", "not applicable", "cannot tell", "warn", "fail"]
-Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cannot tell"]
+Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cannot tell", "less", "more"]
+"""Of a cost `less` and `more` stand where of a time `faster` and `slower` do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +89,7 @@ class TrialSummary:
     not_sent: int = 0  # due in an open loop, and not sent before the window closed
     # By which factor median and p99 would be larger if what was not sent had been slowest; None: beyond every reply
     unsent_moves: dict[str, float | None] = field(default_factory=dict)
+    cost: TrialCost | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,6 +183,7 @@ class CellSummary:
     kind: Kind = "call"
     parts: tuple[PartSummary, ...] = ()  # in their order; empty where samples have none
     stream: StreamSummary | None = None
+    costs: dict[str, CellCost] = field(default_factory=dict)  # by `cost.SHOWN` and `cost.PRICED`, of what was counted
 
     @property
     def protocol(self) -> str:
@@ -273,7 +277,7 @@ class Comparison:
     stack: str
     stack_label: str
     reference_label: str
-    statistic: Literal["median", "p99", "throughput"]
+    statistic: Literal["median", "p99", "throughput"] | CostName
     ratio: float | None
     interval: Interval | None
     p_value: float | None
@@ -337,6 +341,7 @@ class RunSummary:
     plan: dict[str, Any] = field(default_factory=dict)
     manifest_sha256: str = ""
     busy: str = ""  # what a resolved answer begins with where the machine was busy; also among the verdicts
+    costs: tuple[Comparison, ...] = ()  # the same pairs of cells by what requests cost (`cost.COSTS`)
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
     schema_version: int = SCHEMA_VERSION
 

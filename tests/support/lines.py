@@ -18,7 +18,14 @@ def as_line(kind: type[T], line: dict[str, Any]) -> T:
 
 
 def host_counters(
-    elapsed_ns: int, *, steal: int = 0, throttled: int = 0, pressure_us: int = 0, busy: int = 0, retransmits: int = 0
+    elapsed_ns: int,
+    *,
+    steal: int = 0,
+    throttled: int = 0,
+    pressure_us: int = 0,
+    busy: int = 0,
+    retransmits: int = 0,
+    cgroup_s: float | None = None,
 ) -> dict:
     """One reading of the host's counters; nothing else ran meanwhile."""
     ticks = elapsed_ns // 10_000_000 * 2
@@ -32,6 +39,7 @@ def host_counters(
             "throttled": throttled,
             "throttled_us": throttled * 50_000,
         },
+        "cgroup_cpu_us": None if cgroup_s is None else int(cgroup_s * 1e6),
         "tcp": {"segments_sent": elapsed_ns // 100_000, "retransmits": retransmits},
         "load_average": [0.5, 0.5, 0.5],
         "process": {"cpu_s": 0.0},

@@ -254,6 +254,7 @@ def _draft(
         "parent": np.zeros(rows),
     }
     columns = {name: values[order].astype(np.int64) for name, values in columns.items()}
+    warmed_s = float(columns["sent_ns"][columns["phase"] == 1].min() - sent.min()) / S
     return Draft(
         cell=cell,
         block=block,
@@ -265,9 +266,20 @@ def _draft(
             "answered": rows * cell.calls + 2,
             "peers": _peers(cell, rows),
             "cpu_s": 0.2 + 0.4 * float(received.max() - sent.min()) / S,
-            "host": host_counters(10 * S),
+            "memory_bytes": 48_000_000 + 1_000 * block,
+            "memory_since": "phase",
+            "host": host_counters(10 * S, cgroup_s=100.0),
         },
         stats_before={"type": "stats", "answered": 0, "peers": 0, "cpu_s": 0.2, "host": host_counters(0)},
+        stats_warm={
+            "type": "stats",
+            "answered": warm * cell.calls + 2,
+            "peers": 2,
+            "cpu_s": 0.2 + 0.4 * warmed_s,
+            "memory_bytes": 50_000_000,
+            "memory_since": "phase",
+            "host": host_counters(int(warmed_s * S), cgroup_s=0.0),
+        },
     )
 
 
@@ -309,6 +321,8 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
         "entering_s": span_s * 0.01,
         "cpu_s": span_s * 0.3,
         "cpu_share": 0.3,
+        "memory_bytes": 30_000_000,
+        "memory_since": "phase",
         "loop_lag_ms": None,
         "anchor": {"wall_ns": START_NS + begin, "monotonic_ns": begin},
         "anchor_end": {"wall_ns": START_NS + end, "monotonic_ns": end},
@@ -316,8 +330,8 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
         "client": "thin",
         "versions": {"thin": "1.0"},
         "settings": {},
-        "host_before": host_counters(0, busy=0),
-        "host_after": host_counters(int(span_s * S), busy=int(span_s * 40)),
+        "host_before": host_counters(0, busy=0, cgroup_s=0.0),
+        "host_after": host_counters(int(span_s * S), busy=int(span_s * 40), cgroup_s=100.0),
     }
 
 
@@ -336,6 +350,7 @@ def _trial_record(planned: p.PlannedTrial, drafts: list[Draft], paths: list[str]
         ready=as_line(Ready, draft.ready),
         stats=as_line(Stats, draft.stats | counts if len(drafts) > 1 else draft.stats),
         stats_before=as_line(Stats, draft.stats_before),
+        stats_warm=as_line(Stats, draft.stats_warm),
         requesters=tuple(
             RequesterRecord(
                 host="localhost" if not d.requester else f"requester-{d.requester}",

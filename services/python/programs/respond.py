@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from services.python.contract.lines import read_stdin_line
 from services.python.contract.offers import Responder, find_protocol, operations
@@ -26,6 +26,9 @@ from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.holding import Holding
 from services.python.serve.responder import CannotServe
 
+if TYPE_CHECKING:
+    from services.python.probes.memory import PeakMemory
+
 _ENDING = {signal.SIGTERM, signal.SIGINT}
 
 
@@ -37,6 +40,7 @@ class Control:
         self._responder = responder
         self._lines = lines
         self._holding = holding
+        self._memory: PeakMemory | None = None
         self._end: Callable[[], None] | None = None
 
     def announce(self, port: int, end: Callable[[], None] | None = None) -> None:
@@ -87,7 +91,12 @@ class Control:
 
     def _stats(self) -> Stats:
         from services.python.probes.counters import host_counters
+        from services.python.probes.memory import PeakMemory
 
+        cpu_s = time.process_time() - time.thread_time()  # this thread does nothing but answer these lines
+        self._memory = self._memory or PeakMemory()
+        memory_bytes, memory_since = self._memory.read()
+        self._memory.begin()
         events = self._dispatcher.events
         return Stats(
             events=EventsSent(offered=events.offered, sent=events.sent, worst_late_ns=events.worst_late_ns)
@@ -95,7 +104,9 @@ class Control:
             else None,
             answered=self._dispatcher.answered,
             peers=len(self._dispatcher.peers),
-            cpu_s=time.process_time(),
+            cpu_s=cpu_s,
+            memory_bytes=memory_bytes,
+            memory_since=memory_since,
             host=host_counters(),
         )
 

@@ -15,7 +15,6 @@ from typing import Any
 from services.python.contract.lines import Load, Target, Trial
 from services.python.contract.offers import Client, Protocol, find_protocol
 from services.python.contract.requester_lines import Checked, Done, Progress, Start, Wire
-from services.python.contract.strict import Line
 from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
 from services.python.load.loop import Loops, Work, close_after
@@ -30,10 +29,11 @@ from services.python.operations.base import Make
 from services.python.operations.files import read_schema
 from services.python.probes.clock import Clock, resolution_ns
 from services.python.probes.counters import host_counters
+from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
 from services.python.probes.versions import versions
+from services.python.programs.hold import MayMeasure, Print, hold_back
 
-Print = Callable[[Line], None]
 Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
 
 _ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
@@ -77,9 +77,10 @@ class Parts:
         }
 
 
-def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
+def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMeasure = lambda: True) -> None:
     """Check both ends, warm up, measure, and print what came of it.
 
+    `may_measure` is asked by a trial that holds back its measured phase until it says yes.
     CannotTry when it cannot begin, GaveUp when nothing succeeds any more, OSError when the record finds no space.
     """
     parts = load_parts(trial)
@@ -95,10 +96,10 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
         from services.python.programs import run_stream
 
         with _record(trial, run_stream.expected_rows(trial, parts)) as record:
-            print_line(run_stream.measure_streams(trial, parts, record, print_line, clock, met))
+            print_line(run_stream.measure_streams(trial, parts, record, print_line, clock, met, may_measure))
         return
     with _record(trial, _expected_rows(trial)) as record:
-        print_line(_measure(trial, parts, example, record, print_line, clock, met))
+        print_line(_measure(trial, parts, example, record, print_line, clock, met, may_measure))
 
 
 def _record(trial: Trial, expected_rows: int) -> Record:
@@ -270,6 +271,7 @@ def _measure(
     print_line: Print,
     clock: Clock,
     met: str | None,
+    may_measure: MayMeasure,
 ) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`; None for one that cannot say."""
     overlap = trial.connection == "per-request" and trial.load.concurrency > 1
@@ -307,6 +309,7 @@ def _measure(
     anchor = clock.anchor()
     print_line(Start(anchor=anchor))
     warm = _warm_up(trial, loops, recorder, clock)
+    hold_back(trial, warm.taken, loops.wait, print_line, clock, may_measure)
     measured_phase = _measured_phase(trial, due, loops, recorder, wire, clock, warm.next_sequence)
     tally = recorder.tally
     loops.close(grace_s(tally.span_s, tally.rows, trial.load.concurrency))
@@ -345,8 +348,6 @@ def _warm_up(trial: Trial, loops: Loops, recorder: Recorder, clock: Clock) -> Ph
     recorder.begin(phase)
     with _settled(recorder):
         loops.closed_loop(phase)
-    if trial.start_at_unix_ns is not None:
-        loops.wait(max(0.0, (trial.start_at_unix_ns - clock.wall_ns()) / NS))
     return phase
 
 
@@ -365,8 +366,10 @@ def _measured_phase(
     """
     load = trial.load
     extent, most = (measured(load), load.requests) if due is None else (Extent(), len(due))
+    memory = PeakMemory()
     host_before = host_counters()
     wire.begin()
+    memory.begin()
     cpu_before_s = time.process_time()
     phase = Phase(
         number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=first_sequence, extent=extent, most=most
@@ -378,6 +381,7 @@ def _measured_phase(
         else:
             loops.open_loop(phase, due, close_after(load, phase.begin_ns))
         cpu_s = time.process_time() - cpu_before_s
+        memory_bytes, memory_since = memory.read()
         wire.end()
         host_after = host_counters()
     span_s = recorder.tally.span_s
@@ -389,6 +393,8 @@ def _measured_phase(
         "min_rtt_us": wire.min_rtt_us(),
         "cpu_s": cpu_s,
         "cpu_share": cpu_s / span_s if span_s else None,
+        "memory_bytes": memory_bytes,
+        "memory_since": memory_since,
         "loop_lag_ms": loops.lag_ms,
         "host_before": host_before,
         "host_after": host_after,

@@ -76,6 +76,7 @@ class Requester:
 
     def run(self) -> NoReturn:
         text = sys.stdin.readline()
+        self.may_measure = threading.Event()
         threading.Thread(target=self.await_end_of_stdin, daemon=True).start()
         try:
             self.trial = self.read(text)
@@ -94,8 +95,14 @@ class Requester:
         return with_defaults("trial", read_line("trial", text))
 
     def await_end_of_stdin(self) -> None:
-        sys.stdin.read()
+        self.hear()
         leave(1)
+
+    def hear(self) -> None:
+        """Every line of stdin behind the first, to its end."""
+        for line in sys.stdin:
+            if line.strip() == "measure":
+                self.may_measure.set()
 
     def fail(self, kind: str, message: str) -> NoReturn:
         print_line({"type": "failed", "kind": kind, "message": message})
@@ -199,15 +206,17 @@ class Requester:
         print_line({"type": "start", "anchor": self.anchor})
         self.lanes = [Lane() for _ in range(load["concurrency"])]
         begin = time.monotonic_ns()
-        self.play(
-            Phase(
-                WARM_UP,
-                begin,
-                warmup["requests"],
-                int(warmup["at_least_s"] * NS),
-                begin + int(warmup["at_most_s"] * NS),
-            )
+        warmup_phase = Phase(
+            WARM_UP,
+            begin,
+            warmup["requests"],
+            int(warmup["at_least_s"] * NS),
+            begin + int(warmup["at_most_s"] * NS),
         )
+        self.play(warmup_phase)
+        if self.trial["hold"]:
+            print_line({"type": "warm", "requests": warmup_phase.taken})
+            self.await_word()
         self.hold_back()
         self.begin_ns = time.monotonic_ns()
         end_ns = None if load["duration_s"] is None else self.begin_ns + int(load["duration_s"] * NS)
@@ -228,6 +237,9 @@ class Requester:
 
     def header(self) -> bytes:
         return HEADER
+
+    def await_word(self) -> None:
+        self.may_measure.wait()
 
     def hold_back(self) -> None:
         if (at := self.trial["start_at_unix_ns"]) is not None:
