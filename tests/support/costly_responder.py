@@ -1,12 +1,12 @@
-"""`services.python.programs.respond`, but that each request takes a known CPU time, and some memory from the first one on.
+"""`services.python.programs.respond`, but that each request takes a known CPU time, and some of them memory.
 
-`add` with a = 0 is told apart by nobody: every request but `identity` works for COSTLY_MS milliseconds of CPU time on the
-thread that answers it, and the process keeps COSTLY_MIB mebibytes resident while it does.
+Every request but `identity` works for COSTLY_MS milliseconds of CPU time on the thread that answers it, and every 25th has
+COSTLY_MIB mebibytes resident for a moment.
 """
 
 from __future__ import annotations
 
-import mmap
+import itertools
 import os
 import time
 from collections.abc import Awaitable, Mapping
@@ -14,6 +14,9 @@ from typing import Any
 
 from services.python.programs import respond
 from services.python.serve.dispatcher import Dispatcher, Peer
+
+_EVERY = 25
+_numbers = itertools.count(1)
 
 
 class CostlyDesk(Dispatcher):
@@ -32,11 +35,9 @@ class CostlyDesk(Dispatcher):
 
 def _work() -> None:
     until_s = time.thread_time() + float(os.environ["COSTLY_MS"]) / 1e3
-    size = int(os.environ.get("COSTLY_MIB", "0")) * 2**20
-    if size:
-        with mmap.mmap(-1, size) as pages:
-            for place in range(0, size, mmap.PAGESIZE):
-                pages[place] = 1
+    if next(_numbers) % _EVERY == 0:
+        filled = b"\x01" * (int(os.environ["COSTLY_MIB"]) * 2**20)
+        del filled
     while time.thread_time() < until_s:
         pass
 

@@ -31,7 +31,7 @@ from services.python.contract.offers import find_protocol
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready, Stats
 from tests.support.drafts import TASK, Draft, with_parts
-from tests.support.lines import BOOT_NS, as_line, host_counters
+from tests.support.lines import BOOT_NS, as_line, host_counters, stats_lines
 from tests.support.shapes import Shape, narrow, paused_s, stamps
 
 START_NS = 1_700_000_000_000_000_000
@@ -254,6 +254,7 @@ def _draft(
         "parent": np.zeros(rows),
     }
     columns = {name: values[order].astype(np.int64) for name, values in columns.items()}
+    took_s = float(received.max() - sent.min()) / S
     warmed_s = float(columns["sent_ns"][columns["phase"] == 1].min() - sent.min()) / S
     return Draft(
         cell=cell,
@@ -261,25 +262,9 @@ def _draft(
         columns=columns,
         done=_done(cell, columns, rtt_ns),
         ready={"type": "ready", "contract": VERSION, "port": 4000, "implementation": "plain", "identity": "nonce"},
-        stats={
-            "type": "stats",
-            "answered": rows * cell.calls + 2,
-            "peers": _peers(cell, rows),
-            "cpu_s": 0.2 + 0.4 * float(received.max() - sent.min()) / S,
-            "memory_bytes": 48_000_000 + 1_000 * block,
-            "memory_since": "phase",
-            "host": host_counters(10 * S, cgroup_s=100.0),
-        },
-        stats_before={"type": "stats", "answered": 0, "peers": 0, "cpu_s": 0.2, "host": host_counters(0)},
-        stats_warm={
-            "type": "stats",
-            "answered": warm * cell.calls + 2,
-            "peers": 2,
-            "cpu_s": 0.2 + 0.4 * warmed_s,
-            "memory_bytes": 50_000_000,
-            "memory_since": "phase",
-            "host": host_counters(int(warmed_s * S), cgroup_s=0.0),
-        },
+        **stats_lines(
+            rows * cell.calls, warm * cell.calls, _peers(cell, rows), took_s=took_s, warmed_s=warmed_s, block=block
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.address import PATTERN, parse_address
 from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, STACK, Factor
 from orchestrator.experiment.model.host_rules import MOST_RTT_S, MOST_TTL_S, ZONE_PATTERN
+from orchestrator.experiment.model.numbers import level_or_number
 from orchestrator.experiment.providers import EMULATING, MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
 from orchestrator.experiment.read.fields import (
     BitRate,
@@ -70,7 +71,7 @@ def _with_factors(fields: Callable[[Factor], tuple[Any, Any] | None]) -> Callabl
 def _one_or_many(factor: Factor) -> Any:
     levels = tuple(level.value for level in factor.levels)
     of: Any = OneOrMany  # a type that is only known here: no checker can follow it
-    return of[Literal.__getitem__(levels) if levels else _OF_KIND[factor.kind]]
+    return of[level_or_number(levels, factor.numbers) if levels else _OF_KIND[factor.kind]]
 
 
 def _chosen_for_all(factor: Factor) -> tuple[Any, Any] | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal, TypeAlias
 
+from orchestrator.experiment.model.levels import Level, Numbers
 from orchestrator.experiment.read.units import format_size
 
 Value: TypeAlias = str | int | float | None
@@ -24,26 +25,13 @@ Reach = Literal["program", "payload", "hosts", "connection", "load", "knob"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Level:
-    """One value of a factor that has few, and what it is called.
-
-    `words` follow "with" in a sentence ("connections kept open"), and so do `compared`, which are of one request ("a kept
-    connection") and stand where two levels are compared; `shown` stands in a column of the plan.
-    """
-
-    value: str
-    words: str
-    compared: str
-    shown: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Factor:
     """One thing in which cells may differ.
 
     `belongs_to`: what fixes it. A factor of the stack, the operation, the placement or the load has the value of the
     part's `attribute` (`payload.size`: a key of a mapping; None where it is absent). One of the call is chosen for the
-    whole experiment or for a stack, from `levels`, of which the first is the default; `description` explains its key.
+    whole experiment or for a stack, from `levels`, of which the first is the default, or from `numbers`; `description`
+    explains its key.
 
     `reaches`: how the end programs learn of it. A `knob` is told to both where it is not the default, and a stack can
     have it if its protocol says so (`knobs` of its manifest), which also gives the reason where it cannot. Any other factor
@@ -64,6 +52,7 @@ class Factor:
     unit: str = ""
     attribute: str = ""
     levels: tuple[Level, ...] = ()
+    numbers: Numbers | None = None
     compared_as: str = "with {}"
     varies_with: tuple[str, ...] = ()
     description: str = ""
@@ -78,9 +67,22 @@ class Factor:
 
     def level(self, value: Value) -> Level:
         """The level of that value; one that is called by the value itself where a run of a later version has another."""
+        if self.numbers is not None and isinstance(value, int):
+            return self.numbers.level(value)
         known = next((level for level in self.levels if level.value == value), None)
         words = f"{self.title} {value}"
         return known or Level(value=str(value), words=words, compared=words, shown=str(value))
+
+    def takes(self, value: object) -> bool:
+        """Whether a cell can have this value of a factor of the call."""
+        if any(level.value == value for level in self.levels):
+            return True
+        of = self.numbers
+        return of is not None and type(value) is int and of.least <= value <= of.most
+
+    def short(self, value: Value) -> str:
+        """A value in ids and names: `reuse`, `connections-4`."""
+        return f"{self.name}-{value}" if self.numbers is not None and isinstance(value, int) else str(value)
 
     def tag(self, value: Value) -> str:
         """A value in a list of values: `reuse`, or with the factor's title where the value alone tells nobody anything."""
@@ -257,6 +259,71 @@ FACTORS: tuple[Factor, ...] = (
         "google.protobuf.Value (value)",
     ),
     Factor(
+        name="connections",
+        title="connections",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(
+                value="each",
+                words="a connection for each request in flight",
+                compared="a connection for each",
+                shown="one for each in flight (each)",
+            ),
+        ),
+        numbers=Numbers(
+            least=1,
+            most=10_000,
+            words="{} connections for all requests in flight",
+            compared="{} connections for all",
+            one="one connection for all requests in flight",
+        ),
+        description="Share so many kept connections among the requests in flight (gRPC: channels), or keep one for each of"
+        " them (each)",
+    ),
+    Factor(
+        name="flow_window",
+        title="flow window",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(
+                value="library",
+                words="HTTP/2 windows as the library sets them",
+                compared="the library's window",
+                shown="as the library sets it (library)",
+            ),
+        ),
+        numbers=Numbers(
+            least=65_535,
+            most=2_147_483_647,
+            measure="size",
+            words="HTTP/2 windows of {}",
+            compared="a window of {}",
+            why="what HTTP/2 begins with, and the most that it has",
+        ),
+        description="How many bytes HTTP/2 lets a peer send on a stream until it is told to go on: from 65535 B on, or"
+        " what the library finds fit (library)",
+    ),
+    Factor(
+        name="keepalive",
+        title="keep-alive",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(Level(value="none", words="no keep-alive pings", compared="no keep-alive pings", shown="none"),),
+        numbers=Numbers(
+            least=10,
+            most=3_600_000,
+            measure="time",
+            words="a keep-alive ping every {}",
+            compared="a keep-alive ping every {}",
+        ),
+        description="How often the requester pings a kept HTTP/2 connection (10ms to 1h), or never (none)",
+    ),
+    Factor(
         name="concurrency",
         title="concurrency",
         kind="count",
@@ -322,7 +389,7 @@ def said(cell: Values) -> list[tuple[Factor, Value]]:
 
 def short(cell: Values) -> tuple[str, ...]:
     """The values that are said, as they stand in ids and names: `reuse`."""
-    return tuple(str(value) for _, value in said(cell))
+    return tuple(factor.short(value) for factor, value in said(cell))
 
 
 def phrases(cell: Values) -> tuple[str, ...]:

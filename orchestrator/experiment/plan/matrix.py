@@ -15,6 +15,7 @@ from orchestrator.experiment.model.factors import Value, Values
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan import documents
 from orchestrator.experiment.plan.alone import refusal_of_load, refuse_what_does_not_apply
+from orchestrator.experiment.plan.connections import refusal_of_sharing
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
 from orchestrator.experiment.plan.external import is_elsewhere
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
@@ -98,6 +99,8 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                 cell = _cell(located, stack, operation, placement, values, load, warmup, kind)
                 if entry.kind == "codec" and (unfit := refusal_of_load(load, operation.calls)):
                     located.add(entry.path, f"{unfit}. Leave this part out with `exclude`, or ask it of other stacks.")
+                elif unfit := refusal_of_sharing(call, load, kind):
+                    located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif reason:
                     located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call, kind)}")
                 elif cell.id in cells:

@@ -222,8 +222,8 @@ def _require_factors(place: str, cell: Cell, parts: dict[str, Any]) -> None:
     for name, value in expected.items():
         require(cell.factors[name] == value, f"{place}.{name}", cell.factors[name])
     for factor in factors.OF_THE_CALL:
-        known = {level.value for level in factor.levels} if cell.kind != "codec" else {None}
-        require(cell.factors[factor.name] in known, f"{place}.{factor.name}", cell.factors[factor.name])
+        value = cell.factors[factor.name]
+        require(value is None if cell.kind == "codec" else factor.takes(value), f"{place}.{factor.name}", value)
 
 
 def _require_contrasts(plan: Plan, stacks: Container[Value]) -> None:

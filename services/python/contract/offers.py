@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
 
+from services.python.contract.knobs import WHY_NOT, allows
 from services.python.contract.messages import Message
 
 _PROTOCOLS = "services.python.protocols"
@@ -135,9 +136,9 @@ class Protocol:
 
     def lacks(self, knob: str, value: str) -> str | None:
         """Why neither end can be told so; None when both can."""
-        if value in self.knobs.get(knob, ()):
+        if allows(self.knobs.get(knob, ()), value):
             return None
-        return self.without_knobs.get(knob) or "it has no such knob"
+        return self.without_knobs.get(knob) or WHY_NOT.get(knob) or "it has no such knob"
 
     def refusal_of(self, knobs: Mapping[str, str], *, has_schema: bool = False) -> str | None:
         """Why an end of this protocol cannot be told all of these, and be given a schema; None when it can."""

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.busy
 
 MIB = 2**20
 WARM, MEASURED = 150, 50
-EACH_MS, EACH_MIB = 2.0, 64
+EACH_MS, EACH_MIB = 4.0, 64
 
 
 def stats(responder: Program) -> dict[str, Any]:
