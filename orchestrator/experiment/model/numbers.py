@@ -8,12 +8,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import PlainValidator, WithJsonSchema
 
+from orchestrator.experiment.model.factors import Factor
 from orchestrator.experiment.model.levels import Numbers
 from orchestrator.experiment.read import units
 
 
-def level_or_number(levels: Sequence[str], numbers: Numbers | None) -> Any:
+def level_or_number(factor: Factor) -> Any:
     """The type of such a value: a word stays a text, everything else becomes a number in bytes, milliseconds or pieces."""
+    levels, numbers = [level.value for level in factor.levels], factor.numbers
     if numbers is None:
         return Literal.__getitem__(tuple(levels))
     return Annotated[

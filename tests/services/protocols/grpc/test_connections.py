@@ -83,14 +83,14 @@ def from_a_channel(knobs: dict[str, str], kind: int) -> bytes:
         listener.settimeout(60)
         port = listener.getsockname()[1]
         channel = grpc.insecure_channel(options.address(wire.HOST, port), options=options.channel(knobs))
-        connecting = grpc.channel_ready_future(channel)
+        call = channel.unary_unary("/no/method").future(b"", wait_for_ready=True)
         connection, _ = listener.accept()
         with connection:
             connection.settimeout(60)
             assert _exactly(connection, len(PREFACE)) == PREFACE
             connection.sendall(bytes((0, 0, 0, SETTINGS, 0, 0, 0, 0, 0)))
             found = first_of(connection, kind)
-        connecting.cancel()
+        call.cancel()
         channel.close()
     return found
 
