@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 from services.python.contract.lines import Trial
 from services.python.contract.requester_lines import Warm
-from services.python.contract.strict import Line
 from services.python.load.phases import NS
 from services.python.probes.clock import Clock
+from services.python.programs.parts import Print
 
-Print = Callable[[Line], None]
 MayMeasure = Callable[[], bool]
 
 _BETWEEN_LOOKS_S = 0.001
