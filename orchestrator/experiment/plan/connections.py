@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.experiment.model.factors import Values
+from orchestrator.experiment.model.factors import BY_NAME, Values
+from services.python.contract.knobs import OF_SOCKETS
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
 
@@ -16,7 +17,13 @@ def connections_of(values: Values, in_flight: int) -> int:
 
 
 def refusal_of_sharing(call: Values, load: Load, kind: Kind) -> str | None:
-    """Why requests cannot share connections so, with what to do instead; None where they can, or each has its own."""
+    """Why connections cannot be shared or set so, with what to do instead; None where they can."""
+    for name in OF_SOCKETS:
+        if call.get("connection") == "per-request" and call.get(name) != BY_NAME[name].default:
+            return (
+                f"`{name}: {call[name]}` is set on connections that are kept, and `connection: per-request` keeps none. "
+                "Give `connection: reuse`"
+            )
     shared = call.get(FACTOR)
     if not isinstance(shared, int) or kind == "stream":
         return None

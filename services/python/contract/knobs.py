@@ -9,6 +9,16 @@ CONNECTIONS: Final = "connections"
 FLOW_WINDOW: Final = "flow_window"
 KEEPALIVE: Final = "keepalive"
 
+CONGESTION: Final = "congestion"
+NODELAY: Final = "nodelay"
+NAGLE: Final = "nagle"
+
+OF_SOCKETS: Final[Mapping[str, tuple[str, ...]]] = {
+    CONGESTION: ("system", "cubic", "reno", "bbr"),
+    NODELAY: ("immediate", NAGLE),
+}
+"""Knobs of the sockets themselves: every protocol has them, whatever library opened its connections."""
+
 WHY_NOT: Final[Mapping[str, str]] = {
     CONNECTIONS: "each of its connections carries one request at a time",
     FLOW_WINDOW: "it has no window beside TCP's own",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
 
-from services.python.contract.knobs import WHY_NOT, allows
+from services.python.contract.knobs import OF_SOCKETS, WHY_NOT, allows
 from services.python.contract.messages import Message
 
 _PROTOCOLS = "services.python.protocols"
@@ -134,9 +134,14 @@ class Protocol:
         """The names of the operations whose message it carries."""
         return frozenset(name for name, operation in operations().items() if self.carries(operation.message))
 
+    @property
+    def every_knob(self) -> Mapping[str, tuple[str, ...]]:
+        """Its own, and those of sockets."""
+        return {**OF_SOCKETS, **self.knobs}
+
     def lacks(self, knob: str, value: str) -> str | None:
         """Why neither end can be told so; None when both can."""
-        if allows(self.knobs.get(knob, ()), value):
+        if allows(self.every_knob.get(knob, ()), value):
             return None
         return self.without_knobs.get(knob) or WHY_NOT.get(knob) or "it has no such knob"
 

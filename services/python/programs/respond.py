@@ -48,6 +48,9 @@ class Control:
         # Not needed to answer the first request, so not loaded before it can be answered.
         from services.python.probes.versions import versions
 
+        if self._dispatcher.knobs:
+            self._set_sockets()
+
         self._end = end
         self._lines.write(
             Ready(
@@ -83,6 +86,14 @@ class Control:
         """Say in one line why nothing is answered, and end the process."""
         complain(f"respond: {message}")
         self.leave(1)
+
+    def _set_sockets(self) -> None:
+        from services.python.probes.sockets import CannotSet, set_listeners
+
+        try:
+            set_listeners(self._dispatcher.knobs)
+        except CannotSet as error:
+            self.refuse(str(error))
 
     def _finish(self) -> NoReturn:
         if self._end is not None:

@@ -6,7 +6,7 @@ import gc
 import importlib
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -25,6 +25,7 @@ from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
 from services.python.load.unasked import grace_s
 from services.python.operations import OPERATIONS, Operation
 from services.python.operations.files import read_schema
+from services.python.probes import sockets
 from services.python.probes.clock import Clock
 from services.python.probes.counters import host_counters
 from services.python.probes.memory import PeakMemory
@@ -96,6 +97,7 @@ def load_parts(trial: Trial) -> Parts:
         raise CannotTry("trial", reason)
     try:
         _refuse_impossible(trial, operation)
+        sockets.refuse_if_impossible(trial.knobs)
         if reason := client.refuses.get(operation.name) or client.refuses.get(operation.kind):
             raise ValueError(f"{client.name} cannot do {operation.name}: {reason}")
         make = operation.requests(trial.payload, trial.seed)
@@ -109,6 +111,8 @@ def load_parts(trial: Trial) -> Parts:
             make, verify = alone.exchanges(operation, make), alone.verify
     except ValueError as error:
         raise CannotTry("trial", str(error)) from error
+    except sockets.CannotSet as error:
+        raise CannotTry("host", str(error)) from error
     except ImportError as error:
         raise CannotTry("trial", f"{client.name}: {error}; install the project's `services` extra here") from error
 
@@ -280,8 +284,13 @@ def _measure(
     anchor = clock.anchor()
     print_line(Start(anchor=anchor))
     warm = _warm_up(trial, loops, recorder, clock)
+    _on_sockets(sockets.set_connections, trial)
     hold_back(trial, warm.taken, loops.wait, print_line, clock, may_measure)
     measured_phase = _measured_phase(trial, due, loops, recorder, wire, clock, warm.next_sequence)
+    _on_sockets(sockets.refuse_differing, trial)
+    who = parts.who()
+    if trial.target is not None and (congestion := sockets.congestion_of(trial.target.port)):
+        who["settings"] |= {"congestion control": ", ".join(congestion)}
     tally = recorder.tally
     loops.close(grace_s(tally.span_s, tally.rows, trial.load.concurrency))
     gc.enable()
@@ -292,8 +301,17 @@ def _measure(
         anchor=anchor,
         anchor_end=clock.anchor(),
         **measured_phase,
-        **parts.who(),
+        **who,
     )
+
+
+def _on_sockets(act: Callable[[Mapping[str, str], int], None], trial: Trial) -> None:
+    """Set or look at the connections of a trial that asks for options of sockets; CannotTry where they cannot be so."""
+    if trial.target is not None and trial.knobs:
+        try:
+            act(trial.knobs, trial.target.port)
+        except sockets.CannotSet as error:
+            raise CannotTry("host", str(error)) from error
 
 
 @contextmanager

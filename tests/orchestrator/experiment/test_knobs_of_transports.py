@@ -123,3 +123,23 @@ def test_what_is_said_and_known_of_a_number():
 )
 def test_an_end_allows_the_texts_and_ranges_of_its_knob(value: str, is_allowed: bool):
     assert allows(("each", "1..64"), value) is is_allowed
+
+
+def test_options_of_sockets_are_for_every_stack_that_keeps_its_connections(tmp_path: Path):
+    plan = plan_of(tmp_path, "stacks: [rest, grpc]\ncongestion: [system, cubic, bbr]\nnodelay: nagle\n")
+    assert [factors.knobs(cell.factors) for cell in plan.cells[:3]] == [
+        {"nodelay": "nagle"},
+        {"congestion": "cubic", "nodelay": "nagle"},
+        {"congestion": "bbr", "nodelay": "nagle"},
+    ]
+
+
+@pytest.mark.parametrize("key", ["congestion: bbr", "nodelay: nagle"])
+def test_options_of_sockets_are_refused_where_no_connection_is_kept(tmp_path: Path, key: str):
+    words = refused(tmp_path, f"stacks: rest\n{key}\nconnection: per-request\n")
+    assert "x.yaml:4:" in words
+    assert "is set on connections that are kept, and `connection: per-request` keeps none" in words
+
+
+def test_a_congestion_control_that_nobody_knows_is_refused(tmp_path: Path):
+    assert "'cubik' is not one of system, cubic, reno, bbr" in refused(tmp_path, "stacks: rest\ncongestion: cubik\n")
