@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from orchestrator.analysis import words
 from orchestrator.analysis.answer import first_sentence
+from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
@@ -26,6 +28,19 @@ from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_
 ELSEWHERE = "elsewhere"
 _MOST_LETTERS = 60  # of a part of a file's name
 STATISTICS = ("median", "p99", "throughput")
+COST_HEADS = {
+    "responder_cpu": "CPU of responder",
+    "requester_cpu": "CPU of requester",
+    "responder_memory": "Memory of responder",
+    "requester_memory": "Memory of requester",
+    "wire_bytes_sent": "Sent",
+    "wire_bytes_received": "Received (comparison: both directions)",
+    "packets_sent": "Packets out",
+    "packets_received": "Packets in (comparison: both directions)",
+    "responder_usd": "A million, responder",
+    "requester_usd": "A million, requester",
+    "traffic_usd": "A million, traffic",
+}
 
 
 def write_report(summary: RunSummary, path: Path) -> Path:
@@ -73,6 +88,12 @@ def render(summary: RunSummary) -> str:
         timed_of_events=TIMED_OF_EVENTS,
         is_alone=all(cell.kind == "codec" for cell in summary.cells),
         statistics=STATISTICS,
+        cost_names=COSTS,
+        cost_heads=COST_HEADS,
+        cost_text=words.cost,
+        costs_words=words.COSTS,
+        whole_life=words.OF_WHOLE_LIFE,
+        prices_words=words.PRICES,
     )
 
 

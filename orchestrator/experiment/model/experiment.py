@@ -10,8 +10,10 @@ from pydantic import AfterValidator, ConfigDict, Field, create_model, field_vali
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.address import PATTERN, parse_address
 from orchestrator.experiment.model.base import Name, Short, Strict
-from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, STACK, Factor
+from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, STACK
 from orchestrator.experiment.model.host_rules import MOST_TTL_S
+from orchestrator.experiment.model.numbers import level_or_number
 from orchestrator.experiment.model.placement import DistanceSpec, PlacementSpec
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
 from orchestrator.experiment.read.fields import (
@@ -22,7 +24,6 @@ from orchestrator.experiment.read.fields import (
     Rate,
     Shorthand,
     Size,
-    one_of,
 )
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
 
@@ -57,7 +58,7 @@ def _with_factors(fields: Callable[[Factor], tuple[Any, Any] | None]) -> Callabl
 
 def _one_or_many(factor: Factor) -> Any:
     of: Any = OneOrMany  # a type that is only known here: no checker can follow it
-    return of[one_of([level.value for level in factor.levels]) if factor.levels else _OF_KIND[factor.kind]]
+    return of[level_or_number(factor) if factor.levels else _OF_KIND[factor.kind]]
 
 
 def _chosen_for_all(factor: Factor) -> tuple[Any, Any] | None:

@@ -11,7 +11,8 @@ import json
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
-from orchestrator.experiment.model.factors import STACK, Value, Values, knobs, of_the_call, short
+from orchestrator.experiment.model.factor import Value, Values
+from orchestrator.experiment.model.factors import STACK, knobs, of_the_call, short
 from orchestrator.experiment.providers import ProviderName
 from orchestrator.experiment.read.units import format_rate
 from services.python.contract.limits import Kind, Policy

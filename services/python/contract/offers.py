@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
 
+from services.python.contract.knobs import OF_SOCKETS, WHY_NOT, allows
 from services.python.contract.messages import Message
 
 _PROTOCOLS = "services.python.protocols"
@@ -135,11 +136,16 @@ class Protocol:
         """The names of the operations whose message it carries."""
         return frozenset(name for name, operation in operations().items() if self.carries(operation.message))
 
+    @property
+    def every_knob(self) -> Mapping[str, tuple[str, ...]]:
+        """Its own, and those of sockets."""
+        return {**OF_SOCKETS, **self.knobs}
+
     def lacks(self, knob: str, value: str) -> str | None:
         """Why neither end can be told so; None when both can."""
-        if value in self.knobs.get(knob, ()):
+        if allows(self.every_knob.get(knob, ()), value):
             return None
-        return self.without_knobs.get(knob) or "it has no such knob"
+        return self.without_knobs.get(knob) or WHY_NOT.get(knob) or "it has no such knob"
 
     def refusal_of(
         self, knobs: Mapping[str, str], end: Responder | Client | None = None, *, has_schema: bool = False
