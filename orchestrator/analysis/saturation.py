@@ -24,7 +24,8 @@ from orchestrator.analysis.intervals import LogMean
 from orchestrator.analysis.load_series import Limit, LoadPoint, LoadSeries
 from orchestrator.analysis.summary import CellSummary, TrialSummary
 from orchestrator.analysis.validity import failed_in
-from orchestrator.experiment.model.factors import BY_NAME, Value
+from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.read.units import format_rate
 from services.python.contract.limits import SATURATED
 

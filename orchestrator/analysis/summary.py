@@ -11,10 +11,13 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from orchestrator.analysis.check_result import CheckResult
+from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
 from orchestrator.analysis.load_series import LoadSeries
+from orchestrator.analysis.series import Curves, Delivered, RoundTrips
 from orchestrator.errors import UsageError
-from orchestrator.experiment.model.factors import STACK, Value, of_the_call, short
+from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.model.factors import STACK, of_the_call, short
 from orchestrator.results.documents import sealed
 from orchestrator.shapes import decode_json
 from orchestrator.strict_json import parse_json
@@ -25,7 +28,8 @@ SCHEMA_VERSION = 1
 MOST_UNSENT = 0.01  # of what was due: beyond it percentiles are marked as those of the requests sent
 
 Interval = tuple[float, float]
-Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cannot tell"]
+Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cannot tell", "less", "more"]
+"""Of a cost `less` and `more` stand where of a time `faster` and `slower` do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +93,7 @@ class TrialSummary:
     # By which factor median and p99 would be larger if what was not sent had been slowest; None: beyond every reply
     unsent_moves: dict[str, float | None] = field(default_factory=dict)
     offered_per_s: float | None = None  # due per second, as drawn, of all requesters; None in a closed loop
+    cost: TrialCost | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +187,7 @@ class CellSummary:
     kind: Kind = "call"
     parts: tuple[PartSummary, ...] = ()  # in their order; empty where samples have none
     stream: StreamSummary | None = None
+    costs: dict[str, CellCost] = field(default_factory=dict)  # by `cost.SHOWN` and `cost.PRICED`, of what was counted
 
     @property
     def protocol(self) -> str:
@@ -275,7 +281,7 @@ class Comparison:
     stack: str
     stack_label: str
     reference_label: str
-    statistic: Literal["median", "p99", "throughput"]
+    statistic: Literal["median", "p99", "throughput"] | CostName
     ratio: float | None
     interval: Interval | None
     p_value: float | None
@@ -326,8 +332,12 @@ class RunSummary:
     plan: dict[str, Any] = field(default_factory=dict)
     manifest_sha256: str = ""
     busy: str = ""  # what a resolved answer begins with where the machine was busy; also among the verdicts
+    costs: tuple[Comparison, ...] = ()  # the same pairs of cells by what requests cost (`cost.COSTS`)
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
     saturation: tuple[LoadSeries, ...] = ()  # cells that differ in requests in flight, or in the rate, alone
+    curves: tuple[Curves, ...] = ()  # along each numeric axis with places enough
+    round_trips: tuple[RoundTrips, ...] = ()
+    links: tuple[Delivered, ...] = ()  # what was asked of the distance of each placement, and what it was
     schema_version: int = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:

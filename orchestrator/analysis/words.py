@@ -342,6 +342,27 @@ def times(of_times: float) -> str:
     return f"takes {percent(abs(of_times - 1))} {'more' if of_times > 1 else 'less'} time"
 
 
+COSTS = (
+    "CPU time is that of the process in the measured phase, the warm-up left out; what the kernel does for it outside of it"
+    " is not counted. Memory is the most that was resident in that phase. The requester's hold the load generator's own"
+    " work (verifying and recording), too. Bytes and packets are TCP's, headers left out."
+)
+OF_WHOLE_LIFE = "since the process began, as the kernel cannot forget an earlier peak"
+PRICES = (
+    "US dollars are for a million, with list prices of the machines, as if their CPUs did nothing else and never waited;"
+    " traffic is what goes between zones."
+)
+
+
+def cost(name: str, value: float) -> str:
+    """A quantity of what requests cost, with its unit: `350 ms` of CPU time, `48.20 MB`, `4,012` packets, `0.0036 USD`."""
+    if name.endswith("_cpu"):
+        return ms(value * 1e3)
+    if name.endswith("_usd"):
+        return f"{value:.2g} USD"
+    return rate(value) if name.startswith("packets") else size(significant(value, 4))
+
+
 TIMED_OF_EVENTS: Mapping[str, str] = {
     "delivery": "Latencies of events count from the sender's stamp to the receipt, both by the clock of the one host",
     "gap": "Latencies of events are the gaps between one and the next that came",

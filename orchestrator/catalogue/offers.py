@@ -9,6 +9,7 @@ from typing import Literal
 from typing import Protocol as Interface
 
 from orchestrator.errors import UsageError
+from services.python.contract.knobs import WHY_NOT, allows
 from services.python.contract.limits import Kind
 
 NONE = "none"
@@ -59,8 +60,9 @@ class Parts:
 class End:
     """What a responder and a client have in common: what it adds, omits, needs, refuses, and is set to.
 
-    `refuses` gives the reason for each thing it cannot do, keyed by a connection policy, an operation or a kind. `knobs`
-    are the values that it can be told of each setting of the requests, `without_knobs` the reasons why it cannot.
+    `refuses` gives the reason for each thing it cannot do, keyed by a connection policy, an operation, a kind, or a factor
+    with its value (`http: 2`). `knobs` are the values that it can be told of each setting of the requests, `without_knobs`
+    the reasons why it cannot.
     """
 
     name: str
@@ -75,9 +77,9 @@ class End:
 
     def lacks(self, knob: str, value: str) -> str | None:
         """Why it cannot be told so; None when it can."""
-        if value in self.knobs.get(knob, ()):
+        if allows(self.knobs.get(knob, ()), value):
             return None
-        return self.without_knobs.get(knob) or "it has no such knob"
+        return self.without_knobs.get(knob) or WHY_NOT.get(knob) or "it has no such knob"
 
 
 @dataclass(frozen=True, kw_only=True)

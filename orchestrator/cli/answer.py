@@ -9,6 +9,7 @@ from itertools import groupby
 from orchestrator.analysis import words
 from orchestrator.analysis.answer import Against, Answer, Row, common_reference
 from orchestrator.analysis.one_unit import units
+from orchestrator.cli.costs import WHOLE_LIFE, costs_of
 from orchestrator.cli.saturation import saturation_lines
 
 _HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "{rate}", "against {reference}")
@@ -46,6 +47,9 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
                 yield from (f"  {line}" for line in _wrapped(_parts(row, unit), width - 2))
         yield from _streams(rows)
         yield from _bytes(rows, is_asked=bool(answer.sizes))
+        if (costs := costs_of(rows)) is not None:
+            yield ""
+            yield from _table(*costs)
         for why in dict.fromkeys(row.uncompared for row in rows if row.uncompared):
             of = [row.label for row in rows if row.uncompared == why]
             of_whom = "" if len(of) == len(rows) else f" of {', '.join(of)}"
@@ -59,6 +63,10 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     notes += [words.throughput(rated)] if rated else []
     timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
     notes += [words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
+    counted = [cost for row in shown for cost in row.costs.values()]
+    notes += [words.COSTS] if counted else []
+    notes += [f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []
+    notes += [words.PRICES] if any("responder_usd" in row.costs for row in shown) else []
     yield from _wrapped(" ".join(notes), width)
     if len(answer.table) > len(shown):
         yield f"... and {len(answer.table) - len(shown):,} more rows in the report"

@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import load_tables
+from orchestrator.analysis import load_tables, words
 from orchestrator.analysis.answer import first_sentence
+from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
 from orchestrator.analysis.words import INTERVALS, RATIOS_AND_MEDIANS, TIMED_OF_EVENTS, of_events, throughput
 from orchestrator.disk import own_folder
+from orchestrator.report.curves import axis_views
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
 from orchestrator.report.figures.first import first_request
@@ -27,6 +29,19 @@ from services.python.contract.limits import SATURATED
 ELSEWHERE = "elsewhere"
 _MOST_LETTERS = 60  # of a part of a file's name
 STATISTICS = ("median", "p99", "throughput")
+COST_HEADS = {
+    "responder_cpu": "CPU of responder",
+    "requester_cpu": "CPU of requester",
+    "responder_memory": "Memory of responder",
+    "requester_memory": "Memory of requester",
+    "wire_bytes_sent": "Sent",
+    "wire_bytes_received": "Received (comparison: both directions)",
+    "packets_sent": "Packets out",
+    "packets_received": "Packets in (comparison: both directions)",
+    "responder_usd": "A million, responder",
+    "requester_usd": "A million, requester",
+    "traffic_usd": "A million, traffic",
+}
 
 
 def write_report(summary: RunSummary, path: Path) -> Path:
@@ -48,6 +63,10 @@ def render(summary: RunSummary) -> str:
         compared=pictured,
         forests={group.slug: _forests(group, colours, summary.matters) for group in pictured},
         verdicts=_verdicts(summary),
+        axes=axis_views(summary, colours),
+        links=[link for link in summary.links if link.wanted is not None] if summary.curves else [],
+        round_trips_text=_round_trips_text,
+        is_folded=bool(summary.curves),
         charts_of={group.slug: _charts(group, colours) for group in found},
         legend_entries=_legend(summary, colours),
         colours=colours,
@@ -74,6 +93,12 @@ def render(summary: RunSummary) -> str:
         saturated=SATURATED,
         is_alone=all(cell.kind == "codec" for cell in summary.cells),
         statistics=STATISTICS,
+        cost_names=COSTS,
+        cost_heads=COST_HEADS,
+        cost_text=words.cost,
+        costs_words=words.COSTS,
+        whole_life=words.OF_WHOLE_LIFE,
+        prices_words=words.PRICES,
     )
 
 
@@ -87,6 +112,10 @@ def default_path(summary: RunSummary, reports: Path, origin: str = "") -> Path:
     if not origin:
         return reports / f"{'-'.join(parts)}.html"
     return own_folder(reports / ELSEWHERE) / f"{'-'.join(part[:_MOST_LETTERS] for part in parts)}-{origin}.html"
+
+
+def _round_trips_text(value: float) -> str:
+    return f"{value:.3f}"
 
 
 def _verdicts(summary: RunSummary) -> list[tuple[str, str, str]]:

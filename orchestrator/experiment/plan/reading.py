@@ -12,7 +12,7 @@ from typing import Any, Literal
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.address import is_askable, is_loopback, parse_address
 from orchestrator.experiment.model.experiment import LONGEST_S, MAX_CONCURRENCY, MOST_RECORDS
-from orchestrator.experiment.model.factors import Value
+from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.external import is_elsewhere, several_distances
 from orchestrator.experiment.plan.payloads import GENERATED
@@ -222,8 +222,8 @@ def _require_factors(place: str, cell: Cell, parts: dict[str, Any]) -> None:
     for name, value in expected.items():
         require(cell.factors[name] == value, f"{place}.{name}", cell.factors[name])
     for factor in factors.OF_THE_CALL:
-        known = {level.value for level in factor.levels} if cell.kind != "codec" else {None}
-        require(cell.factors[factor.name] in known, f"{place}.{factor.name}", cell.factors[factor.name])
+        value = cell.factors[factor.name]
+        require(value is None if cell.kind == "codec" else factor.takes(value), f"{place}.{factor.name}", value)
 
 
 def _require_contrasts(plan: Plan, stacks: Container[Value]) -> None:

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from orchestrator.catalogue.offers import Client, Protocol, Responder
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.experiment import StackSpec
-from orchestrator.experiment.model.factors import OF_THE_CALL, Value, Values, choices, knobs, without_call
+from orchestrator.experiment.model.factor import Value, Values
+from orchestrator.experiment.model.factors import OF_THE_CALL, choices, knobs, without_call
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan import external
 from orchestrator.experiment.plan.alone import NOBODY
@@ -160,6 +161,7 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
             operation: f"'{operation}'",
             kind: f"'{operation}'",
             **{str(value): f"{name}: {value}" for name, value in call.items()},
+            **{f"{name}: {value}": f"{name}: {value}" for name, value in call.items()},
         }
         for what, words in refused.items():
             if what in part.refuses:

@@ -101,7 +101,8 @@ class Trial(Line):
     """One trial, the only line on a requester's stdin.
 
     `target` is left out where nobody is asked. `record` is the file that its rows go to. `start_at_unix_ns` holds back
-    the measured phase until that moment of the wall clock, so that several requesters begin together. With `calls` above 1
+    the measured phase until that moment of the wall clock, so that several requesters begin together; `hold` holds it back
+    until the line `measure` comes on stdin, which the line `warm` asks for. With `calls` above 1
     what is timed is a task of so many calls, one after the other on one connection: the load counts tasks, and `timeout_s`
     is each call's. `knobs`: what is set about the requests beside the other keys (protos/process.md); only what is not at
     its default. `schema`: of the message that the JSON document of its payload travels as.
@@ -120,6 +121,7 @@ class Trial(Line):
     seed: Exact = 0
     calls: Annotated[int, Between(1, MOST_CALLS)] = 1
     start_at_unix_ns: WallNs | None = None
+    hold: bool = False
     knobs: dict[str, str] = field(default_factory=dict)
     schema: Schema | None = None
     contract: Literal[2] = VERSION
@@ -147,3 +149,6 @@ STATUS_MEANINGS: Final[dict[str, str]] = {
     "unverified": "replied, but the requester ended before it looked at the reply; never in a trial that is `done`",
 }
 STATUSES: Final[tuple[str, ...]] = tuple(STATUS_MEANINGS)
+
+Since = Literal["process", "phase"]
+"""Since when a peak of memory counts: the process's start, or the beginning of what was measured."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
+from services.python.contract.knobs import CONNECTIONS, FLOW_WINDOW, KEEPALIVE
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.offers import AS_MESSAGES, Client, Parts, Protocol, Responder
 
@@ -88,7 +89,17 @@ PROTOCOL = Protocol(
             settings=_AIO_SETTINGS,
         ),
     ),
-    knobs={**gzipped.KNOBS, **AS_MESSAGES},
+    knobs={
+        **gzipped.KNOBS,
+        **AS_MESSAGES,
+        CONNECTIONS: ("each", "1..10000"),
+        FLOW_WINDOW: ("library", "65535..2147483647"),
+        KEEPALIVE: ("none", "10..3600000"),
+    },
+    without_knobs={
+        "compression": "gRPC's core compresses with gzip, and has no zstd",
+        "http": "gRPC is HTTP/2 by its specification, whatever is asked of others",
+    },
     sequential="grpcio",
     concurrent="grpc-aio",
     # The client waits for the server's SETTINGS frame before its first call. The server sends that frame as soon as it
@@ -100,6 +111,10 @@ PROTOCOL = Protocol(
         "largest message": f"{MAX_MESSAGE_BYTES} bytes",
         "retries": "off",
         "keepalive": "off",
+        "keepalive: TIME": "a ping so often, with and without calls; given up after 20 s; the server takes as many",
+        "flow_window": "grows with what the library's probes find (BDP)",
+        "flow_window: SIZE": "of each stream, at both ends, without probes; a message whose length is known is let through"
+        " whole once the reader waits for it",
         "HTTP proxy": "not used",
         "subchannels": "of each channel's own, so that a new channel is a new TCP connection",
         "TCP_NODELAY": "on (gRPC always sets it)",

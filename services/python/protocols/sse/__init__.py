@@ -45,6 +45,7 @@ PROTOCOL = Protocol(
     without_knobs={
         **AS_IT_IS,
         "compression": "an event is sent as it is: a compressed body would hold events back",
+        "http": "its responders and its client speak HTTP/1.1 alone",
     },
     sequential="aiohttp",
     concurrent="aiohttp",
