@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from orchestrator.analysis import contrasted, differing, unresolved, validity, words
+from orchestrator.analysis import contrasted, differing, evolutions, unresolved, validity, words
+from orchestrator.analysis.by_size import BySize, by_size
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Statistic
+from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary, StreamSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
@@ -71,6 +73,11 @@ class Row:
         None  # of a codec alone: its request's message and its reply's, on average
     )
     stream: StreamSummary | None = None  # what came of a stream's events; its latencies are those of events
+    payload_bytes: tuple[int, int] | None = None  # content of its request and of its reply, however encoded
+    goodput_mb_per_s: float | None = None  # content of both verified a second, 10^6 bytes
+    goodput_interval: Interval | None = None
+    wire_bytes: tuple[float, float] | None = None  # sent and received a request
+    outcome: str = ""  # what came of records that another schema read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +100,8 @@ class Answer:
         ""  # that the machine was, where something is resolved all the same; the verdict before those that answer
     )
     given: str = ""  # who answered that orch did not start; also among the verdicts
+    sizes: tuple[BySize, ...] = ()  # where three sizes or more were asked: goodput and bytes on the wire by size
+    evolutions: tuple[Evolutions, ...] = ()  # what came of records that another schema read
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -151,6 +160,8 @@ def answer(summary: RunSummary) -> Answer:
         documents=documents.sentence(summary.plan),
         clients=unlike_clients(summary.cells, summary.comparisons),
         given=_given(summary),
+        sizes=by_size(summary.cells),
+        evolutions=evolutions.evolutions(summary.cells),
     )
 
 
@@ -206,6 +217,11 @@ def _row(
         parts=cell.parts,
         encoded_bytes=cell.body_bytes if cell.kind == "codec" else None,
         stream=cell.stream,
+        payload_bytes=cell.payload_bytes,
+        goodput_mb_per_s=cell.goodput_mb_per_s,
+        goodput_interval=cell.goodput_interval,
+        wire_bytes=cell.wire_bytes,
+        outcome=evolutions.said(cell),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 
-from orchestrator.analysis import intervals, words
+from orchestrator.analysis import content, intervals, words
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
 from orchestrator.analysis.summary import CellSummary, CheckResult, FloorSummary, Interval, TrialSummary
 from orchestrator.analysis.validity import failed_in
@@ -24,6 +24,11 @@ def summarise_cells(run: RunEvidence, checks: Sequence[CheckResult]) -> tuple[Ce
 
 def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidence]) -> CellSummary:
     trials = tuple(t.summary for t in cell.trials if t.summary)
+    payload_bytes = content.content(cell.operation, cell.cell)
+    goodput_mb_per_s, goodput_interval = content.goodput(payload_bytes, trials)
+    outcomes: Counter[str] = Counter()
+    for part in (part for trial in cell.trials for part in trial.parts):
+        outcomes.update(part.done.outcomes)
     medians = list(by_block(trials, "median").values())
     middle = cell.distribution.median if cell.distribution else None
     tcp = _floor(run.floors, "tcp", cell)
@@ -66,6 +71,10 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         kind=cell.cell.kind,
         parts=cell.parts_ms,
         stream=cell.stream,
+        payload_bytes=payload_bytes,
+        goodput_mb_per_s=goodput_mb_per_s,
+        goodput_interval=goodput_interval,
+        outcomes=dict(outcomes),
     )
 
 

@@ -6,11 +6,22 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.analysis.answer import first_sentence
+from orchestrator.analysis.by_size import by_size
 from orchestrator.analysis.counts import counts, in_words
+from orchestrator.analysis.evolutions import evolutions, said
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
-from orchestrator.analysis.words import INTERVALS, RATIOS_AND_MEDIANS, TIMED_OF_EVENTS, of_events, throughput
+from orchestrator.analysis.words import (
+    GOODPUT,
+    INTERVALS,
+    MILLISECONDS,
+    RATIOS_AND_MEDIANS,
+    TIMED_OF_EVENTS,
+    goodput,
+    of_events,
+    throughput,
+)
 from orchestrator.disk import own_folder
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
@@ -68,6 +79,12 @@ def render(summary: RunSummary) -> str:
         timed_of_events=TIMED_OF_EVENTS,
         is_alone=all(cell.kind == "codec" for cell in summary.cells),
         statistics=STATISTICS,
+        sizes=by_size(summary.cells),
+        evolutions=evolutions(summary.cells),
+        goodput_words=GOODPUT,
+        goodput=goodput,
+        milliseconds=MILLISECONDS,
+        said=said,
     )
 
 

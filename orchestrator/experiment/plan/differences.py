@@ -26,7 +26,7 @@ NOT_KNOWN = "not known"
 
 BYTES = "bytes"
 DOCUMENT = "document"
-_KINDS_OF_BYTES = ("bytes", "image")  # of payloads
+_KINDS_OF_BYTES = ("bytes", "image", "transfer")  # of payloads
 
 
 def parts_of(responder: Responder, client: Client) -> dict[str, str]:

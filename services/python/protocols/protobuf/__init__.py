@@ -11,7 +11,7 @@ PROTOCOL = Protocol(
     name="protobuf",
     title="Protocol Buffers",
     summary="Protocol Buffers messages (protos/orch.proto) as HTTP/1.1 bodies, without gRPC",
-    messages=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}),
     responders=responders("protobuf", bare("Protocol Buffers"), "protobuf"),
     clients=(
         *clients("services.python.protocols.protobuf.requester", "protobuf"),
@@ -29,6 +29,7 @@ PROTOCOL = Protocol(
             kind="codec",
             omits="stops the clock before any field is read",
             packages=("protobuf",),
+            refuses={"evolution": "whether a field came is known once it is read"},
         ),
     ),
     knobs={**gzipped.KNOBS, **AS_MESSAGES},
