@@ -116,7 +116,7 @@ def beyond(cell: CellSummary, statistic: Statistic) -> str:
     too few requests for a p99: where time ends a trial, those are the slow ones.
     """
     if cell.why_undecodable:
-        return f"{cell.stack_label}: its reader {cell.why_undecodable}"
+        return f"{cell.stack_label}: its reader fails"
     if not cell.trials and cell.failed_trials:
         return f"{cell.stack_label}: no trial gave a sample, {words.count(cell.failed_trials, 'trial')} failed"
     blocks = censored_blocks(cell.trials, statistic)

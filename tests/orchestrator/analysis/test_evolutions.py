@@ -51,7 +51,7 @@ def test_a_row_for_each_stack_and_a_column_for_each_change() -> None:
 def test_a_reader_that_fails_is_compared_with_nothing_and_one_that_loses_is() -> None:
     cells = {cell.id: cell for cell in an_evolution().cells}
     failing = next(cell for cell in cells.values() if cell.why_undecodable)
-    assert "its reader fails: SchemaResolutionError" in beyond(failing, "median")
+    assert beyond(failing, "median").endswith(": its reader fails")
     assert [beyond(cell, "median") for cell in cells.values() if cell is not failing] == ["", "", ""]
 
 

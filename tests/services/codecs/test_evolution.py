@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from services.python.codecs import alone
+from services.python.codecs import alone, evolution
 from services.python.codecs.evolution import Failed, Outcomes, outcome, schemas
 from services.python.contract.limits import SCHEMA_CHANGES, SchemaChange
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
@@ -127,3 +127,19 @@ def test_nobody_can_be_asked_for_it(tmp_path: Path) -> None:
     with pytest.raises(CannotTry, match="once it is read"):
         made(tmp_path, protocol="protobuf", client="protobuf-parse-only")
     assert "evolution" not in find_protocol("rest").operations
+
+
+def test_every_record_is_looked_at_whatever_comes_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the requester does between two messages is compared between codecs: it must not depend on the outcome."""
+    looked: list[Any] = []
+    judged = evolution._of_record
+
+    def counting(*given: Any) -> str:
+        looked.append(given)
+        return judged(*given)
+
+    monkeypatch.setattr(evolution, "_of_record", counting)
+    for came in (WROTE * 5, [{**WROTE[0], "name": ""}] * 5, Failed("no")):
+        looked.clear()
+        outcome("renumbered", WROTE * 5, came)
+        assert len(looked) == 5
