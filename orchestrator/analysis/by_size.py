@@ -45,6 +45,11 @@ class BySize:
     labels: tuple[str, ...]
     rows: tuple[SizeRow, ...]
 
+    @property
+    def has_vague(self) -> bool:
+        """Whether some interval of goodput is too wide to be shown."""
+        return any(words.is_vague(cell.goodput_interval) for row in self.rows for cell in row.cells if cell)
+
 
 def by_size(cells: Iterable[CellSummary]) -> tuple[BySize, ...]:
     """A table for each setting in which some stack was asked with three sizes or more."""

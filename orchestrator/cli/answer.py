@@ -48,7 +48,11 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
             yield from (f"  {line}" for line in _wrapped(f"no comparison{of_whom}: {why}", width - 2))
     yield from by_size_lines(answer.sizes, _table)
     yield from evolution_lines(answer.evolutions, _table)
-    notes = [f"*: {words.VAGUE}."] if any(row.is_interval_vague for row in shown) else []
+    notes = (
+        [f"*: {words.VAGUE}."]
+        if any(row.is_interval_vague or words.is_vague(row.goodput_interval) for row in shown)
+        else []
+    )
     notes += [f"{_POOLED}: of all requests pooled."] if any(row.pooled for row in shown) else []
     notes += [_DASH] if any(_has_dash(row) for row in shown) else []
     notes += [words.INTERVALS] if any(row.median_interval_ms is not None for row in shown) else []

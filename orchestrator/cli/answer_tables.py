@@ -43,7 +43,9 @@ def _goodput(figures: Figures | None) -> str:
     if figures is None or figures.goodput_mb_per_s is None:
         return "-"
     bounds = figures.goodput_interval
-    told = "" if bounds is None else f" ({' to '.join(map(words.goodput, bounds))})"
+    told = (
+        "" if bounds is None else " (*)" if words.is_vague(bounds) else f" ({' to '.join(map(words.goodput, bounds))})"
+    )
     return words.goodput(figures.goodput_mb_per_s) + told
 
 

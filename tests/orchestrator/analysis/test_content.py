@@ -135,3 +135,15 @@ def test_terminal_json_and_report_show_goodput_and_bytes_on_the_wire_by_size() -
 def test_the_summary_keeps_goodput_through_json() -> None:
     run = a_sweep(10, 20, 30)
     assert RunSummary.from_json(run.to_json()).cells[3].goodput_interval == run.cells[3].goodput_interval
+
+
+def test_an_interval_wider_than_a_factor_of_ten_is_a_star_with_its_meaning() -> None:
+    run = a_sweep(10, 20, 30)
+    cells = [replace(cell, goodput_interval=(1.0, 4000.0)) for cell in run.cells]
+    vague = replace(run, cells=tuple(cells))
+    lines = "\n".join(answer_lines(answer(vague)))
+    assert "40.0 (*)" in lines
+    assert "wider than a factor of ten" in " ".join(lines.split())
+    section = render(vague).partition('<section id="sizes">')[2].partition("</section>")[0]
+    assert "wider than a factor of ten" in section
+    assert "4,000" not in section
