@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from orchestrator.analysis.streams import due
 from orchestrator.experiment.plan import plan as p
 from orchestrator.record_layout import CLOCKS, COLUMNS, KINDS
-from services.python.contract.lines import Load, Warmup
-from tests.support.runs import MS, US, Draft, MemoryRun, S, Spoil, a_plan, a_run
+from services.python.contract.lines import STATUSES, Load, Warmup
+from tests.support.runs import MS, START_NS, US, Draft, MemoryRun, S, Spoil, a_plan, a_run
 
 EVENT, SENDER = KINDS.index("event"), CLOCKS.index("responder-monotonic")
 FAR = p.Placement(id="west", name="west", kind="cross-region", from_zone="a", to_zone="b", link=p.Link(rtt_ms=30.0))
 LATENCY_US = {"websocket": 200.0, "sse": 100.0, "grpc": 300.0}
+
+Times: TypeAlias = Callable[[np.random.Generator, int, float], tuple[np.ndarray, np.ndarray]]
+"""How late each of so many events is sent, and how long it takes, in ns; given the stack's usual latency in ns."""
+
+
+def narrow_times(rng: np.random.Generator, number: int, base_ns: float) -> tuple[np.ndarray, np.ndarray]:
+    """Hardly late, and alike."""
+    late = rng.integers(0, 5_000, size=number)
+    return late, (base_ns * rng.lognormal(0, 0.2, size=number)).astype(np.int64)
 
 
 def a_stream_plan(
@@ -49,12 +59,12 @@ def a_stream_run(plan: p.Plan | None = None, *, spoil: Spoil | None = None, seed
     return a_run(plan or a_stream_plan(**planned), spoil=make, seed=seed)
 
 
-def stream_of(draft: Draft, rng: np.random.Generator) -> None:
+def stream_of(draft: Draft, rng: np.random.Generator, times: Times = narrow_times) -> None:
     """Make the rows of a trial those of a clean stream."""
-    draft.columns = _columns(rng, draft)
+    draft.columns = _columns(rng, draft, times)
 
 
-def _columns(rng: np.random.Generator, draft: Draft) -> dict[str, np.ndarray]:
+def _columns(rng: np.random.Generator, draft: Draft, times: Times) -> dict[str, np.ndarray]:
     interval, count = due(draft.cell)
     clients = draft.cell.load.concurrency
     begin = int(draft.columns["sent_ns"].min())
@@ -63,8 +73,9 @@ def _columns(rng: np.random.Generator, draft: Draft) -> dict[str, np.ndarray]:
     for phase, number, at in ((0, 1, begin), (1, count, begin + 100 * MS)):
         for client in range(clients):
             parent = 1 + client + phase * clients
-            sender = at + np.arange(number) * interval + rng.integers(0, 5_000, size=number)
-            received = np.maximum.accumulate(sender + (base_ns * rng.lognormal(0, 0.2, size=number)).astype(np.int64))
+            late, took = times(rng, number, base_ns)
+            sender = np.maximum.accumulate(at + np.arange(number) * interval + late)
+            received = np.maximum.accumulate(sender + took)
             common = {"phase": phase, "connection": client, "intended_ns": at - MS, "sent_ns": at - MS}
             rows += [
                 {
@@ -110,13 +121,36 @@ def enter(draft: Draft) -> None:
         "requests": clients,
         "verified": counts["delivered"] + counts["duplicated"],
         "measured_s": measured_s,
+        "paused_s": None,
+        "entering_s": None,
         "connections_opened": 0,
-        "anchor": {"wall_ns": S, "monotonic_ns": int(rows["sent_ns"].min()) - MS},
-        "anchor_end": {"wall_ns": S, "monotonic_ns": int(rows["received_ns"].max()) + MS},
+        "anchor": _anchor(int(rows["sent_ns"].min()) - MS),
+        "anchor_end": _anchor(int(rows["received_ns"].max()) + MS),
         "events": {"offered": offered, "dropped": offered - counts["delivered"], **counts},
     }
     sent = offered + clients + 1
-    draft.stats["events"] = {"offered": sent, "sent": sent, "worst_late_ns": interval // 2}
+    draft.stats["events"] = {
+        "offered": sent,
+        "sent": sent,
+        "worst_late_ns": max(interval // 2, _worst_late_ns(rows, interval)),
+    }
+    draft.stats["answered"] = int((rows["kind"] == 0).sum()) + 2
+    failed = rows["status"][(rows["kind"] == 0) & (rows["phase"] == 1)]
+    draft.done["errors"] = {STATUSES[status]: int((failed == status).sum()) for status in set(failed.tolist()) - {0}}
+
+
+def _anchor(monotonic_ns: int) -> dict[str, int]:
+    return {"wall_ns": START_NS + monotonic_ns, "monotonic_ns": monotonic_ns}
+
+
+def _worst_late_ns(rows: dict[str, np.ndarray], interval: int) -> int:
+    """What an honest sender says: against its schedule, which begins no later than its earliest event puts it."""
+    worst = 0
+    for parent in np.unique(rows["parent"][rows["kind"] == EVENT]):
+        mine = (rows["kind"] == EVENT) & (rows["parent"] == parent)
+        begin = rows["sender_ns"][mine] - (rows["sequence"][mine] - 1) * interval
+        worst = max(worst, int(begin.max() - begin.min()))
+    return worst
 
 
 def without(draft: Draft, keep: np.ndarray) -> None:

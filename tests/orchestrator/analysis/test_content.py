@@ -124,7 +124,7 @@ def test_terminal_json_and_report_show_goodput_and_bytes_on_the_wire_by_size() -
     assert "goodput by size, MB/s (95 % interval) · local" in lines
     assert "40.0 (36.0 to 44.0)" in lines
     assert "80 B, 100 B" in lines
-    assert found.to_dict()["sizes"][0]["rows"][1]["cells"][1]["goodput_mb_per_s"] == 40.0
+    assert found.to_dict()["by_size"][0]["rows"][1]["cells"][1]["goodput_mb_per_s"] == 40.0
     assert found.to_dict()["table"][0]["goodput_interval"] == (9.0, 11.0)
     page = render(run)
     assert '<section id="sizes">' in page
