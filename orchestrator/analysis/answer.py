@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from orchestrator.analysis import contrasted, differing, transferred, unresolved, validity, words
+from orchestrator.analysis import contrasted, differing, evolutions, transferred, unresolved, validity, words
+from orchestrator.analysis.by_size import BySize, by_size
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Compared, Statistic
 from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
+from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary, StreamSummary
 from orchestrator.analysis.uncompared import why_uncompared
@@ -88,6 +90,10 @@ class Row:
     stream: StreamSummary | None = None  # what came of a stream's events; its latencies are those of events
     costs: Mapping[str, CellCost] = field(default_factory=dict)  # CPU seconds, bytes, packets, per 1,000 samples
     costs_against: tuple[CostAgainst, ...] = ()  # those by the stack first
+    payload_bytes: tuple[int, int] | None = None  # content of its request and of its reply, however encoded
+    goodput_mb_per_s: float | None = None  # content of both verified a second, 10^6 bytes
+    goodput_interval: Interval | None = None
+    outcome: str = ""  # what came of records that another schema read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +114,8 @@ class Answer:
     # That the machine was busy, where something is resolved all the same; the verdict before those that answer.
     busy: str = ""
     given: str = ""  # who answered that orch did not start; also among the verdicts
+    by_size: tuple[BySize, ...] = ()  # where three sizes or more were asked: goodput and bytes on the wire by size
+    evolutions: tuple[Evolutions, ...] = ()  # what came of records that another schema read
     saturation: tuple[LoadSeries, ...] = ()  # where more load brings no more replies
 
     def to_dict(self) -> dict[str, Any]:
@@ -177,6 +185,8 @@ def answer(summary: RunSummary) -> Answer:
         ),
         clients=unlike_clients(summary.cells, summary.comparisons),
         given=_given(summary),
+        by_size=by_size(summary.cells),
+        evolutions=evolutions.evolutions(summary.cells),
         saturation=summary.saturation,
     )
 
@@ -254,6 +264,10 @@ def _row(
             for name in COST_NAMES
             for c in compared.get((cell.id, name), ())
         ),
+        payload_bytes=cell.payload_bytes,
+        goodput_mb_per_s=cell.goodput_mb_per_s,
+        goodput_interval=cell.goodput_interval,
+        outcome=evolutions.said(cell),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 
-from orchestrator.analysis import costing, intervals, words
+from orchestrator.analysis import content, costing, intervals, words
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
@@ -26,6 +26,11 @@ def summarise_cells(run: RunEvidence, checks: Sequence[CheckResult]) -> tuple[Ce
 
 def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidence]) -> CellSummary:
     trials = tuple(t.summary for t in cell.trials if t.summary)
+    payload_bytes = content.content(cell.operation, cell.cell)
+    goodput_mb_per_s, goodput_interval = content.goodput(payload_bytes, trials)
+    outcomes: Counter[str] = Counter()
+    for part in (part for trial in cell.trials for part in trial.parts):
+        outcomes.update(part.done.outcomes)
     medians = list(by_block(trials, "median").values())
     middle = cell.distribution.median if cell.distribution else None
     tcp = _floor(run.floors, "tcp", cell)
@@ -69,6 +74,10 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         parts=cell.parts_ms,
         stream=cell.stream,
         costs=costing.of_cell(trials, costing.prices(run.plan, cell.placement)),
+        payload_bytes=payload_bytes,
+        goodput_mb_per_s=goodput_mb_per_s,
+        goodput_interval=goodput_interval,
+        outcomes=dict(outcomes),
     )
 
 

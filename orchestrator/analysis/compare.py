@@ -151,6 +151,8 @@ def beyond(cell: CellSummary, statistic: Compared) -> str:
     A block whose p99 is a time-out is not left out: what stays would be the blocks in which less failed. Neither is one with
     too few requests for a p99: where time ends a trial, those are the slow ones.
     """
+    if cell.why_undecodable:
+        return f"{cell.stack_label}: its reader fails"
     if not cell.trials and cell.failed_trials:
         return f"{cell.stack_label}: no trial gave a sample, {words.count(cell.failed_trials, 'trial')} failed"
     blocks = censored_blocks(cell.trials, statistic)

@@ -26,6 +26,7 @@ from services.python.contract.limits import Kind
 SCHEMA_VERSION = 1
 
 MOST_UNSENT = 0.01  # of what was due: beyond it percentiles are marked as those of the requests sent
+FAILS = "fails: "  # how an outcome begins that is no decoded message (protos/evolution.md)
 
 Interval = tuple[float, float]
 Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cannot tell", "less", "more"]
@@ -188,6 +189,16 @@ class CellSummary:
     parts: tuple[PartSummary, ...] = ()  # in their order; empty where samples have none
     stream: StreamSummary | None = None
     costs: dict[str, CellCost] = field(default_factory=dict)  # by `cost.SHOWN` and `cost.PRICED`, of what was counted
+    payload_bytes: tuple[int, int] | None = (
+        None  # content of a sample's request and reply, however encoded; see `content`
+    )
+    goodput_mb_per_s: float | None = (
+        None  # content of right replies and their requests, 10^6 bytes a second; of its trials
+    )
+    goodput_interval: Interval | None = None
+    outcomes: dict[str, int] = field(
+        default_factory=dict
+    )  # of records read by another schema: how often what came of it
 
     @property
     def protocol(self) -> str:
@@ -227,6 +238,11 @@ class CellSummary:
     def having(self, **values: Value) -> CellSummary:
         """The same cell with other values of some factors."""
         return replace(self, factors={**self.factors, **values})
+
+    @property
+    def why_undecodable(self) -> str:
+        """What a reader says that cannot decode what another schema wrote; empty where it can, or need not."""
+        return next((outcome for outcome in self.outcomes if outcome.startswith(FAILS)), "")
 
     @property
     def failed(self) -> int:

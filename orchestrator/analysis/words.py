@@ -39,6 +39,11 @@ _OF_CODEC = ("encode", "decode")
 
 _PER_SECOND: Mapping[Kind, str] = {"task": "Tasks/s", "stream": "Events/s"}
 
+GOODPUT = (
+    "Goodput is verified content, of request and reply together and however encoded, over the measured windows, less the"
+    " requester's own pauses: the geometric mean of the trials', and its 95 % interval."
+)
+
 PARTS_SHOWN = 8
 """Of a sample's parts, in a table; all of them are in summary.json."""
 
@@ -90,6 +95,7 @@ class Unit:
 
 
 MICROSECONDS = Unit(name="µs", per_ms=1000.0, decimals=1)
+MILLISECONDS = Unit(name="ms", per_ms=1.0, decimals=3)
 
 
 def unit_for(medians_ms: Iterable[float]) -> Unit:
@@ -211,6 +217,11 @@ def throughput(kinds: Iterable[Kind]) -> str:
 def rate(per_s: float) -> str:
     """Events per second, with three significant digits or more: `4,000`, `12.5`, `0.25`."""
     return number(per_s, 0 if abs(per_s) >= 100 else 1 if abs(per_s) >= 10 else 2)
+
+
+def goodput(mb_per_s: float) -> str:
+    """Megabytes a second with three significant digits or more: `1,234`, `12.3`, `0.0123`."""
+    return number(mb_per_s, max(0, _decimals_for(mb_per_s, 3)))
 
 
 def factor(value: float, decimals: int | None = None) -> str:

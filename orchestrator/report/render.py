@@ -7,12 +7,23 @@ from typing import Any
 
 from orchestrator.analysis import load_tables, words
 from orchestrator.analysis.answer import first_sentence
+from orchestrator.analysis.by_size import by_size
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.counts import counts, in_words
+from orchestrator.analysis.evolutions import evolutions, said
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
-from orchestrator.analysis.words import INTERVALS, RATIOS_AND_MEDIANS, TIMED_OF_EVENTS, of_events, throughput
+from orchestrator.analysis.words import (
+    GOODPUT,
+    INTERVALS,
+    MILLISECONDS,
+    RATIOS_AND_MEDIANS,
+    TIMED_OF_EVENTS,
+    goodput,
+    of_events,
+    throughput,
+)
 from orchestrator.disk import own_folder
 from orchestrator.report.curves import axis_views
 from orchestrator.report.figures.base import Figure
@@ -99,6 +110,12 @@ def render(summary: RunSummary) -> str:
         costs_words=words.COSTS,
         whole_life=words.OF_WHOLE_LIFE,
         prices_words=words.PRICES,
+        sizes=by_size(summary.cells),
+        evolutions=evolutions(summary.cells),
+        goodput_words=GOODPUT,
+        goodput=goodput,
+        milliseconds=MILLISECONDS,
+        said=said,
     )
 
 

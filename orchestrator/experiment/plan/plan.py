@@ -117,6 +117,8 @@ def kind_of(operation: Operation) -> Kind:
     """What a cell of the operation measures."""
     if operation.payload.get("kind") == "events":
         return "stream"
+    if operation.payload.get("kind") == "evolution":
+        return "codec"  # nobody is asked
     return "call" if operation.calls == 1 else "task"
 
 

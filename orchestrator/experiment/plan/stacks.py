@@ -151,6 +151,8 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
         for factor in OF_THE_CALL:
             if call[factor.name] != factor.default:
                 return f"'{operation}' is a stream, which has no {factor.name}: {call[factor.name]}"
+    if kind == "codec" and client.kind != "codec":
+        return f"'{operation}' is coded alone, and {client.name} asks"
     if operation not in protocol.operations:
         return f"{protocol.name} does not carry '{operation}' (it carries {', '.join(sorted(protocol.operations))})"
     ends: list[tuple[Responder | Client, str]] = [(client, "client")]

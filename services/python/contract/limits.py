@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 Kind = Literal["call", "task", "stream", "codec"]
 """What is timed: one request with its reply; several calls that make one piece of work; the events of a subscription;
@@ -17,6 +17,10 @@ POLICIES: tuple[Policy, ...] = ("reuse", "per-request")
 
 SATURATED = 0.85
 """The share of its core from which on a process is what limits: a requester the load, a responder the throughput."""
+
+SchemaChange = Literal["none", "added", "removed", "renamed", "renumbered", "widened", "retyped"]
+"""How the schema that reads differs from the one that wrote (protos/evolution.md)."""
+SCHEMA_CHANGES: tuple[SchemaChange, ...] = get_args(SchemaChange)
 
 # The largest body that every protocol here must carry; experiments with larger payloads are refused.
 MAX_PAYLOAD_BYTES = 64 * 1024 * 1024

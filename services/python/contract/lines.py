@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated, Any, Final, Literal
 
-from services.python.contract.limits import MOST_CALLS, Policy
+from services.python.contract.limits import MOST_CALLS, Policy, SchemaChange
 from services.python.contract.strict import Between, Line, Part, parse, part, read_line
 
 VERSION: Final = 2  # of the contract; a reader refuses a line of another version, and names both
@@ -46,11 +46,13 @@ class Payload(Part):
     the file at `path` on the requester's host, whose SHA-256 is checked before use; `full_decode` asks the responder to
     decode every pixel.
     `events`: `size` pseudo-random characters in each event, `per_second` of them.
+    `transfer`: send `size` known bytes, be sent `reply_size` of them.
+    `evolution`: `count` records that a schema wrote and another reads, which differ by `schema_change`.
     `exchange` (the floor): send `size` bytes, be sent `reply_size`; the second request of a trial is `opening` times as
     large both ways, which opens TCP's window for the others.
     """
 
-    kind: Literal["none", "bytes", "records", "json", "image", "events", "exchange"] = "none"
+    kind: Literal["none", "bytes", "records", "json", "image", "events", "exchange", "transfer", "evolution"] = "none"
     size: Exact = 0
     reply_size: Exact = 0
     count: Exact = 0
@@ -59,6 +61,7 @@ class Payload(Part):
     sha256: str | None = None
     full_decode: bool = False
     opening: Exact = 1
+    schema_change: SchemaChange = "none"
 
 
 @part

@@ -133,8 +133,13 @@ class Protocol:
 
     @property
     def operations(self) -> frozenset[str]:
-        """The names of the operations whose message it carries."""
-        return frozenset(name for name, operation in operations().items() if self.carries(operation.message))
+        """The names of the operations whose message it carries, and, where a client of it codes alone, those only coded."""
+        codes = any(client.kind == "codec" for client in self.clients)
+        return frozenset(
+            name
+            for name, operation in operations().items()
+            if (codes if operation.kind == "codec" else self.carries(operation.message))
+        )
 
     @property
     def every_knob(self) -> Mapping[str, tuple[str, ...]]:

@@ -98,6 +98,7 @@ class Done(Line):
     verified_in_flight: Count | None = None
     verified_by_bytes: Count = 0
     events: EventsReceived | None = None
+    outcomes: dict[str, Count] = field(default_factory=dict)
     begin_ns: int | None = None
     measured_s: Seconds | None = None
     paused_s: Seconds | None = None

@@ -109,6 +109,12 @@ def load_parts(trial: Trial) -> Parts:
             from services.python.codecs import alone
 
             make, verify = alone.exchanges(operation, make), alone.verify
+            if operation.kind == "codec":
+                from services.python.codecs.evolution import Outcomes
+
+                verify = Outcomes()
+        elif operation.kind == "codec":
+            raise ValueError(f"{operation.name} is coded alone, and {client.name} asks: name a client of kind codec")
     except ValueError as error:
         raise CannotTry("trial", str(error)) from error
     except sockets.CannotSet as error:
@@ -300,6 +306,7 @@ def _measure(
         identity=met,
         anchor=anchor,
         anchor_end=clock.anchor(),
+        outcomes=dict(getattr(parts.verify, "outcomes", {})),
         **measured_phase,
         **who,
     )

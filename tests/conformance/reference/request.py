@@ -24,7 +24,7 @@ MOST_IN_A_ROW = 50
 LONGEST_NAME = 200
 REQUEST, TASK, PART, CODEC = 0, 1, 2, 4
 FAILURES = (OSError, Ended, Undecodable, ProtocolError)
-MESSAGES = {"timestamp", "add", "echo", "image", "exchange"}
+MESSAGES = {"timestamp", "add", "echo", "image", "exchange", "transfer"}
 
 
 class Failed(Exception):

@@ -23,7 +23,7 @@ PROTOCOL = Protocol(
     name="grpc",
     title="gRPC",
     summary="Remote procedure calls with Protocol Buffers over HTTP/2, by grpcio",
-    messages=frozenset({"timestamp", "add", "echo", "image", "events"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer", "events"}),
     streams="also",
     responders=(
         Responder(
