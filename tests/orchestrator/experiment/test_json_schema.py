@@ -78,7 +78,7 @@ def test_every_key_says_what_it_is() -> None:
 
 def test_quickstart_asks_every_protocol_that_carries_calls() -> None:
     plan = make_plan(EXPERIMENTS / "quickstart.yaml")
-    elsewhere = {"sse", "connect"}  # carries streams alone; what_grpc_is_made_of.yaml asks about it
+    elsewhere = {"sse"}  # carries streams alone
     assert {stack.protocol for stack in plan.stacks} == {
         p.name for p in protocols().values() if not p.is_floor
     } - elsewhere
