@@ -13,6 +13,7 @@ from orchestrator.catalogue.read import protocols
 from orchestrator.clock import Clock
 from orchestrator.experiment.plan.plan import External
 from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
+from orchestrator.measure.certificates import Certificates
 from orchestrator.measure.deadline import Deadline
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.target import (
@@ -26,11 +27,11 @@ from orchestrator.measure.target import (
     of_contract,
 )
 from orchestrator.results.lines import Failure
-from services.python.contract.limits import Kind, Policy
-from services.python.contract.lines import Load, Payload, Schema, Trial, Warmup
+from services.python.contract.limits import RESUMED, SESSION, Kind, Policy
+from services.python.contract.lines import Authority, Load, Payload, Schema, Trial, Warmup
 from services.python.contract.lines import Target as Told
-from services.python.contract.requester_lines import Checked, Done, Failed, Progress
-from services.python.contract.responder_lines import Ready, Stats
+from services.python.contract.requester_lines import Checked, Done, Failed, Negotiated, Progress
+from services.python.contract.responder_lines import Ready, Stats, Tls
 
 OnProgress = Callable[[Progress], None]
 
@@ -54,10 +55,19 @@ class Ask:
     schemas: Mapping[str, Schema] | None = None  # of its typed document, by the host that it lies on
     kind: Kind = "call"
     external: External | None = None  # who answers; a responder is started where it is None
+    certificates: Certificates | None = None  # of a trial over TLS
 
     def schema_on(self, host: Host) -> Schema | None:
         """What that host's end is told of the document's message; None where no document travels typed."""
         return None if self.schemas is None else self.schemas[host.name]
+
+    def tls_on(self, host: Host) -> Tls | None:
+        """What that host's responder proves itself with; None where connections are plain."""
+        return None if self.certificates is None else self.certificates.serving[host.name]
+
+    def authority_on(self, host: Host) -> Authority | None:
+        """By whom that host's requester verifies the responder; None where connections are plain."""
+        return None if self.certificates is None else self.certificates.trusted[host.name]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +153,7 @@ class _Making:
                 self.told = self.target.await_ready()
                 self.stats_before = self.target.stats("start")
                 self._ask(start_lead_s)
+                self._refuse_if_not_secured()
                 self.stats = self.target.stats("measure")
                 self._refuse_if_nothing_succeeded()
             except TrialFailed as error:
@@ -210,6 +221,7 @@ class _Making:
             start_at_unix_ns=start_at,
             knobs=ask.knobs,
             schema=ask.schema_on(host),
+            tls=ask.authority_on(host),
         )
 
     def _listen_to_all(self) -> list[tuple[Checked | None, Done, float]]:
@@ -272,6 +284,12 @@ class _Making:
                 example = part.done.error_examples.get(kind, kind)
                 raise TrialFailed("measure", kind, f"not one request succeeded: {example}")
 
+    def _refuse_if_not_secured(self) -> None:
+        """TrialFailed where connections were not as the cell has them, as far as the requester's library tells."""
+        for part in self.parts:
+            if reason := unlike_told(part.done.tls, self.ask):
+                raise TrialFailed("measure", "tls", reason)
+
     def _last_words(self) -> str:
         words = [("responder", self.target.last_words()), *(("requester", r.last_words()) for r in self.requesters)]
         return "\n".join(f"{who}: {text}" for who, text in words if text)
@@ -282,6 +300,24 @@ def _window_s(done: Done) -> float:
     if done.anchor is None or done.anchor_end is None:
         return done.measured_s or 0.0
     return (done.anchor_end.monotonic_ns - done.anchor.monotonic_ns) / 1e9
+
+
+def unlike_told(negotiated: Negotiated | None, ask: Ask) -> str | None:
+    """Why a trial's handshakes are not those of its cell; None where they are, or nobody knows.
+
+    The first connections of each worker resume none, and a ticket that came late is missed: half of them must.
+    """
+    if (negotiated is None) != (ask.certificates is None):
+        return "tls: the requester says nothing of it" if negotiated is None else "tls: the cell has none"
+    if negotiated is None:
+        return None
+    if negotiated.version not in (None, "TLSv1.3"):
+        return f"tls: {negotiated.version} was negotiated"
+    handshakes, resumed = negotiated.handshakes or 0, negotiated.resumed or 0
+    if ask.knobs.get(SESSION) != RESUMED:
+        return f"tls: {resumed} of {handshakes} handshakes resumed a session, and none was to" if resumed else None
+    is_enough = negotiated.resumed is None or 2 * resumed >= handshakes - ask.load.concurrency
+    return None if is_enough else f"tls: only {resumed} of {handshakes} handshakes resumed a session"
 
 
 def _unheard(line: Progress) -> None:

@@ -53,7 +53,8 @@ class Factor:
     that differ wherever this one does: cells that differ in them and in this one "differ in this one alone".
 
     `column`: its column in samples files, if it has one. `is_excludable`: it is a key of `exclude`. `is_always_said`: ids,
-    titles and sentences name it even where it has its default.
+    titles and sentences name it even where it has its default. `has_streams`: a stream can have another value of it than
+    the default, too.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Factor:
     column: str = ""
     is_excludable: bool = True
     is_always_said: bool = False
+    has_streams: bool = False
 
     @property
     def default(self) -> Value:
@@ -255,6 +257,33 @@ FACTORS: tuple[Factor, ...] = (
         ),
         description="Carry the user's own JSON over Protocol Buffers as a message made from its shape (typed), or as "
         "google.protobuf.Value (value)",
+    ),
+    Factor(
+        name="tls",
+        title="TLS",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(value="none", words="no TLS", compared="no TLS", shown="none"),
+            Level(value="tls1.3", words="TLS 1.3", compared="TLS 1.3", shown="1.3 (tls1.3)"),
+        ),
+        description="Encrypt connections by TLS 1.3, with certificates made for the run (tls1.3), or not (none)",
+        column="tls",
+        has_streams=True,
+    ),
+    Factor(
+        name="session",
+        title="TLS session",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(value="new", words="full TLS handshakes", compared="a full TLS handshake", shown="new"),
+            Level(value="resumed", words="resumed TLS sessions", compared="a resumed TLS session", shown="resumed"),
+        ),
+        description="Have a new connection resume the TLS session of an earlier one (resumed), or not (new)",
+        column="session",
     ),
     Factor(
         name="concurrency",

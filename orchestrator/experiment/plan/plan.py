@@ -14,7 +14,7 @@ from typing import Any, Literal
 from orchestrator.experiment.model.factors import STACK, Value, Values, knobs, of_the_call, short
 from orchestrator.experiment.providers import ProviderName
 from orchestrator.experiment.read.units import format_rate
-from services.python.contract.limits import Kind, Policy
+from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
 from services.python.contract.lines import Load, Warmup
 
 SCHEMA_VERSION = 1
@@ -164,6 +164,11 @@ class Cell:
         calls: Any = self.factors["calls"]
         found: int = calls
         return found
+
+    @property
+    def handshakes(self) -> int:
+        """Round trips that TLS adds to opening a connection: one, whether its session is new or resumed (RFC 8446, 2)."""
+        return int(self.factors.get(TLS) == TLS_1_3)
 
     @property
     def setting(self) -> tuple[object, ...]:

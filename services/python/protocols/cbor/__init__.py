@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import ANY, AS_IT_IS, Client, Protocol
+from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Client, Protocol
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
@@ -19,7 +19,7 @@ PROTOCOL = Protocol(
             name="cbor2", module="services.python.protocols.cbor.codec", style="sync", kind="codec", packages=("cbor2",)
         ),
     ),
-    knobs=gzipped.KNOBS,
+    knobs={**gzipped.KNOBS, **SECURED},
     without_knobs=AS_IT_IS,
     sequential=DEFAULT,
     concurrent=DEFAULT,

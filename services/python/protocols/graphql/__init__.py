@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import AS_IT_IS, Client, Parts, Protocol, Responder
+from services.python.contract.offers import AS_IT_IS, SECURED, Client, Parts, Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
 
@@ -52,7 +52,7 @@ PROTOCOL = Protocol(
             settings={"query": "neither parsed nor executed: coded as JSON, as the response is"},
         ),
     ),
-    knobs=gzipped.KNOBS,
+    knobs={**gzipped.KNOBS, **SECURED},
     without_knobs=AS_IT_IS,
     sequential=DEFAULT,
     concurrent=DEFAULT,

@@ -1,12 +1,20 @@
-"""gRPC with Protocol Buffers, over HTTP/2 without TLS. The wire contract is `protos/orch.proto`."""
+"""gRPC with Protocol Buffers, over HTTP/2. The wire contract is `protos/orch.proto`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.limits import MAX_MESSAGE_BYTES
-from services.python.contract.offers import AS_MESSAGES, Client, Parts, Protocol, Responder
+from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
+from services.python.contract.offers import (
+    AS_MESSAGES,
+    SECURED,
+    TLS_SETTINGS,
+    Client,
+    Parts,
+    Protocol,
+    Responder,
+)
 
 _PARTS = Parts(codec="Protocol Buffers", transport="gRPC", server="grpcio threads", framework="grpcio")
 _PACKAGES = ("grpcio", "protobuf")
@@ -85,7 +93,8 @@ PROTOCOL = Protocol(
             settings=_AIO_SETTINGS,
         ),
     ),
-    knobs={**gzipped.KNOBS, **AS_MESSAGES},
+    knobs={**gzipped.KNOBS, **AS_MESSAGES, TLS: SECURED[TLS]},
+    without_knobs={SESSION: "grpcio resumes no session of another channel, and cannot be told to"},
     sequential="grpcio",
     concurrent="grpc-aio",
     # The client waits for the server's SETTINGS frame before its first call. The server sends that frame as soon as it
@@ -100,7 +109,8 @@ PROTOCOL = Protocol(
         "HTTP proxy": "not used",
         "subchannels": "of each channel's own, so that a new channel is a new TCP connection",
         "TCP_NODELAY": "on (gRPC always sets it)",
-        "TLS": "off",
+        **TLS_SETTINGS,
+        "TLS version and cipher": "gRPC's own library (BoringSSL) chooses, and does not tell",
         "document": "a message made from its shape (protos/documents.md)",
         "document: value": "google.protobuf.Value, whose numbers are doubles",
     },

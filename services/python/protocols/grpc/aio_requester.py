@@ -22,7 +22,9 @@ class GrpcAioDialer:
 
     async def dial(self) -> GrpcAioConnection:
         """A new channel."""
-        return GrpcAioConnection(self.calling, grpc.aio.insecure_channel(**self.calling.channel))
+        channel = self.calling.channel
+        opens = grpc.aio.secure_channel if "credentials" in channel else grpc.aio.insecure_channel
+        return GrpcAioConnection(self.calling, opens(**channel))
 
 
 class GrpcAioConnection(GrpcConnectionBase):

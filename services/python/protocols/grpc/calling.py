@@ -28,7 +28,9 @@ class Calling:
     fields, the other does nothing.
     """
 
-    channel: dict[str, Any]  # the keywords of `insecure_channel`
+    channel: dict[
+        str, Any
+    ]  # the keywords of `secure_channel` where there are `credentials`, else of `insecure_channel`
     method: Method
     timeout_s: float
     read: Callable[[Any], Any]
@@ -47,6 +49,7 @@ def calling(call: CallSpec, client: Client) -> Calling:
             "target": options.address(call.host, call.port),
             "options": options.CHANNEL,
             "compression": options.compression(call.knobs),
+            **options.credentials(call.tls),
         },
         method=method,
         timeout_s=call.timeout_s,

@@ -20,7 +20,9 @@ class GrpcDialer:
 
     def dial(self) -> GrpcConnection:
         """A new channel."""
-        return GrpcConnection(self.calling, grpc.insecure_channel(**self.calling.channel))
+        channel = self.calling.channel
+        opens = grpc.secure_channel if "credentials" in channel else grpc.insecure_channel
+        return GrpcConnection(self.calling, opens(**channel))
 
 
 class GrpcConnection(GrpcConnectionBase):

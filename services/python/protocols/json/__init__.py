@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import ANY, AS_IT_IS, Client, Protocol, Responder
+from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Client, Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
@@ -50,7 +50,7 @@ PROTOCOL = Protocol(
             settings={"JSON": "orjson's, compact, UTF-8"},
         ),
     ),
-    knobs=gzipped.KNOBS,
+    knobs={**gzipped.KNOBS, **SECURED},
     without_knobs=AS_IT_IS,
     sequential=DEFAULT,
     concurrent=DEFAULT,

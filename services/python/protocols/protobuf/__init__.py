@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import AS_MESSAGES, Client, Protocol
+from services.python.contract.offers import AS_MESSAGES, SECURED, Client, Protocol
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
@@ -31,7 +31,7 @@ PROTOCOL = Protocol(
             packages=("protobuf",),
         ),
     ),
-    knobs={**gzipped.KNOBS, **AS_MESSAGES},
+    knobs={**gzipped.KNOBS, **AS_MESSAGES, **SECURED},
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={

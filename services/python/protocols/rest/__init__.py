@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.offers import ANY, AS_IT_IS, Parts, Protocol, Responder
+from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Parts, Protocol, Responder
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
 from services.python.transports.http.wsgi import GUNICORN_SETTINGS, WSGI_SETTINGS
@@ -53,7 +53,7 @@ PROTOCOL = Protocol(
         ),
     ),
     clients=clients("services.python.protocols.rest.requester"),
-    knobs=gzipped.KNOBS,
+    knobs={**gzipped.KNOBS, **SECURED},
     without_knobs=AS_IT_IS,
     sequential=DEFAULT,
     concurrent=DEFAULT,

@@ -6,6 +6,7 @@ import aiohttp
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Event, Reply, Request
+from services.python.load.tls import tls_failure
 from services.python.protocols.sse import stream
 from services.python.transports.http.route import authority, shown
 
@@ -32,12 +33,17 @@ class SseConnection:
     body: None = None  # events are not kept as they came
 
     def __init__(self, call: CallSpec) -> None:
-        self._url = f"http://{authority(call.host, call.port)}/{call.operation}"
+        self._url = f"{call.http}://{authority(call.host, call.port)}/{call.operation}"
         self._response: aiohttp.ClientResponse | None = None
         self._reader = stream.Reader()
         within_s = None if call.kind == "stream" else call.timeout_s
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=1, keepalive_timeout=_KEEP_ALIVE_S, use_dns_cache=False),
+            connector=aiohttp.TCPConnector(
+                limit=1,
+                keepalive_timeout=_KEEP_ALIVE_S,
+                use_dns_cache=False,
+                ssl=True if call.tls is None else call.tls.context,
+            ),
             headers={"Accept": stream.MEDIA_TYPE, "Accept-Encoding": "identity", "User-Agent": "orch"},
             timeout=aiohttp.ClientTimeout(total=within_s, sock_connect=call.timeout_s),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -100,7 +106,7 @@ def _failure(error: Exception) -> CallFailed:
     if isinstance(error, TimeoutError):
         return CallFailed("timeout", str(error) or "nothing came in time")
     if isinstance(error, aiohttp.ClientConnectorError):
-        return CallFailed("refused", str(error))
+        return tls_failure(error) or CallFailed("refused", str(error))
     if isinstance(error, aiohttp.ClientResponseError):
         return CallFailed("undecodable", error.message)
     return CallFailed("closed", str(error) or type(error).__name__)

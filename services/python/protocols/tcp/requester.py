@@ -40,8 +40,11 @@ class SocketDialer:
             raise CallFailed("timeout", str(error)) from error
         except OSError as error:
             raise CallFailed("refused", str(error)) from error
-        sock.settimeout(None)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self._call.tls is not None:
+            secured = self._call.tls.wrap(sock, self._call.host, self._call.timeout_s)
+            return SocketConnection(secured, self._code, self._encode)
+        sock.settimeout(None)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, self._timeval)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, self._timeval)
         return SocketConnection(sock, self._code, self._encode)
@@ -64,7 +67,7 @@ class SocketConnection:
         try:
             send_frame(self._sock, self._code, body)
             frame = self._reader.read()
-        except BlockingIOError as error:
+        except (BlockingIOError, TimeoutError) as error:
             raise CallFailed("timeout", "no reply in time") from error
         except OSError as error:
             raise CallFailed("closed", str(error)) from error

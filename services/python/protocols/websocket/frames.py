@@ -41,7 +41,8 @@ _to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 def url(call: CallSpec) -> str:
     """Where to connect for this operation."""
     query = f"?{FULL_DECODE}" if call.example.get("full_decode") else ""
-    return f"ws://{authority(call.host, call.port)}/{call.operation}{query}"
+    scheme = "ws" if call.tls is None else "wss"
+    return f"{scheme}://{authority(call.host, call.port)}/{call.operation}{query}"
 
 
 def encoder(call: CallSpec) -> Callable[[Request], Frame]:

@@ -8,6 +8,7 @@ from typing import Any
 import pycurl
 
 from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.transports.http import curl_tls
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
 
 _BUFFER_BYTES = 512 * 1024
@@ -42,7 +43,9 @@ class Connection(HttpConnection):
         self._chunks: list[bytes] = []
         self._opened = False
         self._curl = curl = pycurl.Curl()
-        curl.setopt(pycurl.URL, f"http://{authority(call.host, call.port)}{route.path}")
+        curl.setopt(pycurl.URL, f"{call.http}://{authority(call.host, call.port)}{route.path}")
+        if call.tls is not None:
+            curl_tls.secure(curl, call.tls)
         curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
         curl.setopt(pycurl.HTTPHEADER, [*(f"{name}: {value}" for name, value in route.fields().items()), "Expect:"])
         curl.setopt(pycurl.PROXY, "")
@@ -83,4 +86,4 @@ def _failure(error: pycurl.error, *, again: bool) -> CallFailed:
     code, words = error.args
     if again and code == pycurl.E_COULDNT_CONNECT:
         return CallFailed("closed", GONE)
-    return CallFailed(_STATUS.get(code, "protocol"), words)
+    return curl_tls.tls_failure(code, words) or CallFailed(_STATUS.get(code, "protocol"), words)

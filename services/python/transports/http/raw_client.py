@@ -28,6 +28,7 @@ class Connection(HttpConnection):
         lines = [f"POST {route.path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
         self._head = ("\r\n".join(lines) + "\r\nContent-Length: ").encode()
         self._socket = _open(call)
+        self._is_plain = call.tls is None
         self._usable = True
 
     def call(self, request: Request) -> HttpReply:
@@ -44,7 +45,7 @@ class Connection(HttpConnection):
                 self._socket.sendall(head)
                 self._socket.sendall(body)
             status, reply = self._receive()
-        except BlockingIOError as error:  # what SO_RCVTIMEO and SO_SNDTIMEO end in
+        except (BlockingIOError, TimeoutError) as error:  # what SO_RCVTIMEO and SO_SNDTIMEO end in; and TLS
             raise CallFailed("timeout", "no reply in time") from error
         except OSError as error:
             raise CallFailed("closed", error.strerror or str(error)) from error
@@ -70,7 +71,7 @@ class Connection(HttpConnection):
         if missing > 0:
             parts = [body]
             while missing > 0:
-                part = receive(missing, socket.MSG_WAITALL)
+                part = receive(missing, socket.MSG_WAITALL) if self._is_plain else receive(min(missing, _READ_BYTES))
                 if not part:
                     raise CallFailed("closed", f"{missing} bytes short of the whole reply")
                 parts.append(part)
@@ -96,6 +97,8 @@ def _open(call: CallSpec) -> socket.socket:
     except OSError as error:
         raise CallFailed("refused", error.strerror or str(error)) from error
     opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if call.tls is not None:
+        return call.tls.wrap(opened, call.host, call.timeout_s)
     # The kernel's own time-outs: Python's would put a poll before every send and receive.
     opened.settimeout(None)
     seconds = int(call.timeout_s)
