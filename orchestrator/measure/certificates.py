@@ -71,8 +71,8 @@ def remove_certificates(folder: Path, hosts: Iterable[Host], certificates: Certi
     shutil.rmtree(folder, ignore_errors=True)
     for host in hosts:
         told = certificates.serving.get(host.name)
-        if told is None:
-            continue
+        if told is None or Path(told.key).is_relative_to(folder.resolve()):
+            continue  # this machine's own: gone with the folder
         try:
             host.run(["rm", "-f", str(PurePosixPath(told.key))], timeout_s=_REMOVE_S)
         except (HostLost, OSError) as error:

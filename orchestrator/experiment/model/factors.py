@@ -260,13 +260,13 @@ FACTORS: tuple[Factor, ...] = (
     ),
     Factor(
         name="tls",
-        title="TLS",
+        title="encryption",
         kind="level",
         belongs_to="call",
         reaches="knob",
         levels=(
             Level(value="none", words="no TLS", compared="no TLS", shown="none"),
-            Level(value="tls1.3", words="TLS 1.3", compared="TLS 1.3", shown="1.3 (tls1.3)"),
+            Level(value="tls1.3", words="TLS 1.3", compared="TLS 1.3", shown="TLS 1.3 (tls1.3)"),
         ),
         description="Encrypt connections by TLS 1.3, with certificates made for the run (tls1.3), or not (none)",
         column="tls",
