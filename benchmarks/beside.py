@@ -1,7 +1,7 @@
 """`python -m benchmarks.beside OTHER_CHECKOUT`: what orch itself costs here, against another checkout of it.
 
 Both checkouts take turns, in pairs whose order alternates, with this one's interpreter and libraries: `orch --help`,
-`orch plan` of the quickstart, and `orch run` of a short local experiment; of its trials, the time beside their measured
+`orch plan` and `orch run` of the same short local experiment; of its trials, the time beside their measured
 windows is shown, too. Each pair gives a ratio (this checkout over the other). The median of the ratios is shown with its
 95 % interval.
 """
@@ -58,12 +58,8 @@ def helping(checkout: Path, folder: Path) -> dict[str, float]:
 
 
 def planning(checkout: Path, folder: Path) -> dict[str, float]:
-    """CPU seconds of `orch plan` of the quickstart of each checkout."""
-    return {
-        "orch plan quickstart, CPU": timed(checkout, folder, "plan", str(checkout / "experiments" / "quickstart.yaml"))[
-            1
-        ]
-    }
+    """CPU seconds of `orch plan` of the same cells in both checkouts."""
+    return {"orch plan, CPU": timed(checkout, folder, "plan", "experiment.yaml")[1]}
 
 
 def running(checkout: Path, folder: Path) -> dict[str, float]:
@@ -74,6 +70,9 @@ def running(checkout: Path, folder: Path) -> dict[str, float]:
     trials = json.loads((newest / "manifest.json").read_text())["trials"]
     overhead_s = statistics.fmean(_overhead_s(trial) for trial in trials)
     return {"orch run, wall": wall_s, "orch run, CPU": cpu_s, "a trial beside its measuring, wall": overhead_s}
+
+
+_MEASURES = {"help": helping, "plan": planning, "run": running}
 
 
 def _overhead_s(trial: dict[str, Any]) -> float:
@@ -107,13 +106,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.beside", description=__doc__.split("\n")[0])
     parser.add_argument("other", type=Path, help="another checkout of orch, e.g. a worktree of an older commit")
     parser.add_argument("--pairs", type=int, default=15, help="turns of each quantity")
+    parser.add_argument(
+        "--only", nargs="+", choices=sorted(_MEASURES), default=sorted(_MEASURES), help="which commands"
+    )
     options = parser.parse_args()
     other = options.other.resolve()
     before = conditions()
     commits = {name: _commit(path) for name, path in (("here", HERE), ("other", other))}
     print(f"here {commits['here']}, other {commits['other']}\nbefore: {told(before)}\n", flush=True)
     found: dict[str, dict[str, Any]] = {}
-    for measure in (helping, planning, running):
+    for measure in (_MEASURES[name] for name in options.only):
         for name, entry in ratios(other, measure, options.pairs).items():
             found[name] = entry
             median, lowest, highest = interval_of_median(entry["ratios"])

@@ -112,6 +112,35 @@ def test_every_part_has_its_place_in_the_order() -> None:
     assert folders == MAY_IMPORT.keys()
 
 
+def module_of(name: str) -> str | None:
+    """The module that importing this full name of something loads, if it is one of ours."""
+    words = name.split(".")
+    for length in (len(words), len(words) - 1) if len(words) > 1 else ():
+        path = Path(*words[:length])
+        if any((ROOT / file).is_file() for file in (path.with_suffix(".py"), path / "__init__.py")):
+            return ".".join(words[:length])
+    return None
+
+
+def circles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """What is left when whatever imports nothing left is taken away, again and again: circles, and what leads to them."""
+    left = dict(graph)
+    while taken := [name for name, found in left.items() if not found & left.keys()]:
+        for name in taken:
+            del left[name]
+    return [{name, *(found & left.keys())} for name, found in left.items()]
+
+
+def test_no_modules_import_each_other_in_a_circle_not_even_within_functions() -> None:
+    graph = {}
+    for path in modules("orchestrator", "services"):
+        own = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+        graph[own] = {found for name in imports(path) if (found := module_of(name))} - {own}
+    assert len(graph) > 300
+    assert circles(graph) == []
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()})
+
+
 def test_services_know_nothing_of_the_orchestrator() -> None:
     assert [str(path) for path in modules("services") if within("orchestrator", path)] == []
 

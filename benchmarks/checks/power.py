@@ -8,11 +8,11 @@ import numpy as np
 
 from benchmarks.checks.faults import Fault
 from benchmarks.checks.realistic import clean_run
+from orchestrator.analysis.check_result import CheckVerdict
 from orchestrator.analysis.checks import CHECKS
 from orchestrator.analysis.checks.base import Check, rank
 from orchestrator.analysis.collect import collect
 from orchestrator.analysis.evidence import Run
-from orchestrator.analysis.summary import CheckVerdict
 
 NINE_IN_TEN = 0.9
 RUNS = 20

@@ -21,7 +21,8 @@ from services.python.load.phases import MEASURED, Phase, measured
 from services.python.load.record import Record, read_record
 from services.python.load.recorder import Recorder
 from services.python.probes.clock import Clock
-from services.python.programs.run_trial import Parts, load_parts
+from services.python.programs.parts import Parts
+from services.python.programs.run_trial import load_parts
 
 _FIRST_REQUESTS = 200
 _LEAST_ROUNDS = 5  # requests per request in flight, so that a segment's ends do not weigh in

@@ -16,9 +16,10 @@ from typing import Any, Literal
 from orchestrator.analysis import between_runs, environments, equivalence, intervals, matching, said_once, words
 from orchestrator.analysis.between_runs import Difference, FloorMove, RunMean, Spread
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
+from orchestrator.analysis.check_result import CheckVerdict
 from orchestrator.analysis.compare import Statistic, beyond, lost, moved
 from orchestrator.analysis.history import EqualRun
-from orchestrator.analysis.summary import CellSummary, CheckVerdict, FloorSummary, Interval, RunSummary, Standing
+from orchestrator.analysis.summary import CellSummary, FloorSummary, Interval, RunSummary, Standing
 from orchestrator.errors import UsageError
 
 SCHEMA_VERSION = 2

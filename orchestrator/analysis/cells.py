@@ -8,8 +8,9 @@ from dataclasses import replace
 from statistics import median
 
 from orchestrator.analysis import intervals, words
+from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
-from orchestrator.analysis.summary import CellSummary, CheckResult, FloorSummary, Interval, TrialSummary
+from orchestrator.analysis.summary import CellSummary, FloorSummary, Interval, TrialSummary
 from orchestrator.analysis.validity import failed_in
 from services.python.contract.requester_lines import Wire
 

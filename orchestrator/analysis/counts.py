@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from orchestrator.analysis.summary import CheckResult, CheckVerdict
+from orchestrator.analysis.check_result import CheckResult, CheckVerdict
 
 SCHEMA_VERSION = 1
 

@@ -10,6 +10,7 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.counts import checks_document
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import STACK, Value, of_the_call, short
@@ -23,7 +24,6 @@ SCHEMA_VERSION = 1
 MOST_UNSENT = 0.01  # of what was due: beyond it percentiles are marked as those of the requests sent
 
 Interval = tuple[float, float]
-CheckVerdict = Literal["pass", "not applicable", "cannot tell", "warn", "fail"]
 Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cannot tell"]
 
 
@@ -299,19 +299,6 @@ class Comparison:
     def has_gaps(self) -> bool:
         """Whether blocks are missing between those that hold a ratio, so that places are not their numbers."""
         return self.blocks != tuple(range(len(self.blocks)))
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckResult:
-    """A named test of the run's validity. `cell` is None for a check of the whole run."""
-
-    name: str
-    verdict: CheckVerdict
-    severity: Literal["fatal", "serious", "note"]
-    cell: str | None
-    evidence: dict[str, Any]
-    explanation: str
-    action: str
 
 
 @dataclass(frozen=True, kw_only=True)

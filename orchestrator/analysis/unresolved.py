@@ -6,8 +6,9 @@ from collections.abc import Container, Mapping, Sequence
 
 from orchestrator.analysis import equivalence, power, validity, words
 from orchestrator.analysis.cells import by_median
+from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.intervals import FEWEST_BLOCKS
-from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison, Interval
+from orchestrator.analysis.summary import CellSummary, Comparison, Interval
 from services.python.contract.description import Description
 
 _DECIDED = ("faster", "slower", "tie")

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison
+from orchestrator.analysis.check_result import CheckResult
+from orchestrator.analysis.summary import CellSummary, Comparison
 
 _MOST_NAMED = 3
 

@@ -11,9 +11,10 @@ from math import log
 
 from orchestrator.analysis import contrasted, differing, equivalence, validity, words
 from orchestrator.analysis.cells import by_median
+from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.overview import overview
-from orchestrator.analysis.summary import CellSummary, CheckResult, Comparison, Interval, Standing
+from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
 from orchestrator.experiment.model.factors import STACK
 
 _MOST_FAILURES = 4

@@ -11,7 +11,7 @@ from orchestrator.cli.here import WORKSPACE
 from orchestrator.cli.keeping import judged, keep
 
 if TYPE_CHECKING:
-    from orchestrator.analysis.summary import CheckResult
+    from orchestrator.analysis.check_result import CheckResult
 
 _EXAMPLES = 3
 _INDENT = " " * 15

@@ -28,7 +28,6 @@ def command(
     from orchestrator.experiment.plan import store
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.busy import look
-    from orchestrator.hosts.provision.preview import preview
 
     console.as_json = as_json
     try:
@@ -38,7 +37,11 @@ def command(
         raise
     path = store.save(plan, WORKSPACE.plans)
     document = plan_document(plan, path, earlier_summaries(WORKSPACE.results, plan.name))
-    made = preview(plan)
+    made = None
+    if PROVIDERS[plan.provider].makes_hosts:
+        from orchestrator.hosts.provision.preview import preview  # SSH, Ansible and Terraform take a while to import
+
+        made = preview(plan)
     document["terraform"] = None if made is None else made.to_dict()
     document["machine_now"] = look().to_dict() if PROVIDERS[plan.provider].hosts_are_this_machine else None
     for line in plan_lines(plan, document):

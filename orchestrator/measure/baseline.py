@@ -11,9 +11,9 @@ from orchestrator.experiment.plan.plan import Cell
 from orchestrator.hosts.base import Pair
 from orchestrator.hosts.ping import ping
 from orchestrator.measure import floors
+from orchestrator.measure.ask import Ask
 from orchestrator.measure.records import collect
 from orchestrator.measure.run_context import RunContext
-from orchestrator.measure.trial import Ask
 from orchestrator.results.manifest import BaselineRecord
 from services.python.contract.lines import Payload
 from services.python.contract.ping_lines import Ping, PingDone

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from orchestrator.measure.ask import Ask
 from services.python.contract.requester_lines import Progress, Start
 from services.python.contract.strict import Line
-
-if TYPE_CHECKING:
-    from orchestrator.measure.trial import Ask
 
 _SPARE_S = 30.0
 _SPARE_LINES = 100

@@ -14,9 +14,10 @@ from orchestrator.experiment.plan.loads import clients
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.hosts.base import Fleet, HostLost
+from orchestrator.measure.ask import Ask
 from orchestrator.measure.certificates import Certificates
 from orchestrator.measure.interrupts import Interrupts
-from orchestrator.measure.trial import Ask, Bench, OnProgress
+from orchestrator.measure.trial import Bench, OnProgress
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.lines import Failure
 from services.python.contract.lines import Load, Payload, Schema

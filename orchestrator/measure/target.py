@@ -6,18 +6,16 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from orchestrator import lines
 from orchestrator.catalogue.read import protocols
 from orchestrator.hosts.base import ContractBroken, Pair, Process
+from orchestrator.measure.ask import Ask
 from orchestrator.measure.interrupts import Interrupts
 from services.python.contract.lines import Target as Told
 from services.python.contract.responder_lines import Ready, Serve, Stats
 from services.python.contract.strict import Line
-
-if TYPE_CHECKING:
-    from orchestrator.measure.trial import Ask
 
 READY_S = 90.0  # a fifth of a core needs 10 s for the first import of the ten packages
 STATS_S = 15.0

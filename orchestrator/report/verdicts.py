@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from orchestrator.analysis.check_result import CheckResult, CheckVerdict
 from orchestrator.analysis.counts import WORST_FIRST as ORDER
 from orchestrator.analysis.counts import counts
-from orchestrator.analysis.summary import CheckResult, CheckVerdict, RunSummary
+from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.words import count
 
 QUIET: tuple[CheckVerdict, ...] = ("pass", "not applicable")  # nothing to be done about these

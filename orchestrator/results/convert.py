@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,19 +16,41 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.factors import Value, Values, in_columns
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.record_layout import COLUMNS
-from orchestrator.results import derive
+from orchestrator.results import derive, sizes
 from orchestrator.results.documents import sha256_of, whole_file
 from orchestrator.results.manifest import SAMPLE_COLUMNS, BaselineRecord, TrialRecord
 from orchestrator.results.paths import ALTERED, damaged, samples_path
 from orchestrator.results.records import written
 from services.python.contract.limits import Kind
 
-if TYPE_CHECKING:
-    from orchestrator.results.folder import RunFolder
-
 ROW = np.dtype("<i8")
 _RECEIVED = SAMPLE_COLUMNS.index("received_ns")
 _OWN = len(COLUMNS)  # of the columns of samples, the first that a record does not have
+
+
+class Folder(Protocol):
+    """What is needed of a `folder.RunFolder`, which says what each means."""
+
+    path: Path
+
+    @property
+    def staging(self) -> Path:
+        """See there."""
+
+    def plan(self) -> Plan:
+        """See there."""
+
+    def journal_state(self) -> derive.JournalState:
+        """See there."""
+
+    def raw_path(self, samples: str) -> Path:
+        """See there."""
+
+    def held(self, samples: str) -> sizes.Held:
+        """See there."""
+
+    def append(self, event: dict[str, Any]) -> None:
+        """See there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +116,7 @@ def to_parquet(
         return sha256_of(partial)
 
 
-def convert_waiting(folder: RunFolder) -> None:
+def convert_waiting(folder: Folder) -> None:
     """See `RunFolder.convert`."""
     journal_state = folder.journal_state()
     digests = journal_state.records
@@ -111,7 +133,7 @@ def convert_waiting(folder: RunFolder) -> None:
             folder.append({"event": "warning", "text": f"the raw record of {samples} is lost"})
 
 
-def convert_elsewhere(folder: RunFolder, scratch: Path) -> dict[str, str]:
+def convert_elsewhere(folder: Folder, scratch: Path) -> dict[str, str]:
     """Turn every record that waits and counts into a file below `scratch`; their SHA-256 by the path of the samples."""
     journal_state = folder.journal_state()
     digests = journal_state.records

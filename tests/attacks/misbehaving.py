@@ -19,9 +19,10 @@ from orchestrator.hosts import processes
 from orchestrator.hosts.base import Pair
 from orchestrator.hosts.local.host import LocalHost
 from orchestrator.hosts.processes import RUN_MARK, marked
+from orchestrator.measure.ask import Ask
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.progress import Progress
-from orchestrator.measure.trial import Ask, Bench, Outcome, body_bytes
+from orchestrator.measure.trial import Bench, Outcome, body_bytes
 from services.python.contract.lines import Load, Warmup
 from tests.attacks.base import Attack, Tally
 

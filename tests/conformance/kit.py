@@ -226,6 +226,11 @@ class Implementation:
     def operations(self, protocol: str) -> list[str]:
         return self.protocol(protocol)["operations"]
 
+    def keeps_connections(self, protocol: str, responder: str) -> bool:
+        """Whether it answers more than one request on a connection; one that does not declares that it refuses `reuse`."""
+        offered = {each["name"]: each for each in self.protocol(protocol)["responders"]}
+        return "reuse" not in offered[responder].get("refuses", {})
+
     def start(self, role: str) -> Program:
         return Program(self.commands[role], self.patience_s)
 

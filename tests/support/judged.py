@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from orchestrator.analysis.check_result import CheckResult, CheckVerdict
 from orchestrator.analysis.counts import by_check
 from orchestrator.analysis.evidence import Run
 from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import CheckResult, CheckVerdict
 
 
 def verdicts(run: Run) -> dict[str, CheckVerdict]:

@@ -9,10 +9,10 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
+from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.equivalence import reason, standing
 from orchestrator.analysis.summary import (
     CellSummary,
-    CheckResult,
     Comparison,
     Distribution,
     FloorSummary,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from orchestrator.analysis import words
+from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.checks import (
     between_trials,
     bimodal,
@@ -35,7 +36,6 @@ from orchestrator.analysis.checks import (
 )
 from orchestrator.analysis.checks.base import Check, Finding, gravity
 from orchestrator.analysis.evidence import RunEvidence
-from orchestrator.analysis.summary import CheckResult
 from services.python.contract.limits import KINDS, Kind
 
 CHECKS: tuple[Check, ...] = (

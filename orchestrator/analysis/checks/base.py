@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from orchestrator.analysis.check_result import CheckResult, CheckVerdict
 from orchestrator.analysis.counts import WORST_FIRST
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples
-from orchestrator.analysis.summary import CheckResult, CheckVerdict
 from services.python.contract.limits import Kind
 
 Severity = Literal["fatal", "serious", "note"]

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from math import exp
 
 from orchestrator.analysis import intervals, words
+from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence
-from orchestrator.analysis.summary import CheckResult
 from orchestrator.analysis.validity import failed_in
 
 

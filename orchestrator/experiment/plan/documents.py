@@ -25,7 +25,6 @@ from orchestrator.experiment.plan.payloads import MOST_JSON_BYTES, Asked
 from orchestrator.experiment.plan.plan import Plan, Shape
 from orchestrator.experiment.plan.typed_message import typed_message
 from orchestrator.files import read_file
-from services.python.codecs.there_and_back import __name__ as there_and_back
 
 How = Literal["typed", "value"]
 
@@ -171,6 +170,8 @@ def _compiled(proto: str, document: bytes) -> bytes:
 
 def _lost(document: bytes, schema: bytes | None = None) -> str:
     """Why a document does not come back from Protocol Buffers, empty if it does: typed with a schema, else as a Value."""
+    from services.python.codecs.there_and_back import __name__ as there_and_back  # slow to import, and rarely needed
+
     with tempfile.TemporaryDirectory(prefix="orch-") as folder:
         words = []
         if schema is not None:

@@ -10,7 +10,6 @@ from typing import Any
 from orchestrator.errors import OrchError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.topology import topology
-from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.provision.deployment import variables
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.terraform import Changes, Terraform, find_program
@@ -38,14 +37,12 @@ class Preview:
         return {**asdict(self), "sentence": self.sentence()}
 
 
-def preview(plan: Plan) -> Preview | None:
-    """A real `terraform plan` for what the plan needs, in a folder that is gone afterwards; None where no host is made.
+def preview(plan: Plan) -> Preview:
+    """A real `terraform plan` for the hosts that the plan needs, in a folder that is gone afterwards.
 
     What keeps Terraform from being asked (no program, no root, no credentials) is shown in the preview: a plan can be
     made and read without it.
     """
-    if not PROVIDERS[plan.provider].makes_hosts:
-        return None
     hosts = tuple((host.name, host.zone) for host in topology(plan).hosts)
     infra = Infra(plan.provider)
     try:

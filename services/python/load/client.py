@@ -11,12 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from services.python.contract.limits import Kind
-
-if TYPE_CHECKING:
-    from services.python.load.tls import ClientTls
+from services.python.load.tls import ClientTls
 
 Request = Mapping[str, Any]
 Reply = Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""TLS as the connections of one trial have it: every client verifies the responder, and what was negotiated is noted.
+"""TLS as the connections of one trial have it: whom every client verifies the responder by, and what was negotiated.
 
 Clients on Python's `ssl` take `context`, which notes each handshake by itself; the others say what their library tells.
 `ssl` is imported by those who need it alone: a trial without TLS does not pay for it.
@@ -6,22 +6,18 @@ Clients on Python's `ssl` take `context`, which notes each handshake by itself; 
 
 from __future__ import annotations
 
-import socket
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from services.python.contract.limits import RESUMED, SESSION
+from services.python.contract.lines import Trial
 from services.python.contract.requester_lines import Negotiated
-from services.python.load.client import CallFailed
 from services.python.operations.files import read_authority
 
 if TYPE_CHECKING:
     import ssl
-
-    from services.python.contract.lines import Trial
 
 
 class ClientTls:
@@ -46,31 +42,19 @@ class ClientTls:
         """For every client on Python's `ssl`; ValueError where the authority is no certificate."""
         from services.python.load.tls_context import client_context
 
-        return client_context(self)
-
-    def wrap(self, connected: socket.socket, host: str, timeout_s: float) -> ssl.SSLSocket:
-        """The socket after its handshake, with a time-out for each wait; CallFailed, and the socket closed, without one.
-
-        The kernel's own time-outs end nothing here: a read that they cut short is begun again by `ssl`.
-        """
-        connected.settimeout(timeout_s)
         try:
-            return self.context.wrap_socket(connected, server_hostname=host)
-        except TimeoutError as error:
-            raise CallFailed("timeout", "no TLS handshake in time") from error
-        except OSError as error:
-            raise tls_failure(error) or CallFailed("closed", str(error)) from error
-        finally:
-            connected.close()  # what was wrapped is another object by now
+            return client_context(self.authority, self.note, resumes=self.resumes)
+        except ValueError as error:
+            raise ValueError(f"tls: {self.path} holds no certificate of an authority: {error}") from error
 
-    def note(self, version: str | None, cipher: str | None, *, is_resumed: bool) -> None:
+    def note(self, version: str | None, cipher: str | None, is_resumed: bool) -> None:
         """Take down one handshake."""
         with self._lock:
-            self.tell(version, cipher, is_resumed=is_resumed)
+            self.tell(version, cipher, is_resumed)
             self._handshakes += 1
             self._resumed += is_resumed
 
-    def tell(self, version: str | None, cipher: str | None, *, is_resumed: bool) -> None:
+    def tell(self, version: str | None, cipher: str | None, is_resumed: bool) -> None:
         """What a library says of a handshake that does not say it of each."""
         self._seen[version, cipher] = None
         self.has_resumed |= is_resumed
@@ -110,34 +94,3 @@ def client_tls(trial: Trial) -> ClientTls | None:
         made.context
     )  # also where the client has a TLS of its own: what is no certificate is told before anybody is asked
     return made
-
-
-def tls_failure(error: BaseException) -> CallFailed | None:
-    """A handshake that failed, from whatever error it became on its way up; None for everything else."""
-    ssl = sys.modules.get("ssl")
-    if ssl is None:
-        return None
-    for cause in _causes(error):
-        # aiohttp has errors that are of this class and have nothing of it but their cause.
-        if isinstance(cause, ssl.SSLCertVerificationError) and hasattr(cause, "verify_message"):
-            return refused(f"certificate verify failed: {cause.verify_message}")
-        if type(cause) is ssl.SSLError:
-            return refused(str(cause))
-    return None
-
-
-def refused(words: str) -> CallFailed:
-    """How a trial says that TLS, and nothing else, kept it from a connection."""
-    return CallFailed("refused", f"tls: {words}")
-
-
-def _causes(error: object) -> Iterator[BaseException]:
-    """An error and all that it came from: libraries chain causes, or hand them on as arguments."""
-    seen: list[object] = []
-    found = [error]
-    while found:
-        cause = found.pop(0)
-        if isinstance(cause, BaseException) and not any(cause is known for known in seen):
-            seen.append(cause)
-            yield cause
-            found += [cause.__cause__, cause.__context__, getattr(cause, "reason", None), *cause.args]

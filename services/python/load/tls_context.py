@@ -7,61 +7,20 @@ The classes are those that `ssl` has for this purpose (`SSLContext.sslsocket_cla
 from __future__ import annotations
 
 import ssl
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-if TYPE_CHECKING:
-    from services.python.load.tls import ClientTls
-
-
-def client_context(tls: ClientTls) -> ssl.SSLContext:
-    """TLS 1.3, chain and address verified against the one authority; ValueError where that is no certificate."""
-    context = _Context(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_3
-    context.tls = tls
-    try:
-        context.load_verify_locations(cadata=tls.authority.decode())
-    except (ssl.SSLError, ValueError) as error:
-        raise ValueError(f"{tls.path} holds no certificate of an authority: {error}") from error
-    return context
-
-
-def _took(context: _Context, of: ssl.SSLSocket | ssl.SSLObject) -> None:
-    cipher = of.cipher()
-    context.tls.note(of.version(), None if cipher is None else cipher[0], is_resumed=bool(of.session_reused))
-
-
-class _Socket(ssl.SSLSocket):
-    """For blocking clients. The session's ticket comes after the handshake, so it is kept when the connection ends."""
-
-    def do_handshake(self, block: bool = False) -> None:
-        super().do_handshake(block)
-        _took(self.context, self)  # type: ignore[arg-type]  # made by ours alone
-
-    def shutdown(self, how: int) -> None:
-        self.context.keep(self)  # type: ignore[attr-defined]
-        super().shutdown(how)
-
-    def close(self) -> None:
-        self.context.keep(self)  # type: ignore[attr-defined]
-        super().close()
-
-
-class _Object(ssl.SSLObject):
-    """For event loops; its session can be asked for when the connection is gone."""
-
-    def do_handshake(self) -> None:
-        super().do_handshake()
-        _took(self.context, self)  # type: ignore[arg-type]
-        self.context.last = self  # type: ignore[attr-defined]
+Note = Callable[[str | None, str | None, bool], None]
+"""Is told the version and the cipher of a handshake, and whether it resumed a session."""
 
 
 class _Context(ssl.SSLContext):
-    sslsocket_class = _Socket
-    sslobject_class = _Object
+    """What connections are made with; it keeps the last session that has a ticket, where sessions are to be resumed."""
 
-    tls: ClientTls
+    note: Note
+    resumes: bool = False
     session: ssl.SSLSession | None = None
-    last: _Object | None = None
+    last: ssl.SSLObject | None = None
 
     def wrap_socket(self, *arguments: Any, **named: Any) -> ssl.SSLSocket:
         return super().wrap_socket(*arguments, **{**named, "session": self.session})
@@ -79,7 +38,55 @@ class _Context(ssl.SSLContext):
         return super().wrap_bio(incoming, outgoing, server_side, server_hostname, self.session)
 
     def keep(self, of: ssl.SSLSocket | ssl.SSLObject) -> None:
-        """Keep the session of a connection, once it has a ticket."""
-        session = of.session if self.tls.resumes else None
+        session = of.session if self.resumes else None
         if session is not None and session.has_ticket:
             self.session = session
+
+    def took(self, of: ssl.SSLSocket | ssl.SSLObject) -> None:
+        cipher = of.cipher()
+        self.note(of.version(), None if cipher is None else cipher[0], bool(of.session_reused))
+
+
+class _Socket(ssl.SSLSocket):
+    """For blocking clients. The session's ticket comes after the handshake, so it is kept when the connection ends."""
+
+    context: _Context
+
+    def do_handshake(self, block: bool = False) -> None:
+        super().do_handshake(block)
+        self.context.took(self)
+
+    def shutdown(self, how: int) -> None:
+        self.context.keep(self)
+        super().shutdown(how)
+
+    def close(self) -> None:
+        self.context.keep(self)
+        super().close()
+
+
+class _Object(ssl.SSLObject):
+    """For event loops; its session can be asked for when the connection is gone."""
+
+    context: _Context
+
+    def do_handshake(self) -> None:
+        super().do_handshake()
+        self.context.took(self)
+        self.context.last = self
+
+
+_Context.sslsocket_class = _Socket
+_Context.sslobject_class = _Object
+
+
+def client_context(authority: bytes, note: Note, *, resumes: bool) -> ssl.SSLContext:
+    """TLS 1.3, chain and address verified against the one authority (PEM); ValueError where that is no certificate."""
+    context = _Context(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.note, context.resumes = note, resumes
+    try:
+        context.load_verify_locations(cadata=authority.decode())
+    except ssl.SSLError as error:
+        raise ValueError(str(error)) from error
+    return context

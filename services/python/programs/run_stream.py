@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from services.python.contract.lines import Load, Trial
 from services.python.contract.requester_lines import Done, EventsReceived, Progress, Start, Wire
@@ -18,9 +18,7 @@ from services.python.load.stream_recorder import StreamRecorder, StreamTally, Su
 from services.python.probes.clock import Clock
 from services.python.probes.counters import host_counters
 from services.python.probes.tcpinfo import WireMeter
-
-if TYPE_CHECKING:
-    from services.python.programs.run_trial import Parts, Print
+from services.python.programs.parts import Parts, Print
 
 
 def refuse_impossible(load: Load, connection: str) -> None:

@@ -8,34 +8,28 @@ import time
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from services.python.contract.lines import Load, Target, Trial
-from services.python.contract.offers import Client, Protocol, find_protocol
+from services.python.contract.offers import Client, find_protocol
 from services.python.contract.requester_lines import Checked, Done, Progress, Start, Wire
-from services.python.contract.strict import Line
 from services.python.load import sync_load as blocking
-from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.loop import Loops, Work, close_after
 from services.python.load.memory import bound_memory, room_for_replies
 from services.python.load.phases import MEASURED, NS, SLOWEST_RATE, WARM_UP, Extent, Phase, arrivals, measured, warm_up
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
 from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
-from services.python.load.tls import ClientTls, client_tls
+from services.python.load.tls import client_tls
 from services.python.load.unasked import grace_s
 from services.python.operations import OPERATIONS, Operation
-from services.python.operations.base import Make
 from services.python.operations.files import read_schema
-from services.python.probes.clock import Clock, resolution_ns
+from services.python.probes.clock import Clock
 from services.python.probes.counters import host_counters
 from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
-from services.python.probes.versions import versions
-
-Print = Callable[[Line], None]
-Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
+from services.python.programs.parts import Ask, Parts, Print
 
 _ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
 _SATURATED = 0.85  # of its core, from which on a requester is itself what limits the load
@@ -51,33 +45,6 @@ class CannotTry(Exception):
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
         self.kind = kind
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parts:
-    """What a trial's names stand for, loaded."""
-
-    target: Target | None  # None: nobody is asked
-    protocol: Protocol
-    client: Client
-    operation: Operation
-    make: Make
-    verify: Callable[[Request, Reply], str | None]
-    dialer: Callable[[str, Request], Any]  # of an operation and an example request
-    ask: Ask
-    loops: Callable[[Any, Work], Loops]
-    event_loop: Any = None  # of an awaiting client
-    tls: ClientTls | None = None
-
-    def who(self) -> dict[str, Any]:
-        """The fields of `Done` that name the client, and what its handshakes came to."""
-        return {
-            "tls": None if self.tls is None else self.tls.negotiated(),
-            "client": self.client.name,
-            "versions": versions(self.client.packages),
-            "settings": {**self.protocol.settings, **self.client.settings},
-            "clock_resolution_ns": resolution_ns(),
-        }
 
 
 def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:

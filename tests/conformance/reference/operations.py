@@ -39,8 +39,10 @@ def is_right(name: str, fields: dict[str, Any], reply: dict[str, Any]) -> bool:
 
 
 def _typed(value: Any) -> str:
-    """Equal for equal values of the same type, unlike `True == 1`."""
-    return repr(sorted(value.items())) if isinstance(value, dict) else repr(value)
+    """Equal for equal values of the same type, unlike `True == 1`; the order of an object's keys says nothing."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(sorted(f'{key!r}: {_typed(item)}' for key, item in value.items()))}}}"
+    return f"[{', '.join(map(_typed, value))}]" if isinstance(value, list) else repr(value)
 
 
 def size_of_png(data: bytes, decode: bool) -> tuple[int, int]:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from orchestrator.analysis.across import compare_runs, compare_within
+from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.environments import are_alike
 from orchestrator.analysis.history import EqualRun
 from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import CheckResult
 from orchestrator.errors import UsageError
 from orchestrator.experiment.plan import plan as p
 from tests.support.runs import S, a_run, host_counters

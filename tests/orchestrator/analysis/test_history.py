@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.history import equal_runs, fingerprint, read_stored, read_summaries
 from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import CheckResult
 from orchestrator.results.documents import sealed
 from orchestrator.results.folder import RunFolder, runs
 from tests.support.runs import a_plan, a_run, write_run

@@ -9,10 +9,10 @@ import pytest
 
 from orchestrator.analysis import power
 from orchestrator.analysis.answer import answer
+from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.equivalence import standing
 from orchestrator.analysis.intervals import log_mean
 from orchestrator.analysis.summarise import summarise
-from orchestrator.analysis.summary import CheckResult
 from orchestrator.analysis.unresolved import is_open, sentences
 from orchestrator.cli.answer import answer_lines
 from orchestrator.results.manifest import SHARED

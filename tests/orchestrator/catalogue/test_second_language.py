@@ -13,8 +13,9 @@ from orchestrator.clock import SYSTEM
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.base import Pair
 from orchestrator.hosts.local.host import LocalHost
+from orchestrator.measure.ask import Ask
 from orchestrator.measure.interrupts import Interrupts
-from orchestrator.measure.trial import Ask, Bench
+from orchestrator.measure.trial import Bench
 from services.python.contract.lines import Load
 
 # A shell starts it; it answers and asks as the programs of this checkout do, under names of its own.

@@ -16,8 +16,9 @@ import pytest
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.hosts.base import Completed
 from orchestrator.measure import teardown
+from orchestrator.measure.ask import Ask
 from orchestrator.measure.certificates import Certificates, make_certificates
-from orchestrator.measure.trial import Ask, unlike_told
+from orchestrator.measure.trial import unlike_told
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
 from services.python.contract.requester_lines import Negotiated

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from orchestrator.measure.ask import Ask
 from orchestrator.measure.deadline import Deadline
-from orchestrator.measure.trial import Ask
 from services.python.contract.counters import Clocks
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.requester_lines import Progress, Start

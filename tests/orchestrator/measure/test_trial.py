@@ -9,8 +9,9 @@ import pytest
 from orchestrator.errors import Interrupted
 from orchestrator.experiment.plan.plan import External
 from orchestrator.hosts.base import HostLost, Pair
+from orchestrator.measure.ask import Ask
 from orchestrator.measure.interrupts import Interrupts
-from orchestrator.measure.trial import Ask, Bench, Outcome
+from orchestrator.measure.trial import Bench, Outcome
 from services.python.contract.counters import HostCounters
 from services.python.contract.lines import Load
 from services.python.contract.responder_lines import Stats

@@ -10,7 +10,8 @@ import grpc
 from services.python.codecs import gzipped
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.load.client import CallFailed
-from services.python.load.tls import ClientTls, refused
+from services.python.load.handshake import refused
+from services.python.load.tls import ClientTls
 
 Options = tuple[tuple[str, int], ...]
 

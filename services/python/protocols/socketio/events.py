@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
-from services.python.load.tls import refused, tls_failure
+from services.python.load.handshake import refused, tls_failure
 from services.python.protocols.socketio.packets import Part, Traffic, size
 
 Exchange = tuple[Reply, tuple[Part, ...], tuple[Part, ...]]

@@ -6,7 +6,7 @@ import aiohttp
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Event, Reply, Request
-from services.python.load.tls import tls_failure
+from services.python.load.handshake import tls_failure
 from services.python.protocols.sse import stream
 from services.python.transports.http.route import authority, shown
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
-from services.python.load.tls import tls_failure
+from services.python.load.handshake import tls_failure
 from services.python.protocols.tcp.frames import HEADER, HEADER_BYTES, LARGEST_BODY, request_code, request_encoder
 from services.python.protocols.tcp.requester import decoded
 from services.python.protocols.tcp.stream import MORE_THAN_A_FRAME

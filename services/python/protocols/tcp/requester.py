@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.load.handshake import secured
 from services.python.load.unasked import peek
 from services.python.protocols.tcp.frames import ERROR, FrameError, decode_reply, request_code, request_encoder
 from services.python.protocols.tcp.stream import FrameReader, send_frame
@@ -42,8 +43,8 @@ class SocketDialer:
             raise CallFailed("refused", str(error)) from error
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._call.tls is not None:
-            secured = self._call.tls.wrap(sock, self._call.host, self._call.timeout_s)
-            return SocketConnection(secured, self._code, self._encode)
+            sock = secured(self._call.tls, sock, self._call.host, self._call.timeout_s)
+            return SocketConnection(sock, self._code, self._encode)
         sock.settimeout(None)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, self._timeval)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, self._timeval)

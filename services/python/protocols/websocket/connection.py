@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.load.client import CallFailed, Reply, Request
-from services.python.load.tls import tls_failure
+from services.python.load.handshake import tls_failure
 from services.python.protocols.websocket import frames
 
 

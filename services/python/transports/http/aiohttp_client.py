@@ -7,7 +7,7 @@ import socket
 import aiohttp
 
 from services.python.load.client import CallFailed, CallSpec, Request
-from services.python.load.tls import tls_failure
+from services.python.load.handshake import tls_failure
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
 
 _KEEP_ALIVE_S = 3600.0

@@ -8,7 +8,8 @@ from typing import Any
 import pycurl
 
 from services.python.load.client import CallFailed
-from services.python.load.tls import ClientTls, refused
+from services.python.load.handshake import refused
+from services.python.load.tls import ClientTls
 
 _NEGOTIATED = re.compile(r"SSL connection using (\S+) / (\S+)")
 _RESUMED = "reusing session"
@@ -61,4 +62,4 @@ class _Log:
         words = text.decode(errors="replace")
         self._is_resumed |= _RESUMED in words
         if found := _NEGOTIATED.search(words):
-            self._tls.tell(found[1], found[2], is_resumed=self._is_resumed)
+            self._tls.tell(found[1], found[2], self._is_resumed)

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from services.python.load.client import CallFailed, CallSpec, Request
-from services.python.load.tls import tls_failure
+from services.python.load.handshake import tls_failure
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
 
 # httpx makes a TLS context for every client, needed or not, and reads the system's certificates for it: 20 ms that

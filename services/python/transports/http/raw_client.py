@@ -9,6 +9,7 @@ import socket
 import struct
 
 from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.handshake import secured
 from services.python.load.unasked import peek
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, shown
 
@@ -98,7 +99,7 @@ def _open(call: CallSpec) -> socket.socket:
         raise CallFailed("refused", error.strerror or str(error)) from error
     opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if call.tls is not None:
-        return call.tls.wrap(opened, call.host, call.timeout_s)
+        return secured(call.tls, opened, call.host, call.timeout_s)
     # The kernel's own time-outs: Python's would put a poll before every send and receive.
     opened.settimeout(None)
     seconds = int(call.timeout_s)

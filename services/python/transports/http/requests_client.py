@@ -12,7 +12,8 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import MaxRetryError, NewConnectionError, ReadTimeoutError
 
 from services.python.load.client import CallFailed, CallSpec, Request
-from services.python.load.tls import ClientTls, tls_failure
+from services.python.load.handshake import tls_failure
+from services.python.load.tls import ClientTls
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
 
 

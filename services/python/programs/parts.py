@@ -1,0 +1,48 @@
+"""What a trial's names stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from services.python.contract.lines import Target
+from services.python.contract.offers import Client, Protocol
+from services.python.contract.strict import Line
+from services.python.load.client import Reply, Request
+from services.python.load.loop import Loops, Work
+from services.python.load.tls import ClientTls
+from services.python.operations import Operation
+from services.python.operations.base import Make
+from services.python.probes.clock import resolution_ns
+from services.python.probes.versions import versions
+
+Print = Callable[[Line], None]
+Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What a trial's names stand for, loaded."""
+
+    target: Target | None  # None: nobody is asked
+    protocol: Protocol
+    client: Client
+    operation: Operation
+    make: Make
+    verify: Callable[[Request, Reply], str | None]
+    dialer: Callable[[str, Request], Any]  # of an operation and an example request
+    ask: Ask
+    loops: Callable[[Any, Work], Loops]
+    event_loop: Any = None  # of an awaiting client
+    tls: ClientTls | None = None  # None: connections are plain
+
+    def who(self) -> dict[str, Any]:
+        """The fields of `Done` that name the client, and what its handshakes came to."""
+        return {
+            "tls": None if self.tls is None else self.tls.negotiated(),
+            "client": self.client.name,
+            "versions": versions(self.client.packages),
+            "settings": {**self.protocol.settings, **self.client.settings},
+            "clock_resolution_ns": resolution_ns(),
+        }
