@@ -233,6 +233,8 @@ def _text(cell: CellSummary, name: str) -> str:
     of = cell.distribution
     if of is None:
         return ""
+    if name in of.censored and cell.kind == "stream":
+        return words.DROPPED
     if name in of.censored:
         return "no reply" if of.limit is None else f"> {words.ms(of.limit)}"
     value = getattr(of, name)

@@ -157,6 +157,8 @@ def _cell(
         failures.append(sum(errors.values()))
         strips.add(record.index, [s for _, s in parts])
     of_all, replies = _distributions(pool, failures, limit_ns)
+    if of_all is not None and cell.kind == "stream":
+        of_all = replace(of_all, limit=None)  # nobody waits for an event: one that was dropped has no time-out
     return CellEvidence(
         cell=cell,
         stack=next(s for s in plan.stacks if s.id == cell.stack),

@@ -89,7 +89,9 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
             for side, value in zip((cell, reference), values, strict=True)
         )
     sides = (cell, reference)
-    censored = "; ".join(t for side in sides if (t := beyond(side, statistic) or moved(side, statistic, plan.matters)))
+    censored = by_schedule(sides, statistic) or "; ".join(
+        t for side in sides if (t := beyond(side, statistic) or moved(side, statistic, plan.matters))
+    )
     shared = () if censored else sorted(mine.keys() & theirs.keys())
     return _Pair(
         cell=cell,
@@ -109,6 +111,20 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
     )
 
 
+def by_schedule(sides: Sequence[CellSummary], statistic: Statistic) -> str:
+    """Why a statistic says nothing of the stacks, as a clause; empty where it does.
+
+    Of a stream over a distance gaps are timed, and their median is the interval of the schedule, whatever carries them.
+    """
+    is_gap = any(side.stream is not None and side.stream.timed == "gap" for side in sides)
+    if statistic != "median" or not is_gap:
+        return ""
+    return (
+        "over a distance the median gap between events is the interval of their schedule, whatever the stack: only the p99 "
+        "of gaps is compared"
+    )
+
+
 def beyond(cell: CellSummary, statistic: Statistic) -> str:
     """Why a cell has no value of the statistic that could be compared, as a clause; empty where it has one.
 
@@ -120,7 +136,7 @@ def beyond(cell: CellSummary, statistic: Statistic) -> str:
     blocks = censored_blocks(cell.trials, statistic)
     if not blocks:
         return _too_few(cell, statistic)
-    text = f"{cell.stack_label}: {words.no_reply(cell.failed, cell.requests)}"
+    text = f"{cell.stack_label}: {words.no_reply(cell.failed, cell.requests, cell.kind)}"
     if cell.failed == cell.requests:
         return text
     text += "; "
@@ -128,7 +144,8 @@ def beyond(cell: CellSummary, statistic: Statistic) -> str:
         text += "no reply was right"
     else:
         limit = words.limit(cell.distribution.limit if cell.distribution else None, cell.timeout)
-        text += f"{statistic if statistic == 'p99' else 'the median'} is beyond {limit}"
+        where = "falls among them" if cell.kind == "stream" else f"is beyond {limit}"
+        text += f"{statistic if statistic == 'p99' else 'the median'} {where}"
     if len(blocks) < len(cell.trials):
         text += f" in {len(blocks)} of {len(cell.trials)} blocks"
     return text

@@ -297,17 +297,28 @@ class StreamTrial:
     """What came of a stream in one trial, all its requesters together.
 
     `sent` is the sender's own count for the measured phase, `worst_late_ns` the sender's too, over the whole trial; None
-    where it does not say. `late_p99_ns` is by the stamps in the events. `rate_kept`: the rate of those stamps, as a share
-    of the planned one, of the slowest subscription. `before_sent`: events received before they were sent, by one clock.
+    where it does not say, or counted subscriptions that were left alone. `late_p99_ns` and `late_most_ns` are by the stamps
+    in the events, `begun_ns` is how long after its request a stream began, at worst. `rate_kept`: the rate of those stamps,
+    as a share of the planned one, of the slowest subscription. `before_sent`: events received before they were sent, by
+    one clock; `early`: those sent before they were due. `silent`: subscriptions without a right event; `unended`: those that
+    did not end as they should, by status. `asked`: all subscriptions, those of the warm-up too. `lasts_ns`: by its schedule.
     """
 
     counts: EventCounts
     sent: int | None
     interval_ns: int
+    lasts_ns: int
     late_p99_ns: float | None
+    late_most_ns: int | None
     worst_late_ns: int | None
+    begun_ns: int | None
     rate_kept: float | None
+    delivery_p99_ns: float | None
     before_sent: int = 0
+    early: int = 0
+    silent: int = 0
+    unended: Mapping[str, int] = field(default_factory=dict)
+    asked: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,8 @@ whatever the clocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -26,12 +27,14 @@ from orchestrator.analysis.summary import Distribution, StreamSummary
 from orchestrator.experiment.plan.plan import Cell
 from orchestrator.record_layout import CLOCKS, KINDS
 from orchestrator.results.manifest import TrialRecord
+from services.python.contract.lines import STATUSES
 from services.python.contract.streams import schedule
 
 COLUMNS = ("parent", "sender_ns", "sender_clock")  # beside those of `evidence`
 DROPPED = "dropped"
 _REQUEST, _EVENT = KINDS.index("request"), KINDS.index("event")
 _SENDER = CLOCKS.index("responder-monotonic")
+_CLOCKS_DIFFER = 1_000  # two hosts' clocks count the same time to one part in so many, and far better
 
 WHY_NO_DELIVERY = (
     "sender and receiver are on two hosts, whose clocks no measurement here brings close enough together: gaps between"
@@ -53,12 +56,12 @@ class StreamSamples(Samples):
         self.clients = cell.load.concurrency
         events = np.flatnonzero((columns["kind"] == _EVENT) & (columns["phase"] == 1))
         events = events[np.lexsort((columns["received_ns"][events], columns["parent"][events]))]
-        self._parent, self._number = columns["parent"][events], columns["sequence"][events]
+        parent, number = columns["parent"][events], columns["sequence"][events]
         right = columns["status"][events] == OK
-        made = set(columns["sequence"][(columns["kind"] == _REQUEST) & (columns["phase"] == 1)].tolist())
-        known = np.isin(self._parent, list(made)) & (columns["sender_clock"][events] == _SENDER)
-        known &= (self._number >= 1) & (self._number <= self.count)
-        first, is_reordered = _first_arrivals(self._parent, self._number, right & known)
+        self._made = np.flatnonzero((columns["kind"] == _REQUEST) & (columns["phase"] == 1))
+        known = np.isin(parent, columns["sequence"][self._made]) & (columns["sender_clock"][events] == _SENDER)
+        known &= (number >= 1) & (number <= self.count)
+        first, is_reordered = _first_arrivals(parent, number, right & known, self.count)
         self.counts = EventCounts(
             offered=self.clients * self.count,
             delivered=int(first.sum()),
@@ -68,19 +71,21 @@ class StreamSamples(Samples):
             strange=int((~known).sum()),
         )
         kept = events[first]
-        self._kept_parent, self._kept_number = self._parent[first], self._number[first]
+        self._kept_parent, self._kept_number = parent[first], number[first]
         self._received, self._sender = columns["received_ns"][kept], columns["sender_ns"][kept]
+        self._asked = columns["sent_ns"][kept]  # an event's row has that of its subscription
+        self._is_first = _begins(self._kept_parent)
+        self._begins = np.flatnonzero(self._is_first)  # of each subscription's events, which stand together
         begun = self._sender
         timed = np.ones(kept.size, dtype=bool)
         if not is_one_clock:
-            timed = np.zeros(kept.size, dtype=bool)
-            timed[1:] = self._kept_parent[1:] == self._kept_parent[:-1]
+            timed = ~self._is_first
             begun = np.concatenate([self._received[:1], self._received[:-1]])
         rows = kept[timed]
         super().__init__(
             {
                 "sequence": np.arange(1, rows.size + 1),
-                "phase": np.ones(rows.size, dtype=np.int64),
+                "phase": np.ones(rows.size, dtype=np.int8),
                 "connection": columns["connection"][rows],
                 "intended_ns": begun[timed],
                 "sent_ns": begun[timed],
@@ -101,7 +106,37 @@ class StreamSamples(Samples):
     @property
     def subscriptions(self) -> int:
         """Subscriptions of the measured phase."""
-        return int(((self._all["kind"] == _REQUEST) & (self._all["phase"] == 1)).sum())
+        return int(self._made.size)
+
+    @property
+    def every_subscription(self) -> int:
+        """Those of the warm-up, too."""
+        return int((self._all["kind"] == _REQUEST).sum())
+
+    @cached_property
+    def unended(self) -> Mapping[str, int]:
+        """How many subscriptions of the measured phase did not end as they should, by how they ended."""
+        statuses = Counter(self._all["status"][self._made].tolist())
+        return {
+            STATUSES[status] if 0 <= status < len(STATUSES) else f"status {status}": number
+            for status, number in sorted(statuses.items())
+            if status != OK
+        }
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all subscriptions ended as they should, those of the warm-up too: then the sender counted them all."""
+        return not (self._all["status"][self._all["kind"] == _REQUEST] != OK).any()
+
+    @property
+    def silent(self) -> int:
+        """Subscriptions of the measured phase without a single right event."""
+        return self.subscriptions - int(self._begins.size)
+
+    @property
+    def span_ns(self) -> int:
+        """First stamp to last receipt, and no less than the streams were to last: their last events have an interval too."""
+        return max(super().span_ns, self.count * self.interval_ns) if self.measured else 0
 
     @cached_property
     def whole_span_ns(self) -> int:
@@ -117,56 +152,84 @@ class StreamSamples(Samples):
     @cached_property
     def gaps_ns(self) -> Nanoseconds:
         """From each delivered event to the next that came in the same subscription, ascending."""
-        same = self._kept_parent[1:] == self._kept_parent[:-1]
-        gaps: Nanoseconds = np.sort(np.diff(self._received)[same])
+        gaps: Nanoseconds = np.sort(np.diff(self._received)[~self._is_first[1:]])
         return gaps
+
+    @property
+    def _until_due(self) -> Nanoseconds:
+        """How long after the first event of its subscription each one is due."""
+        until: Nanoseconds = (self._kept_number - 1) * self.interval_ns
+        return until
 
     @cached_property
     def late_ns(self) -> Nanoseconds:
         """How late the sender was with each delivered event, ascending: by its own stamps, against its schedule.
 
-        The schedule begins where the earliest event puts it, so a lateness that all have alike is not seen.
+        The schedule begins where the earliest event puts it: a lateness that all have alike is in `begun_ns`.
         """
-        begin = self._sender - (self._kept_number - 1) * self.interval_ns
-        late = begin.copy()
-        for mine in self._each():
-            late[mine] = begin[mine] - begin[mine].min()
-        return np.sort(late)
+        begin = self._sender - self._until_due
+        if not begin.size:
+            return begin
+        each = np.diff(np.append(self._begins, begin.size))
+        return np.sort(begin - np.repeat(np.minimum.reduceat(begin, self._begins), each))
+
+    @cached_property
+    def begun_ns(self) -> int | None:
+        """How long after its request a stream began, at worst: where its earliest event puts the beginning.
+
+        By the sender's stamps where both ends share a clock, otherwise by the receipts; None without an event.
+        """
+        if not self._begins.size:
+            return None
+        by = self._sender if self.is_one_clock else self._received
+        return int(np.minimum.reduceat(by - self._until_due - self._asked, self._begins).max())
+
+    @cached_property
+    def early(self) -> int:
+        """Events that were sent before they can have been due: its schedule begins when a subscription is taken.
+
+        By the stamps where both ends share a clock; otherwise those that came before, by the receiver's own clock.
+        """
+        if self.is_one_clock:
+            return int((self._sender - self._asked < self._until_due).sum())
+        least = self._until_due - self._until_due // _CLOCKS_DIFFER
+        return int((self._received - self._asked < least).sum())
 
     @property
     def rate_kept(self) -> float | None:
         """The rate of the sender's stamps as a share of the planned one, of the slowest subscription; None without two."""
-        shares = []
-        for mine in self._each():
-            numbers, stamps = self._kept_number[mine], self._sender[mine]
-            first, last = numbers.argmin(), numbers.argmax()
-            took_ns = int(stamps[last] - stamps[first])
-            if took_ns > 0:
-                shares.append(float(numbers[last] - numbers[first]) * self.interval_ns / took_ns)
-        return min(shares, default=None)
+        order = np.lexsort((self._kept_number, np.cumsum(self._is_first)))
+        numbers, stamps = self._kept_number[order], self._sender[order]
+        ends = np.append(self._begins[1:], numbers.size) - 1 if numbers.size else self._begins
+        took_ns = stamps[ends] - stamps[self._begins]
+        planned_ns = (numbers[ends] - numbers[self._begins]) * self.interval_ns
+        timed = took_ns > 0
+        return float((planned_ns[timed] / took_ns[timed]).min()) if timed.any() else None
 
-    def _each(self) -> Iterator[npt.NDArray[np.bool_]]:
-        """The delivered events of each subscription."""
-        for parent in np.unique(self._kept_parent):
-            yield self._kept_parent == parent
+
+def _begins(groups: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which of the values that stand in groups is the first of one."""
+    first = np.ones(groups.size, dtype=bool)
+    first[1:] = groups[1:] != groups[:-1]
+    return first
 
 
 def _first_arrivals(
-    parent: Nanoseconds, number: Nanoseconds, counted: npt.NDArray[np.bool_]
+    parent: Nanoseconds, number: Nanoseconds, counted: npt.NDArray[np.bool_], most: int
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Which rows bring an event for the first time, and which of these come behind a higher number.
 
-    Rows stand by subscription, and in the order of their receipt.
+    Rows stand by subscription, and in the order of their receipt; those counted are numbered from 1 to `most`.
     """
     first, is_reordered = np.zeros(parent.size, dtype=bool), np.zeros(parent.size, dtype=bool)
     places = np.flatnonzero(counted)
-    _, at = np.unique(np.stack([parent[places], number[places]]), axis=1, return_index=True)
-    first[places[at]] = True
-    arrived = np.flatnonzero(first)
-    for one in np.unique(parent[arrived]):
-        mine = arrived[parent[arrived] == one]
-        highest = np.maximum.accumulate(number[mine])
-        is_reordered[mine[1:]] = number[mine[1:]] < highest[:-1]
+    # One ascending range of numbers for each subscription, so that none needs a pass of its own.
+    unique = np.cumsum(_begins(parent[places])) * (most + 1) + number[places]
+    order = np.argsort(unique, kind="stable")
+    first[places[order[_begins(unique[order])]]] = True
+    is_new = first[places]
+    arrived, unique = places[is_new], unique[is_new]
+    is_reordered[arrived[1:]] = unique[1:] < np.maximum.accumulate(unique)[:-1]
     return first, is_reordered
 
 
@@ -197,17 +260,27 @@ class StreamsOfCell:
         """One trial, from the samples of all its requesters."""
         late = np.sort(np.concatenate([part.late_ns for part in parts])) if parts else np.empty(0, dtype=np.int64)
         kept = [share for part in parts if (share := part.rate_kept) is not None]
+        begun = [begun_ns for part in parts if (begun_ns := part.begun_ns) is not None]
+        delivery = np.sort(np.concatenate([part.delivery_ns for part in parts])) if parts else late
         before, after = (None if s is None else s.events for s in (record.stats_before, record.stats))
         trial = StreamTrial(
             counts=sum((part.counts for part in parts), EventCounts()),
             sent=None
-            if after is None
+            if after is None or not all(part.is_whole for part in parts)
             else after.sent - (before.sent if before else 0) - self._asked_before(len(parts)),
             interval_ns=due(self._cell)[0],
+            lasts_ns=due(self._cell)[0] * due(self._cell)[1],
             late_p99_ns=st.quantile(late, 0.99) if late.size else None,
+            late_most_ns=int(late[-1]) if late.size else None,
             worst_late_ns=None if after is None else after.worst_late_ns,
+            begun_ns=max(begun, default=None),
             rate_kept=min(kept, default=None),
-            before_sent=sum(int((part.delivery_ns < 0).sum()) for part in parts) if self._is_one_clock else 0,
+            delivery_p99_ns=st.quantile(delivery, 0.99) if self._is_one_clock and delivery.size else None,
+            before_sent=int((delivery < 0).sum()) if self._is_one_clock else 0,
+            early=sum(part.early for part in parts),
+            silent=sum(part.silent for part in parts),
+            unended=dict(sum((Counter(part.unended) for part in parts), Counter())),
+            asked=sum(part.every_subscription for part in parts),
         )
         self._trials.append(trial)
         self._gaps.append(np.sort(np.concatenate([part.gaps_ns for part in parts])) if parts else late)

@@ -106,7 +106,7 @@ def _share_failed(cell: CellSummary) -> float:
 def _failure(cell: CellSummary) -> Iterator[str]:
     if cell.failed:
         kinds = ", ".join(f"{number:,} {_KINDS.get(kind, kind)}" for kind, number in sorted(cell.errors.items()))
-        yield f"{words.no_reply(cell.failed, cell.requests)} ({kinds})"
+        yield f"{words.no_reply(cell.failed, cell.requests, cell.kind)} ({kinds})"
     if beyond := _beyond(cell):
         yield beyond
     if cell.failed_trials:
@@ -120,12 +120,12 @@ def _beyond(cell: CellSummary) -> str:
     of = cell.distribution
     if of is None:
         return ""
-    text = words.limit(of.limit, cell.timeout)
+    beyond = "falls among them" if cell.kind == "stream" else f"is beyond {words.limit(of.limit, cell.timeout)}"
     for name, called in _PERCENTILES.items():
         if name in of.censored:
-            return f"{called} is beyond {text}"
+            return f"{called} {beyond}"
     blocks = sum("p99" in trial.censored for trial in cell.trials)
-    return f"p99 is beyond {text} in {blocks} of {words.count(len(cell.trials), 'block')}" if blocks else ""
+    return f"p99 {beyond} in {blocks} of {words.count(len(cell.trials), 'block')}" if blocks else ""
 
 
 # ---- one group of comparable cells
@@ -329,8 +329,12 @@ def _alone(cell: CellSummary) -> str:
     """A cell with nothing to compare it with."""
     of = cell.distribution
     if of is None or of.median is None:
-        return f"{_where(cell)}: {cell.stack_label} has no median: it falls among requests without a right reply."
+        without = "events that never came right" if cell.kind == "stream" else "requests without a right reply"
+        return f"{_where(cell)}: {cell.stack_label} has no median: it falls among {without}."
     text = f"{cell.stack_label} takes {words.ms(of.median)} in the median"
+    if cell.stream is not None:
+        timed = "to deliver an event" if cell.stream.timed == "delivery" else "from one event to the next"
+        text = f"{cell.stack_label} takes {words.ms(of.median)} {timed}, in the median"
     if cell.median_interval:
         text += f" ({words.interval_of(cell.median_interval)})"
     return f"{_where(cell)}: {_joined([text, *(t for t in (_floor_share(cell), _client_shares([cell])) if t)])}"

@@ -197,6 +197,10 @@ def per_second(kinds: Iterable[Kind]) -> str:
 def throughput(kinds: Iterable[Kind]) -> str:
     """What a rate is of, in a sentence."""
     kinds = list(kinds)
+    if kinds and all(kind == "stream" for kind in kinds):
+        return (
+            "Events/s is events delivered over the time that the streams were to last, or took: their schedule sets it."
+        )
     right = " or ".join(dict.fromkeys("tasks" if kind == "task" else "replies" for kind in kinds)) or "replies"
     return (
         f"{per_second(kinds)} is right {right} over the measured windows, less the requester's own pauses in closed loops"
@@ -288,14 +292,20 @@ def of_trial(block: int, index: int) -> str:
     return f"block {block + 1} (trial {index + 1})"
 
 
-def no_reply(failed: int, requests: int) -> str:
-    """How much failed: `0.9 % of requests got no right reply`; a share too small for that as a count."""
+def no_reply(failed: int, requests: int, kind: Kind = "call") -> str:
+    """How much failed: `0.9 % of requests got no right reply`; a share too small for that as a count.
+
+    Of a stream: `0.9 % of events never came right`.
+    """
+    one, none, some = "request", "no request got a right reply", "got no right reply"
+    if kind == "stream":
+        one, none, some = "event", "no event came right", "never came right"
     share = failed / requests if requests else 1.0
     if failed == requests:
-        return "no request got a right reply"
+        return none
     if share < 0.0005:
-        return f"{count(failed, 'request')} of {requests:,} got no right reply"
-    return f"{'less than 100 %' if share > 0.995 else percent(share)} of requests got no right reply"
+        return f"{count(failed, one)} of {requests:,} {some}"
+    return f"{'less than 100 %' if share > 0.995 else percent(share)} of {one}s {some}"
 
 
 def count(number: int, one: str, several: str = "") -> str:
@@ -329,6 +339,9 @@ TIMED_OF_EVENTS: Mapping[str, str] = {
     "delivery": "Latencies of events count from the sender's stamp to the receipt, both by the clock of the one host",
     "gap": "Latencies of events are the gaps between one and the next that came",
 }
+DROPPED = "dropped"
+"""What stands for a percentile that falls among events that never came right."""
+
 HEADS_OF_EVENTS = (
     "offered",
     "sent",
@@ -341,7 +354,7 @@ HEADS_OF_EVENTS = (
     "delivery p50, {unit}",
     "delivery p99, {unit}",
     "sender late p99, {unit}",
-    "at worst, {unit}",
+    "sender late at worst, {unit}",
 )
 
 
@@ -355,7 +368,7 @@ def of_events(stream: StreamSummary, unit: Unit) -> tuple[str, ...]:
     return (
         *("-" if number is None else f"{number:,}" for number in counts),
         *(
-            "dropped" if name in stream.censored else "-" if value is None else unit.text(value)
+            DROPPED if name in stream.censored else "-" if value is None else unit.text(value)
             for name, value in latencies.items()
         ),
     )

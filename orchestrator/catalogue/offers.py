@@ -82,10 +82,14 @@ class End:
 
 @dataclass(frozen=True, kw_only=True)
 class Responder(End):
-    """One implementation that answers; `without` names one of its protocol that is spared what this one adds."""
+    """One implementation that answers; `without` names one of its protocol that is spared what this one adds.
+
+    `most_streams`: how many streams it serves at once, None where that is not bounded.
+    """
 
     parts: Parts
     without: str = ""
+    most_streams: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

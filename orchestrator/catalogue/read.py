@@ -179,7 +179,7 @@ def _responders(
     for end in protocol.responders:
         parts = Parts(**{part: getattr(end, part) for part in _PARTS})
         shared = _shared(end, language, protocol, first, operations)
-        yield Responder(parts=parts, without=end.without, **shared)
+        yield Responder(parts=parts, without=end.without, most_streams=end.most_streams, **shared)
 
 
 def _clients(

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from orchestrator.analysis.summary import Distribution
-from orchestrator.analysis.words import Unit, ms, significant, unbroken
+from orchestrator.analysis.words import DROPPED, Unit, ms, significant, unbroken
 
 DASH = "—"
 
@@ -55,8 +55,11 @@ def words(value: Any) -> str:
 
 def beyond(limit_ms: float | None) -> Markup:
     """What stands where a percentile falls among requests without a right reply: `> 2 s`, never a number."""
-    text = "no reply" if limit_ms is None else f"> {ms(limit_ms)}"
-    return Markup('<span class="beyond" title="falls among requests without a right reply">{}</span>').format(text)
+    if limit_ms is None:
+        text, what = DROPPED, "events that never came right"
+    else:
+        text, what = f"> {ms(limit_ms)}", "requests without a right reply"
+    return Markup('<span class="beyond" title="falls among {}">{}</span>').format(what, text)
 
 
 def statistic(of: Distribution, name: str, unit: Unit) -> Markup:

@@ -62,7 +62,7 @@ def render(summary: RunSummary) -> str:
         uncompared=_uncompared(found, summary),
         ratios_and_medians=RATIOS_AND_MEDIANS,
         intervals=INTERVALS,
-        throughput=throughput(cell.kind for cell in summary.cells if cell.stream is None),
+        throughput=throughput([c.kind for c in summary.cells if c.stream is None] or ["stream"]),
         parts=parts,
         of_events=of_events,
         timed_of_events=TIMED_OF_EVENTS,

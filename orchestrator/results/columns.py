@@ -18,11 +18,19 @@ from orchestrator.results import sizes
 from orchestrator.results.paths import ALTERED, damaged, open_regular
 
 _MOST_COLUMNS = 64
-_STAMPS = {"intended_ns", "sent_ns", "received_ns"}
+_STAMPS = {"intended_ns", "sent_ns", "received_ns", "sender_ns"}
 _LATEST_NS = 1 << 62  # 146 years since the host was started
 _BYTES = {"bytes_sent", "bytes_received"}
 _MOST_BYTES = 1 << 32
 _MOST_TEXT_BYTES = 1 << 16  # all different texts of a column: orch writes one
+_NARROW: Mapping[str, type[np.signedinteger[Any]]] = {
+    "phase": np.int8,
+    "status": np.int8,
+    "kind": np.int8,
+    "sender_clock": np.int8,
+    "connection": np.int32,
+}
+_ROWS_AT_ONCE = 1 << 18
 
 
 def read_columns(
@@ -32,10 +40,11 @@ def read_columns(
     *,
     sha256: str | None = None,
 ) -> dict[str, npt.NDArray[Any]]:
-    """Columns by name: int64, or object for text. InvalidMeasurement when the file is not one that orch writes.
+    """Columns by name: whole numbers, or object for text. InvalidMeasurement when the file is not one that orch writes.
 
-    Its rows are those of what it is to hold (`results.rows`), whatever is asked for. It is opened once, without following
-    a link: what is read is what was found to have that `sha256` (not looked at where None). What it says of its size is
+    They are read one after the other, small numbers into small types, as a file may hold millions of rows. Its rows are
+    those of what it is to hold (`results.rows`), whatever is asked for. It is opened once, without following a link: what
+    is read is what was found to have that `sha256` (not looked at where None). What it says of its size is
     looked at before anything is decoded: a few bytes may stand for any number of rows.
     """
     try:
@@ -52,41 +61,78 @@ def read_columns(
                 raise damaged(path, "it has two columns of one name")
             if not set(columns) <= set(names):
                 raise damaged(path, "not a samples file of orch")
-            table = file.read(columns=list(columns))
-            _require_of_kind(path, file, held)
+            if held.kind == "call":
+                _require_calls(path, file)
+            needed = columns if held.kind == "call" else (*columns, *of_rows.COLUMNS)
+            if not set(needed) <= set(names):
+                raise damaged(path, "not a samples file of orch")
+            found = {name: _column(path, file, name) for name in dict.fromkeys(needed)}
     except FileNotFoundError as error:
         raise damaged(path, "the file is missing") from error
     except (pa.ArrowException, OSError) as error:
         raise damaged(path, f"cannot be read as Parquet: {error}") from error
-    found = {}
-    for name in columns:
-        column = table[name]
-        if column.null_count or not _is_known(column.type):
-            raise damaged(path, f"column {name} is of another type than orch writes")
-        if len(column) != file.metadata.num_rows or _text_bytes(column) > _MOST_TEXT_BYTES:
-            raise damaged(path, f"column {name} holds more than orch writes")
-        found[name] = _values(column.combine_chunks())
+    if held.kind != "call":
+        why = of_rows.refusal(found, held.kind, parts=held.parts, subscriptions=held.subscriptions)
+        if why is not None:
+            raise damaged(path, why)
+    found = {name: found[name] for name in columns}
     _require_possible(path, found)
     return found
 
 
-def _require_of_kind(path: Path, file: pq.ParquetFile, held: sizes.Held) -> None:
-    """InvalidMeasurement for rows that this kind of work does not have.
+def _column(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
+    if file.schema_arrow.field(name).type == pa.int64():
+        return _numbers(path, file, name)
+    column = file.read(columns=[name])[name]
+    if column.null_count or not _is_text(column.type):
+        raise damaged(path, f"column {name} is of another type than orch writes")
+    if len(column) != file.metadata.num_rows or _text_bytes(column) > _MOST_TEXT_BYTES:
+        raise damaged(path, f"column {name} holds more than orch writes")
+    values: npt.NDArray[Any] = column.combine_chunks().dictionary_decode().to_numpy(zero_copy_only=False)
+    return values
 
-    A part, counted as a sample, makes a wrong percentile. A file without these columns is one of calls.
-    """
-    if held.kind == "call" and not {"kind", "parent"} & set(file.schema_arrow.names):
-        return
-    asked = ("kind", "parent") if held.kind == "call" else of_rows.COLUMNS
-    if not set(asked) <= set(file.schema_arrow.names):
-        raise damaged(path, "not a samples file of orch")
-    table = file.read(columns=list(asked))
-    for name in asked:
-        if table[name].type != pa.int64() or table[name].null_count:
+
+def _numbers(path: Path, file: pq.ParquetFile, name: str) -> npt.NDArray[Any]:
+    """A column of whole numbers, some at a time, so that it is never there twice."""
+    narrow = _NARROW.get(name, np.int64)
+    limits = np.iinfo(narrow)
+    values: npt.NDArray[Any] = np.empty(file.metadata.num_rows, dtype=narrow)
+    filled = 0
+    for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=[name]):
+        column = batch[name]
+        if column.null_count:
             raise damaged(path, f"column {name} is of another type than orch writes")
-    found = {name: table[name].to_numpy() for name in asked}
-    if (why := of_rows.refusal(found, held.kind, parts=held.parts)) is not None:
-        raise damaged(path, why)
+        if filled + len(column) > values.size:
+            raise damaged(path, f"column {name} holds more than orch writes")
+        part = column.to_numpy()
+        if part.size and not limits.min <= part.min() <= part.max() <= limits.max:
+            values, limits = values.astype(np.int64), np.iinfo(np.int64)
+        values[filled : filled + part.size] = part
+        filled += part.size
+    if filled < values.size:
+        raise damaged(path, f"column {name} holds fewer rows than its file declares")
+    return values
+
+
+def _require_calls(path: Path, file: pq.ParquetFile) -> None:
+    """InvalidMeasurement for rows that calls do not have: a part, counted as a sample, makes a wrong percentile.
+
+    A file without these columns is one of calls.
+    """
+    asked = ("kind", "parent")
+    names = file.schema_arrow.names
+    if not set(asked) & set(names):
+        return
+    if not set(asked) <= set(names):
+        raise damaged(path, "not a samples file of orch")
+    for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=list(asked)):
+        found = {}
+        for name in asked:
+            if batch[name].type != pa.int64() or batch[name].null_count:
+                raise damaged(path, f"column {name} is of another type than orch writes")
+            found[name] = batch[name].to_numpy()
+        if (why := of_rows.refusal(found, "call")) is not None:
+            raise damaged(path, why)
 
 
 def _require_possible(path: Path, columns: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -125,12 +171,5 @@ def _text_bytes(column: pa.ChunkedArray) -> int:
     return sum(c.dictionary.nbytes for c in column.chunks) if pa.types.is_dictionary(column.type) else 0
 
 
-def _is_known(kind: Any) -> bool:
-    return bool(kind == pa.int64() or (pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type)))
-
-
-def _values(array: Any) -> npt.NDArray[np.generic]:
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    values: npt.NDArray[np.generic] = array.to_numpy(zero_copy_only=False)
-    return values
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type))

@@ -15,6 +15,7 @@ from orchestrator.results.manifest import BaselineRecord, TrialRecord
 from services.python.contract.limits import Kind
 from services.python.contract.ping_lines import PingDone
 from services.python.contract.requester_lines import Done
+from services.python.contract.streams import MOST_EVENTS, schedule
 
 PLAN = 1 << 26
 EXPERIMENT = 1 << 20
@@ -38,11 +39,15 @@ _SPARE_ROWS = 1_000  # beyond what the requester says that it did
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """What a samples file may hold: rows at most, of which kind of work, and how many parts a right sample of it has."""
+    """What a samples file may hold: rows at most, of which kind of work, and how many parts a right sample of it has.
+
+    `subscriptions`: how many a stream's may have at most, None where that is not known.
+    """
 
     most_rows: int = 0
     kind: Kind = "call"
     parts: int | None = None
+    subscriptions: int | None = None
 
 
 def manifest(journal: int, plan: int) -> int:
@@ -60,7 +65,15 @@ def held(plan: Plan, trials: Iterable[TrialRecord], baselines: Iterable[Baseline
 
     The requester's word is its `done` line, as the journal keeps it.
     """
-    cells = {cell.id: Held(most_rows=_rows_of(cell), kind=cell.kind, parts=cell.parts) for cell in plan.cells}
+    cells = {
+        cell.id: Held(
+            most_rows=_rows_of(cell),
+            kind=cell.kind,
+            parts=cell.parts,
+            subscriptions=2 * cell.load.concurrency if cell.kind == "stream" else None,
+        )
+        for cell in plan.cells
+    }
     found = {}
     for trial in trials:
         of_cell = cells.get(trial.cell, Held())
@@ -84,9 +97,7 @@ def _rows_of(cell: Cell) -> int:
     """Warm-up and measured requests of one requester."""
     load, warmup = cell.load, cell.warmup
     if cell.kind == "stream":
-        seconds = (load.duration_s or 0.0) + warmup.at_least_s
-        each = _twice(seconds, float(cell.factors["per_second"] or 0.0))  # who sends more than twice as many is refused
-        return int(min(each * load.concurrency, (RECORD - record_layout.HEADER_BYTES) // record_layout.ROW.size))
+        return _rows_of_streams(cell)
     measured = float(load.requests or 0)
     if load.duration_s is not None:
         # Arrivals at random may be more than their rate says, but never twice as many and a thousand.
@@ -96,6 +107,14 @@ def _rows_of(cell: Cell) -> int:
     warm = warmup.requests + warmup.at_least_s * _FASTEST_PER_S
     rows = (measured + warm + load.concurrency) * (1 + (cell.parts or _MOST_PARTS[cell.kind]))
     return int(min(rows, (RECORD - record_layout.HEADER_BYTES) // record_layout.ROW.size))
+
+
+def _rows_of_streams(cell: Cell) -> int:
+    """Both phases' subscriptions, and their events: who sends more than twice as many as were asked for is refused."""
+    load, warmup, per_second = cell.load, cell.warmup, float(cell.factors["per_second"] or 1.0)
+    seconds = (min(warmup.at_least_s, warmup.at_most_s), load.duration_s or 0.0)
+    events = load.concurrency * sum(schedule(per_second, each_s)[1] for each_s in seconds)
+    return 2 * min(events, MOST_EVENTS) + 4 * load.concurrency
 
 
 def _twice(duration_s: float, rate_per_s: float) -> float:

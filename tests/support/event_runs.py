@@ -10,8 +10,8 @@ import numpy as np
 from orchestrator.analysis.streams import due
 from orchestrator.experiment.plan import plan as p
 from orchestrator.record_layout import CLOCKS, COLUMNS, KINDS
-from services.python.contract.lines import Load, Warmup
-from tests.support.runs import MS, US, Draft, MemoryRun, S, Spoil, a_plan, a_run
+from services.python.contract.lines import STATUSES, Load, Warmup
+from tests.support.runs import MS, START_NS, US, Draft, MemoryRun, S, Spoil, a_plan, a_run
 
 EVENT, SENDER = KINDS.index("event"), CLOCKS.index("responder-monotonic")
 FAR = p.Placement(id="west", name="west", kind="cross-region", from_zone="a", to_zone="b", link=p.Link(rtt_ms=30.0))
@@ -110,13 +110,36 @@ def enter(draft: Draft) -> None:
         "requests": clients,
         "verified": counts["delivered"] + counts["duplicated"],
         "measured_s": measured_s,
+        "paused_s": None,
+        "entering_s": None,
         "connections_opened": 0,
-        "anchor": {"wall_ns": S, "monotonic_ns": int(rows["sent_ns"].min()) - MS},
-        "anchor_end": {"wall_ns": S, "monotonic_ns": int(rows["received_ns"].max()) + MS},
+        "anchor": _anchor(int(rows["sent_ns"].min()) - MS),
+        "anchor_end": _anchor(int(rows["received_ns"].max()) + MS),
         "events": {"offered": offered, "dropped": offered - counts["delivered"], **counts},
     }
     sent = offered + clients + 1
-    draft.stats["events"] = {"offered": sent, "sent": sent, "worst_late_ns": interval // 2}
+    draft.stats["events"] = {
+        "offered": sent,
+        "sent": sent,
+        "worst_late_ns": max(interval // 2, _worst_late_ns(rows, interval)),
+    }
+    draft.stats["answered"] = int((rows["kind"] == 0).sum()) + 2
+    failed = rows["status"][(rows["kind"] == 0) & (rows["phase"] == 1)]
+    draft.done["errors"] = {STATUSES[status]: int((failed == status).sum()) for status in set(failed.tolist()) - {0}}
+
+
+def _anchor(monotonic_ns: int) -> dict[str, int]:
+    return {"wall_ns": START_NS + monotonic_ns, "monotonic_ns": monotonic_ns}
+
+
+def _worst_late_ns(rows: dict[str, np.ndarray], interval: int) -> int:
+    """What an honest sender says: against its schedule, which begins no later than its earliest event puts it."""
+    worst = 0
+    for parent in np.unique(rows["parent"][rows["kind"] == EVENT]):
+        mine = (rows["kind"] == EVENT) & (rows["parent"] == parent)
+        begin = rows["sender_ns"][mine] - (rows["sequence"][mine] - 1) * interval
+        worst = max(worst, int(begin.max() - begin.min()))
+    return worst
 
 
 def without(draft: Draft, keep: np.ndarray) -> None:

@@ -34,7 +34,8 @@ def judge_between(cell: CellEvidence) -> Finding | None:
     between, inside, middle = stdev(medians), median(within), median(medians)
     evidence = {"sd_between_ms": between, "sd_within_ms": inside, "median_ms": middle, "trials": len(medians)}
     shares = [words.percent(sd / middle) for sd in (between, inside)]
-    measured = f"Medians of trials spread by {shares[0]}, requests within one by {shares[1]}"
+    one = words.OF_SAMPLE[cell.cell.kind]
+    measured = f"Medians of trials spread by {shares[0]}, {one}s within one by {shares[1]}"
     if between > inside and between / middle > _LOUD:
         return Finding(
             verdict="warn",
@@ -52,12 +53,15 @@ def judge_support(cell: CellEvidence) -> Finding | None:
     shares = {"p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
     hidden = [name for name, share in shares.items() if not is_supported(n, share)]
     evidence = {"n": n, "needed_beyond": SUPPORT, "not_shown": hidden}
+    one = words.OF_SAMPLE[cell.cell.kind]
     if not n:
         return Finding(
             verdict="warn",
             evidence=evidence,
-            explanation="No request got a right reply: there is no percentile to show.",
-            action="Find out why requests fail: the table counts them by kind.",
+            explanation="No event came right: there is no percentile to show."
+            if cell.cell.kind == "stream"
+            else "No request got a right reply: there is no percentile to show.",
+            action=f"Find out why {one}s fail: the table counts them by kind.",
         )
     if "p99" in hidden:
         asked = (cell.cell.load.requests or 0) * cell.planned
@@ -66,13 +70,13 @@ def judge_support(cell: CellEvidence) -> Finding | None:
             evidence=evidence,
             weight=-n,
             explanation=(
-                f"{words.count(n, 'request')} {'is' if n == 1 else 'are'} too few for {' or '.join(hidden)}: "
+                f"{words.count(n, one)} {'is' if n == 1 else 'are'} too few for {' or '.join(hidden)}: "
                 f"fewer than {SUPPORT} lie beyond, so that percentile is not shown."
             ),
             action=(
                 f"Find out why only {n:,} of the planned {asked:,} requests were made."
                 if is_supported(asked, 0.99)
-                else "For p99, plan at least 1,000 requests per cell, over all its trials."
+                else f"For p99, plan at least 1,000 {one}s per cell, over all its trials."
             ),
         )
     measured = (
@@ -80,7 +84,7 @@ def judge_support(cell: CellEvidence) -> Finding | None:
         if not hidden
         else f"percentiles up to p99 ({hidden[0]} takes {SUPPORT * 1000:,} and is not shown)"
     )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{n:,} requests support {measured}.")
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{words.count(n, one)} support {measured}.")
 
 
 CHECKS = (

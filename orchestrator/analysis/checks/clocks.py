@@ -1,8 +1,8 @@
 """clocks: fine enough for what is measured, running forward, and the same clock all along.
 
 Latencies are differences on the requester's own monotonic clock, so that clocks of two hosts never meet in a number: no
-one-way number is shown, and no offset between hosts has to be bounded. (Of streams, which this check does not judge,
-deliveries are shown on one host alone, where both stamps are of one clock.)
+one-way number is shown, and no offset between hosts has to be bounded. Of streams deliveries are shown on one host alone,
+where both stamps are of one clock; an event received before it was sent is for the check `event stream`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from statistics import median
 import numpy as np
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import quantile
 
@@ -54,7 +54,10 @@ def observe(samples: Samples) -> Stamps | None:
 def judge(cell: CellEvidence) -> Finding | None:
     """Every requester's clock in every trial."""
     findings = [
-        f for trial, part, seen in cell.parts(NAME) if seen for f in (_stamps(trial, part, seen), _wall(trial, part))
+        f
+        for trial, part, seen in cell.parts(NAME)
+        if seen
+        for f in (_stamps(cell, trial, part, seen), _wall(trial, part))
     ]
     if (rates := _rates(cell)) is not None:
         findings.append(rates)
@@ -86,7 +89,7 @@ def _rates(cell: CellEvidence) -> Finding | None:
     )
 
 
-def _stamps(trial: TrialEvidence, part: Part, seen: Stamps) -> Finding:
+def _stamps(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Stamps) -> Finding:
     step_ns = max(float(part.done.clock_resolution_ns or 1.0), float(seen.quantum_ns))
     evidence = {
         "trial": trial.record.index,
@@ -94,7 +97,7 @@ def _stamps(trial: TrialEvidence, part: Part, seen: Stamps) -> Finding:
         "median_ns": seen.median_ns,
         "backwards": seen.backwards,
     }
-    if seen.backwards:
+    if seen.backwards and cell.cell.kind != "stream":
         return Finding(
             verdict="fail",
             evidence=evidence,
@@ -124,7 +127,9 @@ def _stamps(trial: TrialEvidence, part: Part, seen: Stamps) -> Finding:
             explanation=f"{measured}.",
             action="Use a clock with nanosecond resolution, or measure operations that take longer.",
         )
-    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; no one-way number is shown.")
+    is_delivery = cell.stream is not None and cell.stream.timed == "delivery"
+    shown = "deliveries are of one host's clock" if is_delivery else "no one-way number is shown"
+    return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; {shown}.")
 
 
 def _wall(trial: TrialEvidence, part: Part) -> Finding:
@@ -150,4 +155,4 @@ def _wall(trial: TrialEvidence, part: Part) -> Finding:
 
 
 NAME = "clocks"
-CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS | STREAMS, observe=observe, judge=judge)

@@ -1,5 +1,8 @@
 """event stream: every event that was due came, once, in its order, and the sender kept to its schedule.
 
+The schedule is held against what both ends say by themselves: no event may be sent before it can be due, no stream may begin
+long after it was asked for, and the sender's own word on its lateness and its events must be that of the stamps and rows.
+
 TCP neither loses nor reorders, so what is missing, came twice or behind a higher number is the stack's doing, or that of
 something in between. Dropped events count as slower than all others in each percentile; from a share on that moves a
 percentile shown further than chance does, the cell fails. An event's delivery is timed from the sender's stamp: what the
@@ -8,24 +11,50 @@ sender is late by is in no latency, so its lateness is held against the interval
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, EventCounts, Part, Samples, StreamTrial, TrialEvidence
-from orchestrator.analysis.statistics import fails_that_move, is_supported
+from orchestrator.analysis.statistics import fails_that_move, is_supported, quantile
 from orchestrator.analysis.streams import StreamSamples
 
 _FEWEST_KEPT, _FEW_KEPT = 0.9, 0.98  # of the planned rate
 _SATURATED = 0.85  # of its core
+_BEGUN_LATE, _BEGUN_TOO_LATE = (
+    0.2,
+    0.5,
+)  # of a stream's time: from there on its clients were not sent events all at once
+_BEGUN_NS = 250_000_000  # what no client waits for unless somebody else is served first
+_FASTEST = 0.25  # of TCP's own round trip: no event is under way for less
+_CHECK_REQUESTS = 2  # of each requester, before it begins: identity, and one event
 _PERCENTILES = {"median": 0.5, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 
-Seen = tuple[int, int, EventCounts]
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What one requester's record holds: rows, measured subscriptions, and what became of their events."""
+
+    rows: int
+    subscriptions: int
+    counts: EventCounts
+    unended: int  # subscriptions that did not end as they should
+    delivery_ns: float | None  # median; None over a distance
 
 
 def observe(samples: Samples) -> Seen | None:
-    """Rows of the record, measured subscriptions, and counts of events; None for what is no stream."""
+    """None for what is no stream."""
     if not isinstance(samples, StreamSamples):
         return None
-    return samples.rows, samples.subscriptions, samples.counts
+    return Seen(
+        rows=samples.rows,
+        subscriptions=samples.subscriptions,
+        counts=samples.counts,
+        unended=sum(samples.unended.values()),
+        delivery_ns=quantile(samples.ordered_ns, 0.5) if samples.is_one_clock and samples.measured else None,
+    )
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -39,13 +68,18 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 def _disagreement(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Seen) -> Finding:
     """Record against `done` line, and whether the responder met is the one that this run started."""
-    rows, subscriptions, counts = seen
-    said, done = part.done.events, part.done
+    counts, said, done = seen.counts, part.done.events, part.done
     troubles = []
-    if done.rows != rows:
-        troubles.append(f"the requester said {done.rows:,} rows, the record holds {rows:,}")
-    if subscriptions != cell.cell.load.concurrency or done.requests != subscriptions:
-        troubles.append(f"{words.count(subscriptions, 'subscription')} of {cell.cell.load.concurrency:,} were measured")
+    if done.rows != seen.rows:
+        troubles.append(f"the requester said {done.rows:,} rows, the record holds {seen.rows:,}")
+    if seen.subscriptions != cell.cell.load.concurrency or done.requests != seen.subscriptions:
+        measured = words.count(seen.subscriptions, "subscription")
+        troubles.append(f"{measured} of {cell.cell.load.concurrency:,} were measured")
+    if sum(done.errors.values()) != seen.unended:
+        troubles.append(
+            f"the requester said that {words.count(sum(done.errors.values()), 'subscription')} failed, by the record "
+            f"{seen.unended:,} did"
+        )
     if said is None:
         troubles.append("the requester did not say what came of its events")
     else:
@@ -63,7 +97,13 @@ def _disagreement(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Se
     ready = trial.record.ready
     if ready is not None and done.identity != ready.identity:
         troubles.append("another responder answered than the one that was started")
-    evidence = {"trial": trial.record.index, "rows": rows, **counts.__dict__}
+    least_ns = _FASTEST * (done.min_rtt_us or 0.0) * 1e3
+    if seen.delivery_ns is not None and 0 <= seen.delivery_ns < least_ns:
+        troubles.append(
+            f"half of the events came within {words.ns(seen.delivery_ns)} of being sent, and TCP's own round trip takes "
+            f"{words.ns(least_ns / _FASTEST)}: they were stamped later than they were sent"
+        )
+    evidence = {"trial": trial.record.index, "rows": seen.rows, **counts.__dict__}
     if troubles:
         text = "; ".join(troubles)
         return Finding(
@@ -71,7 +111,7 @@ def _disagreement(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Se
             evidence=evidence,
             weight=2.0,
             explanation=f"{text[0].upper()}{text[1:]}.",
-            action="Do not publish this cell: its counts are not those of what happened.",
+            action="Do not publish this cell: its numbers are not those of what happened.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation="Record and requester agree on every event.")
 
@@ -90,62 +130,132 @@ def _busy(trial: TrialEvidence, part: Part) -> Finding | None:
     )
 
 
-def _of_trial(trial: TrialEvidence, stream: StreamTrial) -> list[Finding]:
-    """What the sender did."""
-    evidence = {
+def _of_trial(trial: TrialEvidence, stream: StreamTrial) -> Iterator[Finding]:
+    """What the sender did, and how its streams began and ended."""
+    evidence: dict[str, Any] = {
         "trial": trial.record.index,
         "interval_ns": stream.interval_ns,
         "late_p99_ns": stream.late_p99_ns,
         "worst_late_ns": stream.worst_late_ns,
+        "begun_ns": stream.begun_ns,
         "rate_kept": stream.rate_kept,
         "sent": stream.sent,
         "offered": stream.counts.offered,
     }
-    found = []
-    if stream.before_sent:
-        found.append(
-            Finding(
-                verdict="fail",
-                evidence={**evidence, "before_sent": stream.before_sent},
-                weight=1.0,
-                explanation=f"{words.count(stream.before_sent, 'event was', 'events were')} received before being sent: "
-                "the two ends do not read one clock.",
-                action="Let the sender stamp with the monotonic clock of the host (CLOCK_MONOTONIC).",
-            )
+    yield from _of_stamps(trial, stream, evidence)
+    yield from _of_schedule(trial, stream, evidence)
+    yield from _of_counts(trial, stream, evidence)
+    if stream.unended:
+        ended = words.listed([f"{number:,} with {status}" for status, number in stream.unended.items()])
+        yield Finding(
+            verdict="warn",
+            evidence={**evidence, "unended": dict(stream.unended)},
+            weight=0.5,
+            explanation=f"In {trial.called} {words.count(sum(stream.unended.values()), 'stream')} did not end as a stream "
+            f"does: {ended}.",
+            action="Find out why: what is missing of these streams counts as dropped.",
         )
-    kept, late = stream.rate_kept, stream.late_p99_ns
+
+
+def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
+    """Stamps that no honest sender of one clock gives."""
+    if stream.before_sent:
+        yield Finding(
+            verdict="fail",
+            evidence={**evidence, "before_sent": stream.before_sent},
+            weight=1.0,
+            explanation=f"{words.count(stream.before_sent, 'event was', 'events were')} received before being sent: "
+            "the two ends do not read one clock.",
+            action="Let the sender stamp with the monotonic clock of the host (CLOCK_MONOTONIC).",
+        )
+    if stream.early:
+        yield Finding(
+            verdict="fail",
+            evidence={**evidence, "early": stream.early},
+            weight=0.9,
+            explanation=f"In {trial.called} {words.count(stream.early, 'event was', 'events were')} sent before being due: "
+            "the load was not the planned one, or the events are of an earlier subscription.",
+            action="Let the sender wait until an event is due, and stamp it then (protos/process.md, Streams).",
+        )
+    said, seen = stream.worst_late_ns, stream.late_most_ns
+    if stream.sent is not None and said is not None and seen is not None and said < seen:  # it counted all streams
+        yield Finding(
+            verdict="fail",
+            evidence={**evidence, "late_most_ns": seen},
+            weight=0.8,
+            explanation=f"In {trial.called} the sender says that no event was more than {words.ns(said)} late; by its own "
+            f"stamps one was {words.ns(seen)} late.",
+            action="Find out what the sender counts: its lateness is in no delivery, so its word on it must hold.",
+        )
+
+
+def _of_schedule(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
+    """Whether the load was offered as planned: its rate, each event's time, and all clients at once."""
+    kept, late, fastest = stream.rate_kept, stream.late_p99_ns, stream.delivery_p99_ns
     if kept is not None and kept < _FEW_KEPT:
-        found.append(
-            Finding(
-                verdict="fail" if kept < _FEWEST_KEPT else "warn",
-                evidence=evidence,
-                weight=1 - kept,
-                explanation=f"In {trial.called} the sender kept {words.percent(kept)} of its rate: it could not keep up, or "
-                "its readers held it back.",
-                action="Lower the rate or the number of clients: this is the stack's capacity, not its latency.",
-            )
+        yield Finding(
+            verdict="fail" if kept < _FEWEST_KEPT else "warn",
+            evidence=evidence,
+            weight=1 - kept,
+            explanation=f"In {trial.called} the sender kept {words.percent(kept)} of its rate: it could not keep up, or "
+            "its readers held it back.",
+            action="Lower the rate or the number of clients: this is the stack's capacity, not its latency.",
         )
     elif late is not None and late > stream.interval_ns:
-        found.append(
-            Finding(
-                verdict="warn",
-                evidence=evidence,
-                weight=late / stream.interval_ns / 1e6,
-                explanation=f"In {trial.called} one event in a hundred was sent {words.ns(late)} late or more, beyond the "
-                f"{words.ns(stream.interval_ns)} between two: the wait before its stamp is in no delivery.",
-                action="Read p99 with the sender's lateness beside it; or measure on a quiet machine, at a lower rate.",
-            )
+        yield Finding(
+            verdict="warn",
+            evidence=evidence,
+            weight=late / stream.interval_ns / 1e6,
+            explanation=f"In {trial.called} one event in a hundred was sent {words.ns(late)} late or more, beyond the "
+            f"{words.ns(stream.interval_ns)} between two: the wait before its stamp is in no delivery.",
+            action="Read p99 with the sender's lateness beside it; or measure on a quiet machine, at a lower rate.",
         )
-    if stream.sent is not None and stream.sent < stream.counts.delivered:
-        found.append(
-            Finding(
-                verdict="fail",
-                evidence=evidence,
-                explanation=f"{stream.counts.delivered:,} events came, and the sender says that it sent {stream.sent:,}.",
-                action="Find out who else sends, or what repeats messages on the way.",
-            )
+    elif late is not None and fastest is not None and late > fastest:
+        yield Finding(
+            verdict="warn",
+            evidence={**evidence, "delivery_p99_ns": fastest},
+            weight=late / stream.interval_ns / 1e9,
+            explanation=f"In {trial.called} one event in a hundred was sent {words.ns(late)} late or more, which is longer "
+            f"than the p99 of its delivery, {words.ns(fastest)}: the wait before its stamp is in no delivery.",
+            action="Read p99 with the sender's lateness beside it; or measure on a quiet machine, at a lower rate.",
         )
-    return found
+    begun = stream.begun_ns
+    if begun is not None and begun > max(_BEGUN_NS, _BEGUN_LATE * stream.lasts_ns):
+        yield Finding(
+            verdict="fail" if begun > _BEGUN_TOO_LATE * stream.lasts_ns else "warn",
+            evidence=evidence,
+            weight=begun / stream.lasts_ns,
+            explanation=f"In {trial.called} a stream of {words.ns(stream.lasts_ns)} began {words.ns(begun)} after its "
+            "request: not all clients were sent events at once.",
+            action="Ask with fewer clients, or a responder that serves as many at once.",
+        )
+
+
+def _of_counts(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
+    """The responder's own counts against the rows."""
+    delivered, offered, sent = stream.counts.delivered, stream.counts.offered, stream.sent
+    if sent is not None and not delivered <= sent <= offered:
+        what = f"{delivered:,} events came" if sent < delivered else f"{offered:,} events were asked for"
+        yield Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=0.7,
+            explanation=f"{what}, and the sender says that it sent {sent:,}.",
+            action="Find out who else sends or asks, or what repeats messages on the way.",
+        )
+    before, after = trial.record.stats_before, trial.record.stats
+    if before is None or after is None:
+        return
+    answered, asked = after.answered - before.answered, stream.asked + _CHECK_REQUESTS * len(trial.parts)
+    if answered > asked:
+        yield Finding(
+            verdict="fail",
+            evidence={**evidence, "answered": answered, "asked": asked},
+            weight=0.6,
+            explanation=f"The responder answered {words.count(answered, 'request')}, and only {asked:,} are recorded: "
+            "somebody else was served meanwhile.",
+            action="Measure with a responder that nobody else asks.",
+        )
 
 
 def _of_cell(cell: CellEvidence) -> Finding:
@@ -165,6 +275,10 @@ def _of_cell(cell: CellEvidence) -> Finding:
         "came behind a later one": of.reordered,
     }
     counted = words.listed([f"{number:,} {what}" for what, number in kinds.items() if number])
+    silent = sum(trial.stream.silent for trial in cell.trials if trial.stream)
+    if silent:
+        evidence["silent"] = silent
+        counted += f" ({words.count(silent, 'client')} got none at all)"
     if not counted:
         return Finding(
             verdict="pass", evidence=evidence, explanation=f"All {of.offered:,} events came, once and in their order."

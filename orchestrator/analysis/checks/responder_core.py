@@ -1,7 +1,8 @@
 """responder's core: whether the responder was the limit of what is measured.
 
 Several requests in flight, or a rate, keep a responder busy; above 85 % of its core they wait for each other there, and
-latency is as much a matter of how many there are as of the stack. With one in flight, nobody waits for anybody. The
+latency is as much a matter of how many there are as of the stack. With one in flight, nobody waits for anybody; the events
+of a stream come by its schedule, and wait for each other with one client, too. The
 CPU time includes what a trial asks before and after its requests; a short window cannot tell the two apart.
 """
 
@@ -16,7 +17,9 @@ _SATURATED = 0.85
 
 def judge(cell: CellEvidence) -> Finding | None:
     """The busiest trial."""
-    several = cell.cell.load.concurrency > 1 or cell.is_open_loop
+    several = cell.cell.load.concurrency > 1 or cell.is_open_loop or cell.cell.kind == "stream"
+    one = "event" if cell.cell.kind == "stream" else "request"
+    asked = "Events were sent" if cell.cell.kind == "stream" else "Requests were made"
     findings = []
     for trial in cell.trials:
         share = trial.summary.responder_cpu_share if trial.summary else None
@@ -40,7 +43,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                     verdict="cannot tell",
                     evidence={**evidence, "window_s": window_s},
                     explanation=(
-                        f"Requests were made for only {words.ms(window_s * 1e3)}: the responder's CPU time may have gone "
+                        f"{asked} for only {words.ms(window_s * 1e3)}: the responder's CPU time may have gone "
                         "into starting and ending the trial."
                     ),
                     action=f"Measure for {SHORT_WINDOW_S:g} s or longer.",
@@ -54,7 +57,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                     verdict="warn",
                     evidence=evidence,
                     weight=share,
-                    explanation=f"{measured}: it is the bottleneck, and requests wait for each other.",
+                    explanation=f"{measured}: it is the bottleneck, and {one}s wait for each other.",
                     action="Read throughput as the responder's maximum; for latency, lower the concurrency or the rate.",
                 )
             )

@@ -7,13 +7,13 @@ agree: milliseconds with NTP, of windows of seconds.
 
 Limits: requesters that end with a number of requests and not with time end apart, by what they differ in speed; below nine
 tenths of the longest window the sum overstates what was carried by more than differences that matter, and below half it is
-no longer the load that was declared.
+no longer the load that was declared. The clients of a stream are declared to be sent events all at once, whoever reads them.
 """
 
 from __future__ import annotations
 
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 
 NAME = "requesters together"
@@ -34,7 +34,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     findings = []
     for trial in cell.trials:
         windows = [_on_the_wall(part, seen) for of, part, seen in cell.parts(NAME) if of is trial]
-        findings.append(_finding(trial, windows))
+        findings.append(_finding(cell, trial, windows))
     return worst(findings)
 
 
@@ -46,7 +46,7 @@ def _on_the_wall(part: Part, seen: Window | None) -> Window | None:
     return seen[0] + offset, seen[1] + offset
 
 
-def _finding(trial: TrialEvidence, windows: list[Window | None]) -> Finding:
+def _finding(cell: CellEvidence, trial: TrialEvidence, windows: list[Window | None]) -> Finding:
     known = [window for window in windows if window is not None]
     if len(known) < len(windows) or len(known) < 2:
         return Finding(
@@ -68,15 +68,18 @@ def _finding(trial: TrialEvidence, windows: list[Window | None]) -> Finding:
     measured = (
         f"In {trial.called} all {len(known)} requesters' windows overlap for {words.percent(share)} of the longest"
     )
+    apart = "the sum of their rates exceeds what was carried at any one time"
+    if cell.cell.kind == "stream":
+        apart = "their clients were not all sent events at the same time"
     if share >= _WARN:
         return Finding(verdict="pass", evidence=evidence, weight=-share, explanation=f"{measured}.")
     return Finding(
         verdict="fail" if share < _FAIL else "warn",
         evidence=evidence,
         weight=-share,
-        explanation=f"{measured}: the sum of their rates exceeds what was carried at any one time.",
+        explanation=f"{measured}: {apart}.",
         action="Give the load a duration, so that all end together, and check that the hosts' clocks agree (NTP).",
     )
 
 
-CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge=judge)
+CHECK = Check(name=NAME, severity="serious", kinds=CALLS | STREAMS, observe=observe, judge=judge)

@@ -39,6 +39,7 @@ from orchestrator.experiment.plan.stacks import (
     resolve_entries,
     way_out,
 )
+from orchestrator.experiment.plan.stream_limits import refusal_of_clients, refusal_of_events
 from orchestrator.experiment.read.tree import Key
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
@@ -98,6 +99,8 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                 cell = _cell(located, stack, operation, placement, values, load, warmup, kind)
                 if entry.kind == "codec" and (unfit := refusal_of_load(load, operation.calls)):
                     located.add(entry.path, f"{unfit}. Leave this part out with `exclude`, or ask it of other stacks.")
+                elif kind == "stream" and (too_many := _refusal_of_stream(located, entry, operation, load, warmup)):
+                    located.add(entry.path, f"{too_many}, or leave this part out with `exclude`.")
                 elif reason:
                     located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call, kind)}")
                 elif cell.id in cells:
@@ -116,6 +119,14 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
         located.add(("exclude",), "`exclude` leaves nothing to measure.")
         located.raise_problems()
     return _assemble(located, uses, cells, asked, placements)
+
+
+def _refusal_of_stream(located: Located, entry: Entry, operation: Operation, load: Load, warmup: Warmup) -> str | None:
+    """Why a stack's streams are too many under this load; None when they are not."""
+    clients = load.concurrency * located.experiment.requesters
+    return refusal_of_clients(entry.protocol.name, entry.responder, clients) or refusal_of_events(
+        load, warmup, float(operation.payload["per_second"])
+    )
 
 
 def _question(located: Located, asked: Asked) -> tuple[Asked, tuple[Load, ...], Warmup]:

@@ -57,4 +57,4 @@ def _phrases(stacks: Sequence[Stack], resolved: Mapping[str, Mapping[str, Any]],
                 if key in end:
                     spared = f" ({end['without']} does not)" if key == "adds" and "without" in end else ""
                     labels.setdefault(f"{end['name']} {end[key]}{spared}", []).append(stack.label)
-    return [f"{', '.join(of)}: {phrase}" for phrase, of in labels.items()]
+    return [f"{', '.join(dict.fromkeys(of))}: {phrase}" for phrase, of in labels.items()]

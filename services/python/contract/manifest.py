@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from services.python.contract.limits import Kind
 from services.python.contract.lines import VERSION as CONTRACT
 from services.python.contract.messages import Field
-from services.python.contract.strict import Part, decode, part
+from services.python.contract.strict import Between, Part, decode, part
 
 VERSION: Final = 1  # of the manifest; a reader refuses another version, and names both
 FILE: Final = "manifest.json"
@@ -58,7 +58,8 @@ class Responder(Part):
     `bytes_as` how bytes and pictures travel (`raw`, `base64`). `adds`: which work of every request is its own, `without`
     names the responder that is spared it, `omits` what it leaves unread of `fields.md`. `packages`: the libraries whose
     versions count. `refuses`: the reason for each thing it cannot do, by connection policy, operation or kind. `settings`:
-    what a reader should know of how it is set up.
+    what a reader should know of how it is set up. `most_streams`: how many streams it serves at once, null where that is
+    not bounded.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Responder(Part):
     packages: list[str] = field(default_factory=list)
     refuses: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
+    most_streams: Annotated[int, Between(1)] | None = None
 
 
 @part

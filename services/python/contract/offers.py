@@ -78,6 +78,7 @@ class Responder:
     packages: tuple[str, ...] = ()
     refuses: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    most_streams: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

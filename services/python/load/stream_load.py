@@ -21,22 +21,29 @@ _PROGRESS_S = 1.0
 
 
 def ask_event(
-    loop: asyncio.AbstractEventLoop, dialer: AsyncSubscriberDialer, request: Request
+    loop: asyncio.AbstractEventLoop, timeout_s: float, dialer: AsyncSubscriberDialer, request: Request
 ) -> tuple[Reply, tuple[int, int]]:
     """A subscription to one event on a connection of its own: the event, and both messages' sizes. CallFailed otherwise."""
-    return loop.run_until_complete(_ask_event(dialer, request))
+    return loop.run_until_complete(_ask_event(timeout_s, dialer, request))
 
 
-async def _ask_event(dialer: AsyncSubscriberDialer, request: Request) -> tuple[Reply, tuple[int, int]]:
+async def _ask_event(
+    timeout_s: float, dialer: AsyncSubscriberDialer, request: Request
+) -> tuple[Reply, tuple[int, int]]:
     connection = await dialer.dial()
+    came = "no event came"
     try:
-        sent = await connection.subscribe(request)
-        first = await connection.next_event()
-        if first is None:
-            raise CallFailed("wrong-reply", "the stream ended without an event")
-        if await connection.next_event() is not None:
-            raise CallFailed("wrong-reply", "a second event came, and one was asked for")
-        return first[0], (sent, first[1])
+        async with asyncio.timeout(timeout_s):
+            sent = await connection.subscribe(request)
+            first = await connection.next_event()
+            if first is None:
+                raise CallFailed("wrong-reply", "the stream ended without an event")
+            came = "the event came, and the stream did not end"
+            if await connection.next_event() is not None:
+                raise CallFailed("wrong-reply", "a second event came, and one was asked for")
+            return first[0], (sent, first[1])
+    except TimeoutError:
+        raise CallFailed("timeout", f"{came} within {timeout_s:g} s") from None
     finally:
         await connection.close()
 

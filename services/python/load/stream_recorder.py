@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.lines import STATUSES
 from services.python.load.client import CallFailed, Event, Request
 from services.python.load.phases import NS, PHASE_NAMES
@@ -93,6 +95,9 @@ class StreamRecorder:
         self._progress = progress
         self._most_kept_bytes = most_kept_bytes
         self._room = 2  # events that may still be kept; the second one shows how large they are
+        self._largest = (
+            MAX_MESSAGE_BYTES  # bytes of a message that may be kept; a larger one is no event of this stream
+        )
         self._is_measured = False
         self._phase_number = 0
         self._phase_begin_ns = 0
@@ -109,11 +114,11 @@ class StreamRecorder:
         return self.connections - 1
 
     def received(self, subscription: Subscription, received_ns: int, event: tuple[Event, int]) -> None:
-        """Keep an event; TooMany beyond twice what was asked for."""
+        """Keep an event, unless it is far larger than others; TooMany beyond twice what was asked for."""
         subscription.came += 1
         if subscription.came > _MOST_TIMES * subscription.most + 1:
             raise TooMany(f"{subscription.came:,} events came, {subscription.most:,} were asked for")
-        if self._room > 0 or self._finds_room(event):
+        if event[1] <= self._largest and (self._room > 0 or self._finds_room(event)):
             self._room -= 1
             subscription.kept.append((received_ns, event))
             return
@@ -123,7 +128,9 @@ class StreamRecorder:
     def _finds_room(self, event: tuple[Event, int]) -> bool:
         if not self._is_measured:
             self._is_measured = True
-            self._room = self._most_kept_bytes // (footprint(event[0]) + _OTHER_BYTES)
+            self._largest = 2 * event[1] + _OTHER_BYTES
+            with suppress(RecursionError):  # nothing of such a nesting is an event: there is no room for more of them
+                self._room = self._most_kept_bytes // (footprint(event[0]) + _OTHER_BYTES)
         return self._room > 0
 
     def settle(self, subscriptions: list[Subscription]) -> None:
@@ -138,7 +145,10 @@ class StreamRecorder:
 
     def _store(self, subscription: Subscription, received_ns: int, event: Event, size: int) -> None:
         tally = self.tally
-        reason = self._verify(subscription.request, event)
+        try:
+            reason = self._verify(subscription.request, event)
+        except RecursionError:
+            reason = "an event of too deep a nesting"
         tally.last_received_ns = max(tally.last_received_ns, received_ns)
         sequence: Any = event.get("sequence")
         sender_ns = event.get("sent_ns")

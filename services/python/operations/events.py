@@ -14,7 +14,7 @@ from services.python.contract.generator import stream
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 from services.python.contract.lines import Payload
 from services.python.contract.messages import EVENTS
-from services.python.contract.streams import SHORTEST_INTERVAL_NS, schedule
+from services.python.contract.streams import LONGEST_INTERVAL_NS, SHORTEST_INTERVAL_NS, schedule
 from services.python.operations.base import (
     Event,
     Make,
@@ -32,6 +32,8 @@ from services.python.operations.base import (
 _STARTS = 64  # different places at which an event's text begins
 _MOST_EVENTS = 1_000_000_000
 _FIELDS = ("interval_ns", "count", "size", "seed")
+_OF_AN_EVENT = {"sequence", "sent_ns", "data"}
+_LATEST_NS = 1 << 62  # 146 years since the host was started
 
 
 @lru_cache(maxsize=8)
@@ -61,10 +63,11 @@ def _requests(payload: Payload, seed: int) -> Make:
 
 def _schedule(request: Request) -> Schedule:
     interval_ns, count, size, seed = (_whole(request, name) for name in _FIELDS)
-    if interval_ns < SHORTEST_INTERVAL_NS or not 1 <= count <= _MOST_EVENTS or size > MAX_PAYLOAD_BYTES:
+    is_interval = SHORTEST_INTERVAL_NS <= interval_ns <= LONGEST_INTERVAL_NS
+    if not is_interval or not 1 <= count <= _MOST_EVENTS or size > MAX_PAYLOAD_BYTES:
         raise ValueError(
             f"{count} events of {size} characters every {interval_ns} ns: there must be one to {_MOST_EVENTS:,}, of at "
-            f"most {MAX_PAYLOAD_BYTES:,}, {SHORTEST_INTERVAL_NS:,} ns apart or more"
+            f"most {MAX_PAYLOAD_BYTES:,}, {SHORTEST_INTERVAL_NS:,} to {LONGEST_INTERVAL_NS:,} ns apart"
         )
     text = _text(seed, size)
 
@@ -90,10 +93,12 @@ def _verify(request: Request, event: Event | Reply) -> str | None:
     number = event.get("sequence")
     if type(number) is not int or not 1 <= number <= request["count"]:
         return f"an event numbered {shorten(number)}, of {request['count']} asked for"
-    if type(stamp := event.get("sent_ns")) is not int or stamp < 0:
+    if type(stamp := event.get("sent_ns")) is not int or not 0 <= stamp <= _LATEST_NS:
         return f"event {number} has the stamp {shorten(stamp)}"
     if event.get("data") != text_of(request["seed"], request["size"], number):
         return f"event {number} carries {shorten(event.get('data'))}"
+    if event.keys() != _OF_AN_EVENT:
+        return f"event {number} has the fields {shorten(sorted(event))}"
     return None
 
 

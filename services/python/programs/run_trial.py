@@ -203,7 +203,7 @@ def check(trial: Trial, parts: Parts, example: Request) -> tuple[str | None, tup
     """
     try:
         met = None if parts.target is None or parts.target.anonymous else _who_answers(parts, parts.target)
-        reply, sizes = _ask_operation(parts)(parts.dialer(trial.operation, example), example)
+        reply, sizes = _ask_operation(trial, parts)(parts.dialer(trial.operation, example), example)
     except CallFailed as failure:
         raise CannotTry(failure.status, f"before measuring: {failure}") from failure
     reason = parts.verify(example, reply)
@@ -231,12 +231,12 @@ def _who_answers(parts: Parts, target: Target) -> str:
     return met
 
 
-def _ask_operation(parts: Parts) -> Ask:
+def _ask_operation(trial: Trial, parts: Parts) -> Ask:
     if parts.operation.kind != "stream":
         return parts.ask
     from services.python.load.stream_load import ask_event
 
-    return partial(ask_event, parts.event_loop)
+    return partial(ask_event, parts.event_loop, trial.timeout_s)
 
 
 def _measure(

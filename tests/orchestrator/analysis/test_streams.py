@@ -199,9 +199,98 @@ def more_than_were_sent(draft: Draft) -> None:
     draft.stats["events"]["sent"] = 900
 
 
+def too_fast(draft: Draft) -> None:
+    mine = draft.columns["sender_clock"] > 0
+    due_ns = (draft.columns["sequence"] - 1) * 2 * MS
+    for name in ("sender_ns", "received_ns"):  # at twice the rate
+        draft.columns[name][mine] -= due_ns[mine] // 2
+
+
+def all_at_once_in_advance(draft: Draft) -> None:
+    """Sent at the beginning, all of them, and stamped with the time at which they were due."""
+    draft.columns["received_ns"][draft.columns["sender_clock"] > 0] = draft.columns["sender_ns"].max() + MS
+    draft.columns["sender_ns"] -= 3 * MS * (draft.columns["sender_clock"] > 0)
+
+
+def of_an_earlier_subscription(draft: Draft) -> None:
+    draft.columns["sender_ns"][places(draft, 1, parent=3)] -= 50 * MS
+
+
+def hiding_its_lateness(draft: Draft) -> None:
+    late_once_in_a_while(draft)
+    enter(draft)
+    draft.stats["events"]["worst_late_ns"] = 1000
+
+
+def later(draft: Draft, by: int, *parents: int) -> None:
+    mine = np.isin(draft.columns["parent"], parents)
+    over = (draft.columns["kind"] == 0) & np.isin(draft.columns["sequence"], parents)
+    draft.columns["sender_ns"][mine] += by
+    draft.columns["received_ns"][mine | over] += by
+
+
+def one_waits_for_the_other(draft: Draft) -> None:
+    later(draft, 1000 * MS, 4)
+
+
+def begun_a_little_late(draft: Draft) -> None:
+    later(draft, 300 * MS, 3, 4)
+
+
+def late_by_more_than_a_delivery(draft: Draft) -> None:
+    for parent in (3, 4):
+        at = places(draft, *range(20, 500, 40), parent=parent)
+        draft.columns["sender_ns"][at] += MS + MS // 2
+        draft.columns["received_ns"][at] += MS + MS // 2
+
+
+def asked_by_others(draft: Draft) -> None:
+    enter(draft)
+    draft.stats["answered"] += 3
+
+
+def sent_to_others(draft: Draft) -> None:
+    enter(draft)
+    draft.stats["events"]["sent"] += 500
+
+
+def never_ending(draft: Draft) -> None:
+    draft.columns["status"][(draft.columns["kind"] == 0) & (draft.columns["sequence"] == 4)] = 4
+
+
+def said_to_have_ended(draft: Draft) -> None:
+    never_ending(draft)
+    enter(draft)
+    draft.done["errors"] = {}
+
+
+def nothing_for_one(draft: Draft) -> None:
+    keep = np.ones(draft.columns["sequence"].size, dtype=bool)
+    keep[places(draft, *range(1, 501), parent=4)] = False
+    without(draft, keep)
+
+
+def stamped_after_sending(draft: Draft) -> None:
+    mine = draft.columns["sender_clock"] > 0
+    draft.columns["sender_ns"][mine] = draft.columns["received_ns"][mine] - 1_000
+
+
 @pytest.mark.parametrize(
     ("spoil", "verdict", "words"),
     [
+        (too_fast, "fail", "sent before being due"),
+        (all_at_once_in_advance, "fail", "sent before being due"),
+        (of_an_earlier_subscription, "fail", "1 event was sent before being due"),
+        (hiding_its_lateness, "fail", "by its own stamps one was"),
+        (one_waits_for_the_other, "fail", "not all clients were sent events at once"),
+        (begun_a_little_late, "warn", "not all clients were sent events at once"),
+        (late_by_more_than_a_delivery, "warn", "longer than the p99 of its delivery"),
+        (asked_by_others, "fail", "somebody else was served meanwhile"),
+        (sent_to_others, "fail", "the sender says that it sent 1,500"),
+        (never_ending, "warn", "1 stream did not end as a stream does: 1 with timeout"),
+        (said_to_have_ended, "fail", "said that 0 subscriptions failed, by the record 1 did"),
+        (nothing_for_one, "fail", "5 clients got none at all"),
+        (stamped_after_sending, "fail", "stamped later than they were sent"),
         (falling_behind, "fail", "of its rate"),
         (late_once_in_a_while, "warn", "late or more"),
         (saturated, "warn", "requester's core was 95 % busy"),
@@ -224,7 +313,7 @@ def test_checks_of_calls_alone_say_that_they_do_not_apply() -> None:
     found = judged.verdicts(a_stream_run())
     for name in ("floor", "in flight", "Little's law", "reply", "connections", "offered load", "lost packets"):
         assert found[name] == "not applicable", name
-    for name in ("completeness", "order", "noise", "responder's core", "percentile support"):
+    for name in ("completeness", "order", "noise", "clocks", "responder's core", "percentile support"):
         assert found[name] != "not applicable", name
 
 
@@ -266,3 +355,95 @@ def test_a_slow_stack_is_called_slower_by_its_delivery_times() -> None:
     summary = summarise(a_stream_run(spoil=slower))
     (median,) = (c for c in summary.comparisons if c.statistic == "median")
     assert (median.standing, median.stack_label) == ("slower", "sse (thin)")
+
+
+def test_over_a_distance_the_median_gap_decides_nothing_and_it_says_why() -> None:
+    def in_bursts(draft: Draft) -> None:  # every tenth event comes with the one behind it
+        if "sse" in draft.cell.stack:
+            for parent in (3, 4):
+                late, behind = (places(draft, *range(first, 500, 10), parent=parent) for first in (1, 2))
+                draft.columns["received_ns"][late] = draft.columns["received_ns"][behind]
+
+    plan = a_stream_plan(placements=[FAR], provider="gcp", seconds=1.2)
+    summary = summarise(a_stream_run(plan, spoil=in_bursts))
+    of = {c.statistic: c for c in summary.comparisons}
+    assert (of["median"].standing, of["median"].ratio) == ("cannot tell", None)
+    assert "interval of their schedule" in of["median"].why
+    assert of["p99"].ratio is not None
+
+
+def test_over_a_distance_events_that_came_before_they_were_due_are_found_by_the_receivers_clock() -> None:
+    def all_at_once(draft: Draft) -> None:
+        mine = (draft.columns["kind"] == 3) & (draft.columns["phase"] == 1)
+        first = draft.columns["received_ns"][mine].min()
+        draft.columns["received_ns"][mine] = first + draft.columns["sequence"][mine]
+
+    plan = a_stream_plan(placements=[FAR], provider="gcp")
+    result = judged.of(a_stream_run(plan, spoil=in_websocket(all_at_once)), CHECK)[0]
+    assert (result.verdict, "sent before being due" in result.explanation) == ("fail", True), result
+
+
+def test_stamps_of_another_clock_than_the_requesters_are_found_in_a_stream_too() -> None:
+    def elsewhere(draft: Draft) -> None:
+        enter(draft)
+        for name in ("sent_ns", "intended_ns", "received_ns", "sender_ns"):
+            draft.columns[name] += 10**15 * (draft.columns["received_ns"] > 0)
+
+    found = judged.of(a_stream_run(spoil=in_websocket(elsewhere)), "clocks")[0]
+    assert (found.verdict, "another clock" in found.explanation) == ("fail", True), found
+
+
+def test_the_clients_of_several_requesters_are_sent_events_at_the_same_time() -> None:
+    def second_begins_later(draft: Draft) -> None:
+        if draft.requester == 1:
+            for name in ("sent_ns", "intended_ns", "received_ns", "sender_ns"):
+                draft.columns[name] += 900 * MS
+
+    plan = a_stream_plan(placements=[FAR], provider="gcp", requesters=2)
+    assert judged.verdicts(a_stream_run(plan))["requesters together"] == "pass"
+    found = judged.of(a_stream_run(plan, spoil=in_websocket(second_begins_later)), "requesters together")[0]
+    assert (found.verdict, "not all sent events at the same time" in found.explanation) == ("fail", True), found
+
+
+def test_many_subscriptions_are_counted_in_one_pass() -> None:
+    from orchestrator.analysis.streams import _first_arrivals
+
+    parent = np.repeat(np.arange(1, 4), 4)
+    number = np.array([1, 3, 2, 3, 2, 1, 1, 2, 9, 9, 5, 9])
+    counted = np.ones(12, dtype=bool)
+    counted[8] = False
+    first, is_reordered = _first_arrivals(parent, number, counted, 9)
+    assert first.tolist() == [True, True, True, False, True, True, False, False, False, True, True, False]
+    assert np.flatnonzero(is_reordered).tolist() == [2, 5, 10]
+
+
+def test_no_more_events_a_second_are_shown_than_were_offered_and_their_rate_is_explained_as_theirs() -> None:
+    summary = summarise(a_stream_run())
+    assert cell_of(summary).throughput_per_s == pytest.approx(1000.0)  # two clients, 500 a second to each
+    page = render(summary)
+    assert "Events/s is events delivered over the time that the streams were to last" in page
+    assert "Req/s is right replies" not in page
+
+
+def test_what_was_dropped_is_said_to_be_that_and_not_beyond_a_time_out() -> None:
+    def spoil(draft: Draft) -> None:
+        keep = np.ones(draft.columns["sequence"].size, dtype=bool)
+        keep[places(draft, *range(100, 130))] = False
+        without(draft, keep)
+
+    summary = summarise(a_stream_run(spoil=in_websocket(spoil)))
+    said = answer(summary)
+    assert {row.p99_text for row in said.table if row.stack.startswith("websocket")} == {"dropped"}
+    assert any("6.0 % of events never came right" in text for text in said.verdicts), said.verdicts
+    page = render(summary)
+    assert 'title="falls among events that never came right">dropped' in page
+    assert "requests without a right reply&#34;" not in page
+    assert not any("> 30 s" in line or "got no right reply" in line for line in answer_lines(said, width=400))
+
+
+def test_one_client_keeps_a_responders_core_as_busy_as_its_schedule_says() -> None:
+    def busy(draft: Draft) -> None:
+        draft.stats["cpu_s"] = 1.3
+
+    found = judged.of(a_stream_run(clients=1, spoil=in_websocket(busy)), "responder's core")[0]
+    assert (found.verdict, "events wait for each other" in found.explanation) == ("warn", True), found

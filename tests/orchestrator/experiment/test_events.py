@@ -16,6 +16,7 @@ from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
 from orchestrator.measure.floors import floors
 from orchestrator.results import sizes
+from services.python.contract.streams import MOST_EVENTS
 
 TEXT = """
 name: streams
@@ -133,3 +134,30 @@ def test_the_shipped_experiment_plans() -> None:
     plan = make_plan(Path(__file__).parents[3] / "experiments" / "streams.yaml")
     assert {cell.kind for cell in plan.cells} == {"stream"}
     assert len(plan.cells) == 3 * 3 * 3
+
+
+def test_more_clients_than_a_responder_serves_at_once_are_refused(tmp_path: Path) -> None:
+    text = TEXT.replace("[websocket, sse]", "[{protocol: grpc, responder: [grpcio, grpc-aio]}]")
+    told = refused(tmp_path, text.replace("concurrency: [1, 5]", "concurrency: [32, 40]"))
+    assert "grpc's responder grpcio serves at most 32 streams at once, and would leave 8 of 40 clients waiting" in told
+    assert "grpc-aio serves" not in told
+    left_out = "exclude: [{responder: grpcio, concurrency: 40}]\n"
+    plan = planned(tmp_path, text.replace("concurrency: [1, 5]", "concurrency: [32, 40]") + left_out)
+    assert {(cell.stack, cell.load.concurrency) for cell in plan.cells} == {
+        ("grpc-grpcio-grpc-aio", 32),
+        ("grpc-grpc-aio-grpc-aio", 32),
+        ("grpc-grpc-aio-grpc-aio", 40),
+    }
+
+
+def test_more_events_than_a_trial_records_are_refused(tmp_path: Path) -> None:
+    told = refused(tmp_path, TEXT.replace("500/s", "100000/s"))
+    assert "2,500,000 events to the clients of one requester in a trial" in told
+
+
+def test_a_samples_file_holds_no_more_than_twice_the_events_that_are_due(tmp_path: Path) -> None:
+    plan = planned(tmp_path)
+    cell = plan.cells[-1]  # five clients, 500 a second, for 4 s and 1 s before
+    assert sizes._rows_of(cell) == 2 * 5 * 500 * (4 + 1) + 4 * 5
+    vast = replace(cell, load=replace(cell.load, duration_s=1_000_000.0))
+    assert sizes._rows_of(vast) == 2 * MOST_EVENTS + 4 * 5

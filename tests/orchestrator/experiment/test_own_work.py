@@ -33,6 +33,11 @@ def test_stacks_that_share_a_cost_are_named_together(write: Write) -> None:
     assert "cbor, msgpack: fastapi routes every request with FastAPI (asgi does not)" in added
 
 
+def test_a_stack_whose_ends_share_a_cost_is_named_once(write: Write) -> None:
+    plan = planned(write, "[rest, {protocol: grpc, responder: grpc-aio, client: grpc-aio}]")
+    assert "grpc: grpc-aio is woken by gRPC's own poller thread" in own_work.added(plan.stacks, plan.resolved)
+
+
 def test_the_control_is_not_named_beside_what_it_is_a_copy_of(write: Write) -> None:
     plan = make_plan(write(MINIMAL + "control: true\n"), known=protocols())
     assert any(stack.control_of for stack in plan.stacks)

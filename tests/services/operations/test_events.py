@@ -34,6 +34,7 @@ def event(number: int, **changes: Any) -> dict[str, Any]:
         (3.0, 1.0, (333_333_333, 3)),
         (1e9, 0.001, (1000, 1000)),
         (0.1, 1.0, (10**10, 1)),
+        (5e-324, 1.0, (10**18, 1)),
     ],
 )
 def test_a_rate_becomes_whole_nanoseconds_and_a_whole_number_of_events(
@@ -72,6 +73,8 @@ def test_an_event_carries_a_part_of_the_generators_stream_that_depends_on_its_nu
         (event(3, sent_ns=1.5), "the stamp 1.5"),
         (event(3, data=text_of(42, 24, 4)), "event 3 carries"),
         (event(3, data=None), "event 3 carries None"),
+        (event(3, sent_ns=(1 << 62) + 1), "the stamp 4611"),
+        (event(3, padding="x" * 1000), "the fields ['data', 'padding', 'sent_ns', 'sequence']"),
     ],
 )
 def test_a_wrong_event_is_told(wrong: dict[str, Any], words: str) -> None:
@@ -80,7 +83,10 @@ def test_a_wrong_event_is_told(wrong: dict[str, Any], words: str) -> None:
     assert STREAM.verify(subscription(), event(3)) is None
 
 
-@pytest.mark.parametrize("changes", [{"interval_ns": 999}, {"count": 0}, {"count": 2**40}, {"size": -1}, {"seed": "1"}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"interval_ns": 999}, {"interval_ns": 10**18 + 1}, {"count": 0}, {"count": 2**40}, {"size": -1}, {"seed": "1"}],
+)
 def test_a_subscription_that_cannot_be_met_is_refused(changes: dict[str, Any]) -> None:
     assert STREAM is not None
     with pytest.raises(ValueError, match="must be"):

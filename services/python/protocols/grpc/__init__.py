@@ -19,7 +19,8 @@ from services.python.contract.offers import (
 _PARTS = Parts(codec="Protocol Buffers", transport="gRPC", server="grpcio threads", framework="grpcio")
 _PACKAGES = ("grpcio", "protobuf")
 _AIO_SETTINGS = {"event loop": "uvloop; gRPC's own poller thread wakes it"}
-_SERVER_SETTINGS = {"threads": "at most 32", "SO_REUSEPORT": "off"}
+_THREADS = 32  # `serve.dispatcher.POOL_THREADS`, which imports more than a declaration may
+_SERVER_SETTINGS = {"threads": f"at most {_THREADS}", "SO_REUSEPORT": "off"}
 _TO_A_THREAD = "hands every request to a thread of a pool"
 _FROM_THE_POLLER = "is woken by gRPC's own poller thread"
 _NO_STREAMS = {"stream": "it blocks a thread; streams are read by awaiting clients"}
@@ -39,6 +40,7 @@ PROTOCOL = Protocol(
             adds=_TO_A_THREAD,
             packages=_PACKAGES,
             settings=_SERVER_SETTINGS,
+            most_streams=_THREADS,  # each has a thread for as long as it lasts
         ),
         Responder(
             name="grpc-aio",
@@ -56,6 +58,7 @@ PROTOCOL = Protocol(
             omits="echoes records and documents without reading their fields",
             packages=_PACKAGES,
             settings=_SERVER_SETTINGS,
+            most_streams=_THREADS,  # each has a thread for as long as it lasts
         ),
     ),
     clients=(

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from services.python.codecs.base import expect_mapping
+from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.load.client import CallFailed
 
 MEDIA_TYPE = "text/event-stream"
@@ -39,29 +40,35 @@ def read_query(query: str) -> dict[str, Any]:
 
 
 class Reader:
-    """Splits a body into events as it comes in."""
+    """Splits a body into events as it comes in. What comes is looked at once, however many parts an event comes in."""
 
-    def __init__(self) -> None:
-        self._data = b""
+    def __init__(self, most_bytes: int = MAX_MESSAGE_BYTES) -> None:
+        self._data = bytearray()
         self._at = 0
+        self._looked = 0  # no event ends before here
+        self._most_bytes = most_bytes
 
     def feed(self, data: bytes) -> None:
-        """Take in a part of the body."""
-        self._data = self._data[self._at :] + data
+        """Take in a part of the body. CallFailed `undecodable` for an event above the bound on messages."""
+        del self._data[: self._at]
         self._at = 0
+        if len(self._data) > self._most_bytes:
+            raise CallFailed("undecodable", f"an event of more than {self._most_bytes:,} bytes")
+        self._looked = max(0, len(self._data) - len(_END) + 1)
+        self._data += data
 
     def next(self) -> tuple[dict[str, Any], int] | None:
         """The next whole event, decoded, and its bytes; None where more of the body is needed. CallFailed `undecodable`."""
-        end = self._data.find(_END, self._at)
+        end = self._data.find(_END, max(self._at, self._looked))
         if end < 0:
             return None
-        block = self._data[self._at : end]
+        block = bytes(self._data[self._at : end])
         self._at = end + len(_END)
         if not block.startswith(_FIELD):
             raise CallFailed("undecodable", f"not an event: {block[:_SHOWN_BYTES]!r}")
         try:
             return expect_mapping(json.loads(block[len(_FIELD) :])), len(block) + len(_END)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise CallFailed("undecodable", f"{error} in {block[:_SHOWN_BYTES]!r}") from error
 
     @property

@@ -90,7 +90,7 @@ def decode_reply(frame: Frame) -> Any:
         return frame
     try:
         fields = expect_mapping(json.loads(frame))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CallFailed("undecodable", f"{error} in {frame[:200]!r}") from error
     if "error" in fields:
         raise CallFailed("protocol", str(fields["error"]))
