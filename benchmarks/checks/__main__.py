@@ -4,7 +4,8 @@
     python -m benchmarks.checks --only "tail shape" --clean 0 --real 0
 
 `--write` keeps the raw numbers in benchmarks/results/checks.json and puts them into docs/checks.md; without it they are
-only printed. With `--only`, `--clean 0` or `--real 0` what was not measured stays as it is stored.
+only printed. With `--only`, `--clean 0` or `--real 0` what was not measured stays as it is stored; `--only` makes runs of
+the kinds of work that its check judges, and keeps what that check said.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ def main() -> None:
     """Measure, print, and with `--write` keep."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="keep the results, and put them into docs/checks.md")
-    parser.add_argument("--only", metavar="CHECK", help="the power of this check alone")
+    parser.add_argument("--only", metavar="CHECK", help="the power and false alarms of this check alone")
     parser.add_argument("--runs", type=int, default=power.RUNS, help="synthetic runs for each size of an error")
-    parser.add_argument("--clean", type=int, default=200, help="clean synthetic runs")
-    parser.add_argument("--real", type=int, default=20, help="clean real runs on this machine")
+    parser.add_argument("--clean", type=int, default=200, help="clean synthetic runs of each kind of work")
+    parser.add_argument("--real", type=int, default=20, help="clean real runs of each kind of work, on this machine")
     options = parser.parse_args()
     results = measured(options)
     print_results(results)
@@ -55,10 +56,20 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
     order = [check.name for check in CHECKS]
     results["power"] = sorted((e for e in [*kept, *anew] if e["check"] in names), key=lambda e: order.index(e["check"]))
     if options.clean:
-        results["synthetic"] = {**alarms.synthetic(options.clean, heard), "conditions": conditions()}
+        _enter(results, "synthetic", alarms.synthetic(options.clean, heard, options.only), options.only)
     if options.real:
-        results["real"] = {**alarms.real(options.real, heard), "conditions": conditions()}
+        _enter(results, "real", alarms.real(options.real, heard, options.only), options.only)
     return results
+
+
+def _enter(results: dict[str, Any], runs: str, found: alarms.Alarms, only: str | None) -> None:
+    """Put alarms in the place of those that are stored; of one check alone, its own with what they were measured on."""
+    about = {**found, "conditions": conditions()}
+    if only is None:
+        results[runs] = about
+        return
+    of_check = about.pop("checks")[only]
+    results.setdefault(runs, {"checks": {}})["checks"][only] = {**of_check, **about}
 
 
 def heard(line: str) -> None:

@@ -12,16 +12,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.checks.realistic import SCENARIOS, clean_run
+from benchmarks.checks.realistic import SCENARIOS, STREAMS, clean_run
 from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.checks.base import rank
 from orchestrator.analysis.collect import collect
+from services.python.contract.limits import Kind
 
 Heard = Callable[[str], None]
 Alarms = dict[str, Any]
 """`runs`, and under `checks` by name in how many it judged anything, warned and failed, with one explanation."""
 
-_EXPERIMENT = """\
+_OF_CALLS = """\
 name: clean
 question: Does a check raise an alarm where nothing is wrong?
 provider: local
@@ -33,34 +34,63 @@ repeats: 3
 control: true
 limits: {wall: 3m}
 """
+_OF_STREAMS = """\
+name: clean_streams
+question: Does a check raise an alarm where nothing is wrong?
+provider: local
+stacks: [websocket, sse]
+operations:
+  - events: {per_second: 100/s, bytes: 100 B}
+load: {concurrency: 2, duration: 3s}
+warmup: {at_least: 300ms}
+repeats: 3
+control: true
+limits: {wall: 3m}
+"""
+_EXPERIMENTS: dict[Kind, str] = {"call": _OF_CALLS, "stream": _OF_STREAMS}
+_SCENARIOS: dict[Kind, dict[str, dict[str, Any]]] = {"call": SCENARIOS, "stream": STREAMS}
+_SEEDS: dict[Kind, int] = {"call": 1_000, "stream": 5_000}
 _LONGEST_S = 240.0
 _CHECK_FAILED = 5
 
 
-def synthetic(runs: int, heard: Heard) -> Alarms:
-    """So many clean synthetic runs, taking turns between the scenarios."""
+def synthetic(runs: int, heard: Heard, only: str | None = None) -> Alarms:
+    """So many clean synthetic runs of calls, and as many of streams, taking turns between the scenarios.
+
+    With `only`, those of the kinds of work that this check judges.
+    """
     observers = {check.name: check.observe for check in CHECKS if check.observe}
-    names = list(SCENARIOS)
     counts = _none()
-    for number in range(runs):
-        scenario = names[number % len(names)]
-        evidence = collect(clean_run(1_000 + number, **SCENARIOS[scenario]), observers)
-        _count(counts, [asdict(result) for result in run_checks(evidence)], scenario)
-        if number % 20 == 19:
-            heard(f"{number + 1} of {runs} synthetic runs")
+    names: list[str] = []
+    for kind in _kinds(only):
+        scenarios = list(_SCENARIOS[kind])
+        names += scenarios
+        for number in range(runs):
+            scenario = scenarios[number % len(scenarios)]
+            run = clean_run(_SEEDS[kind] + number, **_SCENARIOS[kind][scenario])
+            _count(counts, [asdict(result) for result in run_checks(collect(run, observers))], scenario)
+            if number % 20 == 19:
+                heard(f"{number + 1} of {runs} synthetic runs, kind {kind}")
     return {"runs": runs, "scenarios": names, "checks": counts}
 
 
-def real(runs: int, heard: Heard) -> Alarms:
-    """So many small runs of the whole program on this machine, some 20 s each."""
-    counts = _none()
+def real(runs: int, heard: Heard, only: str | None = None) -> Alarms:
+    """So many small runs of the whole program on this machine for each of these kinds of work, some 20 s each."""
+    counts, kinds = _none(), _kinds(only)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        (folder / "clean.yaml").write_text(_EXPERIMENT)
-        for number in range(runs):
-            _count(counts, _checks_of_a_run(folder), "real")
-            heard(f"{number + 1} of {runs} real runs")
-    return {"runs": runs, "experiment": _EXPERIMENT, "checks": counts}
+        for kind in kinds:
+            (folder / "clean.yaml").write_text(_EXPERIMENTS[kind])
+            for number in range(runs):
+                _count(counts, _checks_of_a_run(folder), f"real, kind {kind}")
+                heard(f"{number + 1} of {runs} real runs, kind {kind}")
+    return {"runs": runs, "experiments": [_EXPERIMENTS[kind] for kind in kinds], "checks": counts}
+
+
+def _kinds(only: str | None) -> list[Kind]:
+    """The kinds of work whose runs are made: those that the check judges."""
+    judged = next((check.kinds for check in CHECKS if check.name == only), None)
+    return [kind for kind in _EXPERIMENTS if judged is None or kind in judged]
 
 
 def _checks_of_a_run(folder: Path) -> list[dict[str, Any]]:

@@ -394,4 +394,25 @@ FAULTS: tuple[Fault, ...] = (
         found="fail",
         planned=_streams,
     ),
+    Fault(
+        check="event stream",
+        what="{} of the events come twice",
+        sizes=(0.0005, 0.001, 0.002, 0.005, 0.01, 0.05),
+        inject=to.repeat_events,
+        planned=_streams,
+    ),
+    Fault(
+        check="event stream",
+        what="{} of the events sent later than an interval",
+        sizes=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1),
+        inject=to.send_events_late,
+        planned=_streams,
+    ),
+    Fault(
+        check="event stream",
+        what="a sender {} slower than its rate",
+        sizes=(0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1),
+        inject=to.slow_the_sender_down,
+        planned=_streams,
+    ),
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.checks.realistic import FAR
+from orchestrator.analysis.streams import due
 from services.python.contract.lines import STATUSES
-from tests.support.event_runs import EVENT, enter, stream_of, without
+from tests.support.event_runs import EVENT, without
 from tests.support.runs import BOOT_NS, Draft, S
 
 
@@ -311,11 +312,62 @@ def nothing(_draft: Draft, _size: float, _rng: np.random.Generator) -> None:
     """The plan is the error."""
 
 
+def _events(draft: Draft) -> np.ndarray:
+    """Where a stream's measured events stand."""
+    return np.flatnonzero((draft.columns["kind"] == EVENT) & (draft.columns["phase"] == 1))
+
+
 def drop_events(draft: Draft, share: float, source: np.random.Generator) -> None:
     """Of a stream's measured events, some never come."""
-    stream_of(draft, source)
-    events = np.flatnonzero((draft.columns["kind"] == EVENT) & (draft.columns["phase"] == 1))
+    events = _events(draft)
     keep = np.ones(draft.columns["sequence"].size, dtype=bool)
     keep[source.choice(events, size=round(share * events.size), replace=False)] = False
     without(draft, keep)
-    enter(draft)
+
+
+def repeat_events(draft: Draft, share: float, source: np.random.Generator) -> None:
+    """Some events come again, right behind themselves."""
+    events = _events(draft)
+    again = source.choice(events, size=max(1, round(share * events.size)), replace=False)
+    rows = {name: np.concatenate([values, values[again]]) for name, values in draft.columns.items()}
+    rows["received_ns"][-again.size :] += 1_000
+    draft.columns = rows
+    _in_order_of_receipt(draft)
+
+
+def send_events_late(draft: Draft, share: float, source: np.random.Generator) -> None:
+    """Some events are sent one and a half intervals late, and those behind them right after."""
+    rows, interval = draft.columns, due(draft.cell)[0]
+    for mine in _each_subscription(draft):
+        may_be_late = mine[:-5]  # or else the subscription would end before its last event
+        late = source.choice(may_be_late, size=max(1, round(share * may_be_late.size)), replace=False)
+        took = rows["received_ns"][mine] - rows["sender_ns"][mine]
+        rows["sender_ns"][late] += 3 * interval // 2
+        rows["sender_ns"][mine] = np.maximum.accumulate(rows["sender_ns"][mine])
+        rows["received_ns"][mine] = np.maximum.accumulate(rows["sender_ns"][mine] + took)
+    _in_order_of_receipt(draft)
+
+
+def slow_the_sender_down(draft: Draft, share: float, _source: np.random.Generator) -> None:
+    """The sender keeps less than its rate, by this share."""
+    rows = draft.columns
+    for mine in _each_subscription(draft):
+        sender = rows["sender_ns"][mine]
+        later = ((sender - sender[0]) * share / (1 - share)).astype(np.int64)
+        rows["sender_ns"][mine] += later
+        rows["received_ns"][mine] += later
+        its_own = (rows["kind"] != EVENT) & (rows["sequence"] == rows["parent"][mine[0]])
+        rows["received_ns"][its_own] += int(later[-1])
+    _in_order_of_receipt(draft)
+
+
+def _each_subscription(draft: Draft) -> list[np.ndarray]:
+    """Where the measured events of each subscription stand, in the order in which they were sent."""
+    events, rows = _events(draft), draft.columns
+    of = [events[rows["parent"][events] == parent] for parent in np.unique(rows["parent"][events])]
+    return [mine[np.argsort(rows["sequence"][mine], kind="stable")] for mine in of]
+
+
+def _in_order_of_receipt(draft: Draft) -> None:
+    order = np.argsort(draft.columns["received_ns"], kind="stable")
+    draft.columns = {name: values[order] for name, values in draft.columns.items()}

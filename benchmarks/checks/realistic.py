@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from orchestrator.experiment.plan import plan as p
-from tests.support.runs import US, Draft, MemoryRun, S, Spoil, a_run, host_counters
+from tests.support.event_runs import a_stream_plan, enter, stream_of
+from tests.support.runs import MS, US, Draft, MemoryRun, S, Spoil, a_run, host_counters
 
 _LINK = p.Link(rtt_ms=30.0, rate_mbit=1_000.0)
 HERE = p.Placement(id="local", name="local", kind="local")
@@ -33,16 +34,28 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "with a control": {"controls": 1},
     "two requesters": {"requesters": 2},
 }
+STREAMS: dict[str, dict[str, Any]] = {
+    "two clients": {"plan": a_stream_plan()},
+    "eight clients": {"plan": a_stream_plan(clients=8, per_second=100.0)},
+    "a thousand events a second": {"plan": a_stream_plan(clients=1, per_second=1_000.0)},
+    "streams over a distance": {"plan": a_stream_plan(placements=[FAR])},
+    "streams with a control": {"plan": a_stream_plan(controls=1)},
+}
 
 
 def clean_run(seed: int, *, spoil: Spoil | None = None, between: float = 0.02, **planned: Any) -> MemoryRun:
-    """A run of five blocks without an error, but for what `spoil` does to each of its trials."""
+    """A run of five blocks without an error, of calls or of streams, but for what `spoil` does to each of its trials."""
     rng = np.random.default_rng((seed, 7))
 
     def with_noise(draft: Draft) -> None:
+        is_stream = draft.cell.kind == "stream"
+        if is_stream:
+            stream_of(draft, rng, events)
         _host_noise(draft, rng)
         if spoil is not None:
             spoil(draft)
+        if is_stream:
+            enter(draft)
 
     return a_run(
         spoil=with_noise,
@@ -66,6 +79,13 @@ def latencies(rng: np.random.Generator, rows: int, base_ns: float, rtt_ns: float
     jitter = rng.exponential(0.003 * rtt_ns, size=rows) if rtt_ns else 0.0
     cold = 1 + 0.5 * np.exp(-np.arange(rows) / 10)  # over before the warm-up is
     return base_ns * body * cold + np.minimum(extra, 8 * base_ns) + jitter
+
+
+def events(rng: np.random.Generator, number: int, base_ns: float) -> tuple[np.ndarray, np.ndarray]:
+    """Of events, how late a sender wakes up, now and then by a millisecond, and how long each takes, in ns."""
+    late = rng.exponential(60 * US, size=number)
+    late += np.where(rng.random(number) < 1 / 300, rng.exponential(MS, size=number), 0.0)
+    return late.astype(np.int64), latencies(rng, number, base_ns, 0.0).astype(np.int64)
 
 
 def _slow_drift(rng: np.random.Generator, rows: int) -> np.ndarray:

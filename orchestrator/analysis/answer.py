@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from orchestrator.analysis import contrasted, differing, unresolved, validity, words
+from orchestrator.analysis import contrasted, differing, transferred, unresolved, validity, words
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Statistic
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary, StreamSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
-from orchestrator.experiment.model.factors import STACK, phrases
+from orchestrator.experiment.model.factors import OF_THE_CALL, STACK, Factor, phrases
 from orchestrator.experiment.plan import documents, external
 from orchestrator.experiment.plan.plan import stack_of
 from services.python.contract.limits import Kind
@@ -24,7 +24,8 @@ from services.python.contract.limits import Kind
 class Against:
     """A cell beside one reference, by the median: the standing, or `invalid`; ratio and interval are of times."""
 
-    reference: str  # `no compression`; the label of a stack
+    reference: str  # `no compression`; what a table calls a stack
+    reference_cell: str
     verdict: str
     ratio: float | None
     ratio_interval: Interval | None
@@ -35,15 +36,16 @@ class Row:
     """One cell. Latencies are milliseconds; None where there are too few data, or where too many requests failed.
 
     `median_text` and `p99_text` are for running text: `412 µs`, `> 2 s`, or nothing. `verdict` is the standing
-    against the reference by the median (`reference`, `faster`, `slower`, `tie`, `not resolved`, `cannot tell`),
+    against `reference` by the median (`reference`, `faster`, `slower`, `tie`, `not resolved`, `cannot tell`),
     `invalid` where a check failed, and empty where there is nothing to compare with: then `uncompared` says why.
     `ratio` is to the reference's median.
     `p99_verdict` and `throughput_verdict` have the same words: by them a tie of medians may be none.
     """
 
     cell: str
-    setting: str  # operation, placement, connection, load
+    setting: str  # what the rows of a table have in common: operation, placement, how requests are made, load
     stack: str
+    label: str  # what a table calls it: the stack, and how its requests are made where that is compared
     median_ms: float | None
     median_interval_ms: Interval | None
     median_text: str
@@ -54,6 +56,9 @@ class Row:
     verdict: str
     ratio: float | None
     ratio_interval: Interval | None
+    reference: str = ""  # what it is compared with; empty of what is compared with nothing
+    reference_cell: str = ""
+    is_control: bool = False
     p99_verdict: str = ""
     throughput_verdict: str = ""
     failed_checks: tuple[str, ...] = ()
@@ -67,9 +72,9 @@ class Row:
     pooled: tuple[str, ...] = ()  # which of median and p99 are of all requests, as not every trial has one
     kind: Kind = "call"
     parts: tuple[PartSummary, ...] = ()  # of its samples, where they have any
-    encoded_bytes: tuple[float, float] | None = (
-        None  # of a codec alone: its request's message and its reply's, on average
-    )
+    body_bytes: tuple[float, float] | None = None  # sent and received, of each sample on average
+    wire_bytes: tuple[float, float] | None = None  # likewise, by the kernel's counters
+    encoded_bytes: tuple[float, float] | None = None  # the bodies of a codec alone: its request's message, its reply's
     stream: StreamSummary | None = None  # what came of a stream's events; its latencies are those of events
 
 
@@ -80,18 +85,16 @@ class Answer:
     question: str
     verdicts: tuple[str, ...]
     table: tuple[Row, ...]
-    reference: str = ""  # what verdicts and ratios refer to: the label of a stack, or a value of the factor compared
+    reference: str = ""  # what all verdicts and ratios refer to; empty where each row has its own
     answer_at: int = 0  # which of the verdicts answers; before it stand invalid numbers and what failed
     answers: int = 1  # how many do: where several values of factors are compared, each has its sentence
     is_resolved: bool = True  # False: the verdict that answers says why nothing can be told apart, and what to do
     differences: str = ""  # what differs between the stacks besides their names; also among the verdicts
     documents: str = ""  # how its own JSON travelled over Protocol Buffers; also among the verdicts
-    clients: str = (
-        ""  # which client asked which stack, where they differ and labels leave it out; also among the verdicts
-    )
-    busy: str = (
-        ""  # that the machine was, where something is resolved all the same; the verdict before those that answer
-    )
+    sizes: tuple[str, ...] = ()  # how many bytes messages are, of codecs alone or where that is compared; likewise
+    clients: str = ""  # which client asked which stack, where they differ and labels leave it out; likewise
+    # That the machine was busy, where something is resolved all the same; the verdict before those that answer.
+    busy: str = ""
     given: str = ""  # who answered that orch did not start; also among the verdicts
 
     def to_dict(self) -> dict[str, Any]:
@@ -101,8 +104,8 @@ class Answer:
     def headline(self) -> tuple[str, ...]:
         """The one sentence that answers, behind those that say what is invalid, what failed and what was busy.
 
-        Where nothing is resolved, all of why; at the end, how its own JSON travelled, what differs between the stacks, and
-        which client asked which where that differs.
+        Where nothing is resolved, all of why; at the end, how many bytes messages are where that is asked, how its own JSON
+        travelled, what differs between the stacks, and which client asked which where that differs.
         Of what failed the worst is said; the table counts the errors of every cell.
         """
         is_invalid = any(row.failed_checks for row in self.table)
@@ -115,7 +118,7 @@ class Answer:
             *said,
             *(
                 text
-                for text in (self.documents, self.differences, self.clients, self.given)
+                for text in (*self.sizes, self.documents, self.differences, self.clients, self.given)
                 if text and text not in told
             ),
         )
@@ -130,25 +133,35 @@ def answer(summary: RunSummary) -> Answer:
     references = {c.reference_cell for c in summary.comparisons}
     by_factors = contrasted.overviews(summary.comparisons, summary.matters)
     are_stacks_asked = any(c.factor == STACK and not c.control for c in summary.comparisons)
-    settings = list(dict.fromkeys(_setting(cell) for cell in summary.cells))
-    cells = sorted(summary.cells, key=lambda cell: (settings.index(_setting(cell)), *by_median(cell)))
+    apart = _compared_calls(summary.comparisons)
+    settings = list(dict.fromkeys(_setting(cell, apart) for cell in summary.cells))
+    cells = sorted(summary.cells, key=lambda cell: (settings.index(_setting(cell, apart)), *by_median(cell)))
+    carried = documents.carried_cells(summary.plan)
+    labels = {
+        cell.id: _label(cell, [f for f in apart if f.name != documents.FACTOR or cell.id in carried]) for cell in cells
+    }
+    table = tuple(
+        replace(
+            _row(cell, against, cell.id in references, invalid.get(cell.id, ()), labels),
+            setting=_setting(cell, apart),
+            uncompared=why_uncompared(cell, summary),
+        )
+        for cell in cells
+    )
     return Answer(
         question=summary.question,
         verdicts=summary.verdicts,
-        table=tuple(
-            replace(
-                _row(cell, against, cell.id in references, invalid.get(cell.id, ())),
-                uncompared=why_uncompared(cell, summary),
-            )
-            for cell in cells
-        ),
-        reference=", ".join(dict.fromkeys(c.compared_with for c in summary.comparisons)),
+        table=table,
+        reference=common_reference(table),
         answer_at=count_before_answer(summary.cells, summary.checks) + bool(summary.busy),
         busy=summary.busy,
         answers=len(by_factors) + are_stacks_asked if by_factors else 1,
         is_resolved=not unresolved.is_open(summary.comparisons),
         differences=differing.sentence(summary.comparisons),
         documents=documents.sentence(summary.plan),
+        sizes=transferred.sentences(
+            [cell for cell in cells if cell.id not in invalid], summary.comparisons, summary.matters
+        ),
         clients=unlike_clients(summary.cells, summary.comparisons),
         given=_given(summary),
     )
@@ -159,6 +172,7 @@ def _row(
     compared: Mapping[tuple[str, Statistic], Sequence[Comparison]],
     is_reference: bool,
     failed: tuple[str, ...],
+    labels: Mapping[str, str],
 ) -> Row:
     of = cell.distribution
     against, *others = compared.get((cell.id, "median"), (None,))
@@ -173,6 +187,7 @@ def _row(
         cell=cell.id,
         setting=_setting(cell),
         stack=cell.stack_label,
+        label=labels[cell.id],
         median_ms=of.median if of else None,
         median_interval_ms=cell.median_interval,
         median_text=_text(cell, "median"),
@@ -183,13 +198,17 @@ def _row(
         verdict=standing("median"),
         ratio=against.ratio if against else None,
         ratio_interval=against.interval if against else None,
+        reference=_called(against, labels) if against else "",
+        reference_cell=against.reference_cell if against else "",
+        is_control=against.control if against else False,
         differs_in=against.differs_in if against else (),
         may_differ_in=against.may_differ_in if against else (),
         p99_verdict=standing("p99"),
         throughput_verdict=standing("throughput"),
         others=tuple(
             Against(
-                reference=c.compared_with,
+                reference=_called(c, labels),
+                reference_cell=c.reference_cell,
                 verdict="invalid" if failed else c.standing,
                 ratio=c.ratio,
                 ratio_interval=c.interval,
@@ -204,6 +223,8 @@ def _row(
         pooled=tuple(name for name in ("median", "p99") if of and name in of.pooled),
         kind=cell.kind,
         parts=cell.parts,
+        body_bytes=cell.body_bytes,
+        wire_bytes=cell.wire_bytes,
         encoded_bytes=cell.body_bytes if cell.kind == "codec" else None,
         stream=cell.stream,
     )
@@ -225,8 +246,35 @@ def _given(summary: RunSummary) -> str:
     return external.sentence([*map(stack_of, stacks)]) if any(stack.get("external") for stack in stacks) else ""
 
 
-def _setting(cell: CellSummary) -> str:
-    return " · ".join((cell.operation, cell.placement, *phrases(cell.factors), cell.load))
+def common_reference(rows: Sequence[Row]) -> str:
+    """What all of these rows are compared with, controls left out where there are others; empty where that differs."""
+    asked = [row for row in rows if row.reference]
+    named = {row.reference for row in asked if not row.is_control} or {row.reference for row in asked}
+    return next(iter(named)) if len(named) == 1 else ""
+
+
+def _called(comparison: Comparison, labels: Mapping[str, str]) -> str:
+    """What a cell is compared with: what a table calls the stack, or the factor's value."""
+    if comparison.factor == STACK:
+        return labels.get(comparison.reference_cell, comparison.reference_label)
+    return comparison.compared_with
+
+
+def _compared_calls(comparisons: Sequence[Comparison]) -> tuple[Factor, ...]:
+    """The factors of the call that cells are compared by: such cells stand in one table, whose rows say the value."""
+    names = {c.factor for c in comparisons if not c.control}
+    return tuple(factor for factor in OF_THE_CALL if factor.name in names)
+
+
+def _label(cell: CellSummary, apart: Sequence[Factor]) -> str:
+    """`grpc with a kept connection and gzip`; the stack alone where nothing of the call is compared."""
+    values = [f.briefly(value) for f in apart if (value := cell.factors.get(f.name)) is not None]
+    return f"{cell.stack_label} with {words.listed(values)}" if values else cell.stack_label
+
+
+def _setting(cell: CellSummary, apart: Sequence[Factor] = ()) -> str:
+    common = {**cell.factors, **dict.fromkeys(factor.name for factor in apart)}
+    return " · ".join((cell.operation, cell.placement, *phrases(common), cell.load))
 
 
 def _text(cell: CellSummary, name: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
-from orchestrator.experiment.model.factors import phrases, short
+from orchestrator.experiment.model.factors import OF_THE_CALL, phrases, short
 
 Cells = Mapping[str, CellSummary]
 
@@ -96,8 +96,21 @@ def _call(comparison: Comparison, cells: Cells) -> str:
     return " and ".join(each)
 
 
+def _own_call(members: Sequence[Comparison], cells: Cells) -> Callable[[Comparison, Cells], str]:
+    """How a cell's requests are made, where all are compared with one: only what differs between them."""
+    if len({member.reference_cell for member in members}) > 1:
+        return _call
+    of = [cells[member.cell].factors for member in members]
+    differing = [f for f in OF_THE_CALL if len({values.get(f.name, f.default) for values in of}) > 1]
+
+    def called(comparison: Comparison, cells: Cells) -> str:
+        values = cells[comparison.cell].factors
+        return f"with {words.listed([f.level(values.get(f.name, f.default)).words for f in differing])}"
+
+    return called
+
+
 _FACTORS: tuple[Callable[[Comparison, Cells], str], ...] = (
-    _call,
     lambda comparison, cells: f"on placement {cells[comparison.cell].placement}",
     lambda comparison, cells: f"for {cells[comparison.cell].operation}",
     lambda comparison, cells: f"with a load of {cells[comparison.cell].load}",
@@ -109,7 +122,7 @@ def _decided(members: Sequence[Comparison], cells: Cells) -> str:
 
     Empty where no single factor decides, or where it has so many levels that nobody would read the list.
     """
-    for factor in _FACTORS:
+    for factor in (_own_call(members, cells), *_FACTORS):
         levels: dict[str, list[Comparison]] = {}
         for member in members:
             levels.setdefault(factor(member, cells), []).append(member)

@@ -19,6 +19,7 @@ from orchestrator.analysis.evidence import Run
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import count_before_answer, verdicts
+from orchestrator.analysis.warned_once import warned_once
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan import documents, own_work
 from orchestrator.experiment.plan.plan import Plan
@@ -70,7 +71,7 @@ def summarise(run: Run) -> RunSummary:
         floors=evidence.floors,
         comparisons=comparisons,
         checks=checks,
-        warnings=(*manifest.warnings, *run.remarks()),
+        warnings=(*warned_once(manifest.warnings), *run.remarks()),
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
         repeat_command=_repeat_command(manifest.command, plan.experiment_path, plan.overrides),
         settings=settings(evidence),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import log
 
-from orchestrator.analysis import contrasted, differing, equivalence, validity, words
+from orchestrator.analysis import contrasted, differing, equivalence, transferred, validity, words
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.clients import unlike_clients
@@ -37,7 +37,7 @@ def verdicts(
     checks: Sequence[CheckResult],
     matters: float = equivalence.MATTERS,
 ) -> tuple[str, ...]:
-    """Failed checks, errors, what factors do, what holds over all groups, then each group and setting, what differs.
+    """Failed checks, errors, what factors do, what holds over all groups, each group and setting, bytes, what differs.
 
     `matters` is the margin of the experiment: what differs by less is not called the fastest of several.
     """
@@ -62,6 +62,8 @@ def verdicts(
     sentences += contrasted.settings(comparisons, by_id)
     compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
     sentences += [_alone(cell) for cell in cells if cell.id not in compared and cell.distribution]
+    invalid_cells = validity.invalid_cells(cells, checks)
+    sentences += transferred.sentences([cell for cell in cells if cell.id not in invalid_cells], comparisons, matters)
     sentences += [differences] if (differences := differing.sentence(comparisons)) else []
     sentences += [clients] if (clients := unlike_clients(cells, comparisons)) else []
     invalid = validity.sentence(cells, checks)

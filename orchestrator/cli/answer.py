@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from orchestrator.analysis import words
-from orchestrator.analysis.answer import Against, Answer, Row
+from orchestrator.analysis.answer import Against, Answer, Row, common_reference
+from orchestrator.analysis.one_unit import units
 
 _HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "{rate}", "against {reference}")
 _ROWS_SHOWN = 40
+_PACKET_BYTES = 1448  # of a body that fills one: larger ones take more time
+_FAR_APART = 1.05  # how many times as large a body is that a table of bytes is worth reading for
 _POOLED = "†"  # behind a percentile that some trial has too few requests for
 _DASH = (
     "-: fewer than ten requests lie beyond a percentile, or there are fewer than three blocks for an interval, or nothing"
@@ -23,15 +26,15 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     for sentence in answer.headline():
         yield from _wrapped(sentence, width)
     shown = answer.table[:_ROWS_SHOWN]
-    for setting, of_setting in groupby(shown, key=lambda row: row.setting):
-        rows = list(of_setting)
-        unit = words.unit_for(row.median_ms for row in rows if row.median_ms is not None)
+    tables = [list(of_setting) for _, of_setting in groupby(shown, key=lambda row: row.setting)]
+    for rows, unit in zip(tables, _units(tables), strict=True):
         rate = words.per_second(row.kind for row in rows).lower()
+        reference = common_reference(rows)
         yield ""
-        yield setting
+        yield rows[0].setting
         yield from _table(
-            tuple(head.format(reference=answer.reference or "reference", unit=unit.name, rate=rate) for head in _HEADS),
-            [_cells(row, unit) for row in rows],
+            tuple(head.format(reference=reference or "reference", unit=unit.name, rate=rate) for head in _HEADS),
+            [_cells(row, unit, reference) for row in rows],
         )
         codecs = [row for row in rows if row.kind == "codec" and row.parts]
         if codecs:
@@ -41,8 +44,9 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
             if row.parts and row.kind != "codec":
                 yield from (f"  {line}" for line in _wrapped(_parts(row, unit), width - 2))
         yield from _streams(rows)
+        yield from _bytes(rows, is_asked=bool(answer.sizes))
         for why in dict.fromkeys(row.uncompared for row in rows if row.uncompared):
-            of = [row.stack for row in rows if row.uncompared == why]
+            of = [row.label for row in rows if row.uncompared == why]
             of_whom = "" if len(of) == len(rows) else f" of {', '.join(of)}"
             yield from (f"  {line}" for line in _wrapped(f"no comparison{of_whom}: {why}", width - 2))
     notes = [f"*: {words.VAGUE}."] if any(row.is_interval_vague for row in shown) else []
@@ -59,6 +63,35 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
         yield f"... and {len(answer.table) - len(shown):,} more rows in the report"
 
 
+def _units(tables: Sequence[Sequence[Row]]) -> list[words.Unit]:
+    pairs = [
+        (row.cell, other)
+        for rows in tables
+        for row in rows
+        for other in (row.reference_cell, *(against.reference_cell for against in row.others))
+    ]
+    found = units([{row.cell: row.median_ms for row in rows} for rows in tables], pairs)
+    return [unit or words.unit_for(()) for unit in found]
+
+
+def _bytes(rows: Sequence[Row], *, is_asked: bool) -> Iterator[str]:
+    """How many bytes were sent and received, where bodies differ and that was asked or they fill a packet."""
+    of = [(row, row.body_bytes) for row in rows if row.body_bytes is not None and row.kind in ("call", "task")]
+    totals = [sum(body) for _, body in of]
+    if not totals or max(totals) <= _FAR_APART * min(totals) or not (is_asked or max(totals) > _PACKET_BYTES):
+        return
+    yield ""
+    yield from _table(
+        ("stack", "request body, bytes", "reply body, bytes", "sent on the wire", "received on the wire", ""),
+        [(row.label, *_two(body), *_two(row.wire_bytes), "") for row, body in of],
+    )
+
+
+def _two(sizes: tuple[float, float] | None) -> tuple[str, str]:
+    sent, received = ("-", "-") if sizes is None else (words.number(size, 1) for size in sizes)
+    return sent, received
+
+
 def _codecs(rows: Sequence[Row], unit: words.Unit) -> Iterator[str]:
     """What codecs alone took to encode and to decode, and how large messages became."""
     parts = [f"{part.name}, {unit.name}" for part in rows[0].parts]
@@ -66,9 +99,9 @@ def _codecs(rows: Sequence[Row], unit: words.Unit) -> Iterator[str]:
         ("stack", *parts, "request, bytes", "reply, bytes", ""),
         [
             (
-                row.stack,
+                row.label,
                 *(unit.text(part.median) for part in row.parts),
-                *(("-", "-") if row.encoded_bytes is None else (words.number(size, 1) for size in row.encoded_bytes)),
+                *_two(row.encoded_bytes),
                 "",
             )
             for row in rows
@@ -81,7 +114,7 @@ def _parts(row: Row, unit: words.Unit) -> str:
     shown = ", ".join(f"{part.name} {unit.text(part.median)}" for part in row.parts[: words.PARTS_SHOWN])
     more = len(row.parts) - words.PARTS_SHOWN
     return (
-        f"each {row.kind} with {row.stack}, medians in {unit.name}: {shown}{f', and {more} more' if more > 0 else ''}"
+        f"each {row.kind} with {row.label}, medians in {unit.name}: {shown}{f', and {more} more' if more > 0 else ''}"
     )
 
 
@@ -90,18 +123,18 @@ def _wrapped(text: str, width: int) -> Iterator[str]:
         yield line.replace("\u00a0", " ")
 
 
-def _cells(row: Row, unit: words.Unit) -> tuple[str, ...]:
+def _cells(row: Row, unit: words.Unit, reference: str) -> tuple[str, ...]:
     lost = [words.count(row.errors, "error")] if row.errors else []
     lost += [f"{row.not_sent:,} not sent"] if row.not_sent else []
     lost += ["percentiles of those sent"] if row.is_of_those_sent else []
     errors = f" ({', '.join(lost)})" if lost else ""
     return (
-        row.stack,
+        row.label,
         _in(unit, row.median_ms, row.median_text) + _POOLED * ("median" in row.pooled),
         _interval(row, unit),
         _in(unit, row.p99_ms, row.p99_text) + _POOLED * ("p99" in row.pooled),
         "-" if row.requests_per_s is None else words.rate(row.requests_per_s),
-        _verdict(row) + errors,
+        _verdict(row, reference) + errors,
     )
 
 
@@ -121,12 +154,15 @@ def _interval(row: Row, unit: words.Unit) -> str:
     return "*" if row.is_interval_vague else " to ".join(unit.text(bound) for bound in row.median_interval_ms)
 
 
-def _verdict(row: Row) -> str:
+def _verdict(row: Row, reference: str) -> str:
+    """The standing of each comparison, with what it is compared with where that is not `reference`."""
     if row.failed_checks:
         return f"invalid: {', '.join(row.failed_checks)} failed"
     if not row.verdict:
         return "-"
     standing = _standing(row)
+    if row.reference not in ("", reference):
+        standing = f"{row.reference}: {standing}"
     return "; ".join((standing, *(f"{other.reference}: {_standing(other)}" for other in row.others)))
 
 
@@ -152,7 +188,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]
 
 def _streams(rows: Sequence[Row]) -> Iterator[str]:
     """What came of the events, a line per stack."""
-    of = [(row.stack, row.stream) for row in rows if row.stream is not None]
+    of = [(row.label, row.stream) for row in rows if row.stream is not None]
     if not of:
         return
     unit = words.unit_for(ms for _, stream in of for ms in (stream.interval, stream.delivery_p99) if ms is not None)

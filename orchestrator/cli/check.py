@@ -63,7 +63,7 @@ def _print(results: list[CheckResult], names: dict[str, str], *, everything: boo
             console.result(f"{_INDENT}{where}: {result.explanation}")
     if len(shown) < len(notable):
         more = len(notable) - len(shown)
-        console.result(f"{_INDENT}... and {more} {'cell' if more == 1 else 'cells'} more; --all shows every cell")
+        console.result(f"{_INDENT}... and {more} more {'cell' if more == 1 else 'cells'}; --all shows every cell")
     for action in dict.fromkeys(r.action for r in shown if r.verdict in ("fail", "warn")):
         console.result(f"{_INDENT}-> {action}")
 

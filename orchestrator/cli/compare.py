@@ -101,7 +101,7 @@ def _print(comparison: RunComparison) -> None:
         console.result(f"  differs between the runs: {difference}")
     for text in comparison.in_all_rows:
         if not _is_among(text, comparison.differences):
-            console.result(f"  of every row: {text}")
+            console.result(f"  in every row: {text}")
     group = None
     for row in comparison.rows:
         if row.group != group:
@@ -121,7 +121,7 @@ def _is_among(text: str, differences: tuple[str, ...]) -> bool:
 
 
 def _print_row(row: Row, margin: float, said: tuple[str, ...]) -> None:
-    """The row, and below it what is particular to it: what holds of every row was `said` above them."""
+    """The row, and below it what is particular to it: what holds for every row was `said` above them."""
     from orchestrator.analysis import words
     from orchestrator.analysis.said_once import kind_of
 

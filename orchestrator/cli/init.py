@@ -13,6 +13,8 @@ from orchestrator.cli.console import console
 from orchestrator.errors import UsageError
 
 _DEFAULT = Path("experiments") / "first.yaml"
+_SCHEMA = Path("experiments") / "schema.json"
+_MOST_BYTES = 4_000_000
 
 
 def command(
@@ -36,11 +38,35 @@ def command(
 
 
 def starter(file: Path) -> str:
-    """The starter experiment, named after its file; it names the schema for editors where that file is there."""
+    """The starter experiment, named after its file; it names the schema for editors where one is found from there."""
     name = re.sub(r"[^a-z0-9_-]+", "_", file.stem.lower()).strip("_-")[:40] or "experiment"
-    schema = Path("experiments") / "schema.json"
     template = Path(__file__).with_name("starter.yaml").read_text(encoding="utf-8")
-    if not schema.is_file():
+    schema = _schema_from(file)
+    if schema is None:
         return template.split("#\n", 1)[1].format(name=name, file=file)
-    shown = os.path.relpath(schema.resolve(), file.resolve().parent)
-    return template.format(name=name, file=file, schema=shown)
+    return template.format(name=name, file=file, schema=schema)
+
+
+def _schema_from(file: Path) -> str | None:
+    """The schema of experiments as a file there names it: the one beside it, or this folder's; None without one.
+
+    Editors go from folder to folder by name alone: through a link the way back is another one, and then none is named.
+    """
+    folder = Path(os.path.normpath(Path.cwd() / file)).parent  # links not followed: as an editor has it
+    for schema in (folder / _SCHEMA.name, Path.cwd() / _SCHEMA):
+        shown = os.path.relpath(schema, folder)
+        if _is_ours(schema) and folder.resolve().joinpath(shown).resolve() == schema.resolve():
+            return shown
+    return None
+
+
+def _is_ours(schema: Path) -> bool:
+    """Whether it is a schema of experiments: other programs have a schema.json, too."""
+    from orchestrator.experiment.model import SCHEMA_TITLE
+    from orchestrator.strict_json import read_json
+
+    try:
+        content = read_json(schema, _MOST_BYTES)
+    except (OSError, ValueError):
+        return False
+    return isinstance(content, dict) and content.get("title") == SCHEMA_TITLE

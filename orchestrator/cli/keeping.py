@@ -12,12 +12,28 @@ if TYPE_CHECKING:
 
 
 def judged(folder: RunFolder) -> RunSummary:
-    """The run's summary; what speaks against its manifest or its signature is a warning on the terminal too."""
+    """The run's summary; warnings say what speaks against its manifest or signature, and that it is not complete."""
     from orchestrator.analysis.summarise import summarise
 
     for remark in folder.remarks():
         console.warning(f"{folder.path}: {remark}")
-    return summarise(folder)
+    summary = summarise(folder)
+    if (why := _not_complete(folder)) is not None:
+        console.warning(why)
+    return summary
+
+
+def _not_complete(folder: RunFolder) -> str | None:
+    """That a run is still in progress, or was interrupted, as a sentence; None where it is complete."""
+    from orchestrator.measure.in_progress import how_unfinished
+
+    if folder.is_in_progress:
+        return f"run {folder.id} is still in progress: what follows is of the trials stored so far"
+    left = how_unfinished(folder)
+    if left is None:
+        return None
+    how = f"; `orch run --resume {folder.id}` continues it" if folder.is_ours else ""
+    return f"run {folder.id} was interrupted: {left.sentence()}{how}"
 
 
 def keep(folder: RunFolder, summary: RunSummary) -> None:

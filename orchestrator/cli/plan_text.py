@@ -87,7 +87,7 @@ def _warnings(plan: Plan, expected_s: float) -> list[str]:
             f" ({format_duration(plan.limits.wall_s)}), which will end it early"
         )
     if len(plan.stacks) > 1 and next(pairs(plan), None) is None:
-        found.append("no two cells are compared: none differs from one of the reference in the stack alone")
+        found.append("nothing is compared: no other stack has a cell that matches one of the reference")
     late = {describe_load(cell.load, cell.kind, cell.calls): None for cell in short_of_room(plan)}
     if late:
         found.append(
@@ -234,7 +234,7 @@ def _versions(plan: Plan) -> str:
 
 def _hosts(plan: Plan, zones: Sequence[str]) -> str:
     if not zones:
-        where = f"this machine, pinned {plan.pin}" if plan.pin != "off" else "this machine, not pinned"
+        where = f"this machine, {_pinned(plan)}"
         return f"{where}; what runs already is not pinned by orch" if given(plan.stacks) else where
     counted = ", ".join(f"{zones.count(zone)} in {zone}" for zone in sorted(set(zones)))
     machine = (
@@ -245,11 +245,20 @@ def _hosts(plan: Plan, zones: Sequence[str]) -> str:
     return f"{len(zones)} on {plan.provider} ({machine}): {counted}"
 
 
+def _pinned(plan: Plan) -> str:
+    if plan.pin == "off":
+        return "not pinned"
+    if all(cell.kind == "codec" for cell in plan.cells) or all(stack.external for stack in plan.stacks):
+        return "the requester pinned"
+    which = "different CPUs" if plan.pin == "apart" else "the same CPU"
+    return f"requester and responder pinned to {which}"
+
+
 def _cost(plan: Plan, cost: dict[str, Any]) -> str:
     if not PROVIDERS[plan.provider].costs_money:
         return "none"
     return (
-        f"about {cost['usd_expected']:.3f} USD, at most {cost['usd_at_most']:.2f} USD until the hosts end themselves"
+        f"about {cost['usd_expected']:.3f} USD, at most {cost['usd_at_most']:.2f} USD until the hosts shut down"
         f" after {format_duration(plan.limits.ttl_s)} (list prices of {cost['prices_as_of']}, with traffic, without disks)"
     )
 

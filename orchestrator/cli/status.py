@@ -1,4 +1,7 @@
-"""Show what is up and what is being measured: since when, until when, at what cost, how far it has come."""
+"""Show what is up and what is being measured: since when, until when, at what cost, how far it has come.
+
+An unfinished run is shown with what is stored of it and how it goes on, where it is the newest.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,12 @@ def command(
     """Ask every provider that we used what of ours is alive, and every run here whether an orch is working on it."""
     from orchestrator.hosts.provision.overview import overview
     from orchestrator.hosts.provision.registry import Registry
+    from orchestrator.measure.in_progress import unfinished
 
     console.as_json = as_json
     found, measured = overview(Registry(WORKSPACE.deployments)), _runs_in_progress()
-    console.emit({"deployments": found, "runs": measured})
+    left = unfinished(WORKSPACE.results)
+    console.emit({"deployments": found, "runs": measured, "unfinished": None if left is None else left.to_dict()})
     if not found and not measured:
         console.result("nothing is up, and no run is in progress here")
     for item in found:
@@ -28,6 +33,11 @@ def command(
         for name, host in item["hosts"].items():
             console.result(f"    {name}: {'alive' if host['alive'] else host['why']}")
         console.result(f"    end it with: orch teardown {item['run']}")
+    if left is not None:
+        console.result(f"run {left.run}  interrupted: {left.sentence()}")
+        console.result(f"    continue it with: orch run --resume {left.run}")
+        if left.done:
+            console.result(f"    see what is stored with: orch report {left.run}")
 
 
 def _runs_in_progress() -> list[dict[str, object]]:

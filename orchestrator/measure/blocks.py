@@ -13,7 +13,7 @@ from orchestrator.measure.records import bring
 from orchestrator.measure.run_context import RunContext
 from orchestrator.measure.trial import Outcome
 from orchestrator.results.lines import Failure
-from orchestrator.results.manifest import RequesterRecord, TrialRecord
+from orchestrator.results.manifest import REPEATED, RequesterRecord, TrialRecord
 
 _CLOCK_LEAD_S = 2.0
 
@@ -69,10 +69,7 @@ class Measuring:
         folder.append({"event": "block", "block": block.number, "attempt": attempt})
         folder.set_aside()
         if attempt:
-            self._context.warn(
-                f"block {block.number + 1} was interrupted and repeated; its earlier trials do not count "
-                "(they are kept under superseded/)"
-            )
+            self._context.warn(REPEATED.format(block.number + 1))
         for placement, trials in block.groups:
             cells = [self._context.cells[t.cell] for t in trials]
             baselines = Baselines(self._context, placement, cells, block=block.number, attempt=attempt)

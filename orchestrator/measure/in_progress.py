@@ -1,4 +1,4 @@
-"""Runs that an orch process of this machine is working on right now, as their journals show them."""
+"""Runs that an orch process of this machine is working on right now, or left unfinished, as their journals show them."""
 
 from __future__ import annotations
 
@@ -44,6 +44,43 @@ class InProgress:
         if self.stage == "measure":
             return f"trial {self.done + 1} of {self.trials}{left}"
         return f"{_DOING.get(self.stage, 'beginning')}, {self.done} of {self.trials} trials done{left}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unfinished:
+    """A run on which nobody works, though not all of its trials were made: it was interrupted, or killed."""
+
+    run: str
+    trials: int  # of the schedule
+    done: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    def sentence(self) -> str:
+        """What is stored: `4 of 24 trials are stored`."""
+        verb = "are" if self.done > 1 else "is"
+        return f"{self.done or 'none'} of {self.trials} trials {verb} stored"
+
+
+def unfinished(results: Path) -> Unfinished | None:
+    """The newest run that was made under `results`, where it ended before its schedule; None where it did not."""
+    newest = next((folder for folder in reversed(runs(results)) if folder.is_ours), None)
+    if newest is None or newest.is_in_progress:
+        return None
+    try:
+        return how_unfinished(newest)
+    except OrchError:
+        return None  # damaged: whoever reads it is told so
+
+
+def how_unfinished(folder: RunFolder) -> Unfinished | None:
+    """How much of its schedule a run made that is not in progress; None of a complete one."""
+    journal_state = folder.journal_state()
+    if journal_state.state == "complete":
+        return None
+    return Unfinished(run=folder.id, trials=len(folder.plan().trials), done=len(journal_state.trials))
 
 
 def in_progress(results: Path, *, clock: Clock = SYSTEM) -> list[InProgress]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from orchestrator.analysis import differing
 from orchestrator.analysis.cells import by_median
+from orchestrator.analysis.one_unit import units
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.analysis.words import OF_SAMPLE, Unit, is_vague, per_second, unit_for
 from orchestrator.experiment.model.factors import STACK, Value, phrases
@@ -37,6 +38,7 @@ class Group:
 
     contrasted: tuple[Comparison, ...] = ()  # what its cells are compared with by factors
     references: frozenset[str] = frozenset()  # ids of the cells that any is compared with
+    given: tuple[str, ...] = ()  # labels of stacks whose responders orch did not start, where a tcp floor is shown
 
     @property
     def has_mixed_calls(self) -> bool:
@@ -99,7 +101,7 @@ class Group:
 
 
 def groups(summary: RunSummary) -> tuple[Group, ...]:
-    """The summary's cells, grouped, in the order in which the plan first names a cell of each."""
+    """The summary's cells, grouped, in the order in which the plan names the first of each; compared cells share a unit."""
     calls: dict[str, set[tuple[Value, ...]]] = {}
     for cell in summary.cells:
         calls.setdefault(cell.stack, set()).add(cell.call)
@@ -109,10 +111,13 @@ def groups(summary: RunSummary) -> tuple[Group, ...]:
         call = () if belongs_to_stack else phrases(cell.factors)
         found.setdefault((cell.operation, cell.placement, *call, cell.load), []).append(cell)
     titles = [_title(key) for key in found]
-    return tuple(
+    made = [
         _group(f"g{number}", title if titles.count(title) == 1 else f"{title} · {key[-1]}", tuple(cells), summary)
         for number, (title, (key, cells)) in enumerate(zip(titles, found.items(), strict=True), start=1)
-    )
+    ]
+    medians = [{cell.id: cell.distribution.median for cell in group.measured if cell.distribution} for group in made]
+    alike = units(medians, [(c.cell, c.reference_cell) for c in summary.comparisons])
+    return tuple(replace(group, unit=unit or group.unit) for group, unit in zip(made, alike, strict=True))
 
 
 def compared(found: Sequence[Group], summary: RunSummary) -> tuple[Group, ...]:
@@ -208,6 +213,9 @@ def _group(slug: str, title: str, cells: tuple[CellSummary, ...], summary: RunSu
     placements = {cell.placement_id for cell in cells}
     floors = tuple(floor for floor in summary.floors if floor.placement_id in placements and _beside(floor, ids))
     ordered = sorted(cells, key=by_median)
+    is_floor_shown = any(floor.kind == "tcp" for floor in floors)
+    externals = {stack["id"] for stack in summary.plan.get("stacks", ()) if stack.get("external")}
+    given = dict.fromkeys(cell.stack_label for cell in ordered if is_floor_shown and cell.stack in externals)
     medians = [of.median for cell in cells if (of := cell.distribution) and of.median is not None]
     return Group(
         slug=slug,
@@ -218,6 +226,7 @@ def _group(slug: str, title: str, cells: tuple[CellSummary, ...], summary: RunSu
         comparisons=tuple(c for c in summary.comparisons if c.cell in ids and c.factor == STACK),
         contrasted=tuple(c for c in summary.comparisons if c.cell in ids and c.factor != STACK),
         references=frozenset(c.reference_cell for c in summary.comparisons),
+        given=tuple(given),
         unit=unit_for(medians or [m for floor in floors if floor.distribution and (m := floor.distribution.median)]),
     )
 

@@ -97,6 +97,7 @@ def _environment() -> jinja2.Environment:
         beyond=quantities.beyond,
         statistic=quantities.statistic,
         margin=words.margin,
+        listed=words.listed,
         exact=quantities.exact,
         number=words.number,
         rate=words.rate,

@@ -27,8 +27,11 @@ from orchestrator.results.lines import Failure, KeptAnswer, KeptDescription, Kep
 
 SCHEMA_VERSION = 1
 
-SHARED = "shared the machine with another measurement"
+SHARED_WITH = "shared the machine with"
 """How the warning of a run begins that was not alone on its machine."""
+SHARED = f"{SHARED_WITH} another measurement"
+REPEATED = "block {} was interrupted and repeated; its earlier trials do not count (they are kept under superseded/)"
+"""The warning of a run of which a block was made again; with the block's number, counted from one."""
 
 # Columns of every samples and baselines file, in this order: those of a record (protos/timings.md), and more. Stamps and
 # durations are int64 nanoseconds.
@@ -124,4 +127,4 @@ class Manifest:
 
 def is_shared(warnings: Iterable[str]) -> bool:
     """Whether a run's warnings say that it was not alone on its machine."""
-    return any(warning.startswith(SHARED) for warning in warnings)
+    return any(warning.startswith(SHARED_WITH) for warning in warnings)

@@ -8,12 +8,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from benchmarks.checks import __main__ as program
 from benchmarks.checks import alarms, power, table
 from benchmarks.checks.__main__ import DOCUMENT, STORED
 from benchmarks.checks.faults import FAULTS, Fault
 from benchmarks.checks.injections import nothing
 from benchmarks.checks.power import Tried
-from benchmarks.checks.realistic import SCENARIOS, clean_run, latencies
+from benchmarks.checks.realistic import SCENARIOS, STREAMS, clean_run, latencies
 from orchestrator.analysis.checks import CHECKS
 from orchestrator.analysis.checks.base import rank
 
@@ -61,10 +62,12 @@ def test_the_largest_error_is_found_unless_the_document_says_that_it_is_not(faul
     assert is_found == (stored != [None])
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", [*SCENARIOS, *STREAMS])
 def test_a_clean_run_of_every_scenario_fails_no_check(scenario: str):
-    run = clean_run(5, **SCENARIOS[scenario])
-    failed = [name for name in NAMES if power.judged(CHECK[name], run) == "fail"]
+    run, kind = clean_run(5, **{**SCENARIOS, **STREAMS}[scenario]), "stream" if scenario in STREAMS else "call"
+    asked = [name for name in NAMES if kind in CHECK[name].kinds]
+    assert ("event stream" in asked) == (kind == "stream")
+    failed = [name for name in asked if power.judged(CHECK[name], run) == "fail"]
     assert failed == []
 
 
@@ -142,3 +145,36 @@ def test_a_document_without_the_table_is_refused():
 
 def test_no_two_entries_say_the_same():
     assert max(Counter((f.check, f.what) for f in FAULTS).values()) == 1
+
+
+def test_clean_streams_are_judged_by_the_checks_of_streams(monkeypatch):
+    monkeypatch.setattr(alarms, "_SCENARIOS", {"stream": {"two clients": STREAMS["two clients"]}})
+    found = alarms.synthetic(2, lambda _line: None, "event stream")
+    assert found["scenarios"] == ["two clients"]
+    assert found["checks"]["event stream"]["judged"] == found["checks"]["order"]["judged"] == 2
+    assert found["checks"]["reply"]["judged"] == 0
+
+
+@pytest.mark.parametrize(
+    ("only", "kinds"),
+    [(None, ["call", "stream"]), ("event stream", ["stream"]), ("reply", ["call"]), ("order", ["call", "stream"])],
+)
+def test_runs_are_made_of_the_kinds_of_work_that_a_check_judges(only, kinds):
+    assert alarms._kinds(only) == kinds
+
+
+def test_of_one_check_the_alarms_of_the_others_stay_as_they_are_stored():
+    results = {"synthetic": {"runs": 200, "checks": {"floor": {"judged": 200}}}}
+    found = {"runs": 7, "scenarios": ["x"], "checks": {"event stream": {"judged": 7}, "floor": {"judged": 0}}}
+    program._enter(results, "synthetic", found, "event stream")
+    assert results["synthetic"]["runs"] == 200
+    assert results["synthetic"]["checks"]["floor"] == {"judged": 200}
+    mine = results["synthetic"]["checks"]["event stream"]
+    assert (mine["judged"], mine["runs"], mine["scenarios"]) == (7, 7, ["x"])
+    assert "load_average" in mine["conditions"]
+
+
+def test_of_all_checks_the_alarms_are_replaced():
+    results = {"synthetic": {"runs": 200, "checks": {"floor": {"judged": 200}}}}
+    program._enter(results, "synthetic", {"runs": 7, "checks": {"floor": {"judged": 7}}}, None)
+    assert results["synthetic"]["checks"] == {"floor": {"judged": 7}}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +17,15 @@ from tests.support.runs import MS, START_NS, US, Draft, MemoryRun, S, Spoil, a_p
 EVENT, SENDER = KINDS.index("event"), CLOCKS.index("responder-monotonic")
 FAR = p.Placement(id="west", name="west", kind="cross-region", from_zone="a", to_zone="b", link=p.Link(rtt_ms=30.0))
 LATENCY_US = {"websocket": 200.0, "sse": 100.0, "grpc": 300.0}
+
+Times: TypeAlias = Callable[[np.random.Generator, int, float], tuple[np.ndarray, np.ndarray]]
+"""How late each of so many events is sent, and how long it takes, in ns; given the stack's usual latency in ns."""
+
+
+def narrow_times(rng: np.random.Generator, number: int, base_ns: float) -> tuple[np.ndarray, np.ndarray]:
+    """Hardly late, and alike."""
+    late = rng.integers(0, 5_000, size=number)
+    return late, (base_ns * rng.lognormal(0, 0.2, size=number)).astype(np.int64)
 
 
 def a_stream_plan(
@@ -49,12 +59,12 @@ def a_stream_run(plan: p.Plan | None = None, *, spoil: Spoil | None = None, seed
     return a_run(plan or a_stream_plan(**planned), spoil=make, seed=seed)
 
 
-def stream_of(draft: Draft, rng: np.random.Generator) -> None:
+def stream_of(draft: Draft, rng: np.random.Generator, times: Times = narrow_times) -> None:
     """Make the rows of a trial those of a clean stream."""
-    draft.columns = _columns(rng, draft)
+    draft.columns = _columns(rng, draft, times)
 
 
-def _columns(rng: np.random.Generator, draft: Draft) -> dict[str, np.ndarray]:
+def _columns(rng: np.random.Generator, draft: Draft, times: Times) -> dict[str, np.ndarray]:
     interval, count = due(draft.cell)
     clients = draft.cell.load.concurrency
     begin = int(draft.columns["sent_ns"].min())
@@ -63,8 +73,9 @@ def _columns(rng: np.random.Generator, draft: Draft) -> dict[str, np.ndarray]:
     for phase, number, at in ((0, 1, begin), (1, count, begin + 100 * MS)):
         for client in range(clients):
             parent = 1 + client + phase * clients
-            sender = at + np.arange(number) * interval + rng.integers(0, 5_000, size=number)
-            received = np.maximum.accumulate(sender + (base_ns * rng.lognormal(0, 0.2, size=number)).astype(np.int64))
+            late, took = times(rng, number, base_ns)
+            sender = np.maximum.accumulate(at + np.arange(number) * interval + late)
+            received = np.maximum.accumulate(sender + took)
             common = {"phase": phase, "connection": client, "intended_ns": at - MS, "sent_ns": at - MS}
             rows += [
                 {

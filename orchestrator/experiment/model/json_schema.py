@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.catalogue.read import protocols
+from orchestrator.experiment.model import SCHEMA_TITLE
 from orchestrator.experiment.model.experiment import Experiment
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -17,7 +18,7 @@ def json_schema() -> dict[str, Any]:
     schema["$defs"]["StackSpec"]["properties"]["protocol"]["examples"] = examples
     return {
         "$schema": DIALECT,
-        "title": "An orch experiment",
+        "title": SCHEMA_TITLE,
         **{key: value for key, value in schema.items() if key != "title"},
     }
 

@@ -211,6 +211,21 @@ def sentence(plan: Mapping[str, Any]) -> str:
     return f"Its own JSON: {'; '.join(told)}." if told else ""
 
 
+def carried_cells(plan: Mapping[str, Any]) -> frozenset[str]:
+    """The ids of the cells whose document travels over Protocol Buffers, of what `Plan.to_dict` gives."""
+    operations = {operation["id"]: operation for operation in plan.get("operations", ())}
+    return frozenset(
+        cell["id"]
+        for cell in plan.get("cells", ())
+        if way(
+            plan.get("resolved", {}).get(cell["stack"], {}).get("documents"),
+            operations[cell["operation"]]["payload"],
+            cell["factors"].get(FACTOR),
+            None,
+        )
+    )
+
+
 def _share(how: str, shape: Shape | None) -> str:
     """How much of a typed document is, and why one is not that was to be."""
     if shape is None:

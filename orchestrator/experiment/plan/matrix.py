@@ -293,7 +293,9 @@ def _twins(reference: str, stacks: Sequence[Stack], uses: Mapping[str, _Use]) ->
     """The reference entered again under other names, once per control and per client that its loads ask with."""
     entry = uses[reference].entry
     return [
-        replace(stack, id=f"{stack.id}-control-{number}", label=f"{stack.label}, control {number}", control_of=stack.id)
+        replace(
+            stack, id=f"{stack.id}-control-{number}", label=f"control {number} of {stack.label}", control_of=stack.id
+        )
         for number in range(1, CONTROLS + 1)
         for stack in stacks
         if uses[stack.id].entry is entry

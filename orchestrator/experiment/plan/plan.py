@@ -39,7 +39,7 @@ class External:
 
 @dataclass(frozen=True, kw_only=True)
 class Stack:
-    """Protocol + responder + client, all named; `label` is how tables call it. Control stacks (A/A) carry a suffix.
+    """Protocol + responder + client, all named; `label` is how tables call it. Ids of control stacks (A/A) carry a suffix.
 
     `label` is the shortest text that tells the experiment's stacks apart, e.g. `rest (flask, requests)`.
     """

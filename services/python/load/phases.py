@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from array import array
 from dataclasses import dataclass
+from typing import Any
 
 from services.python.contract.generator import GAP_BITS, exponential_gaps
 from services.python.contract.lines import Load, Warmup
@@ -19,6 +20,16 @@ _FRACTION_BITS = 20  # arrivals are added up in fractions of a nanosecond
 SLOWEST_RATE = 1e-6  # one request in eleven days
 NEVER = 1 << 62
 """More requests, or nanoseconds, than any phase has."""
+
+
+def progress_line(phase: int, requests: int, elapsed_ns: int) -> dict[str, Any]:
+    """What a requester says of a phase, once a second: how many requests, or events, since it began."""
+    return {
+        "type": "progress",
+        "phase": PHASE_NAMES[phase],
+        "requests": requests,
+        "elapsed_s": round(elapsed_ns / NS, 3),
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from typing import Any, Protocol, cast
 from services.python.contract.lines import STATUSES
 from services.python.load.client import CallFailed, InParts, Part, Reply, Request
 from services.python.load.memory import LEAST_BYTES
-from services.python.load.phases import MEASURED, NS, PHASE_NAMES, Phase
+from services.python.load.phases import MEASURED, NS, Phase, progress_line
 from services.python.load.record import KINDS, Record, Row
 from services.python.load.unverified import Unverified
 
@@ -410,14 +410,8 @@ class Recorder:
     def _report_progress(self, now_ns: int) -> None:
         """At most one line a second. A reply that comes after it is looked at, however many failures come before."""
         self._next_progress_ns = now_ns + NS
-        self._progress(
-            {
-                "type": "progress",
-                "phase": PHASE_NAMES[self._phase_number],
-                "requests": self.record.rows - self._first_row - self._parts + self._kept.count,
-                "elapsed_s": round((now_ns - self._phase_begin_ns) / NS, 3),
-            }
-        )
+        requests = self.record.rows - self._first_row - self._parts + self._kept.count
+        self._progress(progress_line(self._phase_number, requests, now_ns - self._phase_begin_ns))
 
 
 def _is_taken_by_its_bytes(sequence: int) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.lines import STATUSES
 from services.python.load.client import CallFailed, Event, Request
-from services.python.load.phases import NS, PHASE_NAMES
+from services.python.load.phases import NS, progress_line
 from services.python.load.record import CLOCKS, KINDS, Record, Row
 from services.python.load.recorder import EXAMPLE_CHARACTERS
 from services.python.load.unverified import footprint
@@ -217,11 +217,4 @@ class StreamRecorder:
 
     def report_progress(self, events: int, now_ns: int) -> None:
         """A progress line; who calls it does so once a second."""
-        self._progress(
-            {
-                "type": "progress",
-                "phase": PHASE_NAMES[self._phase_number],
-                "requests": events,
-                "elapsed_s": round((now_ns - self._phase_begin_ns) / NS, 3),
-            }
-        )
+        self._progress(progress_line(self._phase_number, events, now_ns - self._phase_begin_ns))

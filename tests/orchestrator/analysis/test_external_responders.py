@@ -10,7 +10,10 @@ from orchestrator.analysis.answer import answer
 from orchestrator.analysis.environments import are_alike, changes
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan.plan import External, Link, Load, Placement, Plan
+from orchestrator.report.groups import groups
+from orchestrator.report.render import render
 from tests.support.judged import of, verdicts
+from tests.support.pages import Document
 from tests.support.runs import Draft, MemoryRun, a_plan, a_run
 
 GIVEN = External(given="localhost", host="127.0.0.1", port=8001)
@@ -206,3 +209,20 @@ def test_of_a_run_of_our_own_responders_nothing_of_that_is_said():
     summary = summarise(a_run())
     assert not any("did not start" in text for text in (*summary.verdicts, *map(str, summary.conditions)))
     assert answer(summary).given == ""
+
+
+@pytest.mark.parametrize("external", [GIVEN, None])
+def test_the_report_explains_a_value_below_a_floor_that_is_not_the_given_responders(external):
+    summary = summarise(run_of(planned(external), base_us={"rest": 20.0}))
+    (group,) = groups(summary)
+    assert any(floor.kind == "tcp" for floor in group.floors)
+    given = next(cell for cell in group.cells if cell.protocol == "rest")
+    assert (given.tcp_floor is None) == (external is not None)
+    page = " ".join(Document(render(summary)).text.split())
+    said = f"For {given.stack_label}, which it did not start, there is none"
+    assert (said in page) == (external is not None)
+
+
+def test_where_no_floor_is_shown_there_is_nothing_to_explain():
+    page = " ".join(Document(render(summarise(alone()))).text.split())
+    assert "which it did not start, there is none" not in page

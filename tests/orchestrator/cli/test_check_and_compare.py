@@ -161,7 +161,7 @@ def test_a_warning_of_every_cell_is_shown_by_its_three_worst(out):
     start = next(i for i, line in enumerate(lines) if " noise " in line)
     assert lines[start].endswith("all 5 cells")
     assert all(": On localhost, during block " in line for line in lines[start + 1 : start + 4])
-    assert lines[start + 4].strip() == "... and 2 cells more; --all shows every cell"
+    assert lines[start + 4].strip() == "... and 2 more cells; --all shows every cell"
     assert lines[start + 5].strip().startswith("-> ")
     check.command("loud", everything=True)
     assert sum("On localhost, during block " in line for line in out.getvalue().splitlines()) == 3 + 5

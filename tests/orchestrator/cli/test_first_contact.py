@@ -20,7 +20,7 @@ from orchestrator.measure.run import Result
 from orchestrator.report.quantities import prose
 from orchestrator.results.folder import RunFolder
 from tests.support.plans import plan
-from tests.support.runs import a_run
+from tests.support.runs import a_run, write_run
 from tests.support.summaries import a_run as a_summary
 
 
@@ -30,7 +30,7 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.setattr(console, "as_json", False)
 
 
-def test_status_shows_a_local_run_that_goes_on_and_no_more_once_it_has_ended(monkeypatch):
+def test_status_shows_a_local_run_that_goes_on_and_afterwards_that_it_was_interrupted(monkeypatch):
     shown = io.StringIO()
     monkeypatch.setattr(console, "out", shown)
     folder = RunFolder.create(plan(repeats=3), command=["orch", "run"], root=Path("results"))
@@ -45,7 +45,30 @@ def test_status_shows_a_local_run_that_goes_on_and_no_more_once_it_has_ended(mon
 
     folder.release()
     status.command()
-    assert shown.getvalue().removeprefix(during) == "nothing is up, and no run is in progress here\n"
+    after = shown.getvalue().removeprefix(during).splitlines()
+    assert after == [
+        "nothing is up, and no run is in progress here",
+        f"run {folder.id}  interrupted: none of 3 trials is stored",
+        f"    continue it with: orch run --resume {folder.id}",
+    ]
+
+
+def test_status_says_what_is_stored_of_an_interrupted_run_and_the_next_commands(monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(console, "out", shown)
+    run, name = a_run(blocks=3), "20261121-040000-cut-cccc"
+    stored = replace(run.stored, state="interrupted", trials=run.stored.trials[:-2])
+    write_run(replace(run, stored=stored), Path("results") / name)
+    status.command()
+    assert shown.getvalue().splitlines()[1:] == [
+        f"run {name}  interrupted: 4 of 6 trials are stored",
+        f"    continue it with: orch run --resume {name}",
+        f"    see what is stored with: orch report {name}",
+    ]
+    write_run(run, Path("results") / "20261121-050000-whole-dddd")
+    before = shown.getvalue()
+    status.command()
+    assert shown.getvalue().removeprefix(before) == "nothing is up, and no run is in progress here\n"
 
 
 def test_the_answer_holds_the_summarys_own_numbers_and_a_verdict_for_each_cell():

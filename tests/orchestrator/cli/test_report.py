@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,46 @@ def test_every_verb_names_the_manifest_that_is_missing_from_a_run_that_has_ended
     }
     with pytest.raises(InvalidMeasurement, match=r"manifest\.json: the file is missing"):
         calls[verb]()
+
+
+VERBS = {
+    "report": lambda: report.command(["latest"]),
+    "check": check.command,
+    "compare": lambda: compare.command("latest"),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_says_that_the_latest_run_is_still_in_progress(monkeypatch, verb):
+    monkeypatch.setattr(console, "err", io.StringIO())
+    folder = RunFolder.open("latest", root=Path("results"))
+    folder.hold()
+    with suppress(InvalidMeasurement):  # a check of the synthetic run may fail
+        VERBS[verb]()
+    folder.release()
+    said = f"run {folder.id} is still in progress: what follows is of the trials stored so far"
+    assert console.err.getvalue().count(said) == 1
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_says_how_much_of_an_interrupted_run_is_stored_and_how_it_goes_on(monkeypatch, verb):
+    monkeypatch.setattr(console, "err", io.StringIO())
+    run = a_run(blocks=3)
+    stored = replace(run.stored, state="interrupted", trials=run.stored.trials[:-2])
+    write_run(replace(run, stored=stored), Path("results") / "20261121-040000-cut-cccc")
+    with suppress(InvalidMeasurement):
+        VERBS[verb]()
+    said = (
+        "run 20261121-040000-cut-cccc was interrupted: 4 of 6 trials are stored; "
+        "`orch run --resume 20261121-040000-cut-cccc` continues it"
+    )
+    assert console.err.getvalue().count(said) == 1
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_of_a_complete_run_no_verb_says_either(monkeypatch, verb):
+    monkeypatch.setattr(console, "err", io.StringIO())
+    with suppress(InvalidMeasurement):
+        VERBS[verb]()
+    assert "in progress" not in console.err.getvalue()
+    assert "interrupted" not in console.err.getvalue()

@@ -160,8 +160,8 @@ def test_a_control_enters_the_reference_twice_more(write: Write, known: Known) -
     plan = make_plan(write(MINIMAL + "control: true\nreference: grpc\n"), known=known)
     controls = [stack for stack in plan.stacks if stack.control_of]
     assert [(c.label, c.control_of) for c in controls] == [
-        ("grpc, control 1", "grpc-grpcio-grpcio"),
-        ("grpc, control 2", "grpc-grpcio-grpcio"),
+        ("control 1 of grpc", "grpc-grpcio-grpcio"),
+        ("control 2 of grpc", "grpc-grpcio-grpcio"),
     ]
     assert {c.stack for c in plan.cells} == {stack.id for stack in plan.stacks}
     assert len({cell.id for cell in plan.cells}) == 4

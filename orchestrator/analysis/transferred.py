@@ -1,0 +1,73 @@
+"""How many bytes the messages of compared cells are, in a sentence: what a codec or a way to call saves beside time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orchestrator.analysis import words
+from orchestrator.analysis.summary import CellSummary, Comparison
+from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK
+
+_MOST_PAIRS = 6
+_MOST_CODECS = 3  # beyond them the smallest and the largest are named
+
+
+def sentences(cells: Sequence[CellSummary], comparisons: Sequence[Comparison], matters: float) -> tuple[str, ...]:
+    """Of codecs alone how large messages become; of calls compared by how they are made, how large their bodies are.
+
+    Nothing of bodies that differ by no more than `matters`, a share.
+    """
+    found = (_encoded(cells, comparisons), _bodies(cells, comparisons, matters))
+    return tuple(text for text in found if text)
+
+
+def _encoded(cells: Sequence[CellSummary], comparisons: Sequence[Comparison]) -> str:
+    controls = {c.cell for c in comparisons if c.control}
+    by_operation: dict[str, dict[str, float]] = {}
+    for cell in cells:
+        if cell.kind == "codec" and cell.body_bytes is not None and cell.id not in controls:
+            by_operation.setdefault(cell.operation, {})[cell.stack_label] = sum(cell.body_bytes)
+    told = [f"{operation}: {_sizes(of)}" for operation, of in by_operation.items()]
+    return f"Encoded, request and reply together: {'; '.join(told)}." if told else ""
+
+
+def _sizes(totals: dict[str, float]) -> str:
+    """`60 B with json and 40 B with cbor`; of many codecs the smallest and the largest."""
+    alike: dict[str, list[str]] = {}
+    for label, total in sorted(totals.items(), key=lambda item: item[1]):
+        alike.setdefault(words.size(total), []).append(label)
+    each = [f"{size} with {words.listed(labels)}" for size, labels in alike.items()]
+    return words.listed(each) if len(each) <= _MOST_CODECS else f"from {each[0]} to {each[-1]}"
+
+
+def _bodies(cells: Sequence[CellSummary], comparisons: Sequence[Comparison], matters: float) -> str:
+    by_id = {cell.id: cell for cell in cells}
+    by_operation: dict[str, list[str]] = {}
+    said = set()
+    for c in comparisons:
+        is_asked = c.statistic == "median" and not c.control and c.factor != STACK and BY_NAME[c.factor] in OF_THE_CALL
+        cell, reference = by_id.get(c.cell), by_id.get(c.reference_cell)
+        if not is_asked or cell is None or reference is None or (text := _pair(c, cell, reference, matters)) is None:
+            continue
+        pair = (cell.operation, c.subject, c.value, c.reference_value)  # alike over each distance and under each load
+        if pair not in said:
+            said.add(pair)
+            by_operation.setdefault(cell.operation, []).append(text)
+    shown = {operation: texts[: max(1, _MOST_PAIRS // len(by_operation))] for operation, texts in by_operation.items()}
+    left = len(said) - sum(map(len, shown.values()))
+    told = [f"{operation}: {', '.join(texts)}" for operation, texts in shown.items()]
+    more = f"; {words.count(left, 'more pair')} in the table" if left else ""
+    return f"Bodies of request and reply together: {'; '.join(told)}{more}." if told else ""
+
+
+def _pair(c: Comparison, cell: CellSummary, reference: CellSummary, matters: float) -> str | None:
+    """`rest 412 B with gzip, 1,820 B with no compression (77 % fewer; on the wire 690 B and 2,100 B)`."""
+    if cell.body_bytes is None or reference.body_bytes is None or not sum(reference.body_bytes):
+        return None
+    mine, theirs = sum(cell.body_bytes), sum(reference.body_bytes)
+    if abs(mine / theirs - 1) <= matters:
+        return None
+    beside = words.fewer_or_more(mine / theirs)
+    if cell.wire_bytes is not None and reference.wire_bytes is not None:
+        beside += f"; on the wire {words.size(sum(cell.wire_bytes))} and {words.size(sum(reference.wire_bytes))}"
+    return f"{c.subject} {words.size(mine)} {c.value}, {words.size(theirs)} {c.reference_value} ({beside})"

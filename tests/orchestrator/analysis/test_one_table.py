@@ -1,0 +1,123 @@
+"""What is compared stands in one table, or in tables with one unit, and each says what its own rows are compared with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.analysis.answer import Answer, answer
+from orchestrator.analysis.one_unit import units
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.cli.answer import answer_lines
+from orchestrator.experiment import make_plan
+from orchestrator.experiment.plan.plan import Contrast, Link, Placement
+from orchestrator.report.groups import groups
+from tests.support.runs import a_plan, a_run
+
+EXPERIMENTS = Path(__file__).resolve().parents[3] / "experiments"
+NEAR = Placement(id="local", name="local", kind="local")
+FAR = Placement(id="far", name="far", kind="cross-region", from_zone="a", to_zone="b", link=Link(rtt_ms=30.0))
+
+
+@pytest.fixture(scope="module")
+def documents() -> RunSummary:
+    """REST, whose documents travel as they are, beside gRPC, where they do so in two ways."""
+    plan = make_plan(EXPERIMENTS / "own_json.yaml")
+    return summarise(a_run(plan, effects={"value": 40.0}))
+
+
+def by_distance(*contrasts: Contrast) -> RunSummary:
+    return summarise(a_run(a_plan(placements=[NEAR, FAR], contrasts=contrasts or (Contrast(),))))
+
+
+BY_PLACEMENT = Contrast(factor="placement", references=("local",))
+
+
+def heads(found: Answer) -> list[str]:
+    return [line for line in answer_lines(found, width=300) if line.strip().startswith("stack ")]
+
+
+def test_cells_compared_by_how_they_are_called_stand_in_one_table(documents):
+    found = answer(documents)
+    assert len({row.setting for row in found.table}) == len(heads(found)) == 1
+    assert "document" not in found.table[0].setting
+    assert {row.label for row in found.table} == {
+        "rest",
+        "grpc with a typed message",
+        "grpc with google.protobuf.Value",
+    }
+    assert {row.stack for row in found.table} == {"rest", "grpc"}
+
+
+def test_the_head_names_one_reference_and_a_row_its_others(documents):
+    found = answer(documents)
+    (head,) = heads(found)
+    assert head.endswith("against rest")
+    (line,) = [line for line in answer_lines(found, width=300) if line.startswith("  grpc with google")]
+    assert "; a typed message: slower, " in line
+    assert found.reference == "rest"
+
+
+def test_the_answer_says_of_the_ways_only_what_differs(documents):
+    said = " ".join(answer(documents).headline())
+    assert (
+        "grpc against rest: faster with JSON documents as a typed message, slower with JSON documents as "
+        "google.protobuf.Value."
+    ) in said
+    assert "connections kept open" not in said
+
+
+def test_where_rows_have_different_references_each_says_its_own():
+    found = answer(by_distance(Contrast(), BY_PLACEMENT))
+    near, far = heads(found)
+    assert near.endswith("against rest (thin)")
+    assert far.endswith("against reference")
+    rows = {(row.setting.split(" · ")[1], row.stack): row for row in found.table}
+    assert rows["far", "rest (thin)"].reference == "local"
+    assert rows["far", "grpc (thin)"].reference == "rest (thin)"
+    lines = list(answer_lines(found, width=300))
+    below = lines[lines.index(far) + 1 :][:2]
+    assert any("  local: slower, " in line for line in below)
+    assert any("  rest (thin): " in line and "; local: slower, " in line for line in below)
+    assert found.reference == ""
+    assert not any("local, rest" in line or "rest (thin), local" in line for line in lines)
+
+
+def test_a_stack_is_named_with_the_way_in_which_it_was_called_where_that_is_compared():
+    ways = [{"connection": way} for way in ("reuse", "per-request")]
+    plan = a_plan(calls=ways, contrasts=[Contrast(), Contrast(factor="connection", references=("per-request",))])
+    found = answer(summarise(a_run(plan)))
+    references = {row.label: row.reference for row in found.table}
+    assert references["grpc (thin) with a kept connection"] == "rest (thin) with a kept connection"
+    assert references["rest (thin) with a kept connection"] == "a connection per request"
+
+
+def test_a_control_does_not_take_the_head_away():
+    plan = a_plan(calls=[{"compression": how} for how in ("none", "gzip")], controls=1, contrasts=[BY_COMPRESSION])
+    found = answer(summarise(a_run(plan)))
+    assert [head.rpartition("against ")[2] for head in heads(found)] == ["no compression"]
+    assert [row.stack for row in found.table if row.is_control] == ["rest (thin) again"] * 2
+
+
+BY_COMPRESSION = Contrast(factor="compression", references=("none",))
+
+
+def test_tables_that_are_compared_share_a_unit_and_others_have_their_own():
+    apart, compared = by_distance(), by_distance(BY_PLACEMENT)
+    assert [("µs" in head, "ms" in head) for head in heads(answer(apart))] == [(True, False), (False, True)]
+    assert [("µs" in head, "ms" in head) for head in heads(answer(compared))] == [(False, True)] * 2
+    assert [group.unit.name for group in groups(apart)] == ["µs", "ms"]
+    assert [group.unit.name for group in groups(compared)] == ["ms", "ms"]
+
+
+def test_the_reports_tables_of_documents_share_a_unit(documents):
+    assert {group.unit.name for group in groups(documents)} == {"ms"}
+    assert len(groups(documents)) > 1
+
+
+def test_tables_are_joined_over_others_too():
+    tables = [{"a": 0.2}, {"b": 3.0}, {"c": 90.0}, {"d": 1.0}, {"e": None}]
+    found = units(tables, [("b", "c"), ("a", "b"), ("a", "nowhere")])
+    assert [unit and unit.name for unit in found] == ["ms", "ms", "ms", "µs", None]
