@@ -19,6 +19,7 @@ OURS = {"orchestrator", "services", "tests", "benchmarks", "orchlab"}
 NOT_IMPORTED = {
     "ansible-core": "the program ansible-playbook",
     "pandas": "how README has a user read the samples; tests read them so",
+    "h2": "httpx speaks HTTP/2 with it",
     "httptools": "uvicorn parses HTTP with it",
     "protobuf": "what protoc writes imports it",
     "ansible-lint": "a program of `make lint`",

@@ -18,7 +18,7 @@ from orchestrator.analysis.intervals import ALPHA, LogMean
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
 from orchestrator.experiment.model.factors import BY_NAME, STACK
 from orchestrator.experiment.plan import contrasts
-from orchestrator.experiment.plan.differences import differs_in, in_use, may_differ_in
+from orchestrator.experiment.plan.differences import HTTP, differs_in, in_use, may_differ_in
 from orchestrator.experiment.plan.documents import FACTOR
 from orchestrator.experiment.plan.plan import Plan
 
@@ -71,7 +71,8 @@ def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
 
 
 def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
-    return in_use(plan, cell.stack, cell.connection, (cell.operation_id,), cell.factors.get(FACTOR))
+    document, http = cell.factors.get(FACTOR), cell.factors.get(HTTP)
+    return in_use(plan, cell.stack, cell.connection, (cell.operation_id,), document, http)
 
 
 def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSummary, statistic: Statistic) -> _Pair:

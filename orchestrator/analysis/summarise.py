@@ -15,7 +15,10 @@ from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.collect import collect, last_attempts
 from orchestrator.analysis.compare import compare_cells
 from orchestrator.analysis.conditions import conditions, settings
+from orchestrator.analysis.curves import curves, round_trips
+from orchestrator.analysis.delivered import delivered, floors_by_block
 from orchestrator.analysis.evidence import Run
+from orchestrator.analysis.series import Curves, Delivered
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import count_before_answer, verdicts
@@ -24,6 +27,8 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan import documents, own_work
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.results.manifest import is_shared
+
+_MOST_ALONG = 4  # sentences on curves that stand beside the answer
 
 
 def summarise(run: Run) -> RunSummary:
@@ -49,6 +54,8 @@ def summarise(run: Run) -> RunSummary:
         is_complete=manifest.state == "complete",
         is_shared=is_shared(manifest.warnings),
     )
+    along = curves(plan, cells, comparisons, invalid)
+    links = delivered(plan, evidence.readings)
     busy = (
         ""
         if why
@@ -57,7 +64,9 @@ def summarise(run: Run) -> RunSummary:
         )
     )
     found = verdicts(cells, comparisons, checks, plan.matters)
-    said = _cause_first(found, why or busy, count_before_answer(cells, checks)) if found else ()
+    before = count_before_answer(cells, checks)
+    said = _cause_first(found, why or busy, before) if found else ()
+    said = _with_along(said, along, {c.group for c in comparisons}, before + bool(why or busy) + 1)
     return RunSummary(
         run_id=manifest.run_id,
         name=plan.name,
@@ -71,15 +80,42 @@ def summarise(run: Run) -> RunSummary:
         floors=evidence.floors,
         comparisons=comparisons,
         checks=checks,
-        warnings=(*warned_once(manifest.warnings), *run.remarks()),
+        warnings=(*warned_once(manifest.warnings), *run.remarks(), *_off(links)),
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
         repeat_command=_repeat_command(manifest.command, plan.experiment_path, plan.overrides),
         settings=settings(evidence),
         plan=manifest.plan,
         matters=plan.matters,
         busy=busy if said else "",
+        curves=along,
+        round_trips=round_trips(plan, cells, floors_by_block(evidence.readings), invalid),
+        links=links,
         manifest_sha256=_manifest_sha256(run),
     )
+
+
+def _with_along(said: tuple[str, ...], curves: tuple[Curves, ...], groups: set[str], behind: int) -> tuple[str, ...]:
+    """The verdicts with what is said of the first differences along an axis, ahead of the sentences on single settings.
+
+    They stand `behind` so many verdicts at least, the answer among them; all of them stand beside their pictures.
+    """
+    told = [
+        gap.said if len(each.panels) == 1 else f"{panel.title}: {gap.said}"
+        for each in curves
+        for panel in each.panels
+        for gap in panel.gaps
+    ]
+    settings = tuple(f"{group}: " for group in groups)
+    place = next((n for n, text in enumerate(said) if n >= behind and text.startswith(settings)), len(said))
+    return (*said[:place], *told[:_MOST_ALONG], *said[place:]) if said else ()
+
+
+def _off(links: tuple[Delivered, ...]) -> tuple[str, ...]:
+    """The links that were not as wanted, a sentence each."""
+    off = (
+        link for link in links if link.why_not and link.measured is not None
+    )  # without a ping the run says so itself
+    return tuple(f"The link of {link.placement} was not as wanted: {link.why_not}." for link in off)
 
 
 def _besides(plan: Plan, document: dict[str, Any]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.counts import checks_document
+from orchestrator.analysis.series import Curves, Delivered, RoundTrips
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factors import STACK, Value, of_the_call, short
 from orchestrator.results.documents import sealed
@@ -325,6 +326,9 @@ class RunSummary:
     manifest_sha256: str = ""
     busy: str = ""  # what a resolved answer begins with where the machine was busy; also among the verdicts
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
+    curves: tuple[Curves, ...] = ()  # along each numeric axis with places enough
+    round_trips: tuple[RoundTrips, ...] = ()
+    links: tuple[Delivered, ...] = ()  # what was asked of the distance of each placement, and what it was
     schema_version: int = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:

@@ -59,8 +59,9 @@ class Parts:
 class End:
     """What a responder and a client have in common: what it adds, omits, needs, refuses, and is set to.
 
-    `refuses` gives the reason for each thing it cannot do, keyed by a connection policy, an operation or a kind. `knobs`
-    are the values that it can be told of each setting of the requests, `without_knobs` the reasons why it cannot.
+    `refuses` gives the reason for each thing it cannot do, keyed by a connection policy, an operation, a kind, or a factor
+    with its value (`http: 2`). `knobs` are the values that it can be told of each setting of the requests, `without_knobs`
+    the reasons why it cannot.
     """
 
     name: str

@@ -12,10 +12,10 @@ from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
 from orchestrator.analysis.words import count, margin
 from orchestrator.cli.tables import table
-from orchestrator.experiment.model.factors import OF_THE_CALL, said
+from orchestrator.experiment.model.factors import OF_THE_CALL, Factor, said
 from orchestrator.experiment.plan import documents
 from orchestrator.experiment.plan.contrasts import compared, pairs
-from orchestrator.experiment.plan.differences import against_reference, differs_in, may_differ_in
+from orchestrator.experiment.plan.differences import HTTP, against_reference, differs_in, has_version, may_differ_in
 from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
 from orchestrator.experiment.plan.external import announcements, behind_loopback, given
 from orchestrator.experiment.plan.loads import describe_load
@@ -173,6 +173,12 @@ def _differences(plan: Plan) -> Iterator[str]:
             yield f"{verb}: {', '.join(labels)} from {reference} in {parts}{end}"
 
 
+def _shown(plan: Plan, cell: Cell, factor: Factor) -> str:
+    value = cell.factors[factor.name]
+    is_none = value is None or (factor.name == HTTP and not has_version(plan, cell.stack))
+    return "-" if is_none else factor.level(value).shown
+
+
 def _matrix_lines(plan: Plan) -> Iterator[str]:
     """The cells, one row for those that differ in the stack alone."""
     rows: dict[tuple[str, ...], list[str]] = {}
@@ -184,7 +190,7 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
         key = (
             operations[cell.operation],
             cell.placement,
-            *("-" if (v := cell.factors[factor.name]) is None else factor.level(v).shown for factor in shown_factors),
+            *(_shown(plan, cell, factor) for factor in shown_factors),
             describe_load(cell.load, cell.kind, cell.calls),
             _warmup(cell),
         )

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from orchestrator.clock import Clock
 from orchestrator.experiment.model.factors import OF_THE_CALL, Factor, knobs
+from orchestrator.experiment.plan.differences import HTTP, has_version
 from orchestrator.experiment.plan.documents import FACTOR, TYPED, plan_way
 from orchestrator.experiment.plan.loads import clients
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
@@ -140,7 +141,9 @@ class RunContext:
             self.listener.warning(text)
 
     def _applies(self, factor: Factor, cell: Cell) -> bool:
-        """Whether the factor is anything to this cell: how a document travels is nothing to one without Protocol Buffers."""
+        """Whether the factor is anything to this cell: how a document travels is nothing to one without it."""
+        if factor.name == HTTP:
+            return has_version(self.plan, cell.stack)
         return (
             factor.name != FACTOR or plan_way(self.plan, cell.stack, cell.operation, cell.factors[FACTOR]) is not None
         )

@@ -12,6 +12,7 @@ from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
 from orchestrator.analysis.words import INTERVALS, RATIOS_AND_MEDIANS, TIMED_OF_EVENTS, of_events, throughput
 from orchestrator.disk import own_folder
+from orchestrator.report.curves import axis_views
 from orchestrator.report.figures.base import Figure
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
 from orchestrator.report.figures.first import first_request
@@ -46,6 +47,10 @@ def render(summary: RunSummary) -> str:
         compared=pictured,
         forests={group.slug: _forests(group, colours, summary.matters) for group in pictured},
         verdicts=_verdicts(summary),
+        axes=axis_views(summary, colours),
+        links=[link for link in summary.links if link.wanted is not None] if summary.curves else [],
+        round_trips_text=_round_trips_text,
+        is_folded=bool(summary.curves),
         charts_of={group.slug: _charts(group, colours) for group in found},
         legend_entries=_legend(summary, colours),
         colours=colours,
@@ -81,6 +86,10 @@ def default_path(summary: RunSummary, reports: Path, origin: str = "") -> Path:
     if not origin:
         return reports / f"{'-'.join(parts)}.html"
     return own_folder(reports / ELSEWHERE) / f"{'-'.join(part[:_MOST_LETTERS] for part in parts)}-{origin}.html"
+
+
+def _round_trips_text(value: float) -> str:
+    return f"{value:.3f}"
 
 
 def _verdicts(summary: RunSummary) -> list[tuple[str, str, str]]:

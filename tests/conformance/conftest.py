@@ -16,6 +16,7 @@ PARTS = {
     "coding": "request",
     "pair": "both",
     "stream_pair": "both",
+    "version_pair": "both",
     "sending": "respond",
     "receiving": "request",
     "respond_protocol": "respond",
@@ -85,6 +86,8 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
         yield from _pairs(ends, everything)
     elif wanted == "stream_pair":
         yield from _stream_pairs(ends, everything)
+    elif wanted == "version_pair":
+        yield from _version_pairs(ends, everything)
     elif wanted in ("sending", "receiving"):
         for protocol in (protocol for protocol in ends.protocols if protocol["name"] == "sse"):
             responders, clients = ([one["name"] for one in protocol[role]] for role in ("responders", "clients"))
@@ -126,5 +129,31 @@ def _stream_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[obje
         )
         both = [(responder, clients[0]) for responder in responders]
         both += [(responders[0], client) for client in clients[1:]]
+        for responder, client in both if everything else both[:1]:
+            yield (protocol["name"], responder, client), f"{protocol['name']}/{responder}-{client}"
+
+
+def _version_pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:
+    """Protocol, responder, client that can be told `http: 2`: each responder with one client, and the reverse.
+
+    Not all: of two protocols, as how a version is spoken is the transport's.
+    """
+    told = 0
+    for protocol in ends.protocols:
+        responders, clients = (
+            [
+                one["name"]
+                for one in protocol[role]
+                if one.get("kind", "call") == "call"
+                and "2" in one.get("knobs", {}).get("http", ())
+                and "http: 2" not in one.get("refuses", {})
+            ]
+            for role in ("responders", "clients")
+        )
+        both = [(responder, clients[0]) for responder in responders] if clients else []
+        both += [(responders[0], client) for client in clients[1:]] if responders else []
+        told += bool(both)
+        if not everything and told > 2:
+            return
         for responder, client in both if everything else both[:1]:
             yield (protocol["name"], responder, client), f"{protocol['name']}/{responder}-{client}"

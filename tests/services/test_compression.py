@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.read.problems import ExperimentError
+from services.python.codecs.zstd import Contexts
 from services.python.contract.lines import Load, Payload, Target, Trial
 from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed
@@ -20,6 +23,7 @@ from tests.support.tap import tapped
 from tests.support.wire import HTTP
 
 GZIP = {"compression": "gzip"}
+ZSTD = {"compression": "zstd"}
 RECORDS = Payload(kind="records", count=300)
 RESPONDERS = [(name, r.name) for name in (*HTTP, "grpc") for r in protocols()[name].responders]
 QUESTION = "name: x\nquestion: Why?\noperations: {echo: {records: 10}}\ncompression: [none, gzip]\n"
@@ -41,13 +45,13 @@ def sizes(protocol: str, client: str, port: int, told: dict[str, str]) -> tuple[
     return check(trial, parts, parts.make(1, lambda: 1))[1]
 
 
-def bodies(stream: bytes) -> list[bytes]:
-    """The body of each HTTP message; all of them say that they are gzip."""
+def bodies(stream: bytes, name: bytes = b"gzip") -> list[bytes]:
+    """The body of each HTTP message; all of them say that they are compressed so."""
     found = []
     while stream:
         head, _, stream = stream.partition(b"\r\n\r\n")
         fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
-        assert fields[b"content-encoding"] == b"gzip", head
+        assert fields[b"content-encoding"] == name, head
         length = int(fields[b"content-length"])
         found.append(stream[:length])
         stream = stream[length:]
@@ -113,3 +117,69 @@ def test_who_cannot_compress_says_why(tmp_path: Path, protocol: str) -> None:
     assert "`compression: none`" in str(refused.value)
     forgetful = replace(protocols()[protocol], without_knobs={})
     assert forgetful.refusal_of(GZIP) == f"{protocol} cannot do compression: gzip: it has no such knob"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "implementation"),
+    [
+        ("rest", "starlette"),
+        ("rest", "flask-gunicorn"),
+        pytest.param("rest", "flask", marks=pytest.mark.slow),
+        pytest.param("json", "asgi-granian", marks=pytest.mark.slow),
+        pytest.param("connect", "asgi", marks=pytest.mark.slow),
+    ],
+)
+def test_both_bodies_are_zstd_on_the_wire_and_counted_as_they_are_there(protocol: str, implementation: str) -> None:
+    with responder(protocol, implementation=implementation) as (_, ready):
+        plain = sizes(protocol, protocols()[protocol].sequential, ready["port"], {})
+    with responder(protocol, implementation=implementation, knobs=ZSTD) as (_, ready):
+        for client in protocols()[protocol].clients:
+            if client.kind != "call" or "compression: zstd" in client.refuses:
+                continue
+            with tapped(ready["port"]) as tap:
+                counted = sizes(protocol, client.name, tap.port, ZSTD)
+            for size, plain_size, stream in zip(counted, plain, (bytes(tap.sent), bytes(tap.received)), strict=True):
+                body = bodies(stream, b"zstd")[-1]
+                assert len(body) == size < plain_size / 2, client.name
+                assert len(zstandard.decompress(body)) == pytest.approx(plain_size, rel=0.1), client.name
+        with pytest.raises((CannotTry, CallFailed), match="415"):
+            sizes(protocol, "pycurl", ready["port"], {})
+        with pytest.raises((CannotTry, CallFailed)):
+            sizes(protocol, "pycurl", ready["port"], GZIP)
+
+
+def test_who_has_no_zstd_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    for stack, reason in (
+        ("grpc", "grpc cannot do compression: zstd: gRPC's core compresses with gzip, and has no zstd"),
+        ("{protocol: rest, client: requests}", "rest's client requests cannot do compression: zstd: "),
+    ):
+        path.write_text(f"name: x\nquestion: Why?\noperations: add\ncompression: [none, zstd]\nstacks: [{stack}]\n")
+        with pytest.raises(ExperimentError) as refused:
+            make_plan(path)
+        assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"plain",
+        zstandard.compress(b"x" * 1000)[:-1],
+        zstandard.compress(b"x") + b"more",
+        zstandard.ZstdCompressor(write_content_size=False).compress(b"no size"),
+        b"\x28\xb5\x2f\xfd\xe0" + b"\xff" * 8 + b"\x01\x00\x00",  # a frame that says it holds 2^64 - 1 bytes
+    ],
+)
+def test_what_is_not_one_whole_frame_of_a_message_is_refused(body: bytes) -> None:
+    with pytest.raises(ValueError, match="zstd frame"):
+        Contexts().unpack(body)
+
+
+def test_every_thread_has_contexts_of_its_own() -> None:
+    """One of libzstd's contexts at work in two threads at once corrupts both bodies, or ends the process."""
+    contexts, bodies = Contexts(), [bytes([n]) * 300_000 for n in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(20):
+            back = pool.map(lambda body: contexts.unpack(contexts.pack(body)), bodies)
+            assert list(back) == bodies

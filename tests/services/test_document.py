@@ -60,7 +60,7 @@ def sizes(asked: Trial) -> tuple[int, int]:
 
 
 def test_those_with_protocol_buffers_carry_documents_in_both_ways() -> None:
-    assert WITH == ["grpc", "protobuf"]
+    assert WITH == ["connect", "grpc", "protobuf"]
     assert protocols()["rest"].lacks("document", "typed") == AS_IT_IS["document"]
 
 

@@ -19,6 +19,7 @@ NONCE = "a-nonce-that-anybody-could-read"
 SERVERS = [
     ("tcp", "threads"),
     ("cbor", "asgi"),
+    ("connect", "asgi-granian"),
     ("rest", "flask"),
     ("rest", "flask-gunicorn"),
     ("websocket", "uvicorn"),
@@ -93,6 +94,40 @@ def test_every_client_speaks_tls_with_every_server_and_refuses_another_authority
 @pytest.mark.parametrize(("protocol", "implementation"), OTHERS)
 def test_so_does_every_other_responder(protocol: str, implementation: str, made: Made, tmp_path: Path) -> None:
     ask_all(protocol, implementation, made, certificates(tmp_path / "others").authority)
+
+
+TWO = {"http": "2"}
+VERSIONS = [client.name for client in clients("json") if "http: 2" not in client.refuses]
+H2, OLDER = (bytes((len(name),)) + name for name in (b"h2", b"http/1.1"))  # as ALPN writes them (RFC 7301, 3.1)
+
+
+@pytest.mark.parametrize("told", [{}, TWO], ids=["1.1", "2"])
+def test_the_version_of_http_is_negotiated_in_the_handshake_and_no_other_is_taken(
+    told: dict[str, str], made: Made, tmp_path: Path
+) -> None:
+    others, serving = certificates(tmp_path / "others").authority, {**made.serving, "knobs": {**TLS, **told}}
+    with responder("json", NONCE, implementation="asgi-granian", **serving) as (_, ready):
+        for client in VERSIONS:
+            with tapped(ready["port"]) as tap:
+                told_of = checked("json", client, tap.port, made.authority, {**TLS, **told}).who()["tls"]
+            assert told_of.version == "TLSv1.3", client
+            assert (H2 in tap.sent, OLDER in tap.sent) == (bool(told), not told or client.startswith("httpx")), client
+            parts = checked("json", client, ready["port"], made.authority, {**RESUMED, **told})
+            assert parts.tls is not None
+            assert parts.tls.has_resumed, client
+            with pytest.raises(CannotTry, match=r"refused: tls: .*certificate"):
+                checked("json", client, ready["port"], others, {**TLS, **told})
+            with pytest.raises(CannotTry):
+                checked("json", client, ready["port"], made.authority, {**TLS, **({} if told else TWO)})
+
+
+@pytest.mark.parametrize("client", VERSIONS)
+def test_a_server_that_negotiates_no_version_is_not_taken_for_one_of_http_2(client: str, made: Made) -> None:
+    with (
+        responder("json", NONCE, implementation="asgi", **made.serving) as (_, ready),
+        pytest.raises(CannotTry, match=r"before measuring: (protocol|undecodable|closed|refused|timeout)"),
+    ):
+        checked("json", client, ready["port"], made.authority, {**TLS, **TWO})
 
 
 @pytest.mark.parametrize(("protocol", "client"), [("tcp", "socket"), ("cbor", "pycurl"), ("grpc", "grpcio")])

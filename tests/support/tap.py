@@ -1,4 +1,4 @@
-"""A relay between two ends that keeps what passes, each way."""
+"""Stands between the two ends of a wire, and keeps what passes."""
 
 from __future__ import annotations
 

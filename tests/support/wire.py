@@ -131,10 +131,11 @@ def ask(
     times: int = 1,
     policy: Policy = "reuse",
     timeout_s: float = 30.0,
+    knobs: Mapping[str, str] | None = None,
 ) -> list[tuple[Reply, tuple[int, int]]]:
     """The values and sizes of so many replies, asked one after the other as the load loops would. CallFailed."""
     spec = find_protocol(protocol).client(client)
-    call = CallSpec(host=HOST, port=port, operation=operation, timeout_s=timeout_s, example=request)
+    call = CallSpec(host=HOST, port=port, operation=operation, timeout_s=timeout_s, example=request, knobs=knobs or {})
     dialer = importlib.import_module(spec.module).dialer(call, spec)
     per_connection = times if policy == "reuse" else 1
     replies = []

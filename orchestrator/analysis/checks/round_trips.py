@@ -66,7 +66,7 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
     wire_ms = _wire_ms(cell)
     trips = (cell.replies.median - (here or 0.0) - wire_ms) / rtt_ms
     calls = cell.cell.calls
-    opening = _round_trips_to_open(cell.stack) + cell.cell.handshakes
+    opening = round_trips_to_open(cell.stack) + cell.cell.handshakes
     low = calls + (opening if cell.cell.connection == "per-request" else 0)
     rounds = slow_start_rounds(cell.operation.request_bytes) + slow_start_rounds(cell.operation.reply_bytes)
     high = low + calls * rounds
@@ -132,7 +132,8 @@ def _wire_ms(cell: CellEvidence) -> float:
     return bodies * 8 / (rate * 1000) if rate else 0.0
 
 
-def _round_trips_to_open(stack: Stack) -> int:
+def round_trips_to_open(stack: Stack) -> int:
+    """How many round trips a new connection of the stack takes before its first request."""
     try:
         return protocols()[stack.protocol].round_trips(stack.client)
     except KeyError:

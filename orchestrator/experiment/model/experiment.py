@@ -5,50 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, create_model, field_validator, model_validator
 
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.address import PATTERN, parse_address
+from orchestrator.experiment.model.base import Name, Short, Strict
 from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, STACK, Factor
-from orchestrator.experiment.model.host_rules import MOST_RTT_S, MOST_TTL_S, ZONE_PATTERN
-from orchestrator.experiment.providers import EMULATING, MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
+from orchestrator.experiment.model.host_rules import MOST_TTL_S
+from orchestrator.experiment.model.placement import DistanceSpec, PlacementSpec
+from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
 from orchestrator.experiment.read.fields import (
-    BitRate,
     Duration,
     Margin,
     Money,
     OneOrMany,
     Rate,
-    Share,
     Shorthand,
     Size,
+    one_of,
 )
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
 
-NAME_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,39}$"
 MAX_REQUESTS = 100_000_000
 MAX_CONCURRENCY = 10_000
 MOST_RECORDS = 1_000_000
 MOST_EXCLUDED = 200
 LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
 
-Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 Concurrency = Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)]
 EventRate = Annotated[Rate, Field(gt=0, le=100_000)]
 PayloadSize = Annotated[Size, Field(ge=1, le=MAX_PAYLOAD_BYTES)]
 PositiveDuration = Annotated[Duration, Field(gt=0, le=LONGEST_S)]
-Zone = Annotated[str, Field(pattern=ZONE_PATTERN, max_length=63)]
-Short = Annotated[str, Field(min_length=1, max_length=200)]
 Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]
-
-_EMULATED = " and ".join(EMULATING)  # who makes a distance as wanted
-
-
-class Strict(BaseModel):
-    """Nothing unknown, nothing converted, nothing changed afterwards."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
 
 Model = TypeVar("Model", bound=Strict)
 
@@ -68,9 +56,8 @@ def _with_factors(fields: Callable[[Factor], tuple[Any, Any] | None]) -> Callabl
 
 
 def _one_or_many(factor: Factor) -> Any:
-    levels = tuple(level.value for level in factor.levels)
     of: Any = OneOrMany  # a type that is only known here: no checker can follow it
-    return of[Literal.__getitem__(levels) if levels else _OF_KIND[factor.kind]]
+    return of[one_of([level.value for level in factor.levels]) if factor.levels else _OF_KIND[factor.kind]]
 
 
 def _chosen_for_all(factor: Factor) -> tuple[Any, Any] | None:
@@ -285,30 +272,6 @@ class OperationSpec(Strict):
 OPERATION_NAMES = tuple(OperationSpec.model_fields)
 
 
-class PlacementSpec(Strict):
-    """Where the two ends stand. `from` is the requester's zone, `to` the responder's."""
-
-    name: Annotated[Name, Field(description="local, same-zone, cross-region, or a name of your own.")]
-    from_zone: Annotated[Zone | None, Field(alias="from", description="The requester's zone, e.g. us-central1-a.")] = (
-        None
-    )
-    to_zone: Annotated[Zone | None, Field(alias="to", description="The responder's zone, e.g. us-west1-a.")] = None
-    rtt: Annotated[
-        Duration | None,
-        Field(gt=0, le=MOST_RTT_S, description=f"{_EMULATED}: the round trip wanted between the two zones."),
-    ] = None
-    jitter: Annotated[
-        Duration | None,
-        Field(le=MOST_RTT_S, description=f"{_EMULATED}: the round trip varies evenly by up to so much either way."),
-    ] = None
-    rate: Annotated[
-        BitRate | None, Field(gt=0, le=1_000_000_000, description=f"{_EMULATED}: the rate of each direction.")
-    ] = None
-    loss: Annotated[
-        Share | None, Field(lt=1, description=f"{_EMULATED}: the share of packets lost in each direction.")
-    ] = None
-
-
 @_with_factors(_left_out)
 class ExcludeSpec(Strict):
     """A part of the matrix to leave out: every cell that matches all the keys given."""
@@ -397,6 +360,10 @@ class Experiment(Strict):
         ],
         Field(description="Where the two ends stand."),
     ] = (PlacementSpec(name="local"),)
+    distance: Annotated[
+        DistanceSpec | None,
+        Field(description="How far apart the two ends stand: each value of a list is a placement of its own."),
+    ] = None
     stacks: Annotated[
         OneOrMany[Annotated[StackSpec, Shorthand(_stack, "A protocol, with its default implementation and client.")]],
         Field(description="What is compared; `all` is every protocol that carries one of the operations."),

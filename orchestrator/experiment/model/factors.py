@@ -28,13 +28,15 @@ class Level:
     """One value of a factor that has few, and what it is called.
 
     `words` follow "with" in a sentence ("connections kept open"), and so do `compared`, which are of one request ("a kept
-    connection") and stand where two levels are compared; `shown` stands in a column of the plan.
+    connection") and stand where two levels are compared; `shown` stands in a column of the plan, `said` in ids and names
+    (the value itself, unless that says too little there).
     """
 
     value: str
     words: str
     compared: str
     shown: str
+    said: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,9 +233,23 @@ FACTORS: tuple[Factor, ...] = (
         levels=(
             Level(value="none", words="bodies not compressed", compared="no compression", shown="none"),
             Level(value="gzip", words="bodies compressed with gzip", compared="gzip", shown="gzip"),
+            Level(value="zstd", words="bodies compressed with zstd", compared="zstd", shown="zstd"),
         ),
-        description="Compress the bodies of requests and replies (gzip), or not (none)",
+        description="Compress the bodies of requests and replies (gzip, zstd), or not (none)",
         column="compression",
+    ),
+    Factor(
+        name="http",
+        title="HTTP",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(value="1.1", words="HTTP/1.1", compared="HTTP/1.1", shown="1.1"),
+            Level(value="2", words="HTTP/2", compared="HTTP/2", shown="2", said="http2"),
+            Level(value="3", words="HTTP/3", compared="HTTP/3", shown="3", said="http3"),
+        ),
+        description="Which version of HTTP carries the protocols that leave it open (1.1, 2 or 3)",
     ),
     Factor(
         name="document",
@@ -350,8 +366,8 @@ def said(cell: Values) -> list[tuple[Factor, Value]]:
 
 
 def short(cell: Values) -> tuple[str, ...]:
-    """The values that are said, as they stand in ids and names: `reuse`."""
-    return tuple(str(value) for _, value in said(cell))
+    """The values that are said, as they stand in ids and names: `reuse`, `http2`."""
+    return tuple(factor.level(value).said or str(value) for factor, value in said(cell))
 
 
 def phrases(cell: Values) -> tuple[str, ...]:

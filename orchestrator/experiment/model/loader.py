@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 from orchestrator.errors import UsageError, did_you_mean, nearest
 from orchestrator.experiment.model import experiment as model
 from orchestrator.experiment.model.host_rules import ZONE_PATTERN
+from orchestrator.experiment.model.placement import DistanceSpec, PlacementSpec, ZonesSpec
 from orchestrator.experiment.read import tree
 from orchestrator.experiment.read.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, shown
 from orchestrator.experiment.read.tree import Key, Node
@@ -246,7 +247,9 @@ def _model_at(path: Sequence[Key]) -> type[BaseModel]:
     by_key: dict[str, type[BaseModel]] = {
         "stacks": model.StackSpec,
         "operations": model.OperationSpec,
-        "placements": model.PlacementSpec,
+        "placements": PlacementSpec,
+        "distance": DistanceSpec,
+        "zones": ZonesSpec,
         "exclude": model.ExcludeSpec,
         "load": model.LoadSpec,
         "warmup": model.WarmupSpec,

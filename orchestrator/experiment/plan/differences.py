@@ -26,7 +26,9 @@ NOT_KNOWN = "not known"
 
 BYTES = "bytes"
 DOCUMENT = "document"
+HTTP = "http"
 _KINDS_OF_BYTES = ("bytes", "image")  # of payloads
+_DECLARED = "HTTP/1.1"  # of transports whose version of HTTP is a factor
 
 
 def parts_of(responder: Responder, client: Client) -> dict[str, str]:
@@ -88,11 +90,17 @@ def _is_unknown(part: str) -> bool:
 
 
 def in_use(
-    plan: Plan, stack: str, connection: str, operations: Container[str], document: object = None
+    plan: Plan,
+    stack: str,
+    connection: str,
+    operations: Container[str],
+    document: object = None,
+    http: object = None,
 ) -> dict[str, str]:
     """The parts of a plan's stack as cells use it: their connection policy, and how bytes travel only where some do.
 
-    Likewise how a JSON document does that is carried as `document` chooses.
+    Likewise how a JSON document does that is carried as `document` chooses. What is declared of HTTP/1.1 is carried by the
+    version of HTTP that `http` names.
 
     `operations` are the ids of what is asked. Empty where the plan does not say what the stack is made of.
     """
@@ -103,8 +111,15 @@ def in_use(
         parts.pop(BYTES, None)
     ways = {plan_way(plan, stack, o.id, document) for o in plan.operations if o.id in operations}
     told = " and ".join(WORDS[way] for way in WORDS if way in ways)
+    if http is not None and "transport" in parts:
+        parts["transport"] = parts["transport"].replace(_DECLARED, f"HTTP/{http}")
     kept = {"connection": connection} if "client" in parts else {}
     return {**parts, **kept, **({DOCUMENT: told} if told else {})}
+
+
+def has_version(plan: Plan, stack: str) -> bool:
+    """Whether the factor `http` is anything to a stack: gRPC, say, or a bare connection, has no choice of it."""
+    return _DECLARED in str((plan.resolved.get(stack, {}).get("parts") or {}).get("transport", _DECLARED))
 
 
 def against_reference(
@@ -130,4 +145,5 @@ def _as_planned(plan: Plan, stack: str, operations: Container[str]) -> dict[str,
     cells = [cell for cell in plan.cells if cell.stack == stack]
     policies = ", ".join(sorted({cell.connection for cell in cells}))
     chosen = {cell.factors.get(FACTOR) for cell in cells}
-    return in_use(plan, stack, policies, operations, TYPED if TYPED in chosen else AS_VALUE)
+    versions = " and ".join(sorted({str(version) for cell in cells if (version := cell.factors.get(HTTP))}))
+    return in_use(plan, stack, policies, operations, TYPED if TYPED in chosen else AS_VALUE, versions or None)

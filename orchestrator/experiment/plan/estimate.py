@@ -30,6 +30,7 @@ _PARQUET_FILE_BYTES = 12_000
 _LOOPBACK_RTT_S = 0.00005
 _OPENING = 8  # measure.floors: the exchange that opens the window of a large floor is as many times as large
 _FASTER = 2.0  # a closed loop without a count may make so many times the requests that are expected
+_SHORTEST_RTT_S = 0.0002  # between two hosts: an emulated distance of zero takes about as long
 _UNKNOWN_RTT_S = {"same-zone": 0.0015, "cross-region": 0.1, "external": 0.02}
 
 
@@ -222,9 +223,10 @@ def _rtt_s(placement: Placement) -> float:
         return _LOOPBACK_RTT_S
     if placement.kind == "external":  # no zone is known of it
         return _UNKNOWN_RTT_S[placement.kind]
+    if placement.link.rtt_ms is not None:
+        return max(placement.link.rtt_ms / 1000, _SHORTEST_RTT_S)
     published = profile(placement.from_zone or HOME_ZONE, placement.to_zone or HOME_ZONE)
-    rtt_ms = placement.link.rtt_ms or (published.rtt_ms if published else None)
-    return rtt_ms / 1000 if rtt_ms else _UNKNOWN_RTT_S[placement.kind]
+    return published.rtt_ms / 1000 if published and published.rtt_ms else _UNKNOWN_RTT_S[placement.kind]
 
 
 def _size_class(operation: Operation) -> tuple[int, int]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from orchestrator.errors import did_you_mean
-from orchestrator.experiment.model.experiment import PlacementSpec
 from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.model.placement import LINK_KEYS
+from orchestrator.experiment.plan.distances import Wanted, count_placements, wanted_placements
 from orchestrator.experiment.plan.plan import Link, Placement, PlacementKind
 from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE, known_pairs, profile, region_of
 from orchestrator.experiment.providers import EMULATING, PROVIDERS, any_of
+from orchestrator.experiment.read.fields import MOST_ITEMS
+from orchestrator.experiment.read.tree import Key
 
 _BUILT_IN = ("local", "same-zone", "cross-region")
-_LINK_KEYS = ("rtt", "jitter", "rate", "loss")
 _EXTERNAL = "external"
 _EMULATED_RATE_MBIT = 1000.0  # a link without a rate lets its queue overflow at full speed
 
@@ -25,22 +28,35 @@ def resolve_placements(located: Located, *, is_elsewhere: bool = False) -> tuple
     experiment = located.experiment
     if is_elsewhere:
         return _elsewhere(located)
-    home = next((p.from_zone for p in experiment.placements if p.from_zone), HOME_ZONE)
+    count = count_placements(experiment)
+    if count > MOST_ITEMS:  # counted before they are made: four lists of a thousand values are a million million
+        located.add(
+            ("placements",) if experiment.distance is None else ("distance",),
+            f"the lists make {count:,} placements; an experiment may have at most {MOST_ITEMS:,}. Ask less at once.",
+        )
+        return ()
+    asked = list(wanted_placements(experiment))
+    home = next((wanted.from_zone for wanted in asked if wanted.from_zone), HOME_ZONE)
     found: list[Placement] = []
-    names: set[str] = set()
-    for index, spec in enumerate(experiment.placements):
-        path = ("placements", index)
-        if spec.name in names:
-            located.add(path, f"placement '{spec.name}' is given twice.")
+    paths: dict[str, tuple[Key, ...]] = {}
+    refused: set[tuple[Key, ...]] = set()  # what is wrong with a list is said once, not of each value
+    for wanted in asked:
+        if wanted.name in paths:
+            located.add(wanted.path, f"placement '{wanted.name}' is given twice.")
             continue
-        names.add(spec.name)
+        paths[wanted.name] = wanted.path
+        if wanted.path in refused:
+            continue
+        problems = len(located.problems)
         if not PROVIDERS[experiment.provider].makes_hosts:
-            placement = _on_this_machine(located, index, spec)
+            placement = _on_this_machine(located, wanted)
         else:
-            placement = _between_hosts(located, index, spec, home)
+            placement = _between_hosts(located, wanted, home)
         if placement is not None:
             found.append(placement)
-    _refuse_two_distances(located, found)
+        if len(located.problems) > problems:
+            refused.add(wanted.path)
+    _refuse_two_distances(located, found, paths)
     return tuple(found)
 
 
@@ -49,112 +65,154 @@ def _elsewhere(located: Located) -> tuple[Placement, ...]:
     experiment = located.experiment
     spec = experiment.placements[0]
     name = spec.name if "placements" in experiment.model_fields_set else _EXTERNAL
-    given = [key for key in (*_LINK_KEYS, "from_zone", "to_zone") if getattr(spec, key) is not None]
-    if len(experiment.placements) > 1 or name in _BUILT_IN or given:
+    given = [key for key in (*LINK_KEYS, "from_zone", "to_zone") if getattr(spec, key) is not None]
+    if experiment.distance is not None or len(experiment.placements) > 1 or name in _BUILT_IN or given:
         located.add(
-            ("placements",),
+            ("placements",) if experiment.distance is None else ("distance",),
             "the responders run already, on another machine: there is one placement, as far away as that machine is."
             f" Leave `placements` out (it is then called {_EXTERNAL}), or give one name of your own.",
         )
     return (Placement(id=name, name=name, kind="external"),)
 
 
-def _on_this_machine(located: Located, index: int, spec: PlacementSpec) -> Placement | None:
-    path = ("placements", index)
-    if spec.name != "local" or spec.from_zone or spec.to_zone:
+def _on_this_machine(located: Located, wanted: Wanted) -> Placement | None:
+    if wanted.base != "local" or wanted.from_zone or wanted.to_zone:
         others = (p for p in PROVIDERS.values() if p.about_distance)
         others_in_words = ", ".join(f"`provider: {p.name}` {p.about_distance}" for p in others)
         located.add(
-            path,
-            f"provider local has one machine, so '{spec.name}' is not available there: its only placement is local."
+            wanted.path,
+            f"provider local has one machine, so '{wanted.base}' is not available there: its only placement is local."
             f" {others_in_words}.",
         )
         return None
-    given = [key for key in _LINK_KEYS if getattr(spec, key) is not None]
-    if given:
-        located.add((*path, given[0]), f"'{given[0]}' needs two hosts: both ends of a local placement share one.")
+    if wanted.link:
+        _refuse_on_one_host(located, wanted)
         return None
     return Placement(id="local", name="local", kind="local")
 
 
-def _between_hosts(located: Located, index: int, spec: PlacementSpec, home: str) -> Placement | None:
-    path = ("placements", index)
-    zones = _zones(located, index, spec, home)
+def _refuse_on_one_host(located: Located, wanted: Wanted) -> None:
+    key = next(iter(wanted.link))
+    located.add((*wanted.path, key), f"'{key}' needs two hosts: both ends of a local placement share one.")
+
+
+def _between_hosts(located: Located, wanted: Wanted, home: str) -> Placement | None:
+    provider = PROVIDERS[located.experiment.provider]
+    if wanted.link and wanted.base != "local" and provider.distance == "real":
+        _refuse_another_network(located, wanted)
+        return None
+    zones = _zones(located, wanted, home)
     if zones is None:
         return None
     from_zone, to_zone = zones
-    provider = PROVIDERS[located.experiment.provider]
     kind: PlacementKind = "same-zone" if from_zone == to_zone else "cross-region"
-    if spec.name == "local":
+    if wanted.base == "local":
         kind = "local"
     if kind == "local" and from_zone != to_zone:
-        located.add(path, "both ends of a local placement share one host, so `from` and `to` must be the same zone.")
-        return None
-    given = [key for key in _LINK_KEYS if getattr(spec, key) is not None]
-    if given and kind == "local":
-        located.add((*path, given[0]), f"'{given[0]}' needs two hosts: both ends of a local placement share one.")
-    elif given and provider.distance == "real":
         located.add(
-            (*path, given[0]),
-            f"'{given[0]}' is the network's own on {provider.name}; leave it out, or use {any_of(EMULATING)}.",
+            wanted.path, "both ends of a local placement share one host, so `from` and `to` must be the same zone."
         )
+        return None
+    if wanted.link and kind == "local":
+        _refuse_on_one_host(located, wanted)
     link = Link()
     if kind != "local" and provider.distance == "emulated":
-        link = _emulated_link(located, index, spec, from_zone, to_zone)
-    return Placement(id=spec.name, name=spec.name, kind=kind, from_zone=from_zone, to_zone=to_zone, link=link)
+        link = _emulated_link(located, wanted, from_zone, to_zone)
+    return Placement(id=wanted.name, name=wanted.name, kind=kind, from_zone=from_zone, to_zone=to_zone, link=link)
 
 
-def _zones(located: Located, index: int, spec: PlacementSpec, home: str) -> tuple[str, str] | None:
-    if spec.name in ("local", "same-zone"):
-        from_zone = spec.from_zone or spec.to_zone or home
-        to_zone = spec.to_zone or from_zone
-        if spec.name == "same-zone" and from_zone != to_zone:
-            located.add(("placements", index), "a same-zone placement cannot have two zones; give it another name.")
+def _refuse_another_network(located: Located, wanted: Wanted) -> None:
+    """Between two zones of a cloud there is one distance, which nobody chooses."""
+    name = PROVIDERS[located.experiment.provider].name
+    key = next(iter((*wanted.listed, *wanted.link)))
+    path = (*wanted.path, key) if "zones" not in wanted.path else ("distance", key)
+    text = f"'{key}' is the network's own on {name}; leave it out"
+    if wanted.listed:
+        text = (
+            f"'{key}' is a list, and on {name} the network has one value for each pair of zones; give pairs of zones"
+            " (`distance: {zones: [{from: ..., to: ...}]}`)"
+        )
+    located.add(path, f"{text}, or use {any_of(EMULATING)}.")
+
+
+def _zones(located: Located, wanted: Wanted, home: str) -> tuple[str, str] | None:
+    if wanted.base != "local" and wanted.number is not None and wanted.path[:2] != ("distance", "zones"):
+        return _zones_of_a_list(located, wanted, home)
+    if wanted.base in ("local", "same-zone"):
+        from_zone = wanted.from_zone or wanted.to_zone or home
+        to_zone = wanted.to_zone or from_zone
+        if wanted.base == "same-zone" and from_zone != to_zone:
+            located.add(wanted.path, "a same-zone placement cannot have two zones; give it another name.")
             return None
         return from_zone, to_zone
-    if spec.name == "cross-region" and not spec.from_zone and not spec.to_zone:
-        return home, AWAY_ZONE if region_of(home) != region_of(AWAY_ZONE) else HOME_ZONE
+    if wanted.base == "cross-region" and not wanted.from_zone and not wanted.to_zone:
+        return home, _away_from(home)
     provider = PROVIDERS[located.experiment.provider]
     is_emulated = provider.distance == "emulated"
-    if is_emulated and spec.rtt is not None and not spec.to_zone:
-        return spec.from_zone or home, f"{provider.name}-{spec.name.replace('_', '-').strip('-')}-a"
-    if not spec.from_zone or not spec.to_zone:
-        missing = "from" if not spec.from_zone else "to"
-        near = "" if spec.name in _BUILT_IN else f" {did_you_mean(spec.name, _BUILT_IN)}"
+    if is_emulated and "rtt" in wanted.link and not wanted.to_zone:
+        return wanted.from_zone or home, f"{provider.name}-{_as_zone(wanted.base)}-a"
+    if not wanted.from_zone or not wanted.to_zone:
+        missing = "from" if not wanted.from_zone else "to"
+        near = "" if wanted.base in _BUILT_IN else f" {did_you_mean(wanted.base, _BUILT_IN)}"
         located.add(
-            ("placements", index),
-            f"placement '{spec.name}' needs `{missing}`, a zone such as {HOME_ZONE}"
+            wanted.path,
+            f"placement '{wanted.base}' needs `{missing}`, a zone such as {HOME_ZONE}"
             f"{f', or on {provider.name} an `rtt`' if is_emulated else ''}.{near}",
         )
         return None
-    return spec.from_zone, spec.to_zone
+    return wanted.from_zone, wanted.to_zone
 
 
-def _emulated_link(located: Located, index: int, spec: PlacementSpec, from_zone: str, to_zone: str) -> Link:
-    known = profile(from_zone, to_zone)
-    if spec.rtt is None and known is None:
+def _zones_of_a_list(located: Located, wanted: Wanted, home: str) -> tuple[str, str] | None:
+    """Requesters of each distance in a zone of their own, all of them asking one responder."""
+    key = wanted.listed[0]
+    if wanted.from_zone or wanted.base == "same-zone":
+        why = "within a zone" if wanted.base == "same-zone" else "between two zones"
+        way = "give the placement another name" if wanted.base == "same-zone" else "leave `from` out"
         located.add(
-            ("placements", index),
+            (*wanted.path, key),
+            f"'{key}' is a list, and {why} there is one distance: {way}, so that each value gets a zone of its own.",
+        )
+        return None
+    provider = PROVIDERS[located.experiment.provider]
+    return f"{provider.name}-{_as_zone(wanted.base)}-{wanted.number}-a", wanted.to_zone or home
+
+
+def _away_from(home: str) -> str:
+    return AWAY_ZONE if region_of(home) != region_of(AWAY_ZONE) else HOME_ZONE
+
+
+def _as_zone(name: str) -> str:
+    return name.replace("_", "-").strip("-")
+
+
+def _emulated_link(located: Located, wanted: Wanted, from_zone: str, to_zone: str) -> Link:
+    known, rtt_s = profile(from_zone, to_zone), wanted.link.get("rtt")
+    if wanted.base == "cross-region" and wanted.number is not None:  # its zones stand for those of the placement
+        known = profile(to_zone, _away_from(to_zone))
+    if rtt_s is None and known is None:
+        located.add(
+            wanted.path,
             f"no published round trip between {from_zone} and {to_zone} is known here"
             f" (known: {', '.join(known_pairs())}). Give one: `rtt: 80ms`.",
         )
     link = (
         known
-        if spec.rtt is None and known is not None
-        else Link(rtt_ms=None if spec.rtt is None else spec.rtt * 1000, source="the experiment file")
+        if rtt_s is None and known is not None
+        else Link(rtt_ms=None if rtt_s is None else rtt_s * 1000, source="the experiment file")
     )
-    jitter_ms = (spec.jitter or 0.0) * 1000
+    jitter_ms = wanted.link.get("jitter", 0.0) * 1000
     if link.rtt_ms is not None and jitter_ms > link.rtt_ms:
-        located.add(("placements", index, "jitter"), "the jitter is larger than the round trip itself.")
+        located.add((*wanted.path, "jitter"), "the jitter is larger than the round trip itself.")
     return replace(
         link,
         jitter_ms=jitter_ms,
-        rate_mbit=spec.rate or _EMULATED_RATE_MBIT,
-        loss=0.0 if spec.loss is None else spec.loss,
+        rate_mbit=wanted.link.get("rate", _EMULATED_RATE_MBIT),
+        loss=wanted.link.get("loss", 0.0),
     )
 
 
-def _refuse_two_distances(located: Located, placements: list[Placement]) -> None:
+def _refuse_two_distances(located: Located, placements: list[Placement], paths: Mapping[str, tuple[Key, ...]]) -> None:
     seen: dict[frozenset[str | None], Placement] = {}
     for placement in placements:
         if placement.kind == "local":
@@ -162,9 +220,8 @@ def _refuse_two_distances(located: Located, placements: list[Placement]) -> None
         pair = frozenset({placement.from_zone, placement.to_zone})
         first = seen.setdefault(pair, placement)
         if first.link != placement.link:
-            index = [spec.name for spec in located.experiment.placements].index(placement.name)
             located.add(
-                ("placements", index),
+                paths[placement.name],
                 f"'{placement.name}' and '{first.name}' need different distances between the same two zones"
                 f" ({placement.from_zone} and {placement.to_zone}); give one of them zones of its own.",
             )

@@ -19,6 +19,8 @@ from services.python.contract.lines import Load, Warmup
 
 SCHEMA_VERSION = 1
 
+_RTT_SLACK, _RTT_SLACK_MS = 0.05, 0.5  # of a wanted round trip
+
 PlacementKind = Literal["local", "same-zone", "cross-region", "external"]
 Pin = Literal["apart", "together", "off"]
 
@@ -103,6 +105,11 @@ class Link:
     rate_mbit: float | None = None
     loss: float = 0.0
     source: str = ""
+
+    @property
+    def slack_ms(self) -> float:
+        """How far a measured round trip may be off the wanted one: 5 % or 0.5 ms, whichever is more, and half the jitter."""
+        return max(_RTT_SLACK * (self.rtt_ms or 0.0), _RTT_SLACK_MS) + self.jitter_ms / 2
 
 
 def kind_of(operation: Operation) -> Kind:

@@ -11,6 +11,7 @@ from orchestrator.catalogue.read import protocols
 from orchestrator.errors import UsageError, did_you_mean
 from orchestrator.experiment.model.host_rules import MOST_HOSTS, controller_refusal
 from orchestrator.experiment.model.loader import Located, load
+from orchestrator.experiment.plan.distances import given_placements
 from orchestrator.experiment.plan.estimate import cost_of, estimate, hosts_needed
 from orchestrator.experiment.plan.machines import PRICES_AS_OF
 from orchestrator.experiment.plan.matrix import build_matrix
@@ -90,7 +91,7 @@ def _check_provider(located: Located) -> None:
             f" {did_you_mean(experiment.machine, provider.machines)}",
         )
     if experiment.requesters > 1:
-        for index, placement in enumerate(experiment.placements):
+        for index, placement in enumerate(given_placements(experiment)):
             if placement.name == "local":
                 located.add(
                     ("placements", index),
@@ -119,7 +120,11 @@ def _check_hosts(located: Located, plan: Plan) -> None:
     count = len(hosts_needed(plan))
     if count > MOST_HOSTS:
         located.add(
-            ("requesters",) if plan.requesters > 1 else ("placements",),
+            ("requesters",)
+            if plan.requesters > 1
+            else ("placements",)
+            if located.experiment.distance is None
+            else ("distance",),
             f"the placements need {count:,} hosts; a deployment has at most {MOST_HOSTS}.",
         )
         located.raise_problems()

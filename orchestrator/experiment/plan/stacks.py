@@ -160,6 +160,7 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
             operation: f"'{operation}'",
             kind: f"'{operation}'",
             **{str(value): f"{name}: {value}" for name, value in call.items()},
+            **{f"{name}: {value}": f"{name}: {value}" for name, value in call.items()},
         }
         for what, words in refused.items():
             if what in part.refuses:

@@ -104,15 +104,16 @@ def _between_the_others(
     """
     wanted_ms = {pair: between.link.rtt_ms or 0.0 for pair, between in links.items()}
     longest_ms = max(wanted_ms.values(), default=0.0)
+    beside: dict[str, dict[str, float]] = {zone: {} for zone in zones}
+    for (one, other), rtt_ms in wanted_ms.items():
+        if one != other:
+            beside[one][other] = beside[other][one] = rtt_ms
     found = {}
     for pair in combinations(sorted(zones), 2):
         if pair in links:
             continue
-        over = [
-            wanted_ms[min(pair[0], third), max(pair[0], third)] + wanted_ms[min(pair[1], third), max(pair[1], third)]
-            for third in zones - set(pair)
-            if all((min(zone, third), max(zone, third)) in wanted_ms for zone in pair)
-        ]
+        first, second = beside[pair[0]], beside[pair[1]]
+        over = [first[third] + second[third] for third in first.keys() & second.keys()]
         known = profile(*pair)
         rtt_ms = min([*over, MOST_RTT_S * 1000]) if over else longest_ms
         found[pair] = WantedLink(zones=pair, link=known or Link(rtt_ms=rtt_ms, source="no placement measures it"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, core_schema
@@ -115,3 +115,18 @@ class Shorthand:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {"anyOf": [self._schema, handler(schema)]}
+
+
+def one_of(texts: Sequence[str]) -> Any:
+    """The type of one of these; a text that looks like a number may be written as one: nobody quotes the 2 of `http: 2`."""
+    one: Any = Literal.__getitem__(tuple(texts))
+    numbers = {float(text): text for text in texts if text.replace(".", "", 1).isdigit()}
+    if not numbers:
+        return one
+    shown = [*texts, *(int(number) if number.is_integer() else number for number in numbers)]
+    return Annotated[one, BeforeValidator(lambda value: _as_text(value, numbers)), WithJsonSchema({"enum": shown})]
+
+
+def _as_text(value: Any, numbers: Mapping[float, str]) -> Any:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return numbers.get(value, value) if is_number else value

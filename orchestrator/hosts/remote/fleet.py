@@ -18,8 +18,6 @@ from services.python.contract.ping_lines import Ping
 
 _PINGS = 25
 _NO_PING = "the two hosts cannot reach each other; `orch status` shows what is up, `orch teardown` takes it down"
-_TOLERANCE = 0.05  # of the wanted RTT, or ...
-_TOLERANCE_MS = 0.5  # ... so much, whichever is larger
 
 
 @dataclass(kw_only=True)
@@ -103,8 +101,8 @@ def _measured(fleet: RemoteFleet, placement: Placement) -> dict[str, Any]:
     achieved = done.avg_ms if placement.link.jitter_ms else done.min_ms
     if not done.received or achieved is None:
         raise ProvisionError(f"{asks.name} cannot ping {answers.name}: no reply to {done.sent} requests", hint=_NO_PING)
-    wanted, jitter_ms = placement.link.rtt_ms, placement.link.jitter_ms or 0.0
-    if wanted is not None and abs(achieved - wanted) > max(_TOLERANCE * wanted, _TOLERANCE_MS) + jitter_ms / 2:
+    wanted = placement.link.rtt_ms
+    if wanted is not None and abs(achieved - wanted) > placement.link.slack_ms:
         raise ProvisionError(
             f"the link of {placement.name} is off: ping {achieved:.2f} ms between {asks.name} and {answers.name}, "
             f"wanted {wanted:g} ms",

@@ -57,9 +57,9 @@ class Responder(Part):
     (`none`: nothing does), `server` accepts connections, `validation` says what a decoded message is held against,
     `bytes_as` how bytes and pictures travel (`raw`, `base64`). `adds`: which work of every request is its own, `without`
     names the responder that is spared it, `omits` what it leaves unread of `fields.md`. `packages`: the libraries whose
-    versions count. `refuses`: the reason for each thing it cannot do, by connection policy, operation or kind. `settings`:
-    what a reader should know of how it is set up. `most_streams`: how many streams it serves at once, null where that is
-    not bounded.
+    versions count. `refuses`: the reason for each thing it cannot do, by connection policy, operation, kind, or knob with
+    its value (`http: 2`). `settings`: what a reader should know of how it is set up. `most_streams`: how many streams it
+    serves at once, null where that is not bounded.
     """
 
     name: str
@@ -105,8 +105,9 @@ class Protocol(Part):
 
     The first responder is the default one; `sequential` and `concurrent` name the default client at one request in flight
     and beyond (null where this language does not ask). `round_trips_to_open` counts what opening a connection costs before
-    the first request can be sent. `is_floor`: it is what every other one is measured against. `knobs`: what all of its
-    responders and clients can be told; `without_knobs`: why it has none, by the knob's name.
+    the first request can be sent. `is_floor`: it is what every other one is measured against. `knobs`: what its
+    responders and clients can be told, but for what one of them refuses; `without_knobs`: why there is no other value, or no
+    such knob, by the knob's name.
     """
 
     name: str

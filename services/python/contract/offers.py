@@ -63,10 +63,11 @@ class Responder:
     """One implementation that answers, and the parts it is made of.
 
     `module` has `serve(dispatcher, host, port, announce)`. `refuses` gives the reason for each thing it cannot do,
-    keyed by a connection policy, an operation or a kind of work. `adds` says in a short phrase, as a verb with its object,
-    which work of every request is its own and not the protocol's (`validates every body with pydantic models`); empty when
-    there is nothing worth a word. `without` names the responder of this protocol that is spared it, if there is one. `omits`
-    says likewise which of the reading that `protos/fields.md` asks of all it leaves out.
+    keyed by a connection policy, an operation, a kind of work, or a knob with its value (`http: 2`). `adds` says in a short
+    phrase, as a verb with its object, which work of every request is its own and not the protocol's (`validates every body
+    with pydantic models`); empty when there is nothing worth a word. `without` names the responder of this protocol
+    that is spared it, if there is one. `omits` says likewise which of the reading that `protos/fields.md` asks of all it
+    leaves out.
     """
 
     name: str
@@ -111,9 +112,9 @@ class Protocol:
     operation with such a message. `streams`: whether streams are among these (`also`) or not (`no`), or are all that it
     carries (`alone`). The first responder is the default one. `sequential` and `concurrent` name the default
     client at one request in flight and beyond. `round_trips_to_open` counts the round trips that opening a connection
-    costs before the first request can be sent, TCP's own handshake included. `knobs`: the values that all of its
+    costs before the first request can be sent, TCP's own handshake included. `knobs`: the values that its
     responders and clients can be told of a knob (protos/process.md), by its name, the default first; `without_knobs` gives
-    the reason why it has none.
+    the reason why it has no other, or none. What one of them cannot do of these is among what that one `refuses`.
     """
 
     name: str
@@ -148,11 +149,20 @@ class Protocol:
             return None
         return self.without_knobs.get(knob) or "it has no such knob"
 
-    def refusal_of(self, knobs: Mapping[str, str], *, has_schema: bool = False, has_tls: bool = False) -> str | None:
+    def refusal_of(
+        self,
+        knobs: Mapping[str, str],
+        end: Responder | Client | None = None,
+        *,
+        has_schema: bool = False,
+        has_tls: bool = False,
+    ) -> str | None:
         """Why an end of this protocol cannot be told all of these, and given a schema or files for TLS; None when it can."""
         for name, value in knobs.items():
             if reason := self.lacks(name, value):
                 return f"{self.name} cannot do {name}: {value}: {reason}"
+            if end is not None and (reason := end.refuses.get(f"{name}: {value}")):
+                return f"{self.name}'s {end.name} cannot do {name}: {value}: {reason}"
         if has_schema and (reason := self.lacks(DOCUMENT, TYPED)):
             return f"{self.name} cannot take a schema: {reason}"
         if has_schema and knobs.get(DOCUMENT, TYPED) != TYPED:

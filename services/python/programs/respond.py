@@ -118,7 +118,7 @@ def main() -> NoReturn:
         _refuse(f"unknown protocol or implementation {error.args[0]!r}; `orch services` lists what there is")
     where = f"{serve.protocol}/{responder.name}"
     has_schema, has_tls = serve.schema is not None, serve.tls is not None
-    if reason := protocol.refusal_of(serve.knobs, has_schema=has_schema, has_tls=has_tls):
+    if reason := protocol.refusal_of(serve.knobs, responder, has_schema=has_schema, has_tls=has_tls):
         _refuse(reason)
     if uncarried := sorted(set(serve.operations) & operations().keys() - protocol.operations):
         _refuse(f"{serve.protocol} does not carry {', '.join(uncarried)}")

@@ -90,7 +90,7 @@ def load_parts(trial: Trial) -> Parts:
     if operation.name not in protocol.operations:
         raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
     has_schema, has_tls = trial.schema is not None, trial.tls is not None
-    refusal = protocol.refusal_of(trial.knobs, has_schema=has_schema, has_tls=has_tls)
+    refusal = protocol.refusal_of(trial.knobs, client, has_schema=has_schema, has_tls=has_tls)
     if reason := refusal or _refusal_of_target(trial, client):
         raise CannotTry("trial", reason)
     try:

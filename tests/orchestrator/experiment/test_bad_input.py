@@ -119,7 +119,7 @@ def test_missing_keys_say_what_they_are_for(write: Write, known: Known) -> None:
 def test_a_misspelt_key_is_not_called_missing_as_well(write: Write, known: Known) -> None:
     text = MINIMAL.replace("stacks:", "stack:")
     assert problems(write(text), known) == [
-        f"{text.splitlines().index('stack: [rest, grpc]') + 1}:1: unknown key 'stack'. Did you mean stacks?"
+        f"{text.splitlines().index('stack: [rest, grpc]') + 1}:1: unknown key 'stack'. Did you mean stacks or distance?"
     ]
 
 

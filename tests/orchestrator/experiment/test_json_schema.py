@@ -45,6 +45,8 @@ def test_shipped_experiments_can_be_planned_and_satisfy_the_schema(path: Path) -
         {"placements": [{"name": "far", "rtt": "80ms"}, "local"]},
         {"load": {"concurrency": [1, 2], "rate": "5/s"}},
         {"exclude": {"protocol": "rest"}},
+        {"http": 2},
+        {"http": [1.1, "2"]},
     ],
 )
 def test_the_short_and_the_long_forms_are_both_in_the_schema(change: dict[str, Any]) -> None:
@@ -61,6 +63,8 @@ def test_the_short_and_the_long_forms_are_both_in_the_schema(change: dict[str, A
         {"load": {"at_most": "60"}},
         {"load": {"requests": 0}},
         {"connection": "keep"},
+        {"http": 4},
+        {"http": True},
         {"load": None},
     ],
 )
@@ -74,7 +78,7 @@ def test_every_key_says_what_it_is() -> None:
 
 def test_quickstart_asks_every_protocol_that_carries_calls() -> None:
     plan = make_plan(EXPERIMENTS / "quickstart.yaml")
-    streams_alone = {"sse"}
+    elsewhere = {"sse", "connect"}  # carries streams alone; what_grpc_is_made_of.yaml asks about it
     assert {stack.protocol for stack in plan.stacks} == {
         p.name for p in protocols().values() if not p.is_floor
-    } - streams_alone
+    } - elsewhere

@@ -9,6 +9,7 @@ import pytest
 from orchestrator.report import palette, render, write_report
 from orchestrator.report.page import write_page
 from tests.support.browser import PROGRAM, browser
+from tests.support.curves import a_run_with_curves
 from tests.support.summaries import a_run, failed_run
 
 pytestmark = [
@@ -193,3 +194,16 @@ def test_hostile_labels_stay_text_in_charts(page, tmp_path):
     assert page.evaluate("window.pwned === undefined")
     assert page.evaluate("document.querySelectorAll('.chart a').length") == 0
     assert "<img" in page.evaluate("document.querySelector('[id^=chart-floor] .ytick text').textContent")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_curves_are_drawn_with_the_names_of_their_lines_within_the_page(page, tmp_path, width):
+    page.open(write_report(a_run_with_curves(), tmp_path / "report.html"), width=width, height=9000)
+    drawn = "[...document.querySelectorAll('#curves .chart')].every((chart) => chart.querySelector('svg.main-svg'))"
+    page.wait_for(drawn)
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    names = "[...document.querySelectorAll('#chart-curve-distance-1 .annotation-text')]"
+    assert sorted(page.evaluate(f"{names}.map((name) => name.textContent)")) == ["grpc", "rest(fastapi)"]
+    box = "document.getElementById('chart-curve-distance-1').getBoundingClientRect()"
+    assert page.evaluate(f"{names}.every((name) => name.getBoundingClientRect().right <= {box}.right + 1)")

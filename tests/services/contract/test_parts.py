@@ -29,6 +29,7 @@ FRAMEWORKS = {
 CODECS = {"CBOR": "cbor2", "Avro": "fastavro", "MessagePack": "msgpack", "Protocol Buffers": "google.protobuf"}
 SERVERS = {
     "uvicorn": "uvicorn",
+    "granian": "granian",
     "gunicorn": "gunicorn",
     "werkzeug": "werkzeug",
     "grpcio": "grpc",
@@ -97,7 +98,11 @@ def test_the_server_that_is_named_is_imported_and_among_the_packages(protocol: P
 
 @pytest.mark.parametrize(
     ("protocol", "responder"),
-    [end for end in ENDS if end.id in {"json-asgi", "json-flask-gunicorn", "json-starlette", "json-fastapi"}]
+    [
+        end
+        for end in ENDS
+        if end.id in {"json-asgi", "json-asgi-granian", "json-flask-gunicorn", "json-starlette", "json-fastapi"}
+    ]
     + [
         end
         for end in ENDS
@@ -128,7 +133,7 @@ def test_json_is_answered_by_every_framework_with_and_without_models() -> None:
     assert found == bare | {("FastAPI", "pydantic models")}
 
 
-@pytest.mark.parametrize("framework", ["asgi", "starlette", "fastapi"])
+@pytest.mark.parametrize("framework", ["asgi", "asgi-granian", "starlette", "fastapi"])
 def test_on_one_framework_codecs_alone_differ(framework: str) -> None:
     responders = [protocols()[name].responder(framework) for name in ("json", "cbor", "avro", "msgpack", "protobuf")]
     assert len({r.parts.codec for r in responders}) == len(responders)

@@ -1,16 +1,17 @@
-"""Avro over HTTP/1.1."""
+"""Avro over HTTP."""
 
 from __future__ import annotations
 
-from services.python.codecs import gzipped
+from services.python.codecs import coding
 from services.python.contract.offers import AS_IT_IS, SECURED, Client, Protocol
+from services.python.transports.http import version
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
 PROTOCOL = Protocol(
     name="avro",
     title="Avro",
-    summary="Avro messages (fastavro) as HTTP/1.1 bodies, their schemas known to both ends",
+    summary="Avro messages (fastavro) as HTTP bodies, their schemas known to both ends",
     messages=frozenset({"timestamp", "add", "echo", "image"}),
     responders=responders("avro", bare("Avro"), "fastavro"),
     clients=(
@@ -23,8 +24,8 @@ PROTOCOL = Protocol(
             packages=("fastavro",),
         ),
     ),
-    knobs={**gzipped.KNOBS, **SECURED},
-    without_knobs=AS_IT_IS,
+    knobs={**coding.KNOBS, **version.KNOBS, **SECURED},
+    without_knobs={**AS_IT_IS, **version.WITHOUT},
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={

@@ -1,15 +1,19 @@
-"""GraphQL over HTTP/1.1."""
+"""GraphQL over HTTP."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from services.python.codecs import gzipped
+from services.python.codecs import coding
 from services.python.contract.offers import AS_IT_IS, SECURED, Client, Parts, Protocol, Responder
+from services.python.transports.http import granian, version
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
 
-_PACKAGES = ("strawberry-graphql", "graphql-core", "starlette", *PACKAGES)
+_LIBRARIES = ("strawberry-graphql", "graphql-core", "starlette")
+_PACKAGES = (*_LIBRARIES, *PACKAGES)
+_ON_GRANIAN = "strawberry-granian"
+_REFUSES = version.one_alone("uvicorn", _ON_GRANIAN)
 _PARTS = Parts(
     codec="GraphQL in JSON",
     bytes_as="base64",
@@ -22,7 +26,7 @@ _PARTS = Parts(
 PROTOCOL = Protocol(
     name="graphql",
     title="GraphQL",
-    summary="GraphQL queries with variables over HTTP/1.1, the query's text sent every time; bytes as base64",
+    summary="GraphQL queries with variables over HTTP, the query's text sent every time; bytes as base64",
     messages=frozenset({"timestamp", "add", "echo", "image"}),
     responders=(
         Responder(
@@ -32,6 +36,7 @@ PROTOCOL = Protocol(
             adds="parses and validates the same query anew at every request",
             without="strawberry-cached",
             packages=_PACKAGES,
+            refuses=_REFUSES,
             settings={**SETTINGS, "query": "parsed and validated at every request, which is Strawberry's default"},
         ),
         Responder(
@@ -39,7 +44,19 @@ PROTOCOL = Protocol(
             module="services.python.protocols.graphql.cached_responder",
             parts=replace(_PARTS, validation="GraphQL types, the query once"),
             packages=_PACKAGES,
+            refuses=_REFUSES,
             settings={**SETTINGS, "query": "Strawberry's ParserCache and ValidationCache, 128 entries each"},
+        ),
+        Responder(
+            name=_ON_GRANIAN,
+            module="services.python.protocols.graphql.granian_responder",
+            parts=replace(_PARTS, server="granian"),
+            adds="parses and validates the same query anew at every request",
+            packages=(*_LIBRARIES, *granian.PACKAGES),
+            settings={
+                **granian.SETTINGS,
+                "query": "parsed and validated at every request, which is Strawberry's default",
+            },
         ),
     ),
     clients=(
@@ -52,8 +69,8 @@ PROTOCOL = Protocol(
             settings={"query": "neither parsed nor executed: coded as JSON, as the response is"},
         ),
     ),
-    knobs={**gzipped.KNOBS, **SECURED},
-    without_knobs=AS_IT_IS,
+    knobs={**coding.KNOBS, **version.KNOBS, **SECURED},
+    without_knobs={**AS_IT_IS, **version.WITHOUT},
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={

@@ -97,7 +97,11 @@ PROTOCOL = Protocol(
         ),
     ),
     knobs={**gzipped.KNOBS, **AS_MESSAGES, TLS: SECURED[TLS]},
-    without_knobs={SESSION: "grpcio resumes no session of another channel, and cannot be told to"},
+    without_knobs={
+        "compression": "gRPC's core compresses with gzip, and has no zstd",
+        "http": "gRPC is HTTP/2 by its specification, whatever is asked of others",
+        SESSION: "grpcio resumes no session of another channel, and cannot be told to",
+    },
     sequential="grpcio",
     concurrent="grpc-aio",
     # The client waits for the server's SETTINGS frame before its first call. The server sends that frame as soon as it

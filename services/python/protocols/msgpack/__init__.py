@@ -1,16 +1,17 @@
-"""MessagePack over HTTP/1.1."""
+"""MessagePack over HTTP."""
 
 from __future__ import annotations
 
-from services.python.codecs import gzipped
+from services.python.codecs import coding
 from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Client, Protocol
+from services.python.transports.http import version
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
 PROTOCOL = Protocol(
     name="msgpack",
     title="MessagePack",
-    summary="MessagePack maps (msgpack) as HTTP/1.1 bodies; bytes and pictures as binary values",
+    summary="MessagePack maps (msgpack) as HTTP bodies; bytes and pictures as binary values",
     messages=ANY,
     responders=responders("msgpack", bare("MessagePack"), "msgpack"),
     clients=(
@@ -23,8 +24,8 @@ PROTOCOL = Protocol(
             packages=("msgpack",),
         ),
     ),
-    knobs={**gzipped.KNOBS, **SECURED},
-    without_knobs=AS_IT_IS,
+    knobs={**coding.KNOBS, **version.KNOBS, **SECURED},
+    without_knobs={**AS_IT_IS, **version.WITHOUT},
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={"MessagePack": "msgpack, compiled; maps of named fields, no schema"},

@@ -1,16 +1,17 @@
-"""Protocol Buffers in raw HTTP/1.1 bodies: gRPC's messages without gRPC."""
+"""Protocol Buffers in raw HTTP bodies: gRPC's messages without gRPC."""
 
 from __future__ import annotations
 
-from services.python.codecs import gzipped
+from services.python.codecs import coding
 from services.python.contract.offers import AS_MESSAGES, SECURED, Client, Protocol
+from services.python.transports.http import version
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
 
 PROTOCOL = Protocol(
     name="protobuf",
     title="Protocol Buffers",
-    summary="Protocol Buffers messages (protos/orch.proto) as HTTP/1.1 bodies, without gRPC",
+    summary="Protocol Buffers messages (protos/orch.proto) as HTTP bodies, without gRPC",
     messages=frozenset({"timestamp", "add", "echo", "image"}),
     responders=responders("protobuf", bare("Protocol Buffers"), "protobuf"),
     clients=(
@@ -31,7 +32,8 @@ PROTOCOL = Protocol(
             packages=("protobuf",),
         ),
     ),
-    knobs={**gzipped.KNOBS, **AS_MESSAGES, **SECURED},
+    knobs={**coding.KNOBS, **version.KNOBS, **AS_MESSAGES, **SECURED},
+    without_knobs=version.WITHOUT,
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={

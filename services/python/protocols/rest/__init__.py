@@ -1,21 +1,25 @@
-"""REST: resources over HTTP/1.1, JSON for structured values, raw bodies for bytes and pictures."""
+"""REST: resources over HTTP, JSON for structured values, raw bodies for bytes and pictures."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from services.python.codecs import gzipped
+from services.python.codecs import coding
 from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Parts, Protocol, Responder
+from services.python.transports.http import granian, version
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
 from services.python.transports.http.wsgi import GUNICORN_SETTINGS, WSGI_SETTINGS
 
 _PARTS = Parts(codec="JSON", transport="HTTP/1.1", server="uvicorn")
+_ON_GRANIAN = "starlette-granian"
+_UVICORN_REFUSES = version.one_alone("uvicorn", _ON_GRANIAN)
+_FLASK_REFUSES = version.one_alone("a WSGI server", _ON_GRANIAN)
 
 PROTOCOL = Protocol(
     name="rest",
     title="REST",
-    summary="JSON over HTTP/1.1, one path per operation; bytes and pictures travel as raw bodies",
+    summary="JSON over HTTP, one path per operation; bytes and pictures travel as raw bodies",
     messages=ANY,
     responders=(
         Responder(
@@ -25,6 +29,7 @@ PROTOCOL = Protocol(
             adds="routes every request with FastAPI and validates JSON bodies with pydantic models",
             without="starlette",
             packages=("fastapi", "starlette", "pydantic", *PACKAGES),
+            refuses=_UVICORN_REFUSES,
             settings={**SETTINGS, "JSON": "FastAPI's default, bodies validated by pydantic models"},
         ),
         Responder(
@@ -32,7 +37,15 @@ PROTOCOL = Protocol(
             module="services.python.protocols.rest.starlette_responder",
             parts=replace(_PARTS, framework="Starlette"),
             packages=("starlette", *PACKAGES),
+            refuses=_UVICORN_REFUSES,
             settings={**SETTINGS, "JSON": "compact, by the standard library, bodies not validated"},
+        ),
+        Responder(
+            name=_ON_GRANIAN,
+            module="services.python.protocols.rest.starlette_granian_responder",
+            parts=replace(_PARTS, framework="Starlette", server="granian"),
+            packages=("starlette", *granian.PACKAGES),
+            settings={**granian.SETTINGS, "JSON": "compact, by the standard library, bodies not validated"},
         ),
         Responder(
             name="flask",
@@ -40,7 +53,7 @@ PROTOCOL = Protocol(
             parts=replace(_PARTS, framework="Flask", server="werkzeug"),
             adds="starts a thread for every request and sorts JSON by key",
             packages=("flask", "werkzeug"),
-            refuses={"reuse": "Flask's development server closes the connection after every reply"},
+            refuses={**_FLASK_REFUSES, "reuse": "Flask's development server closes the connection after every reply"},
             settings={**WSGI_SETTINGS, "server": "Flask's development server (Werkzeug), a thread per connection"},
         ),
         Responder(
@@ -49,12 +62,13 @@ PROTOCOL = Protocol(
             parts=replace(_PARTS, framework="Flask", server="gunicorn"),
             adds="hands every request to a thread of a pool and sorts JSON by key",
             packages=("flask", "gunicorn"),
+            refuses=_FLASK_REFUSES,
             settings=GUNICORN_SETTINGS,
         ),
     ),
     clients=clients("services.python.protocols.rest.requester"),
-    knobs={**gzipped.KNOBS, **SECURED},
-    without_knobs=AS_IT_IS,
+    knobs={**coding.KNOBS, **version.KNOBS, **SECURED},
+    without_knobs={**AS_IT_IS, **version.WITHOUT},
     sequential=DEFAULT,
     concurrent=DEFAULT,
     settings={

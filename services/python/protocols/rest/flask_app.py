@@ -66,7 +66,7 @@ def _views(dispatcher: Dispatcher, operation: str, message: Message) -> dict[str
 
 
 def served(dispatcher: Dispatcher) -> Any:
-    """The application as a server is given it: behind gzip where that is asked for."""
+    """The application as a server is given it: behind what compresses bodies, where that is asked for."""
     return with_knobs(application(dispatcher), dispatcher.knobs)
 
 

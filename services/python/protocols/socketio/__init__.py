@@ -61,6 +61,7 @@ PROTOCOL = Protocol(
     without_knobs={
         **AS_IT_IS,
         "compression": "its packets are sent as they are; permessage-deflate is off on both ends",
+        "http": "a WebSocket is upgraded from HTTP/1.1, and its packets are no longer HTTP",
     },
     knobs=SECURED,
     sequential="socketio",

@@ -56,6 +56,7 @@ PROTOCOL = Protocol(
         **AS_IT_IS,
         "compression": "an event is sent as it is: a compressed body would hold events back",
         SESSION: "a subscription has one connection for as long as it lasts, so there is none to resume",
+        "http": "its responders and its client speak HTTP/1.1 alone",
     },
     sequential="aiohttp",
     concurrent="aiohttp",

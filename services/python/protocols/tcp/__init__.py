@@ -24,7 +24,11 @@ PROTOCOL = Protocol(
         ),
     ),
     knobs=SECURED,
-    without_knobs={**AS_IT_IS, "compression": "its frames are the floor, and carry bytes as they are"},
+    without_knobs={
+        **AS_IT_IS,
+        "compression": "its frames are the floor, and carry bytes as they are",
+        "http": "its frames are on a bare connection, without HTTP",
+    },
     sequential="socket",
     concurrent="uvloop",
     round_trips_to_open=1,

@@ -55,6 +55,7 @@ PROTOCOL = Protocol(
     without_knobs={
         **AS_IT_IS,
         "compression": "its messages are sent as they are; permessage-deflate is off on both ends",
+        "http": "a WebSocket is upgraded from HTTP/1.1, and its messages are no longer HTTP",
     },
     knobs=SECURED,
     sequential="aiohttp",

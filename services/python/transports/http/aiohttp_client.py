@@ -21,6 +21,7 @@ class AsyncConnection(HttpConnection):
         super().__init__(route)
         self._encode = route.encode
         self._read = route.reader()
+        self._has_type = bool(route.reply_type)
         self._url = f"{call.http}://{authority(call.host, call.port)}{route.path}"
         self._opened = False
         self._session = aiohttp.ClientSession(
@@ -36,7 +37,7 @@ class AsyncConnection(HttpConnection):
             cookie_jar=aiohttp.DummyCookieJar(),
             read_bufsize=_READ_BUFFER_BYTES,
             trust_env=False,
-            auto_decompress=not route.is_compressed,
+            auto_decompress=route.coding is None,
         )
 
     def _open_once(self, address: aiohttp.AddrInfoType) -> socket.socket:
@@ -55,6 +56,8 @@ class AsyncConnection(HttpConnection):
                 self.body = reply = await response.read()
         except (aiohttp.ClientError, TimeoutError) as error:
             raise _failure(error, again=again) from error
+        if self._has_type:
+            self._route.require_type(response.status, response.headers.get("Content-Type"))
         return self._read(response.status, reply), len(body), len(reply)
 
     async def close(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from services.python.codecs import gzipped
+from services.python.codecs import coding
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.serve.dispatcher import Peer
 from services.python.serve.responder import BACKLOG, Announce, listen
@@ -24,7 +24,7 @@ SETTINGS: Mapping[str, str] = {
     "access log": "off",
     "lifespan": "off",
     "proxy headers": "off, so that the peer is the socket's own",
-    **gzipped.SETTINGS,
+    **coding.SETTINGS,
     "TCP_NODELAY": "on",
     "keep-alive": "one hour",
     "largest body": "not limited",
@@ -62,10 +62,7 @@ def serve_asgi(
     """
     import uvicorn
 
-    if gzipped.is_asked_for(knobs or {}):
-        from services.python.transports.http.compression import CompressedAsgi
-
-        app = CompressedAsgi(app)
+    app = behind_compression(app, knobs or {})
     listener, context = listen(host, port), server_context(tls)
     options = websocket or WebSocketOptions()
 
@@ -94,6 +91,16 @@ def serve_asgi(
         ssl_context_factory=None if context is None else lambda _config, _default: context,
     )
     Server(config).run(sockets=[listener])
+
+
+def behind_compression(app: Any, knobs: Mapping[str, str]) -> Any:
+    """The application as a server is given it: behind what compresses bodies, where that is asked for."""
+    compressing = coding.coding(knobs)
+    if compressing is None:
+        return app
+    from services.python.transports.http.compression import CompressedAsgi
+
+    return CompressedAsgi(app, compressing)
 
 
 def peer_of(scope: Mapping[str, Any]) -> Peer:

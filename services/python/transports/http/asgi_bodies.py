@@ -8,6 +8,7 @@ from services.python.codecs.base import Codec
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, Serve
 from services.python.transports.http.asgi import peer_of, serve_asgi
+from services.python.transports.http.granian import serve_granian
 
 _TEXT = "text/plain; charset=utf-8"
 
@@ -21,6 +22,15 @@ def serving(codec: Codec) -> Serve:
     return serve
 
 
+def serving_on_granian(codec: Codec) -> Serve:
+    """The same, with granian as the server."""
+
+    def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
+        serve_granian(application(dispatcher, codec), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls)
+
+    return serve
+
+
 def application(dispatcher: Dispatcher, codec: Codec) -> Any:
     """The ASGI application: one path for each message."""
     messages = {
@@ -29,32 +39,32 @@ def application(dispatcher: Dispatcher, codec: Codec) -> Any:
     }
 
     async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
-        body = await _whole(receive)
+        body = await whole(receive)
         if scope["path"] not in messages:
-            await _send(send, 404, _TEXT, b"no such message")
+            await respond(send, 404, _TEXT, b"no such message")
             return
         if scope["method"] != "POST":
-            await _send(send, 405, _TEXT, b"a message is posted")
+            await respond(send, 405, _TEXT, b"a message is posted")
             return
         operation, read, write = messages[scope["path"]]
         try:
             asked = read(body)
         except codec.errors as error:
-            await _send(send, 400, _TEXT, f"not a request of {scope['path'][1:]}: {error}".encode())
+            await respond(send, 400, _TEXT, f"not a request of {scope['path'][1:]}: {error}".encode())
             return
         try:
             reply = dispatcher.answer_async(operation, asked, peer_of(scope))
             if not isinstance(reply, dict):
                 reply = await reply
         except (KeyError, ValueError) as error:
-            await _send(send, 400, _TEXT, f"{type(error).__name__}: {error}".encode())
+            await respond(send, 400, _TEXT, f"{type(error).__name__}: {error}".encode())
             return
-        await _send(send, 200, codec.media_type, write(reply))
+        await respond(send, 200, codec.media_type, write(reply))
 
     return app
 
 
-async def _whole(receive: Any) -> bytes:
+async def whole(receive: Any) -> bytes:
     """The request's body; most come in one piece, which is handed on as it is."""
     event = await receive()
     if not event.get("more_body"):
@@ -67,7 +77,8 @@ async def _whole(receive: Any) -> bytes:
     return b"".join(pieces)
 
 
-async def _send(send: Any, status: int, media_type: str, body: bytes) -> None:
-    headers = [(b"content-type", media_type.encode()), (b"content-length", str(len(body)).encode())]
+async def respond(send: Any, status: int, media_type: str, body: bytes, *also: tuple[bytes, bytes]) -> None:
+    """One whole reply; `also` are further header fields."""
+    headers = [(b"content-type", media_type.encode()), (b"content-length", str(len(body)).encode()), *also]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

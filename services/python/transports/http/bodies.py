@@ -7,8 +7,11 @@ from dataclasses import replace
 from services.python.codecs.base import Codec, message_of, path_of
 from services.python.contract.offers import Parts, Responder
 from services.python.load.client import CallSpec
+from services.python.transports.http import granian, version
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.route import Route
+
+ON_GRANIAN = "asgi-granian"
 
 
 def bare(codec: str) -> Parts:
@@ -17,12 +20,13 @@ def bare(codec: str) -> Parts:
 
 
 def responders(protocol: str, parts: Parts, *packages: str) -> tuple[Responder, ...]:
-    """What every such protocol is answered by: FastAPI without models, Starlette, and a bare ASGI application.
+    """What every such protocol is answered by: FastAPI without models, Starlette, a bare ASGI application on two servers.
 
     `protocol` is the name of its folder, which has a module for each; `parts` are those without a framework, and
     `packages` are the codec's own.
     """
     folder = f"services.python.protocols.{protocol}"
+    refuses = version.one_alone("uvicorn", ON_GRANIAN)
     return (
         Responder(
             name="fastapi",
@@ -31,6 +35,7 @@ def responders(protocol: str, parts: Parts, *packages: str) -> tuple[Responder, 
             adds="routes every request with FastAPI",
             without="asgi",
             packages=(*packages, "fastapi", "starlette", *PACKAGES),
+            refuses=refuses,
             settings=SETTINGS,
         ),
         Responder(
@@ -38,6 +43,7 @@ def responders(protocol: str, parts: Parts, *packages: str) -> tuple[Responder, 
             module=f"{folder}.starlette_responder",
             parts=replace(parts, framework="Starlette"),
             packages=(*packages, "starlette", *PACKAGES),
+            refuses=refuses,
             settings=SETTINGS,
         ),
         Responder(
@@ -45,7 +51,15 @@ def responders(protocol: str, parts: Parts, *packages: str) -> tuple[Responder, 
             module=f"{folder}.asgi_responder",
             parts=parts,
             packages=(*packages, *PACKAGES),
+            refuses=refuses,
             settings=SETTINGS,
+        ),
+        Responder(
+            name=ON_GRANIAN,
+            module=f"{folder}.granian_responder",
+            parts=replace(parts, server="granian"),
+            packages=(*packages, *granian.PACKAGES),
+            settings=granian.SETTINGS,
         ),
     )
 

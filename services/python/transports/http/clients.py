@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from services.python.codecs import gzipped
+from services.python.codecs.coding import coding
 from services.python.contract.offers import TLS_SETTINGS, Client
 from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Connection, Dialer
+from services.python.transports.http import version
 from services.python.transports.http.route import Route
 
 # At any concurrency: beyond one in flight a thread each, none of which holds the interpreter while it waits.
 DEFAULT = "pycurl"
 
 _COMMON: Mapping[str, str] = {
-    "HTTP": "1.1; Accept-Encoding: identity (gzip where that is asked for), User-Agent: orch",
+    "HTTP": "Accept-Encoding: identity (what is asked for where bodies are compressed), User-Agent: orch",
     "TCP_NODELAY": "on",
     "proxies, redirects, retries": "none; a kept connection that is gone is an error, not opened anew",
     **TLS_SETTINGS,
 }
 _WHOLE_CALL = "of the whole call"
 _EACH_WAIT = "of each wait for the socket"
-_IN_PYTHON = "writes and parses HTTP/1.1 in Python"
+_IN_PYTHON = "writes and parses HTTP in Python"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +38,7 @@ class _Library:
     adds: str = ""
     opens: str
     timeout: str
+    refuses: Mapping[str, str] = field(default_factory=dict)
 
 
 _LIBRARIES = (
@@ -48,17 +50,26 @@ _LIBRARIES = (
         timeout=_WHOLE_CALL,
     ),
     _Library(
+        name="pycurl-multi",
+        module="services.python.transports.http.pycurl_multi_client",
+        style="async",
+        packages=("pycurl", "uvloop"),
+        opens="an easy handle in a multi handle of its own, all on one event loop; Expect: 100-continue off",
+        timeout=_WHOLE_CALL,
+    ),
+    _Library(
         name="aiohttp",
         module="services.python.transports.http.aiohttp_client",
         style="async",
         packages=("aiohttp", "uvloop"),
         opens="a ClientSession",
         timeout=_WHOLE_CALL,
+        refuses=version.one_alone("aiohttp"),
     ),
     _Library(
         name="httpx",
         module="services.python.transports.http.httpx_client",
-        packages=("httpx", "httpcore", "h11"),
+        packages=("httpx", "httpcore", "h11", "h2"),
         adds=_IN_PYTHON,
         opens="a Client, trust_env=False",
         timeout=_EACH_WAIT,
@@ -67,7 +78,7 @@ _LIBRARIES = (
         name="httpx-async",
         module="services.python.transports.http.httpx_client",
         style="async",
-        packages=("httpx", "httpcore", "h11", "uvloop"),
+        packages=("httpx", "httpcore", "h11", "h2", "uvloop"),
         adds=_IN_PYTHON,
         opens="an AsyncClient, trust_env=False",
         timeout=_EACH_WAIT,
@@ -79,6 +90,10 @@ _LIBRARIES = (
         adds=_IN_PYTHON,
         opens="a Session, trust_env=False",
         timeout=_EACH_WAIT,
+        refuses={
+            **version.one_alone("requests"),
+            "compression: zstd": "requests unpacks it with no library that is here",
+        },
     ),
     _Library(
         name="raw",
@@ -86,6 +101,7 @@ _LIBRARIES = (
         packages=(),
         opens="a socket that speaks just enough HTTP/1.1: the floor among clients",
         timeout=_EACH_WAIT,
+        refuses=version.one_alone("a bare socket"),
     ),
 )
 
@@ -99,7 +115,13 @@ def clients(module: str, *codec: str) -> tuple[Client, ...]:
             style=library.style,
             adds=library.adds,
             packages=(*library.packages, *codec),
-            settings={**_COMMON, "a connection is": library.opens, "time-out": library.timeout},
+            refuses=library.refuses,
+            settings={
+                **_COMMON,
+                **({} if library.refuses else version.SETTINGS),
+                "a connection is": library.opens,
+                "time-out": library.timeout,
+            },
         )
         for library in _LIBRARIES
     )
@@ -111,8 +133,8 @@ def dial_with(client: Client, route: Route, call: CallSpec) -> Dialer | AsyncDia
         route.encode(call.example)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise CallFailed("protocol", f"{call.operation} cannot be encoded for {route.path}: {error}") from error
-    if gzipped.is_asked_for(call.knobs):
-        route = route.compressed()
+    if (compressing := coding(call.knobs)) is not None:
+        route = route.compressed(compressing)
     (name,) = (library.module for library in _LIBRARIES if library.name == client.name)
     module = importlib.import_module(name)
     if client.style == "async":

@@ -1,7 +1,7 @@
-"""Servers whose bodies are gzip both ways: around an ASGI or a WSGI application, which sees plain bodies.
+"""Servers whose bodies are compressed both ways: around an ASGI or a WSGI application, which sees plain bodies.
 
-Every request's body is one gzip member (Content-Encoding: gzip), and so is every reply's, an error's too. A request that is
-not gets a 415: a responder that was told to compress answers nothing else.
+Every request's body is one gzip member or zstd frame (Content-Encoding says which), and so is every reply's, an error's too.
+A request that is not gets a 415: a responder that was told to compress answers nothing else.
 """
 
 from __future__ import annotations
@@ -10,21 +10,23 @@ import io
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
-from services.python.codecs.gzipped import GZIP, pack, unpack
+from services.python.codecs.coding import Coding
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
-_REFUSED = b"this responder was started with compression: gzip, and the body is not one gzip member"
+_REFUSED = b"this responder was started with compression: %b, and the body is not compressed so"
 _ABOUT_THE_BODY = (b"content-encoding", b"content-length")
 
 
 class CompressedAsgi:
-    """An ASGI application behind gzip."""
+    """An ASGI application behind one coding."""
 
-    def __init__(self, app: Any) -> None:
+    def __init__(self, app: Any, coding: Coding) -> None:
         self._app = app
+        self._coding = coding
+        self._name = coding.name.encode()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -32,16 +34,17 @@ class CompressedAsgi:
             await self._app(scope, receive, send)
             return
         try:
-            if dict(scope["headers"]).get(b"content-encoding") != GZIP.encode():
-                raise ValueError("no Content-Encoding: gzip")
-            body = unpack(await _whole(receive))
+            if dict(scope["headers"]).get(b"content-encoding") != self._name:
+                raise ValueError("another Content-Encoding")
+            body = self._coding.unpack(await _whole(receive))
         except ValueError:
-            await _reply(send, {"type": "http.response.start", "status": 415, "headers": []}, _REFUSED)
+            start: Message = {"type": "http.response.start", "status": 415, "headers": []}
+            await _reply(send, start, _REFUSED % self._name, self._coding)
             return
         fields = [field for field in scope["headers"] if field[0] not in _ABOUT_THE_BODY]
         fields.append((b"content-length", b"%d" % len(body)))
         is_given = False
-        start: Message = {}
+        start = {}
         parts: list[bytes] = []
 
         async def plain() -> Message:
@@ -58,7 +61,7 @@ class CompressedAsgi:
                 return
             parts.append(message.get("body", b""))
             if not message.get("more_body", False):
-                await _reply(send, start, b"".join(parts))
+                await _reply(send, start, b"".join(parts), self._coding)
 
         await self._app({**scope, "headers": fields}, plain, compress)
 
@@ -72,28 +75,30 @@ async def _whole(receive: Receive) -> bytes:
             return b"".join(parts)
 
 
-async def _reply(send: Send, start: Message, plain: bytes) -> None:
-    body = pack(plain)
+async def _reply(send: Send, start: Message, plain: bytes, coding: Coding) -> None:
+    body = coding.pack(plain)
     fields = [field for field in start["headers"] if field[0].lower() not in _ABOUT_THE_BODY]
-    fields += [(b"content-encoding", GZIP.encode()), (b"content-length", b"%d" % len(body))]
+    fields += [(b"content-encoding", coding.name.encode()), (b"content-length", b"%d" % len(body))]
     await send({**start, "headers": fields})
     await send({"type": "http.response.body", "body": body})
 
 
 class CompressedWsgi:
-    """A WSGI application behind gzip."""
+    """A WSGI application behind one coding."""
 
-    def __init__(self, app: Any) -> None:
+    def __init__(self, app: Any, coding: Coding) -> None:
         self._app = app
+        self._coding = coding
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         """Answer one request."""
+        coding = self._coding
         try:
-            if environ.get("HTTP_CONTENT_ENCODING") != GZIP:
-                raise ValueError("no Content-Encoding: gzip")
-            body = unpack(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))
+            if environ.get("HTTP_CONTENT_ENCODING") != coding.name:
+                raise ValueError("another Content-Encoding")
+            body = coding.unpack(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))
         except ValueError:
-            return _answer(start_response, "415 Unsupported Media Type", [], _REFUSED)
+            return _answer(start_response, "415 Unsupported Media Type", [], _REFUSED % coding.name.encode(), coding)
         inner = {key: value for key, value in environ.items() if key != "HTTP_CONTENT_ENCODING"}
         inner |= {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
         started: list[tuple[str, list[tuple[str, str]]]] = []
@@ -107,11 +112,13 @@ class CompressedWsgi:
         finally:
             if hasattr(parts, "close"):
                 parts.close()
-        return _answer(start_response, *started[-1], plain)
+        return _answer(start_response, *started[-1], plain, coding)
 
 
-def _answer(start_response: Any, status: str, fields: list[tuple[str, str]], plain: bytes) -> list[bytes]:
-    body = pack(plain)
+def _answer(
+    start_response: Any, status: str, fields: list[tuple[str, str]], plain: bytes, coding: Coding
+) -> list[bytes]:
+    body = coding.pack(plain)
     kept = [field for field in fields if field[0].lower().encode() not in _ABOUT_THE_BODY]
-    start_response(status, [*kept, ("Content-Encoding", GZIP), ("Content-Length", str(len(body)))])
+    start_response(status, [*kept, ("Content-Encoding", coding.name), ("Content-Length", str(len(body)))])
     return [body]

@@ -9,6 +9,7 @@ import httpx
 
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.handshake import tls_failure
+from services.python.transports.http import version
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
 
 # httpx makes a TLS context for every client, needed or not, and reads the system's certificates for it: 20 ms that
@@ -17,6 +18,9 @@ _UNUSED_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 # httpx has one class for a peer that left and a peer that talks nonsense; the first it puts in these words.
 _LEFT = ("disconnected", "closed connection")
+
+# What it calls the replies that may come, by the version that is asked for.
+_EXPECTED = {version.ONE: (b"HTTP/1.1", b"HTTP/1.0"), version.TWO: (b"HTTP/2",)}
 
 
 class _HttpxConnection(HttpConnection):
@@ -32,6 +36,8 @@ class _HttpxConnection(HttpConnection):
         self._read = route.read
         self._url = f"{call.http}://{authority(call.host, call.port)}{route.path}"
         self._stream: Any = None
+        self._version = version.asked(call.knobs)
+        self._expected = _EXPECTED[self._version]
 
     def _finish(self, response: httpx.Response, sent: int) -> HttpReply:
         stream = response.extensions["network_stream"]
@@ -39,16 +45,20 @@ class _HttpxConnection(HttpConnection):
             if self._stream is not None:
                 raise CallFailed("closed", GONE)
             self._stream = stream
+        if (came := response.extensions["http_version"]) not in self._expected:
+            raise version.another(self._version, came.decode())
         body = response.content
         # Response and stream hold each other, and the bodies with them: a requester that has switched the garbage
         # collector off would keep every one.
         del response.stream
         received = len(body)
-        if self._route.is_compressed:
-            self._route.require_gzip(response.headers.get("content-encoding"))
+        if (coding := self._route.coding) is not None:
+            self._route.require_coding(coding, response.headers.get("content-encoding"))
             received = response.num_bytes_downloaded
         else:
             self.body = body
+        if self._route.reply_type:
+            self._route.require_type(response.status_code, response.headers.get("content-type"))
         return self._read(response.status_code, body), sent, received
 
 
@@ -100,6 +110,8 @@ def _options(route: Route, call: CallSpec) -> dict[str, Any]:
         "timeout": call.timeout_s,
         "limits": httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=None),
         "trust_env": False,
+        "http1": version.asked(call.knobs) == version.ONE,
+        "http2": version.asked(call.knobs) == version.TWO,
         "verify": _UNUSED_TLS if call.tls is None else call.tls.context,
     }
 

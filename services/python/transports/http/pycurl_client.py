@@ -8,7 +8,7 @@ from typing import Any
 import pycurl
 
 from services.python.load.client import CallFailed, CallSpec, Request
-from services.python.transports.http import curl_tls
+from services.python.transports.http import curl_tls, version
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
 
 _BUFFER_BYTES = 512 * 1024
@@ -26,11 +26,25 @@ _STATUS = {
     pycurl.E_UNSUPPORTED_PROTOCOL: "undecodable",
     pycurl.E_FTP_WEIRD_SERVER_REPLY: "undecodable",
     pycurl.E_BAD_CONTENT_ENCODING: "undecodable",
+    pycurl.E_HTTP2: "undecodable",
+}
+
+# By the version that is asked for: what libcurl is told, and what it calls the replies that may come. Over TLS the same is
+# negotiated (ALPN), with no other version on offer.
+_VERSIONS = {
+    version.ONE: (pycurl.CURL_HTTP_VERSION_1_1, (pycurl.CURL_HTTP_VERSION_1_1, pycurl.CURL_HTTP_VERSION_1_0)),
+    version.TWO: (pycurl.CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE, (pycurl.CURL_HTTP_VERSION_2_0,)),
+}
+_CALLED = {
+    pycurl.CURL_HTTP_VERSION_1_0: "HTTP/1.0",
+    pycurl.CURL_HTTP_VERSION_1_1: "HTTP/1.1",
+    pycurl.CURL_HTTP_VERSION_2_0: "HTTP/2",
+    pycurl.CURL_HTTP_VERSION_3: "HTTP/3",
 }
 
 
-class Connection(HttpConnection):
-    """One easy handle, on one socket, which the first call opens.
+class EasyHandle(HttpConnection):
+    """What blocking and awaiting have in common: one easy handle, on one socket, which the first call opens.
 
     libcurl answers a kept connection that died by opening another and sending again; here it may open one only, so
     that the request fails as what it is.
@@ -40,13 +54,16 @@ class Connection(HttpConnection):
         super().__init__(route)
         self._encode = route.encode
         self._read = route.reader()
+        self._has_type = bool(route.reply_type)
         self._chunks: list[bytes] = []
         self._opened = False
         self._curl = curl = pycurl.Curl()
         curl.setopt(pycurl.URL, f"{call.http}://{authority(call.host, call.port)}{route.path}")
         if call.tls is not None:
             curl_tls.secure(curl, call.tls)
-        curl.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
+        self._version = version.asked(call.knobs)
+        told, self._expected = _VERSIONS[self._version]
+        curl.setopt(pycurl.HTTP_VERSION, told)
         curl.setopt(pycurl.HTTPHEADER, [*(f"{name}: {value}" for name, value in route.fields().items()), "Expect:"])
         curl.setopt(pycurl.PROXY, "")
         curl.setopt(pycurl.NOSIGNAL, 1)
@@ -63,26 +80,44 @@ class Connection(HttpConnection):
         self._opened = True
         return socket.socket(address.family, address.socktype, address.protocol)
 
+    def _begin(self, request: Request) -> int:
+        """Hand libcurl the request; the bytes of its body."""
+        body = self._encode(request)
+        self._chunks.clear()
+        self._curl.setopt(pycurl.POSTFIELDS, body)
+        return len(body)
+
+    def _finish(self, sent: int) -> HttpReply:
+        curl = self._curl
+        if (came := curl.getinfo(pycurl.INFO_HTTP_VERSION)) not in self._expected:
+            raise version.another(self._version, _CALLED.get(came, came))
+        self.body = reply = b"".join(self._chunks)
+        status = curl.getinfo(pycurl.RESPONSE_CODE)
+        if self._has_type:
+            self._route.require_type(status, curl.getinfo(pycurl.CONTENT_TYPE))
+        return self._read(status, reply), sent, len(reply)
+
+
+class Connection(EasyHandle):
+    """An easy handle that blocks."""
+
     def call(self, request: Request) -> HttpReply:
         """See `load.client.Connection.call`."""
-        body = self._encode(request)
-        curl, chunks = self._curl, self._chunks
-        chunks.clear()
-        curl.setopt(pycurl.POSTFIELDS, body)
+        sent = self._begin(request)
         again = self._opened
         try:
-            curl.perform()
+            self._curl.perform()
         except pycurl.error as error:
-            raise _failure(error, again=again) from error
-        self.body = reply = b"".join(chunks)
-        return self._read(curl.getinfo(pycurl.RESPONSE_CODE), reply), len(body), len(reply)
+            raise failure(error, again=again) from error
+        return self._finish(sent)
 
     def close(self) -> None:
         """See `load.client.Connection.close`."""
         self._curl.close()
 
 
-def _failure(error: pycurl.error, *, again: bool) -> CallFailed:
+def failure(error: pycurl.error, *, again: bool) -> CallFailed:
+    """What a transfer ended with; `again`: on a connection that was open."""
     code, words = error.args
     if again and code == pycurl.E_COULDNT_CONNECT:
         return CallFailed("closed", GONE)

@@ -33,6 +33,8 @@ class Connection(HttpConnection):
         self._socket = _open(call)
         self._is_plain = call.tls is None
         self._usable = True
+        self._has_type = bool(route.reply_type)
+        self._reply_head = b""
 
     def call(self, request: Request) -> HttpReply:
         """See `load.client.Connection.call`."""
@@ -53,6 +55,8 @@ class Connection(HttpConnection):
         except OSError as error:
             raise CallFailed("closed", error.strerror or str(error)) from error
         self.body = reply
+        if self._has_type:
+            self._route.require_type(status, _media_type(self._reply_head))
         return self._read(status, reply), len(body), len(reply)
 
     def _receive(self) -> tuple[int, bytes]:
@@ -68,7 +72,8 @@ class Connection(HttpConnection):
             if not more:
                 raise CallFailed("closed", "before the reply" if not data else "within the reply's head")
             data += more
-        status, length, self._usable = _parse(data[: end + 2])
+        self._reply_head = head = data[: end + 2]
+        status, length, self._usable = _parse(head)
         body = data[end + 4 :]
         missing = length - len(body)
         if missing < 0:
@@ -124,6 +129,15 @@ def _open(call: CallSpec) -> socket.socket:
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, interval)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, interval)
     return opened
+
+
+def _media_type(head: bytes) -> str | None:
+    """The Content-Type of a reply with this head, in small letters."""
+    for line in head.lower().split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        if name == b"content-type":
+            return value.strip().decode("latin-1")
+    return None
 
 
 def _parse(head: bytes) -> tuple[int, int, bool]:

@@ -94,11 +94,13 @@ class Connection(HttpConnection):
             raise _failure(error) from error
         reply = response.content
         received = len(reply)
-        if self._route.is_compressed:
-            self._route.require_gzip(response.headers.get("Content-Encoding"))
+        if (coding := self._route.coding) is not None:
+            self._route.require_coding(coding, response.headers.get("Content-Encoding"))
             received = response.raw.tell()
         else:
             self.body = reply
+        if self._route.reply_type:
+            self._route.require_type(response.status_code, response.headers.get("Content-Type"))
         return self._read(response.status_code, reply), len(body), received
 
     def close(self) -> None:

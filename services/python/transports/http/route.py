@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from services.python.codecs import gzipped
+from services.python.codecs.coding import Coding
 from services.python.load.client import CallFailed, Reply, Request
 
 _SHOWN_BYTES = 200
@@ -19,13 +20,19 @@ HttpReply = tuple[Any, int, int]
 """What a client's `call` returns: the decoded body, and the bytes of the request's and of the reply's body."""
 
 
+def _failed(status: int, body: bytes) -> CallFailed:
+    return CallFailed("protocol", f"HTTP {status}: {shown(body)}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Route:
     """One operation as a POST: made once for a trial, so that a call is `encode`, send, receive, `decode`.
 
     All requests of a trial have one shape, that of the example it was made from; path and content type do not change.
     `decode` raises one of `decode_errors` for a body that is none, and CallFailed for an error in the protocol's own
-    words. `value` turns what it gave into the operation's terms, outside the timed window.
+    words. `value` turns what it gave into the operation's terms, outside the timed window. `also` are further header fields,
+    `reply_type` is the Content-Type that a right reply must have (empty: it is not looked at), and `failed` says what a
+    reply with another HTTP status than 200 is.
     """
 
     path: str
@@ -34,34 +41,43 @@ class Route:
     decode: Callable[[bytes], Any]
     value: Callable[[Any], Reply] = lambda decoded: decoded
     decode_errors: tuple[type[Exception], ...] = (ValueError,)
-    is_compressed: bool = False
+    also: Mapping[str, str] = field(default_factory=dict)
+    reply_type: str = ""
+    failed: Callable[[int, bytes], CallFailed] = _failed
+    coding: Coding | None = None
 
-    def compressed(self) -> Route:
-        """The same operation with gzip bodies both ways."""
-        encode = self.encode
-        return replace(self, encode=lambda request: gzipped.pack(encode(request)), is_compressed=True)
+    def compressed(self, coding: Coding) -> Route:
+        """The same operation with compressed bodies both ways."""
+        encode, pack = self.encode, coding.pack
+        return replace(self, encode=lambda request: pack(encode(request)), coding=coding)
 
     def fields(self) -> dict[str, str]:
         """The header fields that every client is given: what they add themselves is the libraries' own business.
 
         One short User-Agent for all: pycurl's own, say, names its libraries in 190 bytes.
         """
-        fields = {"Content-Type": self.content_type, "Accept-Encoding": "identity", "User-Agent": "orch"}
-        coding = {"Accept-Encoding": gzipped.GZIP, "Content-Encoding": gzipped.GZIP} if self.is_compressed else {}
+        fields = {"Content-Type": self.content_type, **self.also, "Accept-Encoding": "identity", "User-Agent": "orch"}
+        name = None if self.coding is None else self.coding.name
+        coding = {"Accept-Encoding": name, "Content-Encoding": name} if name else {}
         return {**fields, **coding}
 
     def reader(self) -> Callable[[int, bytes], Any]:
         """`read` for a client that gives bodies as they were on the wire."""
-        return self._read_compressed if self.is_compressed else self.read
+        return self.read if self.coding is None else partial(self._read_compressed, self.coding.unpack)
 
-    def require_gzip(self, coding: str | None) -> None:
-        """CallFailed unless the reply was compressed, where the library unpacks it; `coding`: its Content-Encoding."""
-        if coding != gzipped.GZIP:
-            raise CallFailed("undecodable", f"a reply with Content-Encoding {coding}, not gzip")
+    def require_coding(self, coding: Coding, name: str | None) -> None:
+        """CallFailed unless the reply was compressed, where the library unpacks it; `name`: its Content-Encoding."""
+        if name != coding.name:
+            raise CallFailed("undecodable", f"a reply with Content-Encoding {name}, not {coding.name}")
 
-    def _read_compressed(self, status: int, body: bytes) -> Any:
+    def require_type(self, status: int, media_type: str | None) -> None:
+        """CallFailed where a right reply has another Content-Type than `reply_type`."""
+        if status == 200 and media_type != self.reply_type:
+            raise CallFailed("undecodable", f"a reply with Content-Type {media_type}, not {self.reply_type}")
+
+    def _read_compressed(self, unpack: Callable[[bytes], bytes], status: int, body: bytes) -> Any:
         try:
-            plain = gzipped.unpack(body)
+            plain = unpack(body)
         except ValueError as error:
             raise CallFailed("undecodable", f"HTTP {status}, {error}: {shown(body)}") from error
         return self.read(status, plain)
@@ -74,7 +90,7 @@ class Route:
     def read(self, status: int, body: bytes) -> Any:
         """The decoded body of a reply with this HTTP status; CallFailed `protocol` or `undecodable`."""
         if status != 200:
-            raise CallFailed("protocol", f"HTTP {status}: {shown(body)}")
+            raise self.failed(status, body)
         try:
             return self.decode(body)
         except self._unreadable as error:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from services.python.codecs import gzipped
+from services.python.codecs import coding
 from services.python.serve.dispatcher import POOL_THREADS
 from services.python.serve.responder import BACKLOG, Announce, listen
 from services.python.serve.tls import server_context
@@ -23,7 +23,7 @@ _THREADS = POOL_THREADS  # as many as every other responder has for its operatio
 
 WSGI_SETTINGS: Mapping[str, str] = {
     "access log": "off",
-    **gzipped.SETTINGS,
+    **coding.SETTINGS,
     "TCP_NODELAY": "on",
     "largest body": "not limited",
 }
@@ -35,12 +35,13 @@ GUNICORN_SETTINGS: Mapping[str, str] = {
 
 
 def with_knobs(wsgi: Any, knobs: Mapping[str, str]) -> Any:
-    """The application as a server is given it: behind gzip where that is asked for."""
-    if not gzipped.is_asked_for(knobs):
+    """The application as a server is given it: behind what compresses bodies, where that is asked for."""
+    compressing = coding.coding(knobs)
+    if compressing is None:
         return wsgi
     from services.python.transports.http.compression import CompressedWsgi
 
-    return CompressedWsgi(wsgi)
+    return CompressedWsgi(wsgi, compressing)
 
 
 def serve_gunicorn(wsgi: Any, host: str, port: int, announce: Announce, tls: Tls | None = None) -> None:

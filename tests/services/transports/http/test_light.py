@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[4]
 LIBRARIES = {
     *("aiohttp", "cbor2", "fastapi", "fastavro", "flask", "graphql", "grpc", "gunicorn", "httpx", "msgpack", "numpy"),
     *("PIL", "pycurl", "pydantic", "requests", "socketio", "starlette", "strawberry", "urllib3", "uvicorn", "uvloop"),
-    *("websockets", "werkzeug", "wsproto"),
+    *("granian", "h2", "websockets", "werkzeug", "wsproto"),
 }
 
 
@@ -33,6 +33,7 @@ def test_listing_the_protocols_loads_no_library() -> None:
     ("client", "libraries"),
     [
         ("pycurl", {"pycurl"}),
+        ("pycurl-multi", {"pycurl"}),
         ("aiohttp", {"aiohttp"}),
         ("httpx", {"httpx"}),
         ("requests", {"requests", "urllib3"}),
@@ -59,6 +60,7 @@ dialer(call, PROTOCOL.client({client!r}))
         ("graphql", set()),
         ("json", set()),
         ("protobuf", set()),
+        ("connect", set()),
     ],
 )
 def test_a_requester_loads_its_own_codec_only(protocol: str, codec: set[str]) -> None:
@@ -79,6 +81,9 @@ def test_a_requester_loads_its_own_codec_only(protocol: str, codec: set[str]) ->
         ("json.asgi_responder", set()),
         ("json.flask_responder", {"flask", "werkzeug"}),
         ("protobuf.asgi_responder", set()),
+        ("protobuf.granian_responder", set()),  # granian when it serves
+        ("connect.granian_responder", set()),
+        ("rest.starlette_granian_responder", {"starlette"}),
         ("graphql.responder", {"strawberry", "graphql", "starlette"}),
     ],
 )

@@ -1,0 +1,191 @@
+"""The numeric axes along which a run may show curves: distances between the two ends, and every factor that is a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from orchestrator.analysis import words
+from orchestrator.analysis.series import Scale
+from orchestrator.analysis.summary import CellSummary
+from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL, Factor, phrases
+from orchestrator.experiment.plan.plan import Cell, Link, Operation, Placement
+from orchestrator.experiment.read.units import format_size
+
+DISTANCE = "distance"
+_LOG_FROM = 10.0  # the largest place over the smallest, from which on a logarithmic axis is easier to read
+
+At = Callable[[Cell, Placement, CellSummary], float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """One axis. `at` is a cell's place on it, `text` a place in words.
+
+    `factor` is the factor whose value the place is; `link` the part of the link, for those that belong to the placement.
+    """
+
+    name: str
+    title: str
+    unit: str
+    at: At
+    text: Callable[[float], str]
+    factor: Factor
+    link: str = ""
+    is_always_linear: bool = False
+
+    @property
+    def _free(self) -> tuple[Factor, ...]:
+        return (self.factor, *(BY_NAME[name] for name in self.factor.varies_with))
+
+    def scale(self, places: Iterable[float]) -> Scale:
+        """How the places are best drawn."""
+        ordered = sorted(places)
+        if self.is_always_linear or ordered[0] <= 0:
+            return "linear"
+        return "log" if ordered[-1] / ordered[0] >= _LOG_FROM else "linear"
+
+    def setting(self, cell: Cell, placement: Placement, *, has_call: bool) -> tuple[object, ...]:
+        """What the cells of one picture have in common: all but the stack, the axis, and what varies with it.
+
+        Without `has_call`, how requests are made belongs to the stack.
+        """
+        free = [factor.name for factor in self._free]
+        attributes = [factor.attribute for factor in self._free if factor.belongs_to == "load"]
+        load = tuple((key, value) for key, value in vars(cell.load).items() if key not in attributes)
+        factors = tuple(
+            (factor.name, cell.factors.get(factor.name))
+            for factor in FACTORS
+            if factor.name not in free and factor.belongs_to in ("operation", "load", *(["call"] if has_call else []))
+        )
+        operation = () if self.factor.belongs_to == "operation" else (cell.operation,)
+        work = "call" if cell.kind == "task" else cell.kind
+        return (load, factors, operation, work, *self._place(placement))
+
+    def _place(self, placement: Placement) -> tuple[object, ...]:
+        if not self.link:
+            return (placement.id,)
+        return tuple((key, value) for key, value in vars(placement.link).items() if key not in (self.link, "source"))
+
+    def parts(self, cell: Cell, operation: Operation, placement: Placement, *, has_call: bool) -> tuple[str, ...]:
+        """What `setting` is, in words; each part stands at the same place for all cells."""
+        free = [factor.name for factor in self._free]
+        asked = operation.name if self.factor.belongs_to == "operation" else operation.label
+        if self.factor.name == "calls":
+            asked = operation.asked
+        called = {factor.name: cell.factors.get(factor.name) for factor in OF_THE_CALL}
+        load = [
+            factor.text(value)
+            for factor in FACTORS
+            if factor.belongs_to == "load"
+            and factor.name not in free
+            and (value := cell.factors.get(factor.name)) is not None
+        ]
+        return (
+            asked,
+            ", ".join(_of_link(placement.link, self.link)) if self.link else placement.name,
+            ", ".join(phrases(called)) if has_call else "",
+            ", ".join(load),
+        )
+
+
+def _of_link(link: Link, without: str) -> list[str]:
+    said = {
+        "rtt_ms": f"{link.rtt_ms:g} ms round trip" if link.rtt_ms is not None else "",
+        "jitter_ms": f"± {link.jitter_ms:g} ms" if link.jitter_ms else "",
+        "rate_mbit": f"{link.rate_mbit:g} Mbit/s" if link.rate_mbit else "",
+        "loss": f"{words.percent(link.loss)} of packets lost" if link.loss else "",
+    }
+    return [text for key, text in said.items() if text and key != without]
+
+
+def _measured(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
+    """The round trip that ping measured; the wanted one where it could not."""
+    if placement.kind in ("local", "external"):
+        return None
+    return summary.ping_floor if summary.ping_floor is not None else placement.link.rtt_ms
+
+
+def _of_the_link(key: str) -> At:
+    def at(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
+        value = None if placement.kind == "local" else getattr(placement.link, key)
+        return None if value is None else float(value)
+
+    return at
+
+
+def _of_factor(name: str) -> At:
+    def at(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
+        value = cell.factors.get(name)
+        return float(value) if isinstance(value, int | float) else None
+
+    return at
+
+
+def _bytes(at: float) -> str:
+    return format_size(round(at))
+
+
+def _numeric(name: str, title: str, unit: str) -> Axis:
+    factor = BY_NAME[name]
+
+    def text(at: float) -> str:
+        space = "" if unit.startswith("/") else " "
+        return _bytes(at) if factor.kind == "bytes" else f"{at:,.6g}{space}{unit}"
+
+    return Axis(name=name, title=title, unit=unit, at=_of_factor(name), text=text, factor=factor)
+
+
+def _percent(at: float) -> str:
+    return f"{at * 100:.3g} %"
+
+
+_PLACEMENT = BY_NAME["placement"]
+
+AXES: tuple[Axis, ...] = (
+    Axis(
+        name=DISTANCE,
+        title="measured round trip",
+        unit="ms",
+        at=_measured,
+        text=words.ms,
+        factor=_PLACEMENT,
+        link="rtt_ms",
+        is_always_linear=True,
+    ),
+    Axis(
+        name="jitter",
+        title="jitter asked of the link",
+        unit="ms",
+        at=_of_the_link("jitter_ms"),
+        text=words.ms,
+        factor=_PLACEMENT,
+        link="jitter_ms",
+    ),
+    Axis(
+        name="loss",
+        title="share of packets lost in each direction, as asked of the link",
+        unit="",
+        at=_of_the_link("loss"),
+        text=_percent,
+        factor=_PLACEMENT,
+        link="loss",
+    ),
+    Axis(
+        name="link rate",
+        title="rate of the link",
+        unit="Mbit/s",
+        at=_of_the_link("rate_mbit"),
+        text=lambda at: f"{at:g} Mbit/s",
+        factor=_PLACEMENT,
+        link="rate_mbit",
+    ),
+    _numeric("bytes", "payload", "B"),
+    _numeric("records", "payload", "records"),
+    _numeric("per_second", "events offered to each client", "/s"),
+    _numeric("calls", "calls of a task", "calls"),
+    _numeric("concurrency", "requests in flight", "in flight"),
+    _numeric("rate", "requests offered", "/s"),
+)
+
+TEXTS: Mapping[str, Callable[[float], str]] = {axis.name: axis.text for axis in AXES}

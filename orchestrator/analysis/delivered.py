@@ -1,0 +1,66 @@
+"""What each link was asked for, and what ping measured of it during the run. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import sqrt
+from statistics import median
+
+from orchestrator.analysis import words
+from orchestrator.analysis.evidence import BaselineReading
+from orchestrator.analysis.series import Delivered
+from orchestrator.experiment.plan.plan import Placement, Plan
+
+_MOST_SIGMAS = 4.0  # of the number of pings lost, beside what the link was asked to lose: by chance once in 16,000
+
+
+def delivered(plan: Plan, readings: Sequence[BaselineReading]) -> tuple[Delivered, ...]:
+    """Every placement between two hosts, in the plan's order; those without a ping say so."""
+    return tuple(
+        _of(placement, [r for r in readings if r.record.kind == "ping" and r.record.placement == placement.id])
+        for placement in plan.placements
+        if placement.kind in ("same-zone", "cross-region")
+    )
+
+
+def floors_by_block(readings: Sequence[BaselineReading]) -> dict[str, dict[int, float]]:
+    """The round trip that ping measured, by placement and block: the median of the block's readings, ms."""
+    every: dict[str, dict[int, list[float]]] = {}
+    for reading in readings:
+        if reading.record.kind == "ping" and reading.median_ns is not None:
+            of_block = every.setdefault(reading.record.placement, {}).setdefault(reading.record.block, [])
+            of_block.append(reading.median_ns / 1e6)
+    return {place: {block: median(found) for block, found in blocks.items()} for place, blocks in every.items()}
+
+
+def _of(placement: Placement, readings: Sequence[BaselineReading]) -> Delivered:
+    medians = [reading.median_ns / 1e6 for reading in readings if reading.median_ns is not None]
+    answered, lost = sum(reading.n for reading in readings), sum(reading.lost for reading in readings)
+    measured = median(medians) if medians else None
+    link = placement.link
+    return Delivered(
+        placement=placement.name,
+        wanted=link.rtt_ms,
+        jitter=link.jitter_ms,
+        rate_mbit=link.rate_mbit,
+        loss=link.loss,
+        measured=measured,
+        low=min(medians, default=None),
+        high=max(medians, default=None),
+        lost=lost / (answered + lost) if answered + lost else None,
+        pings=answered + lost,
+        why_not="; ".join(_why_not(placement, measured, lost, answered + lost)),
+    )
+
+
+def _why_not(placement: Placement, measured: float | None, lost: int, pings: int) -> Iterator[str]:
+    link = placement.link
+    if link.rtt_ms is None:
+        return
+    if measured is None:
+        yield "no ping was answered, so that nobody knows the round trip"
+    elif abs(measured - link.rtt_ms) > link.slack_ms:
+        yield f"a round trip of {words.ms(measured)} in place of {words.ms(link.rtt_ms)}"
+    share = 1 - (1 - link.loss) ** 2  # there and back
+    if pings and abs(lost - share * pings) > _MOST_SIGMAS * sqrt(pings * share * (1 - share)) + 1:
+        yield f"{words.percent(lost / pings)} of pings lost in place of {words.percent(share)}"

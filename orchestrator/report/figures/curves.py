@@ -1,0 +1,281 @@
+"""Latency along a numeric axis, and the difference to the reference along the same axis: small multiples of one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import plotly.graph_objects as go
+
+from orchestrator.analysis.axes import TEXTS
+from orchestrator.analysis.series import Curves, Gap, Interval, Line, Panel
+from orchestrator.analysis.words import Unit, significant, unit_for
+from orchestrator.report.figures.base import INK, Figure, axis, broken, figure, logarithmic, plain
+from orchestrator.report.palette import dash, series
+
+_LATENCY_PX = 330
+_GAP_PX = 300
+_TOP_PX, _BOTTOM_PX = 16, 56
+_LABEL_PX = 128  # right of the plot, for the names of lines
+_LINE_PX = 15  # of a line of a label
+_MOST_TICKS = 8
+_NEAREST = 0.07  # of two ticks' labels, as a share of the axis
+_BEYOND = 0.04  # of the axis on both sides of its points
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """One dimension that all pictures along an axis share."""
+
+    low: float
+    high: float
+    is_log: bool
+
+    def share(self, value: float) -> float:
+        """Where a value stands between both ends, from 0 to 1."""
+        if self.is_log:
+            return log(value / self.low) / log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scales:
+    """What the panels of an axis share: both ranges and units, and the places to label; `gap` is None without any."""
+
+    name: str
+    title: str
+    x: Range
+    places: tuple[float, ...]
+    latency: Range
+    gap: Range | None
+    unit: Unit
+    gap_unit: Unit
+
+
+def scales(curves: Curves) -> Scales:
+    """The scales of all panels of an axis."""
+    lines = [line for panel in curves.panels for line in panel.lines]
+    points = [point for line in lines for point in line.points]
+    places = sorted({point.at for point in points})
+    latencies = [value for point in points for value in (point.median, *(point.interval or ()))]
+    is_log = curves.scale == "log"
+    differences = [d for panel in curves.panels for gap in panel.gaps for d in gap.points]
+    gaps = [value for d in differences for value in (d.difference, *(d.interval or ()))]
+    return Scales(
+        name=curves.axis,
+        title=f"{curves.title}, {curves.unit}" if curves.unit and not _is_said(curves) else curves.title,
+        x=_range(places, is_log=is_log),
+        places=tuple(places),
+        latency=_range(latencies if is_log else [0.0, *latencies], is_log=is_log, is_from_zero=not is_log),
+        gap=_range([0.0, *gaps], is_log=False) if gaps else None,
+        unit=unit_for(latencies),
+        gap_unit=unit_for(abs(value) for value in gaps),
+    )
+
+
+def latency_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int]) -> Figure:
+    """Each stack's median at each place, with its interval, and its name at the end of its line."""
+    traces = [_latencies(line, shared, colours) for line in panel.lines]
+    ends = [(line.label, line.stack, shared.latency.share(line.points[-1].median)) for line in panel.lines]
+    layout = {
+        "showlegend": False,
+        "xaxis": _places(shared),
+        "yaxis": _values(f"median latency, {shared.unit.name}", shared.latency, shared.unit),
+        "annotations": _labels(ends, colours, _LATENCY_PX),
+        "margin": {"l": 8, "r": _LABEL_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
+    }
+    label = f"Median latency by {shared.title}: {panel.title}."
+    return figure(slug, label, traces, layout, _LATENCY_PX)
+
+
+def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int]) -> Figure | None:
+    """Each difference to the reference with its interval, the line of no difference, and where it is crossed."""
+    if shared.gap is None or not panel.gaps:
+        return None
+    references = list(dict.fromkeys(gap.reference_label for gap in panel.gaps))
+    to = plain(references[0]) if len(references) == 1 else "reference"
+    ends = [
+        (
+            gap.label if len(references) == 1 else f"{gap.label} (to {gap.reference_label})",
+            gap.stack,
+            shared.gap.share(gap.points[-1].difference),
+        )
+        for gap in panel.gaps
+    ]
+    layout = {
+        "showlegend": False,
+        "xaxis": _places(shared),
+        "yaxis": _values(f"difference to {to}, {shared.gap_unit.name}", shared.gap, shared.gap_unit),
+        "annotations": _labels(ends, colours, _GAP_PX),
+        "margin": {"l": 8, "r": _LABEL_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
+        "shapes": [
+            *(band for gap in panel.gaps for band in _crossed(gap, colours)),
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "y0": 0,
+                "y1": 0,
+                "line": {"color": INK, "width": 1},
+            },
+        ],
+    }
+    label = f"Difference of the median latency to {to}, by {shared.title}: {panel.title}."
+    return figure(slug, label, [_differences(gap, shared, colours) for gap in panel.gaps], layout, _GAP_PX)
+
+
+def _is_said(curves: Curves) -> bool:
+    return curves.unit in curves.title
+
+
+def _range(values: Iterable[float], *, is_log: bool, is_from_zero: bool = False) -> Range:
+    """From the least to the largest, and a little beyond."""
+    ordered = sorted(values)
+    low, high = ordered[0], ordered[-1]
+    if is_log:
+        beyond = max((high / low) ** _BEYOND, 1.05)
+        return Range(low=low / beyond, high=high * beyond, is_log=True)
+    beyond = (high - low) * _BEYOND or abs(high) * _BEYOND or 1.0
+    return Range(low=0.0 if is_from_zero else low - beyond, high=high + beyond, is_log=False)
+
+
+def _places(shared: Scales) -> dict[str, Any]:
+    """The axis itself: labelled at the places that were measured, where there is room for them."""
+    text = TEXTS[shared.name]
+    kept: list[float] = []
+    for place in shared.places:
+        if not kept or shared.x.share(place) - shared.x.share(kept[-1]) >= _NEAREST:
+            kept.append(place)
+    if not shared.x.is_log:
+        return axis(shared.title, range=[significant(shared.x.low), significant(shared.x.high)])
+    drawn = logarithmic(shared.title, shared.x.low, shared.x.high)
+    if len(kept) <= _MOST_TICKS:
+        drawn |= {"tickvals": [significant(place) for place in kept], "ticktext": [plain(text(p)) for p in kept]}
+    return drawn
+
+
+def _values(title: str, of: Range, unit: Unit) -> dict[str, Any]:
+    low, high = significant(of.low * unit.per_ms), significant(of.high * unit.per_ms)
+    return logarithmic(title, low, high) if of.is_log else axis(title, range=[low, high])
+
+
+def _bars(points: Sequence[tuple[float, Interval | None]], per_ms: float, colour: str) -> dict[str, Any]:
+    """Whiskers of unequal arms; none where there is no interval."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [significant((i[1] - value) * per_ms) if i else 0.0 for value, i in points],
+        "arrayminus": [significant((value - i[0]) * per_ms) if i else 0.0 for value, i in points],
+        "color": colour,
+        "thickness": 1.5,
+        "width": 4,
+    }
+
+
+def _latencies(line: Line, shared: Scales, colours: dict[str, int]) -> go.Scatter:
+    number = colours[line.stack]
+    unit = shared.unit
+    return _scatter(
+        line.label,
+        [point.at for point in line.points],
+        [(point.median, point.interval) for point in line.points],
+        number,
+        unit,
+        TEXTS[shared.name],
+    )
+
+
+def _differences(gap: Gap, shared: Scales, colours: dict[str, int]) -> go.Scatter:
+    return _scatter(
+        gap.label,
+        [point.at for point in gap.points],
+        [(point.difference, point.interval) for point in gap.points],
+        colours[gap.stack],
+        shared.gap_unit,
+        TEXTS[shared.name],
+    )
+
+
+def _scatter(
+    name: str,
+    places: Sequence[float],
+    values: Sequence[tuple[float, Interval | None]],
+    number: int,
+    unit: Unit,
+    text: Any,
+) -> go.Scatter:
+    colour = series(number)
+    return go.Scatter(
+        name=plain(name),
+        x=[significant(place) for place in places],
+        y=unit.scaled(value for value, _ in values),
+        mode="lines+markers",
+        line={"color": colour, "width": 2, "dash": dash(number)},
+        marker={"size": 7, "color": colour},
+        error_y=_bars(values, unit.per_ms, colour),
+        customdata=[plain(text(place)) for place in places],
+        hovertemplate=f"{plain(name)}<br>%{{customdata}}: %{{y:,.4~r}} {unit.name}<extra></extra>",
+    )
+
+
+def _crossed(gap: Gap, colours: dict[str, int]) -> list[dict[str, Any]]:
+    """A band over the interval of a crossing, and a line at it."""
+    if gap.crossing is None:
+        return []
+    upright = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+    at = significant(gap.crossing.at)
+    return [
+        {
+            "type": "rect",
+            **upright,
+            "x0": significant(gap.crossing.low),
+            "x1": significant(gap.crossing.high),
+            "line": {"width": 0},
+            "fillcolor": "var(--control)",
+            "opacity": 0.5,
+        },
+        {"type": "line", **upright, "x0": at, "x1": at, "line": {"color": series(colours[gap.stack]), "dash": "dot"}},
+    ]
+
+
+def _labels(ends: Sequence[tuple[str, str, float]], colours: dict[str, int], height_px: int) -> list[dict[str, Any]]:
+    """Names beside the ends of lines, moved apart where they would cover each other."""
+    plot_px = height_px - _TOP_PX - _BOTTOM_PX
+    ordered = sorted(ends, key=lambda end: end[2])
+    heights = [_LINE_PX * (1 + broken(label).count("<br>")) / plot_px for label, _, _ in ordered]
+    places = apart([min(max(share, 0.0), 1.0) for _, _, share in ordered], heights)
+    return [
+        {
+            "text": broken(label),
+            "xref": "paper",
+            "x": 1,
+            "xanchor": "left",
+            "xshift": 6,
+            "yref": "paper",
+            "y": significant(place, 4),
+            "yanchor": "middle",
+            "align": "left",
+            "showarrow": False,
+            "font": {"size": 12, "color": series(colours[stack])},
+        }
+        for (label, stack, _), place in zip(ordered, places, strict=True)
+    ]
+
+
+def apart(places: Sequence[float], heights: Sequence[float]) -> list[float]:
+    """Ascending places from 0 to 1, moved so far apart that things of these heights do not cover each other."""
+    found: list[float] = []
+    for place, height in zip(places, heights, strict=True):
+        least = found[-1] + (heights[len(found) - 1] + height) / 2 if found else place
+        found.append(max(place, least))
+    over = found[-1] - 1.0 if found else 0.0
+    for number in range(len(found) - 1, -1, -1):
+        if over <= 0:
+            break
+        found[number] -= over
+        below = found[number] - (heights[number] + heights[number - 1]) / 2 if number else 0.0
+        over = found[number - 1] - below if number else 0.0
+    return found

@@ -1,0 +1,34 @@
+"""What compresses bodies where a trial says so: the knob `compression`, for whatever carries bodies by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from services.python.codecs import gzipped
+
+ZSTD = "zstd"
+KNOBS: Mapping[str, tuple[str, ...]] = {"compression": ("none", gzipped.GZIP, ZSTD)}
+SETTINGS: Mapping[str, str] = {**gzipped.SETTINGS, f"compression: {ZSTD}": "libzstd's level 3, bodies of any size"}
+PACKAGES = ("zstandard",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coding:
+    """How bodies are compressed, `name` as Content-Encoding has it; `unpack` raises ValueError for what it did not pack."""
+
+    name: str
+    pack: Callable[[bytes], bytes]
+    unpack: Callable[[bytes], bytes]
+
+
+def coding(knobs: Mapping[str, str]) -> Coding | None:
+    """How bodies are to be compressed; None where they are not."""
+    if gzipped.is_asked_for(knobs):
+        return Coding(name=gzipped.GZIP, pack=gzipped.pack, unpack=gzipped.unpack)
+    if knobs.get("compression") == ZSTD:
+        from services.python.codecs.zstd import Contexts
+
+        contexts = Contexts()
+        return Coding(name=ZSTD, pack=contexts.pack, unpack=contexts.unpack)
+    return None

@@ -1,0 +1,49 @@
+"""Connect: the procedures and messages of gRPC as plain POSTs, over HTTP/1.1 or HTTP/2. Unary calls alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from services.python.codecs import coding
+from services.python.contract.offers import AS_MESSAGES, SECURED, Parts, Protocol, Responder
+from services.python.transports.http import granian, version
+from services.python.transports.http.asgi import PACKAGES, SETTINGS
+from services.python.transports.http.bodies import ON_GRANIAN
+from services.python.transports.http.clients import DEFAULT, clients
+
+_PARTS = Parts(codec="Protocol Buffers", transport="Connect over HTTP/1.1", server="uvicorn")
+
+PROTOCOL = Protocol(
+    name="connect",
+    title="Connect",
+    summary="Connect's unary calls: the procedures and messages of gRPC as HTTP bodies, without its frames and trailers",
+    messages=frozenset({"timestamp", "add", "echo", "image"}),
+    responders=(
+        Responder(
+            name="asgi",
+            module="services.python.protocols.connect.responder",
+            parts=_PARTS,
+            packages=("protobuf", *PACKAGES),
+            refuses=version.one_alone("uvicorn", ON_GRANIAN),
+            settings=SETTINGS,
+        ),
+        Responder(
+            name=ON_GRANIAN,
+            module="services.python.protocols.connect.granian_responder",
+            parts=replace(_PARTS, server="granian"),
+            packages=("protobuf", *granian.PACKAGES),
+            settings=granian.SETTINGS,
+        ),
+    ),
+    clients=clients("services.python.protocols.connect.requester", "protobuf"),
+    knobs={**coding.KNOBS, **version.KNOBS, **AS_MESSAGES, **SECURED},
+    without_knobs=version.WITHOUT,
+    sequential=DEFAULT,
+    concurrent=DEFAULT,
+    settings={
+        "Connect": "written here to its specification, version 1; application/proto; no Connect-Timeout-Ms is sent",
+        "Protocol Buffers": "protobuf's own runtime, compiled (upb); the messages of gRPC",
+        "document": "a message made from its shape (protos/documents.md)",
+        "document: value": "google.protobuf.Value, whose numbers are doubles",
+    },
+)

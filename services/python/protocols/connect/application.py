@@ -1,0 +1,105 @@
+"""Connect's unary calls answered by a bare ASGI application: nothing stands between the server and the messages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from services.python.codecs.by_schema import echo_of
+from services.python.codecs.protobuf import CODEC, Method, coder, methods
+from services.python.protocols.connect import wire
+from services.python.serve.dispatcher import Dispatcher
+from services.python.transports.http.asgi import peer_of
+from services.python.transports.http.asgi_bodies import respond, whole
+
+_VERSION, _TIMEOUT = wire.VERSION_FIELD.lower().encode(), wire.TIMEOUT_FIELD.lower().encode()
+_PLAIN = (b"", b"identity")
+_DIGITS = 10  # of a time-out in milliseconds, at most
+
+Procedure = tuple[str, Callable[[bytes], dict[str, Any]], Callable[[Mapping[str, Any]], bytes]]
+
+
+class _Refused(Exception):
+    """An error of Connect: its code, and what it says."""
+
+    def __init__(self, code: str, message: str, status: int | None = None, *also: tuple[bytes, bytes]) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = wire.STATUSES[code] if status is None else status
+        self.also = also
+
+
+def application(dispatcher: Dispatcher) -> Any:
+    """The ASGI application: one path for each procedure. ValueError for a schema that is none."""
+    procedures = dict(_procedure(operation, method) for operation, method in methods().items())
+    if (typed := echo_of(dispatcher.schema)) is not None:
+        procedures |= dict([_procedure("echo", typed)])
+
+    async def app(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        body = await whole(receive)
+        try:
+            fields = dict(scope["headers"])
+            operation, read, write = _found(procedures, scope, fields)
+            reply = dispatcher.answer_async(operation, _read(read, body), peer_of(scope))
+            if not isinstance(reply, dict):
+                reply = await _in_time(reply, fields.get(_TIMEOUT))
+        except _Refused as refused:
+            told = wire.error(refused.code, str(refused))
+            await respond(send, refused.status, wire.ERROR_TYPE, told, *refused.also)
+        except (KeyError, ValueError) as error:
+            code = "invalid_argument"
+            told = wire.error(code, f"{type(error).__name__}: {error}")
+            await respond(send, wire.STATUSES[code], wire.ERROR_TYPE, told)
+        else:
+            await respond(send, 200, wire.MEDIA_TYPE, write(reply))
+
+    return app
+
+
+def _procedure(operation: str, method: Method) -> tuple[str, Procedure]:
+    read = coder(method.request, method.pack_request, method.unpack_request).read
+    write = coder(method.reply, method.pack_reply, method.unpack_reply).write
+    return f"/{method.service}/{method.name}", (operation, read, write)
+
+
+def _found(procedures: Mapping[str, Procedure], scope: Mapping[str, Any], fields: Mapping[bytes, bytes]) -> Procedure:
+    """What is asked for; _Refused where the request is none of Connect's, or none that is understood here."""
+    found = procedures.get(scope["path"])
+    if found is None:
+        raise _Refused("unimplemented", f"no procedure {scope['path']}", 404)
+    if scope["method"] != "POST":
+        raise _Refused("unimplemented", "a message is posted", 405, (b"allow", b"POST"))
+    media_type = fields.get(b"content-type", b"").decode("latin-1")
+    if media_type != wire.MEDIA_TYPE:
+        told = f"{media_type or 'no Content-Type'}, not {wire.MEDIA_TYPE}"
+        raise _Refused("unknown", told, 415, (b"accept-post", wire.MEDIA_TYPE.encode()))
+    version = fields.get(_VERSION, b"").decode("latin-1")
+    if version not in ("", wire.VERSION):
+        raise _Refused("invalid_argument", f"{wire.VERSION_FIELD}: {version}, not {wire.VERSION}")
+    coding = fields.get(b"content-encoding", b"")
+    if coding not in _PLAIN:
+        told = f"Content-Encoding: {coding.decode('latin-1')}, of which nothing is known here"
+        raise _Refused("unimplemented", told, None, (b"accept-encoding", b"identity"))
+    timeout = fields.get(_TIMEOUT)
+    if timeout is not None and not (timeout.isdigit() and len(timeout) <= _DIGITS):
+        raise _Refused("invalid_argument", f"{wire.TIMEOUT_FIELD}: {timeout.decode('latin-1')}, not milliseconds")
+    return found
+
+
+def _read(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict[str, Any]:
+    try:
+        return read(body)
+    except CODEC.errors as error:
+        raise _Refused("invalid_argument", f"not a message of this procedure: {error}") from error
+
+
+async def _in_time(reply: Awaitable[dict[str, Any]], milliseconds: bytes | None) -> dict[str, Any]:
+    """The reply, which runs in a pool; _Refused when it takes longer than the caller waits."""
+    if milliseconds is None:
+        return await reply
+    try:
+        async with asyncio.timeout(int(milliseconds) / 1000):
+            return await reply
+    except TimeoutError as error:
+        raise _Refused("deadline_exceeded", f"no reply within {int(milliseconds)} ms") from error

@@ -1,0 +1,68 @@
+"""Several distances in one run of the lab: made once, each with its floor, each as long as asked, and a line through all."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orchestrator.results.folder import RunFolder
+from tests.support.lab import CACHE, MACHINE, needs_lab
+
+pytestmark = [
+    pytest.mark.busy,
+    needs_lab,
+    pytest.mark.lab,
+    pytest.mark.terraform,
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+]
+
+ORCH = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
+EXPERIMENT = f"""\
+name: distances
+question: How many round trips does a request take?
+provider: lab
+machine: {MACHINE}
+distance: {{rtt: [0ms, 15ms, 40ms]}}
+stacks: [rest, grpc]
+operations: add
+connection: [reuse, per-request]
+load: {{concurrency: 1, requests: 20, at_most: 20s}}
+warmup: {{requests: 3, at_least: 0s}}
+repeats: 3
+seed: 1
+limits: {{wall: 10m, ttl: 15m}}
+"""
+IMPLIED = {("rest", "reuse"): 1, ("rest", "per-request"): 2, ("grpc", "reuse"): 1}
+
+
+def test_three_distances_are_measured_in_one_run_and_their_slope_is_round_trips(tmp_path: Path) -> None:
+    (tmp_path / "distances.yaml").write_text(EXPERIMENT)
+    environment = {**os.environ, "ORCH_CACHE": str(CACHE)}
+    try:
+        done = subprocess.run(
+            [*ORCH, "run", "distances.yaml"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode in (0, 5), done.stderr
+        [folder] = (tmp_path / "results").glob("*")
+        manifest = RunFolder(folder).manifest()
+        floors = {(reading.kind, reading.placement, reading.block) for reading in manifest.baselines}
+        places = [f"distance-{rtt}ms" for rtt in (0, 15, 40)]
+        assert floors == {(kind, place, block) for kind in ("ping", "tcp") for place in places for block in range(3)}
+        summary = json.loads((folder / "summary.json").read_text())
+        links = {link["placement"]: link["measured"] for link in summary["links"]}
+        assert [links[place] for place in places] == [
+            pytest.approx(rtt, abs=max(1.0, 0.1 * rtt)) for rtt in (0, 15, 40)
+        ]
+        fitted = {(row["stack"].split("-")[0], row["connection"]): row["round_trips"] for row in summary["round_trips"]}
+        for case, trips in IMPLIED.items():
+            assert fitted[case] == pytest.approx(trips, abs=0.2), case
+        [curves] = summary["curves"]
+        assert [len(line["points"]) for panel in curves["panels"] for line in panel["lines"]] == [3] * 4
+    finally:
+        subprocess.run([*ORCH, "teardown"], cwd=tmp_path, env=environment, check=False, capture_output=True)

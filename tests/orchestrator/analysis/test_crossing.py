@@ -1,0 +1,86 @@
+"""Where a difference changes its sign: on differences whose crossing is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from orchestrator.analysis.crossing import crossing
+
+PLACES = (1.0, 5.0, 20.0, 50.0, 100.0)
+
+
+def line(*, at: float, slope: float = 0.1) -> np.ndarray:
+    """Differences that cross zero there."""
+    return slope * (np.array(PLACES) - at)
+
+
+def test_without_noise_the_crossing_is_where_the_line_is_zero() -> None:
+    found = crossing(PLACES, np.tile(line(at=31.0), (4, 1)))
+    assert found is not None
+    assert (found.at, found.low, found.high) == pytest.approx((31.0, 31.0, 31.0))
+
+
+def test_along_a_logarithmic_axis_it_is_interpolated_by_the_logarithm() -> None:
+    found = crossing((1_000.0, 100_000.0), np.tile(np.array([-1.0, 1.0]), (3, 1)), "log")
+    assert found is not None
+    assert found.at == pytest.approx(10_000.0)
+
+
+def test_the_interval_is_where_the_t_interval_holds_zero() -> None:
+    """The same by brute force: the t-interval of the interpolated differences at each of many places."""
+    random = np.random.default_rng(5)
+    by_block = line(at=31.0) + random.normal(0, 0.6, (6, len(PLACES)))
+    found = crossing(PLACES, by_block)
+    assert found is not None
+    grid = np.linspace(1, 100, 20_001)
+    rows = np.array([np.interp(grid, PLACES, row) for row in by_block])
+    t = 2.570581835636314  # 97.5 % of Student's t with five degrees of freedom
+    held = grid[np.abs(rows.mean(axis=0)) <= t * rows.std(axis=0, ddof=1) / np.sqrt(6)]
+    around = held[np.abs(held - found.at) < 40]
+    assert (found.low, found.high) == pytest.approx((around.min(), around.max()), abs=0.02)
+
+
+@pytest.mark.parametrize("blocks", [3, 5, 10])
+@pytest.mark.parametrize("true", [3.0, 31.0, 80.0])
+def test_95_of_100_intervals_hold_the_true_crossing(blocks: int, true: float) -> None:
+    """Blocks differ as a whole and place by place; 600 runs, so that chance moves the share by a percentage point."""
+    random = np.random.default_rng(blocks)
+    held = runs = 0
+    for _ in range(600):
+        noise = random.normal(0, 0.05, (blocks, 1)) + random.normal(0, 0.05, (blocks, len(PLACES)))
+        found = crossing(PLACES, line(at=true) + noise)
+        if found is None:
+            continue
+        runs += 1
+        held += found.low <= true <= found.high
+    assert runs > 250
+    assert 0.92 <= held / runs <= 0.98
+
+
+def test_a_sign_that_is_nowhere_known_does_not_change() -> None:
+    by_block = np.tile(np.array([-0.05, 0.05, 2.0, 5.0, 10.0]), (5, 1))
+    by_block[:, 0] = [-0.5, 0.4, -0.5, 0.4, -0.05]
+    assert by_block[:, 0].mean() < 0
+    assert crossing(PLACES, by_block) is None
+    by_block[:, 0] = [-0.06, -0.05, -0.05, -0.05, -0.04]
+    assert crossing(PLACES, by_block) is not None
+
+
+def test_a_difference_of_one_sign_has_no_crossing() -> None:
+    assert crossing(PLACES, np.tile(line(at=-5.0), (5, 1))) is None
+
+
+def test_a_difference_that_changes_its_sign_twice_has_none_to_name() -> None:
+    assert crossing(PLACES, np.tile(np.array([-1.0, 1.0, 2.0, 1.0, -1.0]), (5, 1))) is None
+
+
+def test_two_blocks_say_nothing() -> None:
+    assert crossing(PLACES, np.tile(line(at=31.0), (2, 1))) is None
+
+
+def test_equal_stacks_have_no_crossing_but_by_chance() -> None:
+    """A crossing asks for a difference that is told on both sides: noise alone has one in few runs."""
+    random = np.random.default_rng(11)
+    found = [crossing(PLACES, random.normal(0, 1.0, (5, len(PLACES)))) for _ in range(400)]
+    assert sum(each is not None for each in found) < 20

@@ -1,0 +1,197 @@
+"""Lists of distances: which placements and hosts they make, and where they are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.experiment.plan.estimate import estimate, hosts_needed
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.topology import topology
+from tests.support.experiments import MINIMAL, Known, Write, problems
+
+LAB = MINIMAL + "provider: lab\nmachine: lab\n"
+GCP = MINIMAL + "provider: gcp\nmachine: e2-micro\n"
+
+
+def test_each_value_of_a_list_is_a_placement_of_its_own(write: Write, known: Known) -> None:
+    plan = make_plan(write(LAB + "distance: {rtt: [0ms, 1ms, 20ms]}\n"), known=known)
+    assert [(p.id, p.kind, p.link.rtt_ms) for p in plan.placements] == [
+        ("distance-0ms", "cross-region", 0.0),
+        ("distance-1ms", "cross-region", 1.0),
+        ("distance-20ms", "cross-region", 20.0),
+    ]
+    assert {cell.placement for cell in plan.cells} == {p.id for p in plan.placements}
+
+
+def test_several_lists_are_a_grid(write: Write, known: Known) -> None:
+    grid = "distance: {rtt: [5ms, 20ms], jitter: 500us, loss: [0 %, 1 %], rate: [10 Mbit/s, 1 Gbit/s]}"
+    plan = make_plan(write(f"{LAB}{grid}\n"), known=known)
+    assert [p.name for p in plan.placements] == [
+        f"distance-{rtt}ms-{rate}mbit-loss-{loss}pct" for rtt in (5, 20) for rate in (10, 1000) for loss in (0, 1)
+    ]
+    assert {(p.link.rtt_ms, p.link.rate_mbit, p.link.loss, p.link.jitter_ms) for p in plan.placements} == {
+        (rtt, rate, loss, 0.5) for rtt in (5.0, 20.0) for rate in (10.0, 1000.0) for loss in (0.0, 0.01)
+    }
+
+
+def test_a_placement_of_a_name_takes_lists_beside_the_shorthand(write: Write, known: Known) -> None:
+    text = (
+        LAB + "placements: [local, {name: far, rtt: [5ms, 50ms]}, {name: one, rtt: 7ms}]\ndistance: {rtt: [1ms, 2ms]}\n"
+    )
+    plan = make_plan(write(text), known=known)
+    assert [p.name for p in plan.placements] == ["local", "far-5ms", "far-50ms", "one", "distance-1ms", "distance-2ms"]
+    assert (plan.placements[3].from_zone, plan.placements[3].to_zone) == ("us-central1-a", "lab-one-a")
+
+
+def test_all_distances_of_a_list_are_asked_of_one_responder_by_a_requester_each(write: Write, known: Known) -> None:
+    plan = make_plan(write(LAB + "placements: local\ndistance: {rtt: [1ms, 5ms, 20ms, 50ms, 100ms]}\n"), known=known)
+    made = topology(plan)
+    assert {ends.responder for ends in made.ends.values()} == {"responder-1"}
+    assert len({ends.requesters for ends in made.ends.values()}) == 6
+    assert len(hosts_needed(plan)) == 6
+    between = {link.zones: link.link.rtt_ms for link in made.links}
+    for placement in plan.placements[1:]:
+        zones = (str(placement.from_zone), str(placement.to_zone))
+        assert between[min(zones), max(zones)] == placement.link.rtt_ms
+    assert (
+        between["lab-distance-1-a", "lab-distance-3-a"] == 21.0
+    )  # nothing is measured there: the way over the responder's
+
+
+def test_every_block_measures_every_distance(write: Write, known: Known) -> None:
+    plan = make_plan(write(LAB + "distance: {rtt: [1ms, 5ms, 20ms]}\nrepeats: 4\n"), known=known)
+    places = {cell.id: cell.placement for cell in plan.cells}
+    blocks = [[places[trial.cell] for trial in plan.trials if trial.block == block] for block in range(4)]
+    assert all(set(block) == {p.id for p in plan.placements} for block in blocks)
+    assert len({tuple(block) for block in blocks}) > 1  # in an order that changes
+
+
+def test_a_grid_is_counted_before_it_is_made(write: Write, known: Known) -> None:
+    rtts = ", ".join(f"{n}ms" for n in range(1000))
+    rates = ", ".join(f"{n} Mbit/s" for n in range(1, 1001))
+    losses = ", ".join(f"{n / 100} %" for n in range(1000))
+    text = f"{LAB}distance: {{rtt: [{rtts}], rate: [{rates}], loss: [{losses}]}}\n"
+    assert problems(write(text), known) == [
+        "7:11: the lists make 1,000,000,000 placements; an experiment may have at most 1,000. Ask less at once."
+    ]
+
+
+def test_more_distances_than_hosts_may_be_made_are_refused(write: Write, known: Known) -> None:
+    rtts = ", ".join(f"{n}ms" for n in range(64))
+    assert problems(write(f"{LAB}distance: {{rtt: [{rtts}]}}\n"), known) == [
+        "7:11: the placements need 65 hosts; a deployment has at most 64."
+    ]
+
+
+def test_hosts_are_made_once_however_many_distances_there_are(write: Write, known: Known) -> None:
+    one = estimate(make_plan(write(LAB + "distance: {rtt: 1ms}\n"), known=known))
+    five = estimate(make_plan(write(LAB + "distance: {rtt: [0ms, 1ms, 2ms, 3ms, 4ms]}\n"), known=known))
+    assert (five.hosts_s, five.teardown_s) == (one.hosts_s, one.teardown_s)
+
+
+def test_a_distance_is_left_out_by_the_name_of_its_placement(write: Write, known: Known) -> None:
+    text = LAB + "distance: {rtt: [1ms, 2ms]}\nexclude: {placement: distance-2ms, protocol: rest}\n"
+    plan = make_plan(write(text), known=known)
+    assert [(c.placement, c.factors["protocol"]) for c in plan.cells] == [
+        ("distance-1ms", "rest"),
+        ("distance-1ms", "grpc"),
+        ("distance-2ms", "grpc"),
+    ]
+
+
+def test_a_list_stands_for_the_known_distance_where_it_lists_something_else(write: Write, known: Known) -> None:
+    plan = make_plan(write(LAB + "placements: {name: cross-region, loss: [0 %, 1 %]}\n"), known=known)
+    assert [(p.name, p.link.rtt_ms, p.link.loss) for p in plan.placements] == [
+        ("cross-region-loss-0pct", 35.594, 0.0),
+        ("cross-region-loss-1pct", 35.594, 0.01),
+    ]
+
+
+def test_on_a_cloud_pairs_of_zones_are_the_distances(write: Write, known: Known) -> None:
+    pairs = ", ".join(
+        f"{{from: {one}, to: {other}}}"
+        for one, other in (
+            ("us-central1-a", "us-central1-a"),
+            ("us-central1-a", "us-west1-a"),
+            ("us-east1-b", "us-west1-a"),
+        )
+    )
+    plan = make_plan(write(f"{GCP}distance: {{zones: [{pairs}]}}\n"), known=known)
+    assert [(p.name, p.kind, p.from_zone, p.to_zone, p.link.rtt_ms) for p in plan.placements] == [
+        ("us-central1-a-us-central1-a", "same-zone", "us-central1-a", "us-central1-a", None),
+        ("us-central1-a-us-west1-a", "cross-region", "us-central1-a", "us-west1-a", None),
+        ("us-east1-b-us-west1-a", "cross-region", "us-east1-b", "us-west1-a", None),
+    ]
+    ends = topology(plan).ends
+    assert ends["us-central1-a-us-west1-a"].responder == ends["us-east1-b-us-west1-a"].responder
+
+
+def test_pairs_of_zones_have_their_published_distance_in_the_lab(write: Write, known: Known) -> None:
+    text = LAB + "distance: {zones: {from: us-central1-a, to: us-west1-a}, jitter: 1ms}\n"
+    (placement,) = make_plan(write(text), known=known).placements
+    assert (placement.link.rtt_ms, placement.link.jitter_ms) == (35.594, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            GCP + "distance: {rtt: [1ms, 20ms]}\n",
+            "7:17: 'rtt' is a list, and on gcp the network has one value for each pair of zones; give pairs of zones"
+            " (`distance: {zones: [{from: ..., to: ...}]}`), or use `provider: lab`.",
+        ),
+        (
+            GCP + "distance: {zones: {from: us-central1-a, to: us-west1-a}, loss: [0 %, 1 %]}\n",
+            "7:64: 'loss' is a list, and on gcp the network has one value for each pair of zones; give pairs of zones"
+            " (`distance: {zones: [{from: ..., to: ...}]}`), or use `provider: lab`.",
+        ),
+        (
+            GCP + "placements: {name: far, from: us-central1-a, to: us-west1-a, jitter: [1ms, 2ms]}\n",
+            "7:70: 'jitter' is a list, and on gcp the network has one value for each pair of zones; give pairs of zones"
+            " (`distance: {zones: [{from: ..., to: ...}]}`), or use `provider: lab`.",
+        ),
+        (
+            MINIMAL + "placements: {name: local, rtt: [1ms, 2ms]}\n",
+            "5:32: 'rtt' needs two hosts: both ends of a local placement share one.",
+        ),
+        (
+            MINIMAL + "distance: {rtt: [1ms, 2ms]}\n",
+            "5:11: provider local has one machine, so 'distance' is not available there: its only placement is local."
+            " `provider: lab` emulates distance on one Linux machine, `provider: gcp` has the real one.",
+        ),
+        (
+            LAB + "placements: {name: far, from: us-central1-a, to: us-west1-a, rtt: [1ms, 2ms]}\n",
+            "7:67: 'rtt' is a list, and between two zones there is one distance: leave `from` out, so that each value gets"
+            " a zone of its own.",
+        ),
+        (
+            LAB + "placements: {name: same-zone, rtt: [1ms, 2ms]}\n",
+            "7:36: 'rtt' is a list, and within a zone there is one distance: give the placement another name, so that each"
+            " value gets a zone of its own.",
+        ),
+        (
+            LAB + "distance: {rtt: [1ms, 20ms], jitter: 5ms}\n",
+            "7:38: the jitter is larger than the round trip itself.",
+        ),
+        (
+            LAB + "distance: {jitter: 5ms}\n",
+            "7:11: 'distance': give either `rtt`, such as [1ms, 20ms, 50ms], or `zones`, pairs of `from` and `to`.",
+        ),
+        (
+            LAB + "placements: {name: far, rtt: [1ms, 11s]}\n",
+            "7:36: 'rtt': must be at most 10 s; it is '11s'.",
+        ),
+        (
+            LAB + "distance: {rrt: [1ms, 20ms]}\n",
+            "7:12: unknown key 'rrt' in distance. Did you mean rtt?",
+        ),
+        (
+            LAB + "placements: [{name: distance-1ms, rtt: 1ms}]\ndistance: {rtt: [1ms, 2ms]}\n",
+            "8:11: placement 'distance-1ms' is given twice.",
+        ),
+    ],
+)
+def test_a_list_that_cannot_be_applied_is_refused_at_its_place(
+    write: Write, known: Known, text: str, problem: str
+) -> None:
+    assert problems(write(text), known) == [problem]

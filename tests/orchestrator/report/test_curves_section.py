@@ -1,0 +1,76 @@
+"""The section of curves in the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.report import render
+from tests.support.curves import DISTANCE, LINKS, ROUND_TRIPS, SIZES, a_run_with_curves
+from tests.support.pages import Document
+from tests.support.summaries import a_run
+
+
+@pytest.fixture(scope="module")
+def document():
+    return Document(render(a_run_with_curves()))
+
+
+def test_curves_stand_before_the_tables(document):
+    ids = [element.attributes.get("id") for element in document.all("section")]
+    assert ids.index("curves") < ids.index("table")
+    assert "#curves" in {element.attributes["href"] for element in document.all("a")}
+    assert document.unclosed == []
+
+
+def test_there_is_a_picture_of_latency_and_of_the_difference_for_each_setting(document):
+    found = {slug for slug in document.figures() if slug.startswith(("curve-", "gap-"))}
+    assert found == {f"{kind}-{of}" for kind in ("curve", "gap") for of in ("distance-1", "distance-2", "bytes-1")}
+
+
+def test_the_sentences_stand_in_the_section(document):
+    for curves in (DISTANCE, SIZES):
+        for panel in curves.panels:
+            for gap in panel.gaps:
+                assert gap.said in document.text.replace("\u00a0", " ")
+
+
+def test_the_tables_hold_the_numbers_of_the_pictures(document):
+    tables = [table for table in document.tables if "differences in" in table.caption]
+    panels = [panel for curves in (DISTANCE, SIZES) for panel in curves.panels]
+    assert len(tables) == len(panels)
+    for table, panel in zip(tables, panels, strict=True):
+        values = [row[1].values + row[2].values for row in table.rows[1:]]
+        points = [(point.at, point.median, *(point.interval or ())) for line in panel.lines for point in line.points]
+        assert sorted(map(tuple, values)) == sorted(points)
+
+
+def test_round_trips_and_links_have_their_tables(document):
+    (trips,) = (table for table in document.tables if table.caption.startswith("Round trips for each"))
+    row = trips.row("grpc")
+    assert row["Round trips"].values == [ROUND_TRIPS[0].round_trips, *(ROUND_TRIPS[0].interval or ())]
+    assert row["Implied"].values == [3]
+    (links,) = (table for table in document.tables if table.caption.startswith("Round trips in ms, by ping"))
+    row = links.row("distance-20ms")
+    assert row["Asked for"].values == [20.0]
+    assert row["Measured"].values == [LINKS[0].measured, LINKS[0].low, LINKS[0].high]
+    assert row["As asked for"].text == "yes"
+
+
+def test_sections_of_single_settings_are_folded_where_there_are_curves(document):
+    run = a_run(stacks=2, placements=2, operations=2)
+    folded = Document(render(replace(run, curves=(DISTANCE,))))
+    opened = Document(render(run))
+
+    def count(page):
+        return sum("open" in element.attributes for element in page.all("details"))
+
+    assert count(folded) == 1
+    assert count(opened) > 4
+
+
+def test_a_run_without_an_axis_has_no_such_section():
+    page = Document(render(a_run(stacks=2)))
+    assert "curves" not in [element.attributes.get("id") for element in page.all("section")]
+    assert "#curves" not in {element.attributes["href"] for element in page.all("a")}
