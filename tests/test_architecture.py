@@ -46,6 +46,7 @@ LIGHT_SERVICES = {
     "services.python.contract.limits",
     "services.python.contract.counters",
     "services.python.contract.description",
+    "services.python.contract.knobs",
     "services.python.contract.lines",
     "services.python.contract.manifest",
     "services.python.contract.ping_lines",

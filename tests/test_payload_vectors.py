@@ -140,6 +140,7 @@ def told(due: list[int]) -> dict[str, Any]:
 
 RULES: dict[str, Callable[..., dict[str, Any]]] = {
     "bytes": lambda seed, size: of_bytes(f"bytes/{seed}", size),
+    "request": lambda size: of_bytes("request", size),
     "reply": lambda size: of_bytes("reply", size),
     "events": of_event,
     "add": of_add,
@@ -189,6 +190,8 @@ def sent(part: str, entry: dict[str, Any]) -> dict[str, Any]:
         return {"records": records} if given["count"] <= 5 else {"sha256": digest(text.encode())}
     if part == "bytes":
         content = asked("echo", Payload(kind="bytes", size=given["size"]), given["seed"])["data"]
+    elif part == "request":
+        content = asked("transfer", Payload(kind="transfer", size=given["size"], reply_size=1), 1)["data"]
     else:
         request = asked("exchange", Payload(kind="exchange", size=1, reply_size=given["size"]), 1)
         content = OPERATIONS["exchange"].answer(request, lambda: 0)["data"]

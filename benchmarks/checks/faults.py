@@ -332,6 +332,12 @@ FAULTS: tuple[Fault, ...] = (
         planned=_eight,
     ),
     Fault(
+        check="CPU time",
+        what="a requester that counts {} more than its cgroup",
+        sizes=(0.05, 0.1, 0.2, 0.5, 1.0, 2.0),
+        inject=to.count_too_much,
+    ),
+    Fault(
         check="requester's own work",
         what="{} of a latency done after the clock has stopped, one in flight",
         sizes=(0.02, 0.05, 0.07, 0.1, 0.15, 0.2, 0.4),

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from orchestrator.analysis import contrasted, differing, transferred, unresolved, validity, words
+from orchestrator.analysis import contrasted, differing, evolutions, transferred, unresolved, validity, words
+from orchestrator.analysis.by_size import BySize, by_size
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
-from orchestrator.analysis.compare import Statistic
+from orchestrator.analysis.compare import Compared, Statistic
+from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
+from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary, StreamSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
-from orchestrator.experiment.model.factors import OF_THE_CALL, STACK, Factor, phrases
+from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factors import OF_THE_CALL, STACK, phrases
 from orchestrator.experiment.plan import documents, external
 from orchestrator.experiment.plan.plan import stack_of
 from services.python.contract.limits import Kind
@@ -29,6 +33,13 @@ class Against:
     verdict: str
     ratio: float | None
     ratio_interval: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostAgainst(Against):
+    """A cell beside one reference, by what requests cost: standings are `less`, `more`, `tie` and so on."""
+
+    quantity: CostName
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +87,12 @@ class Row:
     wire_bytes: tuple[float, float] | None = None  # likewise, by the kernel's counters
     encoded_bytes: tuple[float, float] | None = None  # the bodies of a codec alone: its request's message, its reply's
     stream: StreamSummary | None = None  # what came of a stream's events; its latencies are those of events
+    costs: Mapping[str, CellCost] = field(default_factory=dict)  # CPU seconds, bytes, packets, per 1,000 samples
+    costs_against: tuple[CostAgainst, ...] = ()  # those by the stack first
+    payload_bytes: tuple[int, int] | None = None  # content of its request and of its reply, however encoded
+    goodput_mb_per_s: float | None = None  # content of both verified a second, 10^6 bytes
+    goodput_interval: Interval | None = None
+    outcome: str = ""  # what came of records that another schema read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +113,8 @@ class Answer:
     # That the machine was busy, where something is resolved all the same; the verdict before those that answer.
     busy: str = ""
     given: str = ""  # who answered that orch did not start; also among the verdicts
+    by_size: tuple[BySize, ...] = ()  # where three sizes or more were asked: goodput and bytes on the wire by size
+    evolutions: tuple[Evolutions, ...] = ()  # what came of records that another schema read
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -127,8 +146,8 @@ class Answer:
 def answer(summary: RunSummary) -> Answer:
     """The answer that a summary holds; nothing is computed anew."""
     invalid = validity.invalid_cells(summary.cells, summary.checks)
-    against: dict[tuple[str, Statistic], list[Comparison]] = {}
-    for comparison in summary.comparisons:
+    against: dict[tuple[str, Compared], list[Comparison]] = {}
+    for comparison in (*summary.comparisons, *summary.costs):
         against.setdefault((comparison.cell, comparison.statistic), []).append(comparison)
     references = {c.reference_cell for c in summary.comparisons}
     by_factors = contrasted.overviews(summary.comparisons, summary.matters)
@@ -164,12 +183,14 @@ def answer(summary: RunSummary) -> Answer:
         ),
         clients=unlike_clients(summary.cells, summary.comparisons),
         given=_given(summary),
+        by_size=by_size(summary.cells),
+        evolutions=evolutions.evolutions(summary.cells),
     )
 
 
 def _row(
     cell: CellSummary,
-    compared: Mapping[tuple[str, Statistic], Sequence[Comparison]],
+    compared: Mapping[tuple[str, Compared], Sequence[Comparison]],
     is_reference: bool,
     failed: tuple[str, ...],
     labels: Mapping[str, str],
@@ -227,6 +248,23 @@ def _row(
         wire_bytes=cell.wire_bytes,
         encoded_bytes=cell.body_bytes if cell.kind == "codec" else None,
         stream=cell.stream,
+        costs=cell.costs,
+        costs_against=tuple(
+            CostAgainst(
+                quantity=name,
+                reference=_called(c, labels),
+                reference_cell=c.reference_cell,
+                verdict="invalid" if failed else c.standing,
+                ratio=c.ratio,
+                ratio_interval=c.interval,
+            )
+            for name in COST_NAMES
+            for c in compared.get((cell.id, name), ())
+        ),
+        payload_bytes=cell.payload_bytes,
+        goodput_mb_per_s=cell.goodput_mb_per_s,
+        goodput_interval=cell.goodput_interval,
+        outcome=evolutions.said(cell),
     )
 
 

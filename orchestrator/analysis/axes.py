@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from orchestrator.analysis import words
 from orchestrator.analysis.series import Scale
 from orchestrator.analysis.summary import CellSummary
-from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL, Factor, phrases
+from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL, phrases
 from orchestrator.experiment.plan.plan import Cell, Link, Operation, Placement
 from orchestrator.experiment.read.units import format_size
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 
-from orchestrator.analysis import intervals, words
+from orchestrator.analysis import content, costing, intervals, words
 from orchestrator.analysis.check_result import CheckResult
+from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
 from orchestrator.analysis.summary import CellSummary, FloorSummary, Interval, TrialSummary
 from orchestrator.analysis.validity import failed_in
@@ -25,6 +26,11 @@ def summarise_cells(run: RunEvidence, checks: Sequence[CheckResult]) -> tuple[Ce
 
 def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidence]) -> CellSummary:
     trials = tuple(t.summary for t in cell.trials if t.summary)
+    payload_bytes = content.content(cell.operation, cell.cell)
+    goodput_mb_per_s, goodput_interval = content.goodput(payload_bytes, trials)
+    outcomes: Counter[str] = Counter()
+    for part in (part for trial in cell.trials for part in trial.parts):
+        outcomes.update(part.done.outcomes)
     medians = list(by_block(trials, "median").values())
     middle = cell.distribution.median if cell.distribution else None
     tcp = _floor(run.floors, "tcp", cell)
@@ -67,6 +73,11 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         kind=cell.cell.kind,
         parts=cell.parts_ms,
         stream=cell.stream,
+        costs=costing.of_cell(trials, costing.prices(run.plan, cell.placement)),
+        payload_bytes=payload_bytes,
+        goodput_mb_per_s=goodput_mb_per_s,
+        goodput_interval=goodput_interval,
+        outcomes=dict(outcomes),
     )
 
 
@@ -156,14 +167,15 @@ def missing_blocks(trials: Iterable[TrialSummary], statistic: str) -> tuple[int,
 
 
 def by_block(trials: Iterable[TrialSummary], statistic: str) -> dict[int, float]:
-    """Each block's value: the trial's median or p99 in ms, or seconds per request for `throughput`.
+    """Each block's value: the trial's median or p99 in ms, seconds per request for `throughput`, or a cost by its name.
 
     Throughput goes in as its inverse, so that above 1 means slower in every ratio. A p99 without support is left out,
     and so is what `censored_blocks` names: ask that and `missing_blocks` first.
     """
     values: dict[int, float] = {}
     for trial in trials:
-        value = getattr(trial, statistic if statistic != "throughput" else "throughput_per_s")
+        of = trial.cost if statistic in COSTS else trial
+        value = getattr(of, statistic if statistic != "throughput" else "throughput_per_s", None)
         if value and statistic == "throughput":
             value = 1 / value
         if value is not None and value > 0:

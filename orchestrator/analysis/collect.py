@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orchestrator.analysis import costing, streams, words
 from orchestrator.analysis import statistics as st
-from orchestrator.analysis import streams, words
 from orchestrator.analysis.evidence import (
     COLUMNS,
     OK,
@@ -247,6 +247,7 @@ def _trial_summary(
         responder_window_s=span_ns / 1e9,
         not_sent=not_sent,
         unsent_moves=_moves(ordered, failed, not_sent) if not_sent else {},
+        cost=costing.of_trial(record),
         retransmits=_known_total([p.done.wire.retransmits if p.done.wire else None for p in record.requesters]),
     )
 

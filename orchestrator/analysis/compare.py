@@ -7,13 +7,14 @@ statistic is a family of its own; sentences are drawn from the median's alone.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from typing import Literal, TypeAlias
 
 from orchestrator.analysis import equivalence, intervals, naming, words
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
+from orchestrator.analysis.cost import COST_NAMES, COSTS, CostName
 from orchestrator.analysis.intervals import ALPHA, LogMean
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Standing
 from orchestrator.experiment.model.factors import BY_NAME, STACK
@@ -24,6 +25,9 @@ from orchestrator.experiment.plan.plan import Plan
 
 Statistic: TypeAlias = Literal["median", "p99", "throughput"]
 STATISTICS: tuple[Statistic, ...] = ("median", "p99", "throughput")
+Compared: TypeAlias = Statistic | CostName
+
+_OF_A_COST: dict[Standing, Standing] = {"faster": "less", "slower": "more"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,16 +62,31 @@ def compare_cells(plan: Plan, cells: Sequence[CellSummary], invalid: Container[s
     interval and decides nothing of the others: its error is not shared, and as a control it widens nothing.
     """
     by_id = {cell.id: cell for cell in cells}
+    return tuple(_compare(plan, by_id, invalid, STATISTICS))
+
+
+def compare_costs(plan: Plan, cells: Sequence[CellSummary], invalid: Container[str] = ()) -> tuple[Comparison, ...]:
+    """The same pairs by what requests cost, by the same rule: pairs of which a side was not counted at all are left out.
+
+    A standing is `less` or `more` where one of a time is `faster` or `slower`. Each quantity is a family of its own.
+    """
+    by_id = {cell.id: cell for cell in cells}
+    found = _compare(plan, by_id, invalid, COST_NAMES)
+    counted = {(cell.id, name) for cell in cells for name in COST_NAMES if by_block(cell.trials, name)}
+    return tuple(c for c in found if {(c.cell, c.statistic), (c.reference_cell, c.statistic)} <= counted)
+
+
+def _compare(
+    plan: Plan, by_id: Mapping[str, CellSummary], invalid: Container[str], statistics: Sequence[Compared]
+) -> Iterator[Comparison]:
     asked = [pair for pair in contrasts.pairs(plan) if pair.cell.id in by_id and pair.reference.id in by_id]
-    found: list[Comparison] = []
-    for statistic in STATISTICS:
+    for statistic in statistics:
         of = [
             _pair(plan, pair, by_id[pair.cell.id], by_id[pair.reference.id], statistic)
             for pair in asked
             if statistic != "throughput" or pair.cell.kind != "stream"  # its schedule sets how many events there are
         ]
-        found += _judge(of, statistic, plan.matters, invalid)
-    return tuple(found)
+        yield from _judge(of, statistic, plan.matters, invalid)
 
 
 def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
@@ -75,7 +94,7 @@ def _parts(plan: Plan, cell: CellSummary) -> dict[str, str]:
     return in_use(plan, cell.stack, cell.connection, (cell.operation_id,), document, http)
 
 
-def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSummary, statistic: Statistic) -> _Pair:
+def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSummary, statistic: Compared) -> _Pair:
     mine, theirs = by_block(cell.trials, statistic), by_block(reference.trials, statistic)
     are_stacks_alike = cell.stack == reference.stack
     parts = () if are_stacks_alike else tuple(_parts(plan, side) for side in (cell, reference))
@@ -112,7 +131,7 @@ def _pair(plan: Plan, pair: contrasts.Pair, cell: CellSummary, reference: CellSu
     )
 
 
-def by_schedule(sides: Sequence[CellSummary], statistic: Statistic) -> str:
+def by_schedule(sides: Sequence[CellSummary], statistic: Compared) -> str:
     """Why a statistic says nothing of the stacks, as a clause; empty where it does.
 
     Of a stream over a distance gaps are timed, and their median is the interval of the schedule, whatever carries them.
@@ -126,12 +145,14 @@ def by_schedule(sides: Sequence[CellSummary], statistic: Statistic) -> str:
     )
 
 
-def beyond(cell: CellSummary, statistic: Statistic) -> str:
+def beyond(cell: CellSummary, statistic: Compared) -> str:
     """Why a cell has no value of the statistic that could be compared, as a clause; empty where it has one.
 
     A block whose p99 is a time-out is not left out: what stays would be the blocks in which less failed. Neither is one with
     too few requests for a p99: where time ends a trial, those are the slow ones.
     """
+    if cell.why_undecodable:
+        return f"{cell.stack_label}: its reader fails"
     if not cell.trials and cell.failed_trials:
         return f"{cell.stack_label}: no trial gave a sample, {words.count(cell.failed_trials, 'trial')} failed"
     blocks = censored_blocks(cell.trials, statistic)
@@ -152,7 +173,7 @@ def beyond(cell: CellSummary, statistic: Statistic) -> str:
     return text
 
 
-def lost(cell: CellSummary, reference: CellSummary, standing: Standing) -> str:
+def lost(cell: CellSummary, reference: CellSummary, standing: Standing, statistic: Compared = "median") -> str:
     """Why trials that failed as a whole forbid what the other blocks say, as a clause; empty where they do not.
 
     A trial that gave no sample counts as slower than every other one. So a stack that lost trials may be called slower, and
@@ -161,13 +182,13 @@ def lost(cell: CellSummary, reference: CellSummary, standing: Standing) -> str:
     sides = {"faster": (cell,), "slower": (reference,), "tie": (cell, reference)}.get(standing, ())
     return "; ".join(
         f"{side.stack_label}: {side.failed_trials} of {words.count(len(side.trials) + side.failed_trials, 'trial')} "
-        "failed entirely, which may be the slow ones"
+        f"failed entirely, which may be the {'costly' if statistic in COSTS else 'slow'} ones"
         for side in sides
         if side.failed_trials
     )
 
 
-def moved(cell: CellSummary, statistic: Statistic, margin: float) -> str:
+def moved(cell: CellSummary, statistic: Compared, margin: float) -> str:
     """Why what an open loop did not send leaves a percentile open, as a clause; empty where it matters to nobody.
 
     How long it would have taken is not known. As the slowest of all, as a failed request counts, it may move a percentile
@@ -185,19 +206,19 @@ def moved(cell: CellSummary, statistic: Statistic, margin: float) -> str:
     return text if blocks == len(cell.trials) else f"{text} in {blocks} of {len(cell.trials)} blocks"
 
 
-def _too_few(cell: CellSummary, statistic: Statistic) -> str:
+def _too_few(cell: CellSummary, statistic: Compared) -> str:
     missing = missing_blocks(cell.trials, statistic)
     if not missing:
         return ""
+    if statistic in COSTS:
+        return f"{cell.stack_label}: {COSTS[statistic]} not known in {len(missing)} of {len(cell.trials)} blocks"
     return (
         f"{cell.stack_label}: {len(missing)} of {len(cell.trials)} blocks have no {statistic}, as their trials hold too few "
         "requests, which may be the slow ones"
     )
 
 
-def _judge(
-    pairs: Sequence[_Pair], statistic: Statistic, margin: float, invalid: Container[str]
-) -> Iterator[Comparison]:
+def _judge(pairs: Sequence[_Pair], statistic: Compared, margin: float, invalid: Container[str]) -> Iterator[Comparison]:
     """Holm over all pairs, error shared within a placement; controls are known to be equal, and not asked.
 
     A comparison is judged by the widest control in the setting of either of its cells.
@@ -246,7 +267,7 @@ def _envelopes(pairs: Sequence[_Pair], results: Sequence[LogMean | None]) -> dic
 
 def _comparison(
     pair: _Pair,
-    statistic: Statistic,
+    statistic: Compared,
     p_value: float | None,
     interval: Interval | None,
     margin: float,
@@ -260,8 +281,10 @@ def _comparison(
         if interval is None
         else equivalence.reason(interval, margin, envelope=envelope, by_block=pair.by_block, compared=compared)
     )
-    if survivors := lost(pair.cell, pair.reference, standing):
+    if survivors := lost(pair.cell, pair.reference, standing, statistic):
         standing, why, interval, p_value = "cannot tell", survivors, None, None
+    if statistic in COSTS:
+        standing = _OF_A_COST.get(standing, standing)
     return Comparison(
         cell=pair.cell.id,
         reference_cell=pair.reference.id,

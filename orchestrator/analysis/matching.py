@@ -141,8 +141,10 @@ def _factors(cell: CellSummary, plan: _Plan) -> Factors:
     for name in (
         "payload",
         "bytes",
+        "reply_bytes",
         "records",
         "per_second",
+        "schema_change",
     ):  # what is sent stands in the operation's payload, to the byte
         texts.pop(name, None)
     return {

@@ -13,7 +13,7 @@ from orchestrator.analysis import unresolved
 from orchestrator.analysis.cells import summarise_cells
 from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.collect import collect, last_attempts
-from orchestrator.analysis.compare import compare_cells
+from orchestrator.analysis.compare import compare_cells, compare_costs
 from orchestrator.analysis.conditions import conditions, settings
 from orchestrator.analysis.curves import curves, round_trips
 from orchestrator.analysis.delivered import delivered, floors_by_block
@@ -79,6 +79,7 @@ def summarise(run: Run) -> RunSummary:
         cells=cells,
         floors=evidence.floors,
         comparisons=comparisons,
+        costs=withhold(compare_costs(plan, cells, invalid), invalid),
         checks=checks,
         warnings=(*warned_once(manifest.warnings), *run.remarks(), *_off(links)),
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),

@@ -11,10 +11,12 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from orchestrator.analysis.check_result import CheckResult
+from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
 from orchestrator.analysis.series import Curves, Delivered, RoundTrips
 from orchestrator.errors import UsageError
-from orchestrator.experiment.model.factors import STACK, Value, of_the_call, short
+from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.model.factors import STACK, of_the_call, short
 from orchestrator.results.documents import sealed
 from orchestrator.shapes import decode_json
 from orchestrator.strict_json import parse_json
@@ -23,9 +25,11 @@ from services.python.contract.limits import Kind
 SCHEMA_VERSION = 1
 
 MOST_UNSENT = 0.01  # of what was due: beyond it percentiles are marked as those of the requests sent
+FAILS = "fails: "  # how an outcome begins that is no decoded message (protos/evolution.md)
 
 Interval = tuple[float, float]
-Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cannot tell"]
+Standing = Literal["reference", "faster", "slower", "tie", "not resolved", "cannot tell", "less", "more"]
+"""Of a cost `less` and `more` stand where of a time `faster` and `slower` do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +92,7 @@ class TrialSummary:
     not_sent: int = 0  # due in an open loop, and not sent before the window closed
     # By which factor median and p99 would be larger if what was not sent had been slowest; None: beyond every reply
     unsent_moves: dict[str, float | None] = field(default_factory=dict)
+    cost: TrialCost | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,6 +186,17 @@ class CellSummary:
     kind: Kind = "call"
     parts: tuple[PartSummary, ...] = ()  # in their order; empty where samples have none
     stream: StreamSummary | None = None
+    costs: dict[str, CellCost] = field(default_factory=dict)  # by `cost.SHOWN` and `cost.PRICED`, of what was counted
+    payload_bytes: tuple[int, int] | None = (
+        None  # content of a sample's request and reply, however encoded; see `content`
+    )
+    goodput_mb_per_s: float | None = (
+        None  # content of right replies and their requests, 10^6 bytes a second; of its trials
+    )
+    goodput_interval: Interval | None = None
+    outcomes: dict[str, int] = field(
+        default_factory=dict
+    )  # of records read by another schema: how often what came of it
 
     @property
     def protocol(self) -> str:
@@ -220,6 +236,11 @@ class CellSummary:
     def having(self, **values: Value) -> CellSummary:
         """The same cell with other values of some factors."""
         return replace(self, factors={**self.factors, **values})
+
+    @property
+    def why_undecodable(self) -> str:
+        """What a reader says that cannot decode what another schema wrote; empty where it can, or need not."""
+        return next((outcome for outcome in self.outcomes if outcome.startswith(FAILS)), "")
 
     @property
     def failed(self) -> int:
@@ -274,7 +295,7 @@ class Comparison:
     stack: str
     stack_label: str
     reference_label: str
-    statistic: Literal["median", "p99", "throughput"]
+    statistic: Literal["median", "p99", "throughput"] | CostName
     ratio: float | None
     interval: Interval | None
     p_value: float | None
@@ -325,6 +346,7 @@ class RunSummary:
     plan: dict[str, Any] = field(default_factory=dict)
     manifest_sha256: str = ""
     busy: str = ""  # what a resolved answer begins with where the machine was busy; also among the verdicts
+    costs: tuple[Comparison, ...] = ()  # the same pairs of cells by what requests cost (`cost.COSTS`)
     matters: float = 0.05  # a relative difference below this does not matter to the question (0.05: 5 %)
     curves: tuple[Curves, ...] = ()  # along each numeric axis with places enough
     round_trips: tuple[RoundTrips, ...] = ()

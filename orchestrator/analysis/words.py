@@ -39,6 +39,11 @@ _OF_CODEC = ("encode", "decode")
 
 _PER_SECOND: Mapping[Kind, str] = {"task": "Tasks/s", "stream": "Events/s"}
 
+GOODPUT = (
+    "Goodput is verified content, of request and reply together and however encoded, over the measured windows, less the"
+    " requester's own pauses: the geometric mean of the trials', and its 95 % interval."
+)
+
 PARTS_SHOWN = 8
 """Of a sample's parts, in a table; all of them are in summary.json."""
 
@@ -90,6 +95,7 @@ class Unit:
 
 
 MICROSECONDS = Unit(name="µs", per_ms=1000.0, decimals=1)
+MILLISECONDS = Unit(name="ms", per_ms=1.0, decimals=3)
 
 
 def unit_for(medians_ms: Iterable[float]) -> Unit:
@@ -211,6 +217,11 @@ def throughput(kinds: Iterable[Kind]) -> str:
 def rate(per_s: float) -> str:
     """Events per second, with three significant digits or more: `4,000`, `12.5`, `0.25`."""
     return number(per_s, 0 if abs(per_s) >= 100 else 1 if abs(per_s) >= 10 else 2)
+
+
+def goodput(mb_per_s: float) -> str:
+    """Megabytes a second with three significant digits or more: `1,234`, `12.3`, `0.0123`."""
+    return number(mb_per_s, max(0, _decimals_for(mb_per_s, 3)))
 
 
 def factor(value: float, decimals: int | None = None) -> str:
@@ -340,6 +351,27 @@ def times(of_times: float) -> str:
     if of_times >= 2:
         return f"takes {factor(of_times)} times as long"
     return f"takes {percent(abs(of_times - 1))} {'more' if of_times > 1 else 'less'} time"
+
+
+COSTS = (
+    "CPU time is that of the process in the measured phase, the warm-up left out; what the kernel does for it outside of it"
+    " is not counted. Memory is the most that was resident in that phase. The requester's hold the load generator's own"
+    " work (verifying and recording), too. Bytes and packets are TCP's, headers left out."
+)
+OF_WHOLE_LIFE = "since the process began, as the kernel cannot forget an earlier peak"
+PRICES = (
+    "US dollars are for a million, with list prices of the machines, as if their CPUs did nothing else and never waited;"
+    " traffic is what goes between zones."
+)
+
+
+def cost(name: str, value: float) -> str:
+    """A quantity of what requests cost, with its unit: `350 ms` of CPU time, `48.20 MB`, `4,012` packets, `0.0036 USD`."""
+    if name.endswith("_cpu"):
+        return ms(value * 1e3)
+    if name.endswith("_usd"):
+        return f"{value:.2g} USD"
+    return rate(value) if name.startswith("packets") else size(significant(value, 4))
 
 
 TIMED_OF_EVENTS: Mapping[str, str] = {

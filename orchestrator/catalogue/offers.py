@@ -9,6 +9,7 @@ from typing import Literal
 from typing import Protocol as Interface
 
 from orchestrator.errors import UsageError
+from services.python.contract.knobs import WHY_NOT, allows
 from services.python.contract.limits import Kind
 
 NONE = "none"
@@ -76,9 +77,9 @@ class End:
 
     def lacks(self, knob: str, value: str) -> str | None:
         """Why it cannot be told so; None when it can."""
-        if value in self.knobs.get(knob, ()):
+        if allows(self.knobs.get(knob, ()), value):
             return None
-        return self.without_knobs.get(knob) or "it has no such knob"
+        return self.without_knobs.get(knob) or WHY_NOT.get(knob) or "it has no such knob"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,8 @@ from itertools import groupby
 from orchestrator.analysis import words
 from orchestrator.analysis.answer import Against, Answer, Row, common_reference
 from orchestrator.analysis.one_unit import units
+from orchestrator.cli.answer_tables import by_size_lines, evolution_lines
+from orchestrator.cli.costs import WHOLE_LIFE, costs_of
 
 _HEADS = ("stack", "median, {unit}", "95 % interval, {unit}", "p99, {unit}", "{rate}", "against {reference}")
 _ROWS_SHOWN = 40
@@ -45,19 +47,33 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
                 yield from (f"  {line}" for line in _wrapped(_parts(row, unit), width - 2))
         yield from _streams(rows)
         yield from _bytes(rows, is_asked=bool(answer.sizes))
+        if (costs := costs_of(rows)) is not None:
+            yield ""
+            yield from _table(*costs)
         for why in dict.fromkeys(row.uncompared for row in rows if row.uncompared):
             of = [row.label for row in rows if row.uncompared == why]
             of_whom = "" if len(of) == len(rows) else f" of {', '.join(of)}"
             yield from (f"  {line}" for line in _wrapped(f"no comparison{of_whom}: {why}", width - 2))
-    notes = [f"*: {words.VAGUE}."] if any(row.is_interval_vague for row in shown) else []
+    yield from by_size_lines(answer.by_size, _table)
+    yield from evolution_lines(answer.evolutions, _table)
+    notes = (
+        [f"*: {words.VAGUE}."]
+        if any(row.is_interval_vague or words.is_vague(row.goodput_interval) for row in shown)
+        else []
+    )
     notes += [f"{_POOLED}: of all requests pooled."] if any(row.pooled for row in shown) else []
     notes += [_DASH] if any(_has_dash(row) for row in shown) else []
     notes += [words.INTERVALS] if any(row.median_interval_ms is not None for row in shown) else []
     notes += [words.RATIOS_AND_MEDIANS] if any(row.ratio is not None for row in shown) else []
     rated = [row.kind for row in shown if row.requests_per_s is not None and not row.stream]
     notes += [words.throughput(rated)] if rated else []
+    notes += [words.GOODPUT] if answer.by_size else []
     timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
     notes += [words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
+    counted = [cost for row in shown for cost in row.costs.values()]
+    notes += [words.COSTS] if counted else []
+    notes += [f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []
+    notes += [words.PRICES] if any("responder_usd" in row.costs for row in shown) else []
     yield from _wrapped(" ".join(notes), width)
     if len(answer.table) > len(shown):
         yield f"... and {len(answer.table) - len(shown):,} more rows in the report"
@@ -96,13 +112,19 @@ def _codecs(rows: Sequence[Row], unit: words.Unit) -> Iterator[str]:
     """What codecs alone took to encode and to decode, and how large messages became."""
     parts = [f"{part.name}, {unit.name}" for part in rows[0].parts]
     yield from _table(
-        ("stack", *parts, "request, bytes", "reply, bytes", ""),
+        (
+            "stack",
+            *parts,
+            "request, bytes",
+            "reply, bytes",
+            "what came of it" if any(row.outcome for row in rows) else "",
+        ),
         [
             (
                 row.label,
                 *(unit.text(part.median) for part in row.parts),
                 *_two(row.encoded_bytes),
-                "",
+                row.outcome,
             )
             for row in rows
         ],

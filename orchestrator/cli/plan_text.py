@@ -12,7 +12,8 @@ from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
 from orchestrator.analysis.words import count, margin
 from orchestrator.cli.tables import table
-from orchestrator.experiment.model.factors import OF_THE_CALL, Factor, said
+from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factors import OF_THE_CALL, said
 from orchestrator.experiment.plan import documents
 from orchestrator.experiment.plan.contrasts import compared, pairs
 from orchestrator.experiment.plan.differences import HTTP, against_reference, differs_in, has_version, may_differ_in

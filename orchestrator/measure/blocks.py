@@ -142,6 +142,7 @@ class Measuring:
             ready=outcome.ready,
             stats=outcome.stats,
             stats_before=outcome.stats_before,
+            stats_warm=outcome.stats_warm,
             requesters=requesters,
             failure=failure,
         )

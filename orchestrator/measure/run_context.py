@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Protocol
 
 from orchestrator.clock import Clock
-from orchestrator.experiment.model.factors import OF_THE_CALL, Factor, knobs
+from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factors import OF_THE_CALL, knobs
 from orchestrator.experiment.plan.differences import HTTP, has_version
 from orchestrator.experiment.plan.documents import FACTOR, TYPED, plan_way
 from orchestrator.experiment.plan.loads import clients

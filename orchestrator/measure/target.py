@@ -37,6 +37,7 @@ class Target(Protocol):
     """Who answers one trial, from before its first request to its end."""
 
     ready: Ready | None  # what it said of itself once it could be asked; None where nobody says anything
+    counts: bool  # whether it can be asked for its stats
 
     def start(self) -> None:
         """Begin to get ready, without waiting; TrialFailed when that cannot be."""
@@ -66,6 +67,7 @@ class Launched:
     interrupts: Interrupts
     identity: str = field(default_factory=lambda: secrets.token_hex(8))
     ready: Ready | None = None
+    counts: bool = True
     _process: Process | None = None
 
     def start(self) -> None:
@@ -145,6 +147,7 @@ class _Unlaunched:
     """What holds where no process of ours answers: nothing is started, known or ended."""
 
     ready: Ready | None = None
+    counts = False
 
     def start(self) -> None:
         """Nothing is started."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -29,7 +30,7 @@ from orchestrator.results.lines import Failure
 from services.python.contract.limits import RESUMED, SESSION
 from services.python.contract.lines import Target as Told
 from services.python.contract.lines import Trial
-from services.python.contract.requester_lines import Checked, Done, Failed, Negotiated, Progress
+from services.python.contract.requester_lines import Checked, Done, Failed, Negotiated, Progress, Warm
 from services.python.contract.responder_lines import Ready, Stats
 
 OnProgress = Callable[[Progress], None]
@@ -54,6 +55,7 @@ class Outcome:
     elapsed_s: float
     ready: Ready | None = None
     stats_before: Stats | None = None
+    stats_warm: Stats | None = None
     stats: Stats | None = None
     parts: tuple[Part, ...] = ()
     checked_after_s: float = 0.0
@@ -93,6 +95,10 @@ def _target(ask: Ask, pair: Pair, interrupts: Interrupts) -> Target:
     return Launched(ask=ask, pair=pair, interrupts=interrupts)
 
 
+class _Abandoned(TrialFailed):
+    """A requester that waited for another one, of which the trial died."""
+
+
 @dataclass(kw_only=True)
 class _Making:
     """A trial under way: what is known of it so far."""
@@ -104,6 +110,7 @@ class _Making:
     target: Target
     told: Told | None = None
     stats_before: Stats | None = None
+    stats_warm: Stats | None = None
     stats: Stats | None = None
     parts: tuple[Part, ...] = ()
     checked_after_s: float = 0.0
@@ -133,6 +140,7 @@ class _Making:
             elapsed_s=self.bench.clock.monotonic_s() - started_s,
             ready=self.target.ready,
             stats_before=self.stats_before,
+            stats_warm=self.stats_warm,
             stats=self.stats,
             parts=self.parts,
             checked_after_s=self.checked_after_s,
@@ -184,30 +192,60 @@ class _Making:
             seed=ask.seed + number,
             calls=ask.calls,
             start_at_unix_ns=start_at,
+            hold=self.target.counts and ask.load.requests != 0,
             knobs=ask.knobs,
             schema=ask.schema_on(host),
             tls=ask.authority_on(host),
         )
 
     def _listen_to_all(self) -> list[tuple[Checked | None, Done, float]]:
+        are_warm = threading.Barrier(len(self.requesters), self._let_measure)
         if len(self.requesters) == 1:
             with self.bench.interrupts.waiting():
-                return [self._listen(self.requesters[0], self.bench.on_progress)]
+                return [self._listen(self.requesters[0], self.bench.on_progress, are_warm)]
         with ThreadPoolExecutor(max_workers=len(self.requesters)) as pool:
             listeners = [
-                pool.submit(self._listen, requester, self.bench.on_progress if number == 0 else _unheard)
+                pool.submit(self._listen, requester, self.bench.on_progress if number == 0 else _unheard, are_warm)
                 for number, requester in enumerate(self.requesters)
             ]
             try:
                 with self.bench.interrupts.waiting():
                     return [listener.result() for listener in listeners]
-            except BaseException:
+            except BaseException as error:
+                are_warm.abort()
                 for requester in self.requesters:  # the pool waits for its threads: let their reads end
                     requester.end()
+                if isinstance(error, _Abandoned):  # what another one died of is what is said
+                    for listener in listeners:
+                        cause = listener.exception()
+                        if cause is not None and not isinstance(cause, _Abandoned):
+                            raise cause from None
                 raise
 
-    def _listen(self, requester: Process, on_progress: OnProgress) -> tuple[Checked | None, Done, float]:
+    def _let_measure(self) -> None:
+        """What the responder has done so far, now that every requester has warmed up and none measures; then all begin."""
+        self.stats_warm = self.target.stats("warm-up")
+        for host, requester in zip(self.pair.requesters, self.requesters, strict=True):
+            try:
+                requester.send("measure")
+            except BrokenPipeError:
+                raise TrialFailed("warm-up", "requester-died", f"the requester on {host.name} died") from None
+
+    def _listen(
+        self, requester: Process, on_progress: OnProgress, are_warm: threading.Barrier
+    ) -> tuple[Checked | None, Done, float]:
         """Read a requester's lines until `done`: its `checked` line, its `done` line, and when it had checked."""
+        try:
+            return self._heard(requester, on_progress, are_warm)
+        except threading.BrokenBarrierError:
+            raise _Abandoned("warm-up", "hung", "another requester of the trial did not get warm") from None
+        except BaseException:
+            are_warm.abort()
+            raise
+
+    def _heard(
+        self, requester: Process, on_progress: OnProgress, are_warm: threading.Barrier
+    ) -> tuple[Checked | None, Done, float]:
         checked: Checked | None = None
         checked_at_s = self.bench.clock.monotonic_s()
         deadline = Deadline(ask=self.ask, ready_s=READY_S, since_s=checked_at_s)
@@ -228,6 +266,9 @@ class _Making:
                     checked, checked_at_s = line, now_s
                 case Progress():
                     on_progress(line)
+                case Warm():
+                    are_warm.wait()
+                    now_s = self.bench.clock.monotonic_s()
                 case Done():
                     return checked, line, checked_at_s
                 case Failed(kind=kind, message=message):

@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 
 from orchestrator.analysis import differing
 from orchestrator.analysis.cells import by_median
+from orchestrator.analysis.cost import PRICED, SHOWN
 from orchestrator.analysis.one_unit import units
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.analysis.words import OF_SAMPLE, Unit, is_vague, per_second, unit_for
-from orchestrator.experiment.model.factors import STACK, Value, phrases
+from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.model.factors import STACK, phrases
 from orchestrator.report import palette
 
 
@@ -37,6 +39,7 @@ class Group:
         return self.title if self.title.endswith(self.load) else f"{self.title} · {self.load}"
 
     contrasted: tuple[Comparison, ...] = ()  # what its cells are compared with by factors
+    costs: tuple[Comparison, ...] = ()  # of its cells by what requests cost, whatever they are compared with
     references: frozenset[str] = frozenset()  # ids of the cells that any is compared with
     given: tuple[str, ...] = ()  # labels of stacks whose responders orch did not start, where a tcp floor is shown
 
@@ -70,6 +73,27 @@ class Group:
         """The cells with a sample whose samples have parts, those of the first one's kind and number of parts."""
         found = [cell for cell in self.measured if cell.parts]
         return tuple(c for c in found if (c.kind, len(c.parts)) == (found[0].kind, len(found[0].parts)))
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """What is known of its cells' costs, in the order of a table."""
+        return tuple(name for name in (*SHOWN, *PRICED) if any(name in cell.costs for cell in self.cells))
+
+    @property
+    def costs_compared(self) -> tuple[Comparison, ...]:
+        """The pairs of cells that it compares, by what requests cost."""
+        pairs = {(c.cell, c.reference_cell, c.factor) for c in self.comparisons}
+        return tuple(c for c in self.costs if (c.cell, c.reference_cell, c.factor) in pairs)
+
+    @property
+    def has_whole_lives(self) -> bool:
+        """Whether a peak of memory is not of the measured phase alone."""
+        return any(cost.is_whole_life for cell in self.cells for cost in cell.costs.values())
+
+    def by_cost(self, cell: CellSummary, name: str) -> tuple[Comparison, ...]:
+        """The comparisons of this cell by a cost. Those of both directions together stand below what was received."""
+        asked = {"wire_bytes_received": "wire_bytes", "packets_received": "packets"}.get(name, name)
+        return tuple(c for c in self.costs if c.cell == cell.id and c.statistic == asked)
 
     @property
     def has_vague_intervals(self) -> bool:
@@ -148,6 +172,7 @@ def compared(found: Sequence[Group], summary: RunSummary) -> tuple[Group, ...]:
                 cells=(),
                 floors=(),
                 comparisons=tuple(rows_of),
+                costs=tuple(c for c in summary.costs if c.factor == factor),
                 unit=unit_for([]),
             )
         )
@@ -225,6 +250,7 @@ def _group(slug: str, title: str, cells: tuple[CellSummary, ...], summary: RunSu
         floors=tuple(sorted(floors, key=lambda floor: (floor.kind != "ping", floor.send_bytes, floor.receive_bytes))),
         comparisons=tuple(c for c in summary.comparisons if c.cell in ids and c.factor == STACK),
         contrasted=tuple(c for c in summary.comparisons if c.cell in ids and c.factor != STACK),
+        costs=tuple(c for c in summary.costs if c.cell in ids),
         references=frozenset(c.reference_cell for c in summary.comparisons),
         given=tuple(given),
         unit=unit_for(medians or [m for floor in floors if floor.distribution and (m := floor.distribution.median)]),

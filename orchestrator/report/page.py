@@ -20,7 +20,8 @@ from markupsafe import Markup
 from orchestrator import unseen
 from orchestrator.analysis import words
 from orchestrator.errors import UsageError
-from orchestrator.experiment.model.factors import Values, phrases
+from orchestrator.experiment.model.factor import Values
+from orchestrator.experiment.model.factors import phrases
 from orchestrator.report import palette, quantities
 from orchestrator.report.groups import anchor
 from orchestrator.results.documents import whole_file

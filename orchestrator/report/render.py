@@ -5,12 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from orchestrator.analysis import words
 from orchestrator.analysis.answer import first_sentence
+from orchestrator.analysis.by_size import by_size
+from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.counts import counts, in_words
+from orchestrator.analysis.evolutions import evolutions, said
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
-from orchestrator.analysis.words import INTERVALS, RATIOS_AND_MEDIANS, TIMED_OF_EVENTS, of_events, throughput
+from orchestrator.analysis.words import (
+    GOODPUT,
+    INTERVALS,
+    MILLISECONDS,
+    RATIOS_AND_MEDIANS,
+    TIMED_OF_EVENTS,
+    goodput,
+    of_events,
+    throughput,
+)
 from orchestrator.disk import own_folder
 from orchestrator.report.curves import axis_views
 from orchestrator.report.figures.base import Figure
@@ -26,6 +39,19 @@ from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_
 ELSEWHERE = "elsewhere"
 _MOST_LETTERS = 60  # of a part of a file's name
 STATISTICS = ("median", "p99", "throughput")
+COST_HEADS = {
+    "responder_cpu": "CPU of responder",
+    "requester_cpu": "CPU of requester",
+    "responder_memory": "Memory of responder",
+    "requester_memory": "Memory of requester",
+    "wire_bytes_sent": "Sent",
+    "wire_bytes_received": "Received (comparison: both directions)",
+    "packets_sent": "Packets out",
+    "packets_received": "Packets in (comparison: both directions)",
+    "responder_usd": "A million, responder",
+    "requester_usd": "A million, requester",
+    "traffic_usd": "A million, traffic",
+}
 
 
 def write_report(summary: RunSummary, path: Path) -> Path:
@@ -73,6 +99,18 @@ def render(summary: RunSummary) -> str:
         timed_of_events=TIMED_OF_EVENTS,
         is_alone=all(cell.kind == "codec" for cell in summary.cells),
         statistics=STATISTICS,
+        cost_names=COSTS,
+        cost_heads=COST_HEADS,
+        cost_text=words.cost,
+        costs_words=words.COSTS,
+        whole_life=words.OF_WHOLE_LIFE,
+        prices_words=words.PRICES,
+        sizes=by_size(summary.cells),
+        evolutions=evolutions(summary.cells),
+        goodput_words=GOODPUT,
+        goodput=goodput,
+        milliseconds=MILLISECONDS,
+        said=said,
     )
 
 

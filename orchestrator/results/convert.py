@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from orchestrator.errors import InvalidMeasurement
-from orchestrator.experiment.model.factors import Value, Values, in_columns
+from orchestrator.experiment.model.factor import Value, Values
+from orchestrator.experiment.model.factors import in_columns
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.record_layout import COLUMNS
 from orchestrator.results import derive, sizes

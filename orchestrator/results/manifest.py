@@ -24,6 +24,7 @@ from typing import Any, Literal
 from orchestrator import record_layout
 from orchestrator.experiment.model import factors
 from orchestrator.results.lines import Failure, KeptAnswer, KeptDescription, KeptDone, KeptReady, KeptStats
+from services.python.contract.responder_lines import Stats
 
 SCHEMA_VERSION = 1
 
@@ -71,16 +72,25 @@ class TrialRecord:
     ready: KeptReady = None  # the responder's ready line
     stats: KeptStats = None  # the responder's stats after the measured phase
     stats_before: KeptStats = None
+    stats_warm: KeptStats = None  # when the warm-up was over and nothing was measured yet; of older runs None
     requesters: tuple[RequesterRecord, ...] = ()
     failure: Failure | None = None
 
     @property
     def responder_cpu_s(self) -> float | None:
-        """What the responder used between its two stats; None where it does not say."""
-        before, after = self.stats_before, self.stats
-        if before is None or after is None or before.cpu_s is None or after.cpu_s is None:
-            return None
-        return float(after.cpu_s - before.cpu_s)
+        """What the responder used from its start on to the end of the measured phase; None where it does not say."""
+        return _cpu_s(self.stats_before, self.stats)
+
+    @property
+    def responder_measured_cpu_s(self) -> float | None:
+        """What it used in the measured phase alone; None where it was not asked after the warm-up, or does not say."""
+        return _cpu_s(self.stats_warm, self.stats)
+
+
+def _cpu_s(before: Stats | None, after: Stats | None) -> float | None:
+    if before is None or after is None or before.cpu_s is None or after.cpu_s is None:
+        return None
+    return float(after.cpu_s - before.cpu_s)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,7 @@ PARTS = {
     "describing": "describe",
 }
 STREAMS = {"events"}
+CODED_ALONE = {"evolution"}
 REFUSING = {"stream", *STREAMS}  # what an end says that reads or sends none
 
 
@@ -111,7 +112,7 @@ def _pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str
         default = ends.default_clients(protocol["name"])[0]
         both = [(responder, default) for responder in responders]
         both += [(responders[0], client) for client in clients if client != default]
-        calls = [operation for operation in protocol["operations"] if operation not in STREAMS]
+        calls = [operation for operation in protocol["operations"] if operation not in STREAMS | CODED_ALONE]
         for responder, client in both if everything else both[:1]:
             for operation in calls if everything else [one for one in calls if one == "echo"]:
                 name = f"{protocol['name']}/{responder}-{client}-{operation}"

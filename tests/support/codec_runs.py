@@ -52,6 +52,8 @@ def a_codec_run(spoil: Spoil | None = None, *, between: float = 0.01, **given: A
     run = a_run(codec_plan(**given), spoil=alone, baselines=False, base_us=BASE_US, between=between)
     stored = replace(
         run.stored,
-        trials=tuple(replace(trial, ready=None, stats=None, stats_before=None) for trial in run.stored.trials),
+        trials=tuple(
+            replace(trial, ready=None, stats=None, stats_before=None, stats_warm=None) for trial in run.stored.trials
+        ),
     )
     return replace(run, stored=stored, files={path: with_parts(of, PARTS) for path, of in run.files.items()})

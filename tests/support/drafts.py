@@ -25,6 +25,7 @@ class Draft:
     ready: dict[str, Any]
     stats: dict[str, Any]
     stats_before: dict[str, Any]
+    stats_warm: dict[str, Any]
     requester: int = 0
 
 

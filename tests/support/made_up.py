@@ -182,6 +182,11 @@ def foreign_work(draft):
     draft.done["host_after"] = host_counters(10 * S, busy=900)
 
 
+def more_cpu_than_the_cgroup(draft):
+    draft.done["cpu_s"] = 0.5
+    draft.done["host_after"] = host_counters(10 * S, cgroup_s=0.4)
+
+
 def a_clock_of_milliseconds(draft):
     for name in ("sent_ns", "intended_ns", "received_ns"):
         draft.columns[name] = draft.columns[name] // MS * MS
@@ -251,6 +256,7 @@ FAULTS = [
     (throttling, "noise", "warn", {}),
     (pressure, "noise", "warn", {}),
     (foreign_work, "noise", "warn", {}),
+    (more_cpu_than_the_cgroup, "CPU time", "warn", {}),
     (a_clock_of_milliseconds, "clocks", "fail", {}),
     (a_clock_that_runs_backwards, "clocks", "fail", {}),
     (stamps_of_another_clock, "clocks", "fail", {}),

@@ -31,7 +31,7 @@ from services.python.contract.offers import find_protocol
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready, Stats
 from tests.support.drafts import TASK, Draft, with_parts
-from tests.support.lines import BOOT_NS, as_line, host_counters
+from tests.support.lines import BOOT_NS, as_line, host_counters, stats_lines
 from tests.support.shapes import Shape, narrow, paused_s, stamps
 
 START_NS = 1_700_000_000_000_000_000
@@ -254,20 +254,17 @@ def _draft(
         "parent": np.zeros(rows),
     }
     columns = {name: values[order].astype(np.int64) for name, values in columns.items()}
+    took_s = float(received.max() - sent.min()) / S
+    warmed_s = float(columns["sent_ns"][columns["phase"] == 1].min() - sent.min()) / S
     return Draft(
         cell=cell,
         block=block,
         columns=columns,
         done=_done(cell, columns, rtt_ns),
         ready={"type": "ready", "contract": VERSION, "port": 4000, "implementation": "plain", "identity": "nonce"},
-        stats={
-            "type": "stats",
-            "answered": rows * cell.calls + 2,
-            "peers": _peers(cell, rows),
-            "cpu_s": 0.2 + 0.4 * float(received.max() - sent.min()) / S,
-            "host": host_counters(10 * S),
-        },
-        stats_before={"type": "stats", "answered": 0, "peers": 0, "cpu_s": 0.2, "host": host_counters(0)},
+        **stats_lines(
+            rows * cell.calls, warm * cell.calls, _peers(cell, rows), took_s=took_s, warmed_s=warmed_s, block=block
+        ),
     )
 
 
@@ -309,6 +306,8 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
         "entering_s": span_s * 0.01,
         "cpu_s": span_s * 0.3,
         "cpu_share": 0.3,
+        "memory_bytes": 30_000_000,
+        "memory_since": "phase",
         "loop_lag_ms": None,
         "anchor": {"wall_ns": START_NS + begin, "monotonic_ns": begin},
         "anchor_end": {"wall_ns": START_NS + end, "monotonic_ns": end},
@@ -316,8 +315,8 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
         "client": "thin",
         "versions": {"thin": "1.0"},
         "settings": {},
-        "host_before": host_counters(0, busy=0),
-        "host_after": host_counters(int(span_s * S), busy=int(span_s * 40)),
+        "host_before": host_counters(0, busy=0, cgroup_s=0.0),
+        "host_after": host_counters(int(span_s * S), busy=int(span_s * 40), cgroup_s=100.0),
     }
 
 
@@ -336,6 +335,7 @@ def _trial_record(planned: p.PlannedTrial, drafts: list[Draft], paths: list[str]
         ready=as_line(Ready, draft.ready),
         stats=as_line(Stats, draft.stats | counts if len(drafts) > 1 else draft.stats),
         stats_before=as_line(Stats, draft.stats_before),
+        stats_warm=as_line(Stats, draft.stats_warm),
         requesters=tuple(
             RequesterRecord(
                 host="localhost" if not d.requester else f"requester-{d.requester}",

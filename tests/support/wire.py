@@ -34,6 +34,8 @@ FRAMED = [p.name for p in CALLING if p.name not in HTTP and not p.is_floor]
 
 _RECORDS = OPERATIONS["echo"].requests(Payload(kind="records", count=20), 7)(1, lambda: 0)
 _DOCUMENT = {"title": "naïve – 東京 🗼", "list": [1, 2.5, -3, None, True, []], "deep": {"a": {"b": {"c": {}}}}}
+_DOWNLOAD = OPERATIONS["transfer"].requests(Payload(kind="transfer", size=10, reply_size=70_000), 7)(1, lambda: 0)
+_UPLOAD = OPERATIONS["transfer"].requests(Payload(kind="transfer", size=70_000, reply_size=1), 7)(1, lambda: 0)
 REQUESTS: dict[str, tuple[str, Request]] = {
     "timestamp": ("timestamp", {"request_timestamp": "2026-11-21T02:30:00.123456Z"}),
     "add": ("add", {"a": -(2**30) + 1, "b": 17}),
@@ -44,6 +46,8 @@ REQUESTS: dict[str, tuple[str, Request]] = {
     "echo of a bare null": ("echo", {"document": None}),
     "image": ("image", {"data": picture(20_000), "full_decode": False}),
     "image, fully decoded": ("image", {"data": picture(20_000), "full_decode": True}),
+    "transfer of little for much": ("transfer", _DOWNLOAD),
+    "transfer of much for little": ("transfer", _UPLOAD),
 }
 FIVE_MB: dict[str, tuple[str, Request]] = {
     "echo": ("echo", {"data": bytes(range(250)) * 20_000}),

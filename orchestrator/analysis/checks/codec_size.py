@@ -12,7 +12,7 @@ from math import inf
 from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence
 
-_INCOMPRESSIBLE = ("bytes", "image", "exchange")
+_INCOMPRESSIBLE = ("bytes", "image", "transfer", "exchange")
 _FRAMED_BYTES = 256  # below, a codec's own few bytes outweigh the content
 _HANDSHAKE_BYTES = 6_000  # a chain of two certificates and two tickets are less
 

@@ -14,6 +14,7 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.experiment.plan.connections import connections_of
 
 # A peer is an address and a port. Linux hands ports out by chance, from one parity first: half of its default range.
 _PORTS = 28_232 / 2
@@ -84,7 +85,7 @@ def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Car
 def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
     requests, carried = seen.measured, seen.connections
     opened, peers = part.done.connections_opened, _peers(trial)
-    declared = cell.cell.load.concurrency
+    declared = connections_of(cell.cell.factors, cell.cell.load.concurrency)
     evidence = {
         "trial": trial.record.index,
         "policy": "reuse",
@@ -109,6 +110,20 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             ),
             action="Find out whether the responder or a device on the path closes connections, or the client opens "
             "its own: these are not latencies of kept connections.",
+        )
+    if (
+        peers is not None
+        and declared < cell.cell.load.concurrency
+        and peers < carried * len(trial.parts) + len(trial.parts)
+    ):
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=(
+                f"{words.count(carried, 'shared connection')} by the requester's count, and the responder saw no more than "
+                f"{words.count(peers, 'peer')}, those of the check among them: the library used fewer."
+            ),
+            action="Find out whether the client's library puts several channels on one connection.",
         )
     return _counted(
         cell, evidence, f"{words.count(requests, 'request')} over {words.count(carried, 'kept connection')}", peers

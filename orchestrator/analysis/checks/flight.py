@@ -163,12 +163,15 @@ def _slowest(latencies: Nanoseconds, pauses: Nanoseconds) -> Slowest | None:
 def _pauses(samples: Samples) -> tuple[Nanoseconds, Nanoseconds]:
     """Each request's time and the pause after it, until the same worker's next.
 
-    A kept connection belongs to one worker; requests that never overlap belong to one worker, too, if there is one.
+    A kept connection belongs to one worker; requests that never overlap belong to one worker, too, if there is one. Where
+    workers share connections, nobody knows whose a request was.
     """
     sent, received, connection = samples.sent_ns, samples.received_ns, samples.connection
     following: Nanoseconds = sent[1:] - received[:-1]
     if not following.size or (samples.in_flight == 1 and following.min() >= 0):
         return (received - sent)[:-1], following
+    if np.unique(connection).size < samples.in_flight:
+        return following[:0], following[:0]
     order = np.argsort(connection, kind="stable")
     kept = connection[order][1:] == connection[order][:-1]
     calls: Nanoseconds = (received - sent)[order][:-1][kept]

@@ -10,8 +10,22 @@ from pydantic import AfterValidator, ConfigDict, Field, create_model, field_vali
 from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model.address import PATTERN, parse_address
 from orchestrator.experiment.model.base import Name, Short, Strict
-from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, STACK, Factor
+from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factors import FACTORS, OF_THE_CALL, STACK
 from orchestrator.experiment.model.host_rules import MOST_TTL_S
+from orchestrator.experiment.model.numbers import level_or_number
+from orchestrator.experiment.model.options import (
+    EchoOptions,
+    EventsOptions,
+    EvolutionOptions,
+    ImageOptions,
+    LoadSpec,
+    OptionsOfAny,
+    PlainOptions,
+    PositiveDuration,
+    TransferOptions,
+    WarmupSpec,
+)
 from orchestrator.experiment.model.placement import DistanceSpec, PlacementSpec
 from orchestrator.experiment.providers import MAKERS, PROVIDERS, THIS_MACHINE, ProviderName
 from orchestrator.experiment.read.fields import (
@@ -22,21 +36,9 @@ from orchestrator.experiment.read.fields import (
     Rate,
     Shorthand,
     Size,
-    one_of,
 )
-from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
 
-MAX_REQUESTS = 100_000_000
-MAX_CONCURRENCY = 10_000
-MOST_RECORDS = 1_000_000
 MOST_EXCLUDED = 200
-LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
-
-Concurrency = Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)]
-EventRate = Annotated[Rate, Field(gt=0, le=100_000)]
-PayloadSize = Annotated[Size, Field(ge=1, le=MAX_PAYLOAD_BYTES)]
-PositiveDuration = Annotated[Duration, Field(gt=0, le=LONGEST_S)]
-Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]
 
 Model = TypeVar("Model", bound=Strict)
 
@@ -57,7 +59,7 @@ def _with_factors(fields: Callable[[Factor], tuple[Any, Any] | None]) -> Callabl
 
 def _one_or_many(factor: Factor) -> Any:
     of: Any = OneOrMany  # a type that is only known here: no checker can follow it
-    return of[one_of([level.value for level in factor.levels]) if factor.levels else _OF_KIND[factor.kind]]
+    return of[level_or_number(factor) if factor.levels else _OF_KIND[factor.kind]]
 
 
 def _chosen_for_all(factor: Factor) -> tuple[Any, Any] | None:
@@ -119,112 +121,6 @@ class StackSpec(Strict):
     ] = None
 
 
-class LoadSpec(Strict):
-    """How requests are offered: in a closed loop of so many in flight, or in an open loop at a rate."""
-
-    concurrency: Annotated[
-        OneOrMany[Concurrency] | None,
-        Field(
-            description="Requests in flight at once, 1 unless given; with a rate the most at once, unless given enough"
-            " for replies that take half a second (8 to 256). Of a stream the number of clients."
-        ),
-    ] = None
-    requests: Annotated[Requests | None, Field(description="Measured requests of a trial.")] = None
-    duration: Annotated[
-        PositiveDuration | None, Field(description="Measure for so long; of a stream 10s unless given.")
-    ] = None
-    at_most: Annotated[
-        PositiveDuration | None, Field(description="End after so long even if `requests` are not reached.")
-    ] = None
-    rate: Annotated[
-        OneOrMany[Annotated[Rate, Field(gt=0, le=1_000_000)]] | None,
-        Field(description="Open loop: start so many requests per second, whether or not earlier ones are answered."),
-    ] = None
-    arrivals: Annotated[
-        Literal["poisson", "uniform"] | None,
-        Field(description="How an open loop's requests are spaced; poisson unless given."),
-    ] = None
-
-
-class WarmupSpec(Strict):
-    """Warm-up goes on until both are reached; it is measured, stored, and left out of the statistics."""
-
-    requests: Annotated[
-        int | None, Field(ge=0, le=MAX_REQUESTS, description="At least so many requests; 500 unless given.")
-    ] = None
-    at_least: Annotated[Duration | None, Field(le=LONGEST_S, description="At least so long; 2s unless given.")] = None
-    at_most: Annotated[
-        PositiveDuration | None, Field(description="End after so long all the same; 60s unless given.")
-    ] = None
-
-
-class OptionsOfAny(Strict):
-    """Options that every operation takes."""
-
-    load: Annotated[
-        LoadSpec | None, Field(description="This operation's own load; what it leaves out is the experiment's.")
-    ] = None
-    warmup: Annotated[
-        WarmupSpec | None, Field(description="This operation's own warm-up; what it leaves out is the experiment's.")
-    ] = None
-
-
-class PlainOptions(OptionsOfAny):
-    """Options that every operation takes that is a call."""
-
-    calls: Annotated[
-        OneOrMany[Annotated[int, Field(ge=1, le=MOST_CALLS)]],
-        Field(
-            description="So many calls, one after the other on one connection, make one task: what is timed, counted and"
-            " compared is the task. 1, a plain call, unless given."
-        ),
-    ] = (1,)
-
-
-class EchoOptions(PlainOptions):
-    """What an echo carries: one of bytes, records, json; 100 B unless given."""
-
-    bytes: Annotated[OneOrMany[PayloadSize] | None, Field(description="So many pseudo-random bytes.")] = None
-    records: Annotated[
-        OneOrMany[Annotated[int, Field(ge=1, le=MOST_RECORDS)]] | None, Field(description="So many structured records.")
-    ] = None
-    json_file: Annotated[
-        str | None,
-        Field(
-            alias="json", min_length=1, max_length=1000, description="Your own JSON file, beside the experiment file."
-        ),
-    ] = None
-
-    @model_validator(mode="after")
-    def _one_payload(self) -> EchoOptions:
-        given = [name for name in ("bytes", "records", "json_file") if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise ValueError("an echo carries one of bytes, records, json; list echo once per kind")
-        return self
-
-
-class ImageOptions(PlainOptions):
-    """A picture made for the experiment, whose dimensions are returned."""
-
-    bytes: Annotated[OneOrMany[PayloadSize] | None, Field(description="The picture's size; 1.58 MB unless given.")] = (
-        None
-    )
-    decode: Annotated[Literal["header", "full"], Field(description="Read the header alone, or decode every pixel.")] = (
-        "header"
-    )
-
-
-class EventsOptions(OptionsOfAny):
-    """A stream of synthetic events to each client; `load.concurrency` is the number of clients, `load.duration` how long."""
-
-    per_second: Annotated[
-        OneOrMany[EventRate] | None, Field(description="So many events a second to each client; 100/s unless given.")
-    ] = None
-    bytes: Annotated[
-        OneOrMany[PayloadSize] | None, Field(description="So many characters in each event; 100 B unless given.")
-    ] = None
-
-
 def _with_operations_without_options(model: type[Model]) -> type[Model]:
     """Adds a key for every call of the catalogue that needs no payload: it is asked as it is."""
     keys: dict[str, Any] = {
@@ -247,8 +143,15 @@ class OperationSpec(Strict):
     timestamp: Annotated[PlainOptions | None, Field(description="A time stamp in, a time stamp out.")] = None
     add: Annotated[PlainOptions | None, Field(description="Two numbers in, their sum out.")] = None
     echo: Annotated[EchoOptions | None, Field(description="A payload in, the same payload out.")] = None
+    transfer: Annotated[
+        TransferOptions | None, Field(description="Known bytes out, known bytes back, each way of its own size.")
+    ] = None
     image: Annotated[ImageOptions | None, Field(description="A picture in, its width and height out.")] = None
     events: Annotated[EventsOptions | None, Field(description="A subscription in, events out at a rate.")] = None
+    evolution: Annotated[
+        EvolutionOptions | None,
+        Field(description="Records written with one schema and read with another; codecs alone."),
+    ] = None
 
     @model_validator(mode="after")
     def _one_operation(self) -> OperationSpec:

@@ -9,121 +9,11 @@ which are told of a factor that `reaches` them as a knob. So a new factor is one
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-from orchestrator.experiment.read.units import format_size
-
-Value: TypeAlias = str | int | float | None
-Values: TypeAlias = Mapping[str, Value]
-
-BelongsTo = Literal["stack", "operation", "placement", "call", "load"]
-Kind = Literal["name", "level", "count", "bytes", "rate", "text"]
-Reach = Literal["program", "payload", "hosts", "connection", "load", "knob"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Level:
-    """One value of a factor that has few, and what it is called.
-
-    `words` follow "with" in a sentence ("connections kept open"), and so do `compared`, which are of one request ("a kept
-    connection") and stand where two levels are compared; `shown` stands in a column of the plan, `said` in ids and names
-    (the value itself, unless that says too little there).
-    """
-
-    value: str
-    words: str
-    compared: str
-    shown: str
-    said: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Factor:
-    """One thing in which cells may differ.
-
-    `belongs_to`: what fixes it. A factor of the stack, the operation, the placement or the load has the value of the
-    part's `attribute` (`payload.size`: a key of a mapping; None where it is absent). One of the call is chosen for the
-    whole experiment or for a stack, from `levels`, of which the first is the default; `description` explains its key.
-
-    `reaches`: how the end programs learn of it. A `knob` is told to both where it is not the default, and a stack can
-    have it if its protocol says so (`knobs` of its manifest), which also gives the reason where it cannot. Any other factor
-    of the call is refused by what a responder or a client `refuses`.
-
-    `compared_as` is how a sentence that compares values of the factor says one (`compared`). `varies_with` names the factors
-    that differ wherever this one does: cells that differ in them and in this one "differ in this one alone".
-
-    `column`: its column in samples files, if it has one. `is_excludable`: it is a key of `exclude`. `is_always_said`: ids,
-    titles and sentences name it even where it has its default. `has_streams`: a stream can have another value of it than
-    the default, too.
-    """
-
-    name: str
-    title: str
-    kind: Kind
-    belongs_to: BelongsTo
-    reaches: Reach
-    unit: str = ""
-    attribute: str = ""
-    levels: tuple[Level, ...] = ()
-    compared_as: str = "with {}"
-    varies_with: tuple[str, ...] = ()
-    description: str = ""
-    column: str = ""
-    is_excludable: bool = True
-    is_always_said: bool = False
-    has_streams: bool = False
-
-    @property
-    def default(self) -> Value:
-        """The value where an experiment says nothing; None for what the parts of a cell fix."""
-        return self.levels[0].value if self.levels else None
-
-    def level(self, value: Value) -> Level:
-        """The level of that value; one that is called by the value itself where a run of a later version has another."""
-        known = next((level for level in self.levels if level.value == value), None)
-        words = f"{self.title} {value}"
-        return known or Level(value=str(value), words=words, compared=words, shown=str(value))
-
-    def tag(self, value: Value) -> str:
-        """A value in a list of values: `reuse`, or with the factor's title where the value alone tells nobody anything."""
-        return str(value) if self.is_always_said else f"{self.title} {value}"
-
-    def compared(self, value: Value) -> str:
-        """A value where it is compared with another: `with a kept connection`, `at 10 kB`, `with 8 in flight`."""
-        return self.compared_as.format(self.briefly(value))
-
-    def briefly(self, value: Value) -> str:
-        """A value without the words around it: `a kept connection`, `10 kB`."""
-        if self.levels:
-            return self.level(value).compared
-        if self.kind == "bytes" and isinstance(value, int):
-            return format_size(value)
-        # A payload's label has the name of its operation, which is said elsewhere.
-        return str(value).partition(" ")[2] or str(value) if self.kind == "text" else self.text(value)
-
-    def names(self, value: Value) -> tuple[str, ...]:
-        """What a person may call the value in an experiment file, the first as it is written there by most."""
-        brief = str(value) if self.levels else self.briefly(value)
-        return tuple(dict.fromkeys((brief, brief.replace(",", ""), str(value), self.text(value))))
-
-    def read(self, parts: Mapping[str, Any]) -> Value:
-        """Its value in a cell made of these parts, by what factors belong to."""
-        found: Any = parts[self.belongs_to]
-        for step in self.attribute.split("."):
-            found = found.get(step) if isinstance(found, Mapping) else getattr(found, step)
-        value: Value = found
-        return value
-
-    def text(self, value: Value) -> str:
-        """A value in words: `8 in flight`, `100/s`, `closed loop`."""
-        if value is None:
-            return "closed loop" if self.belongs_to == "load" and self.kind == "rate" else "none"
-        number = f"{value:g}" if self.kind == "rate" else str(value)
-        is_one = self.kind == "count" and value == 1
-        return f"{number}{self.unit.removesuffix('s') if is_one else self.unit}"
-
+from orchestrator.experiment.model.factor import Factor, Value, Values
+from orchestrator.experiment.model.levels import Level, Numbers
 
 FACTORS: tuple[Factor, ...] = (
     Factor(name="protocol", title="protocol", kind="name", belongs_to="stack", attribute="protocol", reaches="program"),
@@ -136,7 +26,7 @@ FACTORS: tuple[Factor, ...] = (
         title="operation",
         kind="name",
         compared_as="for {}",
-        varies_with=("payload", "bytes", "records", "per_second"),
+        varies_with=("payload", "bytes", "reply_bytes", "records", "per_second", "schema_change"),
         belongs_to="operation",
         attribute="name",
         reaches="program",
@@ -149,7 +39,7 @@ FACTORS: tuple[Factor, ...] = (
         attribute="asked",
         reaches="payload",
         compared_as="at {}",
-        varies_with=("bytes", "records", "per_second"),
+        varies_with=("bytes", "reply_bytes", "records", "per_second", "schema_change"),
         is_excludable=False,
     ),
     Factor(
@@ -161,6 +51,17 @@ FACTORS: tuple[Factor, ...] = (
         varies_with=("payload",),
         belongs_to="operation",
         attribute="payload.size",
+        reaches="payload",
+    ),
+    Factor(
+        name="reply_bytes",
+        title="reply bytes",
+        kind="bytes",
+        unit=" B",
+        compared_as="with a reply of {}",
+        varies_with=("payload",),
+        belongs_to="operation",
+        attribute="payload.reply_size",
         reaches="payload",
     ),
     Factor(
@@ -182,6 +83,24 @@ FACTORS: tuple[Factor, ...] = (
         varies_with=("payload",),
         belongs_to="operation",
         attribute="payload.per_second",
+        reaches="payload",
+    ),
+    Factor(
+        name="schema_change",
+        title="schema change",
+        kind="level",
+        levels=(
+            Level(value="none", words="one schema", compared="one schema", shown="none"),
+            Level(value="added", words="a field added", compared="a field added", shown="added"),
+            Level(value="removed", words="a field removed", compared="a field removed", shown="removed"),
+            Level(value="renamed", words="a field renamed", compared="a field renamed", shown="renamed"),
+            Level(value="renumbered", words="a field renumbered", compared="a field renumbered", shown="renumbered"),
+            Level(value="widened", words="a field widened", compared="a field widened", shown="widened"),
+            Level(value="retyped", words="a field retyped", compared="a field retyped", shown="retyped"),
+        ),
+        varies_with=("payload",),
+        belongs_to="operation",
+        attribute="payload.schema_change",
         reaches="payload",
     ),
     Factor(
@@ -302,6 +221,111 @@ FACTORS: tuple[Factor, ...] = (
         column="session",
     ),
     Factor(
+        name="connections",
+        title="connections",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(
+                value="each",
+                words="a connection for each request in flight",
+                compared="a connection for each",
+                shown="one for each in flight (each)",
+            ),
+        ),
+        numbers=Numbers(
+            least=1,
+            most=10_000,
+            words="{} connections for all requests in flight",
+            compared="{} connections for all",
+            one="one connection for all requests in flight",
+        ),
+        description="Share so many kept connections among the requests in flight (gRPC: channels), or keep one for each of"
+        " them (each)",
+    ),
+    Factor(
+        name="flow_window",
+        title="flow window",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(
+                value="library",
+                words="HTTP/2 windows as the library sets them",
+                compared="the library's window",
+                shown="as the library sets it (library)",
+            ),
+        ),
+        numbers=Numbers(
+            least=65_535,
+            most=2_147_483_647,
+            measure="size",
+            words="HTTP/2 windows of {}",
+            compared="a window of {}",
+            why="what HTTP/2 begins with, and the most that it has",
+        ),
+        description="How many bytes HTTP/2 lets a peer send on a stream until it is told to go on: from 65535 B on, or"
+        " what the library finds fit (library)",
+    ),
+    Factor(
+        name="keepalive",
+        title="keep-alive",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(Level(value="none", words="no keep-alive pings", compared="no keep-alive pings", shown="none"),),
+        numbers=Numbers(
+            least=10,
+            most=3_600_000,
+            measure="time",
+            words="a keep-alive ping every {}",
+            compared="a keep-alive ping every {}",
+        ),
+        description="How often the requester pings a kept HTTP/2 connection (10ms to 1h), or never (none)",
+    ),
+    Factor(
+        name="congestion",
+        title="congestion control",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(
+                value="system",
+                words="the hosts' own congestion control",
+                compared="the hosts' own congestion control",
+                shown="as the hosts set it (system)",
+            ),
+            *(Level(value=v, words=f"congestion control {v}", compared=v, shown=v) for v in ("cubic", "reno", "bbr")),
+        ),
+        description="TCP's congestion control at both ends (cubic, reno, bbr), or the hosts' own (system)",
+    ),
+    Factor(
+        name="nodelay",
+        title="small segments",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(
+                value="immediate",
+                words="small segments sent at once (TCP_NODELAY)",
+                compared="small segments sent at once",
+                shown="sent at once (immediate)",
+            ),
+            Level(
+                value="nagle",
+                words="requests' small segments held back by Nagle's algorithm",
+                compared="Nagle's algorithm",
+                shown="requests' held back by Nagle's algorithm (nagle)",
+            ),
+        ),
+        description="Whether the requester sends small segments at once (immediate), or holds them back while others are not"
+        " acknowledged (nagle); the responder always sends at once",
+    ),
+    Factor(
         name="concurrency",
         title="concurrency",
         kind="count",
@@ -366,8 +390,8 @@ def said(cell: Values) -> list[tuple[Factor, Value]]:
 
 
 def short(cell: Values) -> tuple[str, ...]:
-    """The values that are said, as they stand in ids and names: `reuse`, `http2`."""
-    return tuple(factor.level(value).said or str(value) for factor, value in said(cell))
+    """The values that are said, as they stand in ids and names: `reuse`, `http2`, `connections-4`."""
+    return tuple(factor.short(value) for factor, value in said(cell))
 
 
 def phrases(cell: Values) -> tuple[str, ...]:

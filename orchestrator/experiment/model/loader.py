@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 
 from orchestrator.errors import UsageError, did_you_mean, nearest
 from orchestrator.experiment.model import experiment as model
+from orchestrator.experiment.model import options
 from orchestrator.experiment.model.host_rules import ZONE_PATTERN
 from orchestrator.experiment.model.placement import DistanceSpec, PlacementSpec, ZonesSpec
 from orchestrator.experiment.read import tree
@@ -251,11 +252,13 @@ def _model_at(path: Sequence[Key]) -> type[BaseModel]:
         "distance": DistanceSpec,
         "zones": ZonesSpec,
         "exclude": model.ExcludeSpec,
-        "load": model.LoadSpec,
-        "warmup": model.WarmupSpec,
+        "load": options.LoadSpec,
+        "warmup": options.WarmupSpec,
         "limits": model.LimitsSpec,
         "external": model.ExternalSpec,
-        "echo": model.EchoOptions,
-        "image": model.ImageOptions,
+        "echo": options.EchoOptions,
+        "image": options.ImageOptions,
+        "transfer": options.TransferOptions,
+        "evolution": options.EvolutionOptions,
     }
-    return by_key.get(names[-1], model.PlainOptions)
+    return by_key.get(names[-1], options.PlainOptions)

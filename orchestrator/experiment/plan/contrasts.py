@@ -6,7 +6,8 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from orchestrator.errors import did_you_mean
-from orchestrator.experiment.model.factors import BY_NAME, FACTORS, STACK, Value, of_the_call
+from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.model.factors import BY_NAME, FACTORS, STACK, of_the_call
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.plan import Cell, Contrast, Plan, Stack
 

@@ -27,7 +27,7 @@ NOT_KNOWN = "not known"
 BYTES = "bytes"
 DOCUMENT = "document"
 HTTP = "http"
-_KINDS_OF_BYTES = ("bytes", "image")  # of payloads
+_KINDS_OF_BYTES = ("bytes", "image", "transfer")  # of payloads
 _DECLARED = "HTTP/1.1"  # of transports whose version of HTTP is a factor
 
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from itertools import product
 
-from orchestrator.experiment.model.experiment import LoadSpec, WarmupSpec
 from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.model.options import LoadSpec, WarmupSpec
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_duration, format_rate, rate_of_tasks
 from services.python.contract.limits import Kind

@@ -11,10 +11,11 @@ from typing import Any
 from orchestrator.catalogue.offers import Protocol
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec
-from orchestrator.experiment.model.factors import Value, Values
+from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan import documents
 from orchestrator.experiment.plan.alone import refusal_of_load, refuse_what_does_not_apply
+from orchestrator.experiment.plan.connections import refusal_of_sharing
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
 from orchestrator.experiment.plan.external import is_elsewhere
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
@@ -101,6 +102,8 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                     located.add(entry.path, f"{unfit}. Leave this part out with `exclude`, or ask it of other stacks.")
                 elif kind == "stream" and (too_many := _refusal_of_stream(located, entry, operation, load, warmup)):
                     located.add(entry.path, f"{too_many}, or leave this part out with `exclude`.")
+                elif unfit := refusal_of_sharing(call, load, kind):
+                    located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif reason:
                     located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call, kind)}")
                 elif cell.id in cells:

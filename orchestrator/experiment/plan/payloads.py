@@ -15,20 +15,22 @@ from typing import Any
 from orchestrator.catalogue.read import catalogue
 from orchestrator.disk import whole_file, writing
 from orchestrator.errors import UsageError
-from orchestrator.experiment.model.experiment import (
+from orchestrator.experiment.model.experiment import OperationSpec
+from orchestrator.experiment.model.loader import Located
+from orchestrator.experiment.model.options import (
     EchoOptions,
     EventsOptions,
+    EvolutionOptions,
     ImageOptions,
-    OperationSpec,
     PlainOptions,
+    TransferOptions,
 )
-from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.plan import Operation, PayloadFile, Plan
 from orchestrator.experiment.read.problems import shown
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_rate, format_size
 from orchestrator.files import TooLarge, UnreadableFile, read_file
-from services.python.contract.limits import MAX_PAYLOAD_BYTES
+from services.python.contract.limits import MAX_PAYLOAD_BYTES, SCHEMA_CHANGES
 from services.python.operations.picture import SMALLEST as SMALLEST_PICTURE
 from services.python.operations.picture import pieces
 
@@ -44,7 +46,10 @@ _INTEGER_BYTES = 8
 _RECORD_BYTES = 90  # a record of `services.python.operations.echo.records` as JSON, on average
 _IMAGE_BYTES = 1_580_000
 _ECHO_BYTES = 100
+_TRANSFER_BYTES = 100
 _EVENT_BYTES = 100
+_EVOLUTION_RECORDS = 20
+_QUERY_BYTES = 30  # of a count and a seed, as JSON
 _EVENTS_PER_S = 100.0
 _SUBSCRIPTION_BYTES = 60  # as JSON, like what stands around an event's text
 # Of a field whose content nobody chose; a text is a stamp: ISO 8601 with microseconds and its offset.
@@ -123,6 +128,10 @@ def _payloads(located: Located, item: int, spec: OperationSpec) -> Iterator[Aske
         yield from _echoes(located, item, path, options)
     elif isinstance(options, ImageOptions):
         yield from _images(located, item, path, options)
+    elif isinstance(options, TransferOptions):
+        yield from _transfers(item, options)
+    elif isinstance(options, EvolutionOptions):
+        yield from _evolutions(item, options)
     elif isinstance(options, EventsOptions):
         yield from _events(item, options)
     else:
@@ -172,6 +181,20 @@ def _echo(suffix: str, label: str, payload: dict[str, Any], size: int) -> Operat
     )
 
 
+def _transfers(item: int, options: TransferOptions) -> Iterator[Asked]:
+    for size, reply_size in product(options.request or (_TRANSFER_BYTES,), options.reply or (_TRANSFER_BYTES,)):
+        sent, returned = format_size(size), format_size(reply_size)
+        operation = Operation(
+            id=f"transfer-{_slug(sent)}-{_slug(returned)}",
+            name="transfer",
+            label=f"transfer {sent}, reply {returned}",
+            payload={"kind": "transfer", "size": size, "reply_size": reply_size},
+            request_bytes=size,
+            reply_bytes=reply_size,
+        )
+        yield Asked(operation=operation, file=None, item=item)
+
+
 def _events(item: int, options: EventsOptions) -> Iterator[Asked]:
     for per_second, size in product(options.per_second or (_EVENTS_PER_S,), options.bytes or (_EVENT_BYTES,)):
         rate = format_rate(per_second)
@@ -182,6 +205,20 @@ def _events(item: int, options: EventsOptions) -> Iterator[Asked]:
             payload={"kind": "events", "size": size, "per_second": per_second},
             request_bytes=0,  # one subscription for all of them
             reply_bytes=size + _SUBSCRIPTION_BYTES,
+        )
+        yield Asked(operation=operation, file=None, item=item)
+
+
+def _evolutions(item: int, options: EvolutionOptions) -> Iterator[Asked]:
+    for count, change in product(options.records or (_EVOLUTION_RECORDS,), options.schema_change or SCHEMA_CHANGES):
+        label = f"{count:,} record{'s' if count > 1 else ''}"
+        operation = Operation(
+            id=f"evolution-{count}-records-{change}",
+            name="evolution",
+            label=f"evolution {label}, schema change: {change}",
+            payload={"kind": "evolution", "count": count, "schema_change": change},
+            request_bytes=_QUERY_BYTES,
+            reply_bytes=count * _RECORD_BYTES,
         )
         yield Asked(operation=operation, file=None, item=item)
 

@@ -11,7 +11,8 @@ import json
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal
 
-from orchestrator.experiment.model.factors import STACK, Value, Values, knobs, of_the_call, short
+from orchestrator.experiment.model.factor import Value, Values
+from orchestrator.experiment.model.factors import STACK, knobs, of_the_call, short
 from orchestrator.experiment.providers import ProviderName
 from orchestrator.experiment.read.units import format_rate
 from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
@@ -116,6 +117,8 @@ def kind_of(operation: Operation) -> Kind:
     """What a cell of the operation measures."""
     if operation.payload.get("kind") == "events":
         return "stream"
+    if operation.payload.get("kind") == "evolution":
+        return "codec"  # nobody is asked
     return "call" if operation.calls == 1 else "task"
 
 

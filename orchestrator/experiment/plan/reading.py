@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.address import is_askable, is_loopback, parse_address
-from orchestrator.experiment.model.experiment import LONGEST_S, MAX_CONCURRENCY, MOST_RECORDS
-from orchestrator.experiment.model.factors import Value
+from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.model.options import LONGEST_S, MAX_CONCURRENCY, MOST_RECORDS
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.external import is_elsewhere, several_distances
 from orchestrator.experiment.plan.payloads import GENERATED
@@ -43,6 +43,8 @@ _PAYLOAD_KEYS = {
     "json": {"kind", "sha256"},
     "image": {"kind", "size", "sha256", "full_decode"},
     "events": {"kind", "size", "per_second"},
+    "transfer": {"kind", "size", "reply_size"},
+    "evolution": {"kind", "count", "schema_change"},
 }
 _SHA256 = re.compile("[0-9a-f]{64}")
 _FILE_NAME = re.compile("[a-z0-9][a-z0-9.-]{0,250}")  # as `payloads` makes them: no folder, nothing hidden
@@ -110,6 +112,7 @@ def read_plan(raw: Any) -> Plan:
         is_codec = parts["stack"].responder == NOBODY
         expected = "codec" if is_codec else kind_of(parts["operation"])
         require(cell.kind == expected, f"cells.{number}.kind", cell.kind)
+        require(is_codec or expected != "codec", f"cells.{number}.kind", cell.kind)
         require(cell.kind != "stream" or cell.load.duration_s is not None, f"cells.{number}.load.duration_s", None)
         require(0 < cell.timeout_s <= LONGEST_S, f"cells.{number}.timeout_s", cell.timeout_s)
         _require_of_the_contract(f"cells.{number}.load", Load, vars(cell.load))
@@ -192,6 +195,7 @@ def _require_payload(place: str, operation: Operation, file: PayloadFile | None)
     for key, value in operation.payload.items():
         require(key in _PAYLOAD_KEYS[payload.kind], f"{place}.{key}", value)
     require(payload.size <= MAX_PAYLOAD_BYTES, f"{place}.size", payload.size)
+    require(payload.reply_size <= MAX_PAYLOAD_BYTES, f"{place}.reply_size", payload.reply_size)
     require(payload.count <= MOST_RECORDS, f"{place}.count", payload.count)
     needs_file = payload.kind in ("json", "image")
     require((file is not None) == needs_file, f"{place}.kind", payload.kind)
@@ -222,8 +226,8 @@ def _require_factors(place: str, cell: Cell, parts: dict[str, Any]) -> None:
     for name, value in expected.items():
         require(cell.factors[name] == value, f"{place}.{name}", cell.factors[name])
     for factor in factors.OF_THE_CALL:
-        known = {level.value for level in factor.levels} if cell.kind != "codec" else {None}
-        require(cell.factors[factor.name] in known, f"{place}.{factor.name}", cell.factors[factor.name])
+        value = cell.factors[factor.name]
+        require(value is None if cell.kind == "codec" else factor.takes(value), f"{place}.{factor.name}", value)
 
 
 def _require_contrasts(plan: Plan, stacks: Container[Value]) -> None:

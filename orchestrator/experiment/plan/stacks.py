@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from orchestrator.catalogue.offers import Client, Protocol, Responder
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.experiment import StackSpec
-from orchestrator.experiment.model.factors import OF_THE_CALL, Value, Values, choices, knobs, without_call
+from orchestrator.experiment.model.factor import Value, Values
+from orchestrator.experiment.model.factors import OF_THE_CALL, choices, knobs, without_call
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan import external
 from orchestrator.experiment.plan.alone import NOBODY
@@ -150,6 +151,8 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
         for factor in OF_THE_CALL:
             if call[factor.name] != factor.default and not factor.has_streams:
                 return f"'{operation}' is a stream, which has no {factor.name}: {call[factor.name]}"
+    if kind == "codec" and client.kind != "codec":
+        return f"'{operation}' is coded alone, and {client.name} asks"
     if operation not in protocol.operations:
         return f"{protocol.name} does not carry '{operation}' (it carries {', '.join(sorted(protocol.operations))})"
     ends: list[tuple[Responder | Client, str]] = [(client, "client")]

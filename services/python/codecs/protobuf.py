@@ -146,6 +146,15 @@ METHODS: Mapping[str, Method] = {
         pack_reply=lambda reply: pb.ImageReply(**reply),
         unpack_reply=lambda message: {"width": message.width, "height": message.height},
     ),
+    "transfer": Method(
+        name="Transfer",
+        request=pb.TransferRequest,
+        reply=pb.TransferReply,
+        pack_request=lambda request: pb.TransferRequest(data=request["data"], reply_size=request["reply_size"]),
+        unpack_request=lambda message: {"data": message.data, "reply_size": message.reply_size},
+        pack_reply=lambda reply: pb.TransferReply(data=reply["data"]),
+        unpack_reply=lambda message: {"data": message.data},
+    ),
     "identity": Method(
         name="Identity",
         request=pb.IdentityRequest,

@@ -27,7 +27,8 @@ class HostCounters(Part):
 
     `cpu_ticks`: of all CPUs, in `tick_hz` per second, `total` and `busy` (all but idle and iowait) beside the kernel's
     own columns. `pressure_us`: microseconds in which something waited for `cpu`, `memory`, `io`. `throttling`: of this
-    process's own cgroup, `periods`, `throttled` ones and `throttled_us`. `process`: of this process, `cpu_s` among others.
+    process's own cgroup, `periods`, `throttled` ones and `throttled_us`. `cgroup_cpu_us`: CPU time that this cgroup, with
+    all that is in it, has used. `process`: of this process, `cpu_s` among others.
     """
 
     monotonic_ns: int | None = None
@@ -35,6 +36,7 @@ class HostCounters(Part):
     cpu_ticks: dict[str, int] | None = None
     pressure_us: dict[str, int | None] | None = None
     throttling: dict[str, int] | None = None
+    cgroup_cpu_us: int | None = None
     tcp: TcpCounters | None = None
     load_average: list[float] | None = None
     process: dict[str, float] | None = None

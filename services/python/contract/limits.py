@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 Kind = Literal["call", "task", "stream", "codec"]
 """What is timed: one request with its reply; several calls that make one piece of work; the events of a subscription;
@@ -14,6 +14,10 @@ MOST_CALLS = 1_000
 """Of a task."""
 
 POLICIES: tuple[Policy, ...] = ("reuse", "per-request")
+
+SchemaChange = Literal["none", "added", "removed", "renamed", "renumbered", "widened", "retyped"]
+"""How the schema that reads differs from the one that wrote (protos/evolution.md)."""
+SCHEMA_CHANGES: tuple[SchemaChange, ...] = get_args(SchemaChange)
 
 TLS = "tls"
 """The knob that says whether connections are plain or TLS."""

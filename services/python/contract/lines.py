@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated, Any, Final, Literal
 
-from services.python.contract.limits import MOST_CALLS, Policy
+from services.python.contract.limits import MOST_CALLS, Policy, SchemaChange
 from services.python.contract.strict import Between, Line, Part, parse, part, read_line
 
 VERSION: Final = 2  # of the contract; a reader refuses a line of another version, and names both
@@ -46,11 +46,13 @@ class Payload(Part):
     the file at `path` on the requester's host, whose SHA-256 is checked before use; `full_decode` asks the responder to
     decode every pixel.
     `events`: `size` pseudo-random characters in each event, `per_second` of them.
+    `transfer`: send `size` known bytes, be sent `reply_size` of them.
+    `evolution`: `count` records that a schema wrote and another reads, which differ by `schema_change`.
     `exchange` (the floor): send `size` bytes, be sent `reply_size`; the second request of a trial is `opening` times as
     large both ways, which opens TCP's window for the others.
     """
 
-    kind: Literal["none", "bytes", "records", "json", "image", "events", "exchange"] = "none"
+    kind: Literal["none", "bytes", "records", "json", "image", "events", "exchange", "transfer", "evolution"] = "none"
     size: Exact = 0
     reply_size: Exact = 0
     count: Exact = 0
@@ -59,6 +61,7 @@ class Payload(Part):
     sha256: str | None = None
     full_decode: bool = False
     opening: Exact = 1
+    schema_change: SchemaChange = "none"
 
 
 @part
@@ -109,7 +112,8 @@ class Trial(Line):
     """One trial, the only line on a requester's stdin.
 
     `target` is left out where nobody is asked. `record` is the file that its rows go to. `start_at_unix_ns` holds back
-    the measured phase until that moment of the wall clock, so that several requesters begin together. With `calls` above 1
+    the measured phase until that moment of the wall clock, so that several requesters begin together; `hold` holds it back
+    until the line `measure` comes on stdin, which the line `warm` asks for. With `calls` above 1
     what is timed is a task of so many calls, one after the other on one connection: the load counts tasks, and `timeout_s`
     is each call's. `knobs`: what is set about the requests beside the other keys (protos/process.md); only what is not at
     its default. `schema`: of the message that the JSON document of its payload travels as. `tls`: by whom every client
@@ -129,6 +133,7 @@ class Trial(Line):
     seed: Exact = 0
     calls: Annotated[int, Between(1, MOST_CALLS)] = 1
     start_at_unix_ns: WallNs | None = None
+    hold: bool = False
     knobs: dict[str, str] = field(default_factory=dict)
     schema: Schema | None = None
     tls: Authority | None = None
@@ -157,3 +162,6 @@ STATUS_MEANINGS: Final[dict[str, str]] = {
     "unverified": "replied, but the requester ended before it looked at the reply; never in a trial that is `done`",
 }
 STATUSES: Final[tuple[str, ...]] = tuple(STATUS_MEANINGS)
+
+Since = Literal["process", "phase"]
+"""Since when a peak of memory counts: the process's start, or the beginning of what was measured."""

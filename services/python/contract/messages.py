@@ -59,6 +59,8 @@ IMAGE = Message(
     request={"data": "bytes", "full_decode": "flag"},
     reply={"width": "integer", "height": "integer"},
 )
+TRANSFER = Message(name="transfer", request={"data": "bytes", "reply_size": "integer"}, reply={"data": "bytes"})
+EVOLUTION = Message(name="evolution", request={"count": "integer"}, reply={"records": "records"}, is_bare=True)
 EXCHANGE = Message(
     name="exchange", request={"data": "bytes", "reply_size": "integer"}, reply={"data": "bytes"}, is_bare=True
 )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
 
+from services.python.contract.knobs import OF_SOCKETS, WHY_NOT, allows
 from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3
 from services.python.contract.messages import Message
 
@@ -140,14 +141,24 @@ class Protocol:
 
     @property
     def operations(self) -> frozenset[str]:
-        """The names of the operations whose message it carries."""
-        return frozenset(name for name, operation in operations().items() if self.carries(operation.message))
+        """The names of the operations whose message it carries, and, where a client of it codes alone, those only coded."""
+        codes = any(client.kind == "codec" for client in self.clients)
+        return frozenset(
+            name
+            for name, operation in operations().items()
+            if (codes if operation.kind == "codec" else self.carries(operation.message))
+        )
+
+    @property
+    def every_knob(self) -> Mapping[str, tuple[str, ...]]:
+        """Its own, and those of sockets."""
+        return {**OF_SOCKETS, **self.knobs}
 
     def lacks(self, knob: str, value: str) -> str | None:
         """Why neither end can be told so; None when both can."""
-        if value in self.knobs.get(knob, ()):
+        if allows(self.every_knob.get(knob, ()), value):
             return None
-        return self.without_knobs.get(knob) or "it has no such knob"
+        return self.without_knobs.get(knob) or WHY_NOT.get(knob) or "it has no such knob"
 
     def refusal_of(
         self,

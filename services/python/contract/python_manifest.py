@@ -42,7 +42,9 @@ def _protocol(protocol: offers.Protocol) -> manifest.Protocol:
         operations=sorted(protocol.operations),
         responders=[_responder(responder) for responder in protocol.responders],
         clients=[manifest.Client(**_shared(client, manifest.Client)) for client in protocol.clients],
-        knobs={name: manifest.Knob(default=values[0], values=list(values)) for name, values in protocol.knobs.items()},
+        knobs={
+            name: manifest.Knob(default=values[0], values=list(values)) for name, values in protocol.every_knob.items()
+        },
         **_shared(protocol, manifest.Protocol, without=("operations", "responders", "clients", "knobs")),
     )
 

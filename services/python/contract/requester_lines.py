@@ -1,4 +1,4 @@
-"""What a requester prints: `checked`, `start`, `progress`, and `done` or `failed`. `protos/process.md` explains each key."""
+"""What a requester prints: `checked`, `start`, `warm`, `progress`, `done` or `failed`. `protos/process.md` has each key."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Literal
 
 from services.python.contract.counters import Clocks, HostCounters
-from services.python.contract.lines import VERSION, Count, Seconds
+from services.python.contract.lines import VERSION, Count, Seconds, Since
 from services.python.contract.strict import Line, Part, part
 
 
@@ -26,6 +26,14 @@ class Start(Line):
 
     anchor: Clocks
     type: Literal["start"] = "start"
+
+
+@part
+class Warm(Line):
+    """Warm-up is over after so many requests, and the measured phase waits for the line `measure` on stdin."""
+
+    requests: Count
+    type: Literal["warm"] = "warm"
 
 
 @part
@@ -105,6 +113,7 @@ class Done(Line):
     verified_by_bytes: Count = 0
     events: EventsReceived | None = None
     tls: Negotiated | None = None
+    outcomes: dict[str, Count] = field(default_factory=dict)
     begin_ns: int | None = None
     measured_s: Seconds | None = None
     paused_s: Seconds | None = None
@@ -116,6 +125,8 @@ class Done(Line):
     connections_opened: Count | None = None
     cpu_s: Seconds | None = None
     cpu_share: float | None = None
+    memory_bytes: Count | None = None
+    memory_since: Since | None = None
     loop_lag_ms: float | None = None
     anchor: Clocks | None = None
     anchor_end: Clocks | None = None
@@ -129,4 +140,4 @@ class Done(Line):
     type: Literal["done"] = "done"
 
 
-REQUESTER_LINES: tuple[type[Line], ...] = (Checked, Start, Progress, Done, Failed)
+REQUESTER_LINES: tuple[type[Line], ...] = (Checked, Start, Warm, Progress, Done, Failed)

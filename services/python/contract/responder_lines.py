@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Annotated, Literal
 
 from services.python.contract.counters import HostCounters
-from services.python.contract.lines import VERSION, Count, Port, Schema, Seconds
+from services.python.contract.lines import VERSION, Count, Port, Schema, Seconds, Since
 from services.python.contract.strict import Between, Line, Part, part
 
 
@@ -71,12 +71,16 @@ class EventsSent(Part):
 class Stats(Line):
     """What a responder has answered so far, for how many distinct peers, and the CPU seconds of its process.
 
-    `events`: null where nobody has subscribed.
+    `cpu_s` leaves out what answering this line takes. `memory_bytes`: the most resident memory that the process has had
+    since the stats line before (`memory_since` is `phase`), or since its start (`process`), where the system cannot begin
+    anew or there was none. `events`: null where nobody has subscribed.
     """
 
     answered: Count
     peers: Count
     cpu_s: Seconds | None
+    memory_bytes: Count | None = None
+    memory_since: Since | None = None
     host: HostCounters | None = None
     events: EventsSent | None = None
     type: Literal["stats"] = "stats"

@@ -91,6 +91,20 @@ class ImageReply(_message.Message):
     height: int
     def __init__(self, width: _Optional[int] = ..., height: _Optional[int] = ...) -> None: ...
 
+class TransferRequest(_message.Message):
+    __slots__ = ("data", "reply_size")
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    REPLY_SIZE_FIELD_NUMBER: _ClassVar[int]
+    data: bytes
+    reply_size: int
+    def __init__(self, data: _Optional[bytes] = ..., reply_size: _Optional[int] = ...) -> None: ...
+
+class TransferReply(_message.Message):
+    __slots__ = ("data",)
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    data: bytes
+    def __init__(self, data: _Optional[bytes] = ...) -> None: ...
+
 class EventsRequest(_message.Message):
     __slots__ = ("interval_ns", "count", "size", "seed")
     INTERVAL_NS_FIELD_NUMBER: _ClassVar[int]

@@ -54,6 +54,11 @@ class OrchStub:
                 request_serializer=services_dot_python_dot_generated_dot_orch__pb2.ImageRequest.SerializeToString,
                 response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.ImageReply.FromString,
                 _registered_method=True)
+        self.Transfer = channel.unary_unary(
+                '/orch.v1.Orch/Transfer',
+                request_serializer=services_dot_python_dot_generated_dot_orch__pb2.TransferRequest.SerializeToString,
+                response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.TransferReply.FromString,
+                _registered_method=True)
         self.Events = channel.unary_stream(
                 '/orch.v1.Orch/Events',
                 request_serializer=services_dot_python_dot_generated_dot_orch__pb2.EventsRequest.SerializeToString,
@@ -88,6 +93,12 @@ class OrchServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Image(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Transfer(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -129,6 +140,11 @@ def add_OrchServicer_to_server(servicer, server):
                     servicer.Image,
                     request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.ImageRequest.FromString,
                     response_serializer=services_dot_python_dot_generated_dot_orch__pb2.ImageReply.SerializeToString,
+            ),
+            'Transfer': grpc.unary_unary_rpc_method_handler(
+                    servicer.Transfer,
+                    request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.TransferRequest.FromString,
+                    response_serializer=services_dot_python_dot_generated_dot_orch__pb2.TransferReply.SerializeToString,
             ),
             'Events': grpc.unary_stream_rpc_method_handler(
                     servicer.Events,
@@ -249,6 +265,33 @@ class Orch:
             '/orch.v1.Orch/Image',
             services_dot_python_dot_generated_dot_orch__pb2.ImageRequest.SerializeToString,
             services_dot_python_dot_generated_dot_orch__pb2.ImageReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Transfer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/orch.v1.Orch/Transfer',
+            services_dot_python_dot_generated_dot_orch__pb2.TransferRequest.SerializeToString,
+            services_dot_python_dot_generated_dot_orch__pb2.TransferReply.FromString,
             options,
             channel_credentials,
             insecure,

@@ -216,7 +216,7 @@ class AwaitingLoops:
 
     async def _dial(self, lane: Lane[AsyncConnection]) -> AsyncConnection:
         lane.connection = await self._dialer.dial()
-        lane.number = self._work.recorder.connected()
+        lane.number = self._work.recorder.connected(getattr(lane.connection, "shared", None))
         return lane.connection
 
     async def _drop(self, lane: Lane[AsyncConnection]) -> None:

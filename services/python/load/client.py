@@ -90,6 +90,14 @@ class Unnumbered(Protocol):
         """Whether more came than was asked for; awaitable for an awaiting client. Not timed; only `close` may follow."""
 
 
+class Shared(Protocol):
+    """What a connection offers besides, that may be a part of one which several requests in flight share."""
+
+    @property
+    def shared(self) -> int | None:
+        """Which one it is a part of; None where it has one of its own."""
+
+
 class Connection(Protocol):
     """One connection of a blocking client."""
 

@@ -135,6 +135,7 @@ class Recorder:
         self._failures_in_a_row = 0
         self._last_success_ns = 0
         self._connections = 0
+        self._shared: dict[int, int] = {}
         self._verifies_later = in_flight > 1
         self._kept = Unverified(most_kept_bytes if in_flight > 1 else 0)
         self._reader: Readable | None = None
@@ -189,12 +190,16 @@ class Recorder:
             self._tally.paused_ns = paused_ns
         self._tally.entering_ns = entering_ns
 
-    def connected(self) -> int:
-        """The number of a connection that is opened now."""
+    def connected(self, shared: int | None = None) -> int:
+        """The number of a connection that is opened now; of one that lanes share (`client.Shared`) always the same."""
         with self._lock:
+            if shared is not None and shared in self._shared:
+                return self._shared[shared]
             number = self._connections
             self._connections += 1
             self._tally.connections_opened += 1
+            if shared is not None:
+                self._shared[shared] = number
         return number
 
     @property

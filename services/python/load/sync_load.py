@@ -174,7 +174,7 @@ class BlockingLoops:
 
     def _dial(self, lane: Lane[Connection]) -> Connection:
         connection = self._dialer.dial()
-        lane.number = self._work.recorder.connected()
+        lane.number = self._work.recorder.connected(getattr(connection, "shared", None))
         lane.connection = connection
         return connection
 

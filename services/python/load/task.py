@@ -49,6 +49,7 @@ class _Task(Generic[Wrapped]):
     def __init__(self, connection: Wrapped, verify: Verify, clock: Clock) -> None:
         self._connection: Wrapped = connection
         self.has_unasked = getattr(connection, "has_unasked", None)
+        self.shared: int | None = getattr(connection, "shared", None)
         self._verify = verify
         self._clock = clock
 

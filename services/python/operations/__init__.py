@@ -8,10 +8,11 @@ An operation's request and reply are flat mappings of plain values, its message 
 | add | a: int, b: int (32 bit) | sum: int |
 | echo | one of data: bytes, records: list of records, document: any JSON value | the same |
 | image | data: bytes, full_decode: bool | width: int, height: int |
+| transfer | data: bytes, reply_size: int | data: bytes |
 | events | interval_ns: int, count: int, size: int, seed: int | a stream of sequence: int, sent_ns: int, data: str |
 
-Besides these every responder answers `identity` ({} -> identity: str; see `serve.dispatcher`), and `tcp` alone `exchange`
-(data: bytes, reply_size: int -> data: bytes).
+Besides these every responder answers `identity` ({} -> identity: str; see `serve.dispatcher`), `tcp` alone `exchange`
+(data: bytes, reply_size: int -> data: bytes), and nobody `evolution` (count: int -> records), which codecs code alone.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from services.python.contract.messages import IDENTITY, Message
-from services.python.operations import add, echo, events, exchange, image, timestamp
+from services.python.operations import add, echo, events, evolution, exchange, image, timestamp, transfer
 from services.python.operations.base import Operation, PayloadError
 
 OPERATIONS: Mapping[str, Operation] = {
-    module.OPERATION.name: module.OPERATION for module in (timestamp, add, echo, image, events, exchange)
+    module.OPERATION.name: module.OPERATION
+    for module in (timestamp, add, echo, image, events, transfer, evolution, exchange)
 }
 
 

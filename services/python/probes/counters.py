@@ -7,6 +7,7 @@ happened in between.
 from __future__ import annotations
 
 import os
+import re
 import resource
 import time
 from pathlib import Path
@@ -23,7 +24,7 @@ def host_counters(proc: Path = _PROC, cgroup: Path = _CGROUP) -> HostCounters:
 
     `cpu_ticks`: of all CPUs, in `tick_hz` per second, `total` and `busy` (all but idle and iowait) beside the kernel's
     columns. `pressure_us`: microseconds in which something waited for cpu, memory, io (PSI, kernel documentation
-    `accounting/psi.rst`). `throttling`: of this process's own cgroup. `tcp`: segments sent, and of these
+    `accounting/psi.rst`). `throttling` and `cgroup_cpu_us`: of this process's own cgroup. `tcp`: segments sent, and of these
     sent again, by everything in this network namespace. `process`: of this process.
     """
     return HostCounters(
@@ -32,6 +33,7 @@ def host_counters(proc: Path = _PROC, cgroup: Path = _CGROUP) -> HostCounters:
         cpu_ticks=_cpu_ticks(proc),
         pressure_us={name: _pressure(proc, name) for name in ("cpu", "memory", "io")},
         throttling=_throttling(proc, cgroup),
+        cgroup_cpu_us=_cgroup_cpu_us(proc, cgroup),
         tcp=_tcp(proc),
         load_average=_load_average(),
         process=_process(),
@@ -85,6 +87,22 @@ def _throttling(proc: Path, cgroup: Path) -> dict[str, int] | None:
             text = _read(folder / "cpu.stat")
             if text is not None and "nr_throttled" in text:
                 return _throttling_of(text)
+    return None
+
+
+def _cgroup_cpu_us(proc: Path, cgroup: Path) -> int | None:
+    """CPU time of the cgroup that this process is in, with all that is in it; None without one."""
+    for hierarchy, path in _own_cgroups(proc):
+        name = path.lstrip("/")
+        if hierarchy == "":
+            for folder in (cgroup / name, cgroup / "unified" / name):
+                found = re.search(r"^usage_usec (\d+)$", _read(folder / "cpu.stat") or "", re.MULTILINE)
+                if found is not None:
+                    return int(found[1])
+        if "cpuacct" in hierarchy.split(","):
+            for folder in (cgroup / hierarchy / name, cgroup / "cpuacct" / name):
+                if (text := _read(folder / "cpuacct.usage")) is not None:
+                    return int(text) // 1000
     return None
 
 

@@ -46,12 +46,19 @@ def leave(status: int) -> NoReturn:
     os._exit(status)
 
 
-def end_with_stdin(program: str) -> None:
-    """Start a thread that ends this process when its stdin ends: whoever started it holds that open while they wait."""
+def end_with_stdin(program: str, hear: Callable[[str], None] | None = None) -> None:
+    """Start a thread that ends this process when its stdin ends: whoever started it holds that open while they wait.
+
+    `hear` is given each line that comes before, from that thread; without it they are passed over.
+    """
 
     def watch() -> None:
-        while os.read(0, 4096):
-            pass
+        left = b""
+        while came := os.read(0, 4096):
+            *whole, left = (left[-4096:] + came).split(b"\n")
+            for line in whole:
+                if hear is not None:
+                    hear(line.decode(errors="replace").strip())
         complain(f"{program}: stdin was closed before the work was done")
         leave(1)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 import traceback
 from typing import NoReturn
 
@@ -27,13 +28,21 @@ def main() -> NoReturn:
         trial = read_stdin_line(Trial, line, "requester")
     except ValueError as error:
         _fail(lines, "trial", f"not a trial on stdin: {error}")
-    end_with_stdin("request")
+    may_measure = threading.Event()
+
+    def hear(line: str) -> None:
+        if line == "measure":
+            may_measure.set()
+        elif line:
+            complain(f"request: unknown line on stdin: {line[:80]!r}; known: measure")
+
+    end_with_stdin("request", hear)
 
     from services.python.load.recorder import GaveUp
     from services.python.programs.run_trial import CannotTry, make_trial
 
     try:
-        make_trial(trial, lines.write, Clock())
+        make_trial(trial, lines.write, Clock(), may_measure.is_set)
     except (CannotTry, GaveUp) as error:
         _fail(lines, error.kind, str(error))
     except MemoryError:

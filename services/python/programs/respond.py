@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from services.python.contract.lines import read_stdin_line
 from services.python.contract.offers import Responder, find_protocol, operations
@@ -26,6 +26,9 @@ from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.holding import Holding
 from services.python.serve.responder import CannotServe
 
+if TYPE_CHECKING:
+    from services.python.probes.memory import PeakMemory
+
 _ENDING = {signal.SIGTERM, signal.SIGINT}
 
 
@@ -37,12 +40,16 @@ class Control:
         self._responder = responder
         self._lines = lines
         self._holding = holding
+        self._memory: PeakMemory | None = None
         self._end: Callable[[], None] | None = None
 
     def announce(self, port: int, end: Callable[[], None] | None = None) -> None:
         """Print the ready line; see `responder.Announce`."""
         # Not needed to answer the first request, so not loaded before it can be answered.
         from services.python.probes.versions import versions
+
+        if self._dispatcher.knobs:
+            self._set_sockets()
 
         self._end = end
         self._lines.write(
@@ -80,6 +87,14 @@ class Control:
         complain(f"respond: {message}")
         self.leave(1)
 
+    def _set_sockets(self) -> None:
+        from services.python.probes.sockets import CannotSet, set_listeners
+
+        try:
+            set_listeners(self._dispatcher.knobs)
+        except CannotSet as error:
+            self.refuse(str(error))
+
     def _finish(self) -> NoReturn:
         if self._end is not None:
             self._end()
@@ -87,7 +102,12 @@ class Control:
 
     def _stats(self) -> Stats:
         from services.python.probes.counters import host_counters
+        from services.python.probes.memory import PeakMemory
 
+        cpu_s = time.process_time() - time.thread_time()  # this thread does nothing but answer these lines
+        self._memory = self._memory or PeakMemory()
+        memory_bytes, memory_since = self._memory.read()
+        self._memory.begin()
         events = self._dispatcher.events
         return Stats(
             events=EventsSent(offered=events.offered, sent=events.sent, worst_late_ns=events.worst_late_ns)
@@ -95,7 +115,9 @@ class Control:
             else None,
             answered=self._dispatcher.answered,
             peers=len(self._dispatcher.peers),
-            cpu_s=time.process_time(),
+            cpu_s=cpu_s,
+            memory_bytes=memory_bytes,
+            memory_since=memory_since,
             host=host_counters(),
         )
 

@@ -10,14 +10,16 @@ from services.python.contract.lines import Load, Trial
 from services.python.contract.requester_lines import Done, EventsReceived, Progress, Start, Wire
 from services.python.load.client import CallFailed, Request
 from services.python.load.memory import room_for_replies
-from services.python.load.phases import MEASURED, NS, WARM_UP
+from services.python.load.phases import MEASURED, WARM_UP
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp
 from services.python.load.stream_load import AwaitingStreams, StreamWork, TooMany
 from services.python.load.stream_recorder import StreamRecorder, StreamTally, Subscription
 from services.python.probes.clock import Clock
 from services.python.probes.counters import host_counters
+from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import WireMeter
+from services.python.programs.hold import MayMeasure, hold_back
 from services.python.programs.parts import Parts, Print
 
 
@@ -47,7 +49,13 @@ def expected_rows(trial: Trial, parts: Parts) -> int:
 
 
 def measure_streams(
-    trial: Trial, parts: Parts, record: Record, print_line: Print, clock: Clock, met: str | None
+    trial: Trial,
+    parts: Parts,
+    record: Record,
+    print_line: Print,
+    clock: Clock,
+    met: str | None,
+    may_measure: MayMeasure,
 ) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`. GaveUp when every stream broke."""
     stream = parts.operation.stream
@@ -76,16 +84,18 @@ def measure_streams(
     anchor = clock.anchor()
     print_line(Start(anchor=anchor))
     warmed = _phase(WARM_UP, warm, 1, streams, recorder, clock)
-    if trial.start_at_unix_ns is not None:
-        streams.wait(max(0.0, (trial.start_at_unix_ns - clock.wall_ns()) / NS))
+    hold_back(trial, len(warmed), streams.wait, print_line, clock, may_measure)
     _open(streams, trial)  # those that broke in the warm-up
+    memory = PeakMemory()
     host_before = host_counters()
     wire.begin()
+    memory.begin()
     cpu_before_s = time.process_time()
     begin_ns = clock.monotonic_ns()
     recorder.begin(MEASURED, begin_ns)
     made = _run(streams, measured, len(warmed) + 1)
     cpu_s = time.process_time() - cpu_before_s
+    memory_bytes, memory_since = memory.read()
     wire.end()
     host_after = host_counters()
     recorder.settle(made)
@@ -104,6 +114,8 @@ def measure_streams(
         min_rtt_us=wire.min_rtt_us(),
         cpu_s=cpu_s,
         cpu_share=cpu_s / tally.span_s if tally.span_s else None,
+        memory_bytes=memory_bytes,
+        memory_since=memory_since,
         host_before=host_before,
         host_after=host_after,
         **_tallied(tally),

@@ -6,7 +6,7 @@ import gc
 import importlib
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -26,9 +26,12 @@ from services.python.load.tls import client_tls
 from services.python.load.unasked import grace_s
 from services.python.operations import OPERATIONS, Operation
 from services.python.operations.files import read_schema
+from services.python.probes import sockets
 from services.python.probes.clock import Clock
 from services.python.probes.counters import host_counters
+from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
+from services.python.programs.hold import MayMeasure, hold_back
 from services.python.programs.parts import Ask, Parts, Print
 
 _ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
@@ -47,9 +50,10 @@ class CannotTry(Exception):
         self.kind = kind
 
 
-def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
+def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMeasure = lambda: True) -> None:
     """Check both ends, warm up, measure, and print what came of it.
 
+    `may_measure` is asked by a trial that holds back its measured phase until it says yes.
     CannotTry when it cannot begin, GaveUp when nothing succeeds any more, OSError when the record finds no space.
     """
     parts = load_parts(trial)
@@ -65,10 +69,10 @@ def make_trial(trial: Trial, print_line: Print, clock: Clock) -> None:
         from services.python.programs import run_stream
 
         with _record(trial, run_stream.expected_rows(trial, parts)) as record:
-            print_line(run_stream.measure_streams(trial, parts, record, print_line, clock, met))
+            print_line(run_stream.measure_streams(trial, parts, record, print_line, clock, met, may_measure))
         return
     with _record(trial, _expected_rows(trial)) as record:
-        print_line(_measure(trial, parts, example, record, print_line, clock, met))
+        print_line(_measure(trial, parts, example, record, print_line, clock, met, may_measure))
 
 
 def _record(trial: Trial, expected_rows: int) -> Record:
@@ -95,6 +99,7 @@ def load_parts(trial: Trial) -> Parts:
         raise CannotTry("trial", reason)
     try:
         _refuse_impossible(trial, operation)
+        sockets.refuse_if_impossible(trial.knobs)
         if reason := client.refuses.get(operation.name) or client.refuses.get(operation.kind):
             raise ValueError(f"{client.name} cannot do {operation.name}: {reason}")
         make = operation.requests(trial.payload, trial.seed)
@@ -107,8 +112,16 @@ def load_parts(trial: Trial) -> Parts:
             from services.python.codecs import alone
 
             make, verify = alone.exchanges(operation, make), alone.verify
+            if operation.kind == "codec":
+                from services.python.codecs.evolution import Outcomes
+
+                verify = Outcomes()
+        elif operation.kind == "codec":
+            raise ValueError(f"{operation.name} is coded alone, and {client.name} asks: name a client of kind codec")
     except ValueError as error:
         raise CannotTry("trial", str(error)) from error
+    except sockets.CannotSet as error:
+        raise CannotTry("host", str(error)) from error
     except ImportError as error:
         raise CannotTry("trial", f"{client.name}: {error}; install the project's `services` extra here") from error
 
@@ -247,6 +260,7 @@ def _measure(
     print_line: Print,
     clock: Clock,
     met: str | None,
+    may_measure: MayMeasure,
 ) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`; None for one that cannot say."""
     overlap = trial.connection == "per-request" and trial.load.concurrency > 1
@@ -284,7 +298,13 @@ def _measure(
     anchor = clock.anchor()
     print_line(Start(anchor=anchor))
     warm = _warm_up(trial, loops, recorder, clock)
+    _on_sockets(sockets.set_connections, trial)
+    hold_back(trial, warm.taken, loops.wait, print_line, clock, may_measure)
     measured_phase = _measured_phase(trial, due, loops, recorder, wire, clock, warm.next_sequence)
+    _on_sockets(sockets.refuse_differing, trial)
+    who = parts.who()
+    if trial.target is not None and (congestion := sockets.congestion_of(trial.target.port)):
+        who["settings"] |= {"congestion control": ", ".join(congestion)}
     tally = recorder.tally
     loops.close(grace_s(tally.span_s, tally.rows, trial.load.concurrency))
     gc.enable()
@@ -294,9 +314,19 @@ def _measure(
         identity=met,
         anchor=anchor,
         anchor_end=clock.anchor(),
+        outcomes=dict(getattr(parts.verify, "outcomes", {})),
         **measured_phase,
-        **parts.who(),
+        **who,
     )
+
+
+def _on_sockets(act: Callable[[Mapping[str, str], int], None], trial: Trial) -> None:
+    """Set or look at the connections of a trial that asks for options of sockets; CannotTry where they cannot be so."""
+    if trial.target is not None and trial.knobs:
+        try:
+            act(trial.knobs, trial.target.port)
+        except sockets.CannotSet as error:
+            raise CannotTry("host", str(error)) from error
 
 
 @contextmanager
@@ -322,8 +352,6 @@ def _warm_up(trial: Trial, loops: Loops, recorder: Recorder, clock: Clock) -> Ph
     recorder.begin(phase)
     with _settled(recorder):
         loops.closed_loop(phase)
-    if trial.start_at_unix_ns is not None:
-        loops.wait(max(0.0, (trial.start_at_unix_ns - clock.wall_ns()) / NS))
     return phase
 
 
@@ -342,8 +370,10 @@ def _measured_phase(
     """
     load = trial.load
     extent, most = (measured(load), load.requests) if due is None else (Extent(), len(due))
+    memory = PeakMemory()
     host_before = host_counters()
     wire.begin()
+    memory.begin()
     cpu_before_s = time.process_time()
     phase = Phase(
         number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=first_sequence, extent=extent, most=most
@@ -355,6 +385,7 @@ def _measured_phase(
         else:
             loops.open_loop(phase, due, close_after(load, phase.begin_ns))
         cpu_s = time.process_time() - cpu_before_s
+        memory_bytes, memory_since = memory.read()
         wire.end()
         host_after = host_counters()
     span_s = recorder.tally.span_s
@@ -366,6 +397,8 @@ def _measured_phase(
         "min_rtt_us": wire.min_rtt_us(),
         "cpu_s": cpu_s,
         "cpu_share": cpu_s / span_s if span_s else None,
+        "memory_bytes": memory_bytes,
+        "memory_since": memory_since,
         "loop_lag_ms": loops.lag_ms,
         "host_before": host_before,
         "host_after": host_after,

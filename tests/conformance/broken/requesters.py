@@ -148,7 +148,7 @@ class ChecksOnOneConnection(Requester):
 
 class StaysWhenStdinCloses(Requester):
     def await_end_of_stdin(self) -> None:
-        return
+        self.hear()
 
 
 class CarriesOnAfterFiftyFailures(Requester):
@@ -159,6 +159,11 @@ class CarriesOnAfterFiftyFailures(Requester):
 
 class DoesNotWait(Requester):
     def hold_back(self) -> None:
+        return
+
+
+class MeasuresBeforeItMay(Requester):
+    def await_word(self) -> None:
         return
 
 

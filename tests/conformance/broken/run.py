@@ -31,7 +31,7 @@ def declare(role: str, name: str, folder: Path) -> Path:
     path = folder / f"{name}.json"
     tcp = {
         "name": "tcp",
-        "operations": ["timestamp", "add", "echo", "image", "exchange"],
+        "operations": ["timestamp", "add", "echo", "image", "exchange", "transfer"],
         "responders": [{"name": "reference"}],
         "clients": [{"name": "reference"}, {"name": "reference-codec", "kind": "codec"}],
     }

@@ -22,6 +22,7 @@ TIME_OUT = "test_a_time_out_is_kept_and_is_no_more_than_that"
 FIFTY = "test_fifty_failures_in_a_row_end_a_trial_and_the_rows_stay"
 CARRIED = "test_requests_carry_what_the_generator_gives"
 HELD = "test_it_holds_back_the_measured_phase"
+WORD = "test_it_measures_once_it_may"
 DUE = "test_requests_are_due_when_the_page_says_and_none_is_sent_before"
 NOT_SENT = "test_what_was_due_and_not_sent_is_entered_and_is_no_error"
 ENDS_EARLY = "test_it_ends_early_and_the_rows_stay"
@@ -106,6 +107,7 @@ REQUESTERS = {
     "StaysWhenStdinCloses": ENDS_EARLY,
     "CarriesOnAfterFiftyFailures": FIFTY,
     "DoesNotWait": HELD,
+    "MeasuresBeforeItMay": WORD,
     "WarmUpIsMeasured": COUNTS,
     "ProgressOfEveryRequest": PROGRESS,
     "ForgetsParts": PARTS,

@@ -23,6 +23,7 @@ def payload_of(operation: str, folder: Path) -> dict[str, Any]:
     return {
         "echo": {"kind": "records", "count": 5},
         "exchange": {"kind": "exchange", "size": 100, "reply_size": 3000, "opening": 4},
+        "transfer": {"kind": "transfer", "size": 100, "reply_size": 3000},
     }.get(operation, {"kind": "none"})
 
 

@@ -29,6 +29,9 @@ MESSAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "every-pixel": ("image", {"data": make_png(31, 17), "full_decode": True}),
     "exchange": ("exchange", {"data": b"abc", "reply_size": 1000}),
     "nothing-for-something": ("exchange", {"data": b"abc", "reply_size": 0}),
+    "transfer": ("transfer", {"data": stream("request", 1000), "reply_size": 30}),
+    "a-transfer-of-nothing": ("transfer", {"data": b"", "reply_size": 0}),
+    "a-large-transfer": ("transfer", {"data": stream("request", 30), "reply_size": 3_000_000}),
 }
 
 
@@ -53,6 +56,7 @@ def wrong_requests(wire: Wire) -> dict[str, bytes]:
             "a-body-that-does-not-fit": wire.frame(CODES.index("add"), b"123"),
             "no-JSON": wire.frame(CODES.index("echo/document"), b"{"),
             "no-picture": wire.frame(CODES.index("image"), b"\0no picture"),
+            "other-bytes": wire.frame(CODES.index("transfer"), b"\0\0\0\1other bytes"),
             "a-body-too-large": struct.pack("!IB", LARGEST + 1, CODES.index("echo/data")),
         }
     return {

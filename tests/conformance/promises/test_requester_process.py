@@ -168,6 +168,23 @@ def test_it_ends_early_and_the_rows_stay(
     assert [row.sequence for row in rows_of(record)] == [1, 2, 3, 4, 5]
 
 
+def test_it_measures_once_it_may(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
+    with Server(WIRES[request_protocol], IDENTITY) as server, ends.start("request") as program:
+        program.send(ends.trial(request_protocol, client, server.port, tmp_path / "record", hold=True))
+        while (line := program.line("checked", "start", "progress", "warm"))["type"] != "warm":
+            pass
+        time.sleep(0.3)
+        asked, held_ns = len(server.operations), time.monotonic_ns()
+        program.send("measure")
+        done = program.line("progress", "done")
+        assert program.status() == 0, program.said
+    assert line == {"type": "warm", "requests": 3}
+    assert asked == 1 + 3  # the check's and the warm-up's
+    assert done["type"] == "done"
+    assert done["requests"] == 10
+    assert done["begin_ns"] >= held_ns  # both processes have the clock of the one host
+
+
 def test_progress_comes_at_most_once_a_second(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
     def slow(number: int, asked: Asked) -> Reply:
         return Reply({}, after_s=0.01)

@@ -210,6 +210,7 @@ PAYLOADS: dict[str, tuple[str, dict[str, Any]]] = {
     "bytes": ("echo", {"kind": "bytes", "size": 1000}),
     "records": ("echo", {"kind": "records", "count": 20}),
     "exchange": ("exchange", {"kind": "exchange", "size": 100, "reply_size": 50, "opening": 3}),
+    "transfer": ("transfer", {"kind": "transfer", "size": 100, "reply_size": 50}),
     "timestamp": ("timestamp", {"kind": "none"}),
 }
 
@@ -235,6 +236,7 @@ def assert_generated(payload: str, sequence: int, fields: dict[str, Any]) -> Non
         "bytes": lambda: {"data": stream(f"bytes/{seed}", 1000)},
         "records": lambda: {"records": records(seed, 20)},
         "exchange": lambda: {"data": stream(f"bytes/{seed}", 100 * times), "reply_size": 50 * times},
+        "transfer": lambda: {"data": stream("request", 100), "reply_size": 50},
     }[payload]()
     assert fields == wanted
 

@@ -24,6 +24,8 @@ def _of_bytes(content: bytes, gives: dict[str, Any]) -> dict[str, Any]:
 def _given(part: str, wanted: dict[str, Any], gives: dict[str, Any]) -> dict[str, Any]:
     if part == "bytes":
         return _of_bytes(stream(f"bytes/{wanted['seed']}", wanted["size"]), gives)
+    if part == "request":
+        return _of_bytes(stream("request", wanted["size"]), gives)
     if part == "reply":
         return _of_bytes(stream("reply", wanted["size"]), gives)
     if part == "events":

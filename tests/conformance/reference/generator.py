@@ -137,6 +137,8 @@ def requests(operation: str, payload: dict[str, Any], seed: int) -> Callable[[in
     asked: Asked
     if (operation, kind) == ("echo", "bytes"):
         asked = "echo/data", {"data": stream(f"bytes/{seed}", payload["size"])}
+    elif (operation, kind) == ("transfer", "transfer"):
+        asked = "transfer", {"data": stream("request", payload["size"]), "reply_size": payload["reply_size"]}
     elif (operation, kind) == ("echo", "records"):
         asked = "echo/records", {"records": records(seed, payload["count"])}
     elif (operation, kind) == ("echo", "json"):

@@ -23,6 +23,10 @@ def answer(name: str, fields: dict[str, Any], identity: str) -> dict[str, Any]:
         return {"sum": fields["a"] + fields["b"]}
     if name == "exchange":
         return {"data": stream("reply", fields["reply_size"])}
+    if name == "transfer":
+        if fields["data"] != stream("request", len(fields["data"])):
+            raise ValueError("not the bytes that a transfer sends")
+        return {"data": stream("reply", fields["reply_size"])}
     if name == "image":
         width, height = size_of_png(fields["data"], fields["full_decode"])
         return {"width": width, "height": height}

@@ -6,13 +6,13 @@ import itertools
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
 from tests.conformance.reference.contract import STATUS, STATUSES, VERSION, read_line, with_defaults
 from tests.conformance.reference.generator import NoSuchTrial, arrivals, requests
 from tests.conformance.reference.operations import answer, is_right
+from tests.conformance.reference.phases import Lane, Phase
 from tests.conformance.reference.record import HEADER, Row, packed
 from tests.conformance.reference.respond import leave, print_line
 from tests.conformance.reference.wire import WIRES, Came, Connection, Ended, ProtocolError, Undecodable
@@ -24,7 +24,7 @@ MOST_IN_A_ROW = 50
 LONGEST_NAME = 200
 REQUEST, TASK, PART, CODEC = 0, 1, 2, 4
 FAILURES = (OSError, Ended, Undecodable, ProtocolError)
-MESSAGES = {"timestamp", "add", "echo", "image", "exchange"}
+MESSAGES = {"timestamp", "add", "echo", "image", "exchange", "transfer"}
 
 
 class Failed(Exception):
@@ -35,40 +35,6 @@ class Failed(Exception):
         self.kind = kind
 
 
-@dataclass
-class Lane:
-    """One request in flight at a time, and the connection that carries it."""
-
-    connection: Connection | None = None
-    number: int = -1
-
-
-@dataclass
-class Phase:
-    """Which requests there are still to make; a lane takes one at a time."""
-
-    number: int
-    begin_ns: int
-    most: int | None
-    least_ns: int
-    end_ns: int | None
-    due: list[int] | None = None
-    taken: int = 0
-    over: bool = False
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def take(self) -> int | None:
-        """The place of the next request, from 0."""
-        with self.lock:
-            now_ns = time.monotonic_ns()
-            late = self.end_ns is not None and now_ns >= self.end_ns
-            enough = self.most is not None and self.taken >= self.most and now_ns >= self.begin_ns + self.least_ns
-            if self.over or late or enough:
-                return None
-            self.taken += 1
-            return self.taken - 1
-
-
 class Requester:
     """One process. What a broken one does otherwise is a method of its own."""
 
@@ -76,6 +42,7 @@ class Requester:
 
     def run(self) -> NoReturn:
         text = sys.stdin.readline()
+        self.may_measure = threading.Event()
         threading.Thread(target=self.await_end_of_stdin, daemon=True).start()
         try:
             self.trial = self.read(text)
@@ -94,8 +61,14 @@ class Requester:
         return with_defaults("trial", read_line("trial", text))
 
     def await_end_of_stdin(self) -> None:
-        sys.stdin.read()
+        self.hear()
         leave(1)
+
+    def hear(self) -> None:
+        """Every line of stdin behind the first, to its end."""
+        for line in sys.stdin:
+            if line.strip() == "measure":
+                self.may_measure.set()
 
     def fail(self, kind: str, message: str) -> NoReturn:
         print_line({"type": "failed", "kind": kind, "message": message})
@@ -200,15 +173,17 @@ class Requester:
         print_line({"type": "start", "anchor": self.anchor})
         self.lanes = [Lane() for _ in range(load["concurrency"])]
         begin = time.monotonic_ns()
-        self.play(
-            Phase(
-                WARM_UP,
-                begin,
-                warmup["requests"],
-                int(warmup["at_least_s"] * NS),
-                begin + int(warmup["at_most_s"] * NS),
-            )
+        warmup_phase = Phase(
+            WARM_UP,
+            begin,
+            warmup["requests"],
+            int(warmup["at_least_s"] * NS),
+            begin + int(warmup["at_most_s"] * NS),
         )
+        self.play(warmup_phase)
+        if self.trial["hold"]:
+            print_line({"type": "warm", "requests": warmup_phase.taken})
+            self.await_word()
         self.hold_back()
         self.begin_ns = time.monotonic_ns()
         end_ns = None if load["duration_s"] is None else self.begin_ns + int(load["duration_s"] * NS)
@@ -229,6 +204,9 @@ class Requester:
 
     def header(self) -> bytes:
         return HEADER
+
+    def await_word(self) -> None:
+        self.may_measure.wait()
 
     def hold_back(self) -> None:
         if (at := self.trial["start_at_unix_ns"]) is not None:

@@ -14,7 +14,23 @@ from typing import Any, BinaryIO
 
 from tests.conformance.reference.contract import parse
 
-CODES = ("identity", "timestamp", "add", "echo/data", "echo/records", "echo/document", "image", "exchange")
+CODES = (
+    "identity",
+    "timestamp",
+    "add",
+    "echo/data",
+    "echo/records",
+    "echo/document",
+    "image",
+    "exchange",
+    "transfer",
+)
+SIZED = ("exchange", "transfer")  # bytes, and how many are wanted back
+BARE_TYPES = {
+    "image": "image/png",
+    "echo/data": "application/octet-stream",
+    "transfer": "application/octet-stream",
+}
 ERROR = 255
 LARGEST = 256 * 2**20
 
@@ -52,7 +68,7 @@ class Tcp:
     messages = CODES
 
     def request_body(self, name: str, fields: dict[str, Any]) -> bytes:
-        if name == "exchange":
+        if name in SIZED:
             return struct.pack("!I", fields["reply_size"]) + fields["data"]
         if name == "add":
             return struct.pack("!ii", fields["a"], fields["b"])
@@ -63,7 +79,7 @@ class Tcp:
         return self._echo_body(name, fields)
 
     def reply_body(self, name: str, fields: dict[str, Any]) -> bytes:
-        if name == "exchange":
+        if name in SIZED:
             return bytes(fields["data"])
         if name == "add":
             return struct.pack("!q", fields["sum"])
@@ -78,7 +94,7 @@ class Tcp:
         try:
             if name == "identity":
                 return {}
-            if name == "exchange":
+            if name in SIZED:
                 return {"reply_size": struct.unpack_from("!I", body)[0], "data": body[4:]}
             if name == "add":
                 return dict(zip("ab", struct.unpack("!ii", body), strict=True))
@@ -97,7 +113,7 @@ class Tcp:
         if came.name != name:
             raise Undecodable(f"a reply to {came.name or 'an unknown code'}, not to {name}")
         try:
-            if name == "exchange":
+            if name in SIZED:
                 return {"data": body}
             if name == "add":
                 return {"sum": struct.unpack("!q", body)[0]}
@@ -145,13 +161,13 @@ class Tcp:
 class Http:
     """HTTP/1.1 with JSON: `json`, every message one object; `rest`, some of them bare."""
 
-    messages = CODES[:-1]
+    messages = tuple(name for name in CODES if name != "exchange")
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def _bare(self, name: str) -> bool:
-        return self.name == "rest" and name.partition("/")[0] in ("echo", "image")
+        return self.name == "rest" and name.partition("/")[0] in ("echo", "image", "transfer")
 
     def request_body(self, name: str, fields: dict[str, Any]) -> bytes:
         if not self._bare(name):
@@ -159,6 +175,8 @@ class Http:
         return fields["data"] if "data" in fields else compact(next(iter(fields.values())))
 
     def query(self, name: str, fields: dict[str, Any]) -> str:
+        if self._bare(name) and name == "transfer":
+            return f"?reply_size={fields['reply_size']}"
         decode = "true" if fields.get("full_decode") else "false"
         return f"?full_decode={decode}" if self._bare(name) and name == "image" else ""
 
@@ -169,6 +187,8 @@ class Http:
         fields = self._read(came.name, came.body)
         if came.name == "image" and self._bare("image"):
             fields["full_decode"] = came.query == "full_decode=true"
+        if came.name == "transfer" and self._bare("transfer"):
+            fields["reply_size"] = int(came.query.removeprefix("reply_size="))
         return fields
 
     def read_reply(self, name: str, came: Came) -> dict[str, Any]:
@@ -186,12 +206,12 @@ class Http:
         if self._bare(name):
             return {form or "data": body if form in ("", "data") else parse(body)}
         fields = {} if name == "identity" and not body else _object(body)
-        if name in ("image", "echo/data"):
+        if name in ("image", "echo/data", "transfer"):
             fields["data"] = base64.b64decode(fields["data"], validate=True)
         return fields
 
     def request(self, name: str, body: bytes, query: str = "") -> bytes:
-        kind = {"image": "image/png", "echo/data": "application/octet-stream"}.get(name) if self._bare(name) else None
+        kind = BARE_TYPES.get(name) if self._bare(name) else None
         return (
             f"POST /{name}{query} HTTP/1.1\r\nHost: orch\r\nContent-Type: {kind or 'application/json'}\r\n"
             f"Content-Length: {len(body)}\r\n\r\n"

@@ -30,6 +30,7 @@ NOT_OF_A_CODEC = {
     "offered load",
     "requesters together",
     "responder's core",
+    "CPU time",
     "lost packets",
     "event stream",
 }

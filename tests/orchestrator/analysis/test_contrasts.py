@@ -8,7 +8,8 @@ import pytest
 from orchestrator.analysis import intervals
 from orchestrator.analysis.across import compare_within
 from orchestrator.analysis.answer import answer
-from orchestrator.analysis.compare import compare_cells
+from orchestrator.analysis.compare import STATISTICS, compare_cells
+from orchestrator.analysis.cost import COST_NAMES
 from orchestrator.analysis.power import planned_comparisons
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
@@ -127,7 +128,8 @@ def test_both_kinds_of_comparison_are_one_family(monkeypatch):
     plan = a_plan(calls=KEPT_OR_NOT, contrasts=[Contrast(), BY_CONNECTION])
     both = medians(summarise(a_run(plan, effects={"per-request": 1.8})))
     assert [c.factor for c in both] == ["stack", "stack", "connection", "connection"]
-    assert sizes == [planned_comparisons(plan)] * 3 == [4] * 3
+    families = len(STATISTICS) + len(COST_NAMES)  # one of each
+    assert sizes == [planned_comparisons(plan)] * families == [4] * families
 
 
 def test_of_equal_sides_one_is_called_quicker_in_few_runs_over_both_kinds():

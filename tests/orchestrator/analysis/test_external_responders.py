@@ -30,7 +30,7 @@ def run_of(plan: Plan, **made) -> MemoryRun:
     run = a_run(plan, **made)
     given = {cell.id for cell in plan.cells if cell.stack == plan.stacks[0].id} if plan.stacks[0].external else set()
     trials = [
-        replace(trial, ready=None, stats=None, stats_before=None) if trial.cell in given else trial
+        replace(trial, ready=None, stats=None, stats_before=None, stats_warm=None) if trial.cell in given else trial
         for trial in run.stored.trials
     ]
     baselines = [replace(b, cells=tuple(c for c in b.cells if c not in given)) for b in run.stored.baselines]

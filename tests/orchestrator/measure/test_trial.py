@@ -100,6 +100,46 @@ def test_several_requesters_are_told_one_moment_to_start_and_store_apart(host):
     assert len(outcome.parts) == 3
 
 
+def test_the_responder_is_asked_when_all_are_warm_and_before_any_measures(host):
+    stats = itertools.count(1)
+
+    def counting(process):
+        yield ready_line(process)
+        for number in stats:
+            yield stats_line(answered=number)
+
+    host.responder = lambda argv: counting
+    outcome = make(host, requesters=3, lead_s=1.0)
+    assert outcome.failure is None
+    asked = [outcome.stats_before, outcome.stats_warm, outcome.stats]
+    assert [answer.answered for answer in asked] == [1, 2, 3]
+    requesters = [p for p in host.processes if p.role == "requester"]
+    assert [p.received[1:] for p in requesters] == [["measure"]] * 3
+    assert all(p.trial["hold"] for p in requesters)
+
+
+def test_one_that_dies_before_it_is_warm_is_what_the_trial_died_of(host):
+    def dies(process):
+        yield checked_line()
+        yield None
+
+    host.requester = lambda number: dies if number == 2 else good_requester
+    outcome = make(host, requesters=3, lead_s=1.0)
+    assert outcome.failure is not None
+    assert (outcome.failure.kind, outcome.stats_warm) == ("requester-died", None)
+    assert host.left_behind == []
+
+
+@pytest.mark.parametrize(
+    "ask", [replace(ASK, load=Load(requests=0)), replace(ASK, kind="codec")], ids=["smoke", "codec"]
+)
+def test_who_has_no_responder_to_ask_or_nothing_to_measure_is_not_held(host, ask):
+    make(host, ask=ask)
+    (requester,) = [p for p in host.processes if p.role == "requester"]
+    assert requester.trial["hold"] is False
+    assert requester.received[1:] == []
+
+
 READY = {"type": "ready", "contract": 2, "port": 1, "implementation": "x", "identity": "someone else's"}
 
 BROKEN_RESPONDERS = {
@@ -136,6 +176,7 @@ def test_an_end_that_speaks_another_contract_is_refused_by_name(host, end):
 
 def dies_while_measuring(process):
     yield ready_line(process)
+    yield stats_line()  # at the start, and when the requester is warm
     yield stats_line()
     yield None
 

@@ -114,6 +114,7 @@ REPLIES = {
     "timestamp": {"request_timestamp": "a", "response_timestamp": "b"},
     "add": {"sum": 3},
     "image": {"width": 1, "height": 2},
+    "transfer": {"data": b"y"},
     "identity": {"identity": "me"},
 }
 REQUESTS: dict[str, list[dict[str, Any]]] = {
@@ -121,6 +122,7 @@ REQUESTS: dict[str, list[dict[str, Any]]] = {
     "add": [{"a": 1, "b": 2}],
     "echo": [{"data": b"x"}, {"records": RECORDS}, {"document": DOCUMENT}],
     "image": [{"data": b"x", "full_decode": True}],
+    "transfer": [{"data": b"x", "reply_size": 1}],
     "identity": [{}],
 }
 

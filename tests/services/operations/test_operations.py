@@ -50,6 +50,8 @@ def document_payload(tmp_path: Path, document: Any) -> Payload:
         ("echo", Payload(kind="bytes", size=0)),
         ("echo", Payload(kind="records", count=20)),
         ("exchange", Payload(kind="exchange", size=10, reply_size=3000)),
+        ("transfer", Payload(kind="transfer", size=10, reply_size=3000)),
+        ("transfer", Payload(kind="transfer", size=0, reply_size=0)),
     ],
 )
 def test_the_answer_to_a_request_is_a_right_reply_and_the_same_for_the_same_seed(operation: str, payload: Payload):

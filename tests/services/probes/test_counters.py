@@ -63,9 +63,26 @@ def test_throttling_of_the_own_cgroup_v1(proc: Path, tmp_path: Path):
     assert host_counters(proc, tmp_path / "cgroup").throttling["throttled_us"] == 4200
 
 
+@pytest.mark.parametrize(("line", "name"), [("0::/lab/host", "lab/host"), ("0::/", "")])
+def test_cpu_time_of_the_own_cgroup_v2(proc: Path, tmp_path: Path, line: str, name: str):
+    (proc / "self/cgroup").write_text(f"{line}\n")
+    own = tmp_path / "cgroup" / name
+    own.mkdir(parents=True)
+    (own / "cpu.stat").write_text("usage_usec 1234567\nuser_usec 1000000\nsystem_usec 234567\n")
+    assert host_counters(proc, tmp_path / "cgroup").cgroup_cpu_us == 1_234_567
+
+
+def test_cpu_time_of_the_own_cgroup_v1(proc: Path, tmp_path: Path):
+    (proc / "self/cgroup").write_text("5:memory:/x\n4:cpu,cpuacct:/lab/host\n0::/\n")
+    own = tmp_path / "cgroup/cpu,cpuacct/lab/host"
+    own.mkdir(parents=True)
+    (own / "cpuacct.usage").write_text("1234567890\n")
+    assert host_counters(proc, tmp_path / "cgroup").cgroup_cpu_us == 1_234_567
+
+
 def test_a_system_without_any_of_it_says_none(tmp_path: Path):
     read = host_counters(tmp_path / "no", tmp_path / "nothing")
-    assert (read.cpu_ticks, read.throttling) == (None, None)
+    assert (read.cpu_ticks, read.throttling, read.cgroup_cpu_us) == (None, None, None)
     assert set(read.pressure_us.values()) == {None}
 
 

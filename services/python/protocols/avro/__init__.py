@@ -12,7 +12,7 @@ PROTOCOL = Protocol(
     name="avro",
     title="Avro",
     summary="Avro messages (fastavro) as HTTP bodies, their schemas known to both ends",
-    messages=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}),
     responders=responders("avro", bare("Avro"), "fastavro"),
     clients=(
         *clients("services.python.protocols.avro.requester", "fastavro"),

@@ -17,7 +17,7 @@ PROTOCOL = Protocol(
     name="connect",
     title="Connect",
     summary="Connect's unary calls: the procedures and messages of gRPC as HTTP bodies, without its frames and trailers",
-    messages=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}),
     responders=(
         Responder(
             name="asgi",

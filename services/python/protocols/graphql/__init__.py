@@ -27,7 +27,7 @@ PROTOCOL = Protocol(
     name="graphql",
     title="GraphQL",
     summary="GraphQL queries with variables over HTTP, the query's text sent every time; bytes as base64",
-    messages=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}),
     responders=(
         Responder(
             name="strawberry",
@@ -66,7 +66,10 @@ PROTOCOL = Protocol(
             module="services.python.protocols.graphql.codec",
             style="sync",
             kind="codec",
-            settings={"query": "neither parsed nor executed: coded as JSON, as the response is"},
+            settings={
+                "query": "neither parsed nor executed: coded as JSON, as the response is; of an evolution parsed and"
+                " validated once, untimed"
+            },
         ),
     ),
     knobs={**coding.KNOBS, **version.KNOBS, **SECURED},

@@ -13,6 +13,8 @@ from typing import Any
 
 from services.python.codecs.alone import REQUEST, Dialer, Message
 from services.python.codecs.base import expect_mapping, message_of
+from services.python.codecs.evolution import change_of, is_evolution
+from services.python.codecs.evolution import dialer as across_schemas
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Reply, Request
 from services.python.protocols.graphql.requester import field_of, route
@@ -48,12 +50,17 @@ _RESPONSES: Mapping[str, _Response] = {
     "echo/records": _Response(write=lambda reply: reply["records"]),
     "echo/document": _Response(write=lambda reply: reply["document"]),
     "image": _Response(write=lambda reply: {"width": reply["width"], "height": reply["height"]}, read=_with_bytes),
+    "transfer": _Response(write=lambda reply: base64.b64encode(reply["data"]).decode("ascii"), read=_with_bytes),
 }
 
 
 def dialer(call: CallSpec, client: Client) -> Dialer:  # noqa: ARG001 - a dialer's signature
     """Codes the operation's query with its variables, and its response."""
     example = call.example[REQUEST]
+    if is_evolution(call):
+        from services.python.protocols.graphql.evolving import evolve, request
+
+        return across_schemas(evolve, request(change_of(call)), call)
     response = _RESPONSES[message_of(call.operation, example)]
     asked, field = route(call.operation, example), field_of(call.operation, example)
 

@@ -78,6 +78,12 @@ _QUERIES: Mapping[str, _Query] = {
         variables=_with_text,
         read=expect_mapping,
     ),
+    "transfer": _Query(
+        text="query @($data: Base64!, $reply_size: Int!) { $$(data: $data, replySize: $reply_size) }",
+        variables=_with_text,
+        read=lambda text: base64.b64decode(text, validate=True),
+        value=lambda data: {"data": data},
+    ),
 }
 
 

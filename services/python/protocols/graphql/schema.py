@@ -132,12 +132,21 @@ def _image(operation: str) -> Iterator[Field]:
     yield "", "The size of a picture; full_decode decodes every pixel, not only the header.", resolve
 
 
+def _transfer(operation: str) -> Iterator[Field]:
+    def resolve(info: Info, data: Base64, reply_size: int) -> Base64:
+        request = {"data": data, "reply_size": reply_size}
+        return cast(Base64, _answered(info, operation, request, lambda reply: Base64(reply["data"])))
+
+    yield "", "Known bytes in, so many known bytes out.", resolve
+
+
 _FIELDS: Mapping[str, Callable[[str], Iterator[Field]]] = {
     "identity": _identity,
     "timestamp": _timestamp,
     "add": _add,
     "echo": _echo,
     "image": _image,
+    "transfer": _transfer,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
+from services.python.contract.knobs import CONNECTIONS, FLOW_WINDOW, KEEPALIVE
 from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
 from services.python.contract.offers import (
     AS_MESSAGES,
@@ -30,7 +31,7 @@ PROTOCOL = Protocol(
     name="grpc",
     title="gRPC",
     summary="Remote procedure calls with Protocol Buffers over HTTP/2, by grpcio",
-    messages=frozenset({"timestamp", "add", "echo", "image", "events"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer", "events"}),
     streams="also",
     responders=(
         Responder(
@@ -96,7 +97,14 @@ PROTOCOL = Protocol(
             settings=_AIO_SETTINGS,
         ),
     ),
-    knobs={**gzipped.KNOBS, **AS_MESSAGES, TLS: SECURED[TLS]},
+    knobs={
+        **gzipped.KNOBS,
+        **AS_MESSAGES,
+        CONNECTIONS: ("each", "1..10000"),
+        FLOW_WINDOW: ("library", "65535..2147483647"),
+        KEEPALIVE: ("none", "10..3600000"),
+        TLS: SECURED[TLS],
+    },
     without_knobs={
         "compression": "gRPC's core compresses with gzip, and has no zstd",
         "http": "gRPC is HTTP/2 by its specification, whatever is asked of others",
@@ -113,6 +121,10 @@ PROTOCOL = Protocol(
         "largest message": f"{MAX_MESSAGE_BYTES} bytes",
         "retries": "off",
         "keepalive": "off",
+        "keepalive: TIME": "a ping so often, with and without calls; given up after 20 s; the server takes as many",
+        "flow_window": "grows with what the library's probes find (BDP)",
+        "flow_window: SIZE": "of each stream, at both ends, without probes; a message whose length is known is let through"
+        " whole once the reader waits for it",
         "HTTP proxy": "not used",
         "subchannels": "of each channel's own, so that a new channel is a new TCP connection",
         "TCP_NODELAY": "on (gRPC always sets it)",

@@ -10,8 +10,9 @@ import grpc.aio
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Event, Request
+from services.python.load.sharing import Shares
 from services.python.protocols.grpc import options
-from services.python.protocols.grpc.calling import Calling, GrpcConnectionBase, GrpcReply, calling
+from services.python.protocols.grpc.calling import Calling, GrpcConnectionBase, GrpcReply, calling, channels
 
 
 @dataclass(frozen=True)
@@ -19,12 +20,11 @@ class GrpcAioDialer:
     """Opens channels on the running event loop; the TCP connection comes with a channel's first call."""
 
     calling: Calling
+    channels: Shares[Any]
 
     async def dial(self) -> GrpcAioConnection:
-        """A new channel."""
-        channel = self.calling.channel
-        opens = grpc.aio.secure_channel if "credentials" in channel else grpc.aio.insecure_channel
-        return GrpcAioConnection(self.calling, opens(**channel))
+        """A new channel, or a part of one where they are shared."""
+        return GrpcAioConnection(self.calling, self.channels.take())
 
 
 class GrpcAioConnection(GrpcConnectionBase):
@@ -62,10 +62,12 @@ class GrpcAioConnection(GrpcConnectionBase):
         return event, self._lengths.received
 
     async def close(self) -> None:
-        """End the channel."""
-        await self._channel.close()
+        """End the channel when nobody else uses it."""
+        if (channel := self._share.end()) is not None:
+            await channel.close()
 
 
 def dialer(call: CallSpec, client: Client) -> GrpcAioDialer:
     """Opens channels for awaited calls; CallFailed when Protocol Buffers cannot carry the example request."""
-    return GrpcAioDialer(calling(call, client))
+    made = calling(call, client)
+    return GrpcAioDialer(made, channels(made, grpc.aio))

@@ -26,7 +26,8 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
 
 
 async def _serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-    server = grpc.aio.server(options=options.SERVER, compression=options.compression(dispatcher.knobs))
+    knobs = dispatcher.knobs
+    server = grpc.aio.server(options=options.server(knobs), compression=options.compression(knobs))
     add_methods(
         server,
         partial(_handler, dispatcher),

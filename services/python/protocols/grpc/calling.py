@@ -10,8 +10,10 @@ from typing import Any
 from services.python.codecs import gzipped
 from services.python.codecs.by_schema import method_of
 from services.python.codecs.protobuf import Method
+from services.python.contract.knobs import CONNECTIONS
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Reply, Request
+from services.python.load.sharing import Share, Shares
 from services.python.protocols.grpc import options, service
 
 GrpcReply = tuple[Any, Any, Any]
@@ -28,9 +30,8 @@ class Calling:
     fields, the other does nothing.
     """
 
-    channel: dict[
-        str, Any
-    ]  # the keywords of `secure_channel` where there are `credentials`, else of `insecure_channel`
+    channel: dict[str, Any]  # keywords of `secure_channel` where there are `credentials`, else of `insecure_channel`
+    shared: int | None  # so many channels for all connections; None: one for each
     method: Method
     timeout_s: float
     read: Callable[[Any], Any]
@@ -47,10 +48,11 @@ def calling(call: CallSpec, client: Client) -> Calling:
     return Calling(
         channel={
             "target": options.address(call.host, call.port),
-            "options": options.CHANNEL,
+            "options": options.channel(call.knobs),
             "compression": options.compression(call.knobs),
             **options.credentials(call.tls),
         },
+        shared=int(call.knobs[CONNECTIONS]) if CONNECTIONS in call.knobs else None,
         method=method,
         timeout_s=call.timeout_s,
         read=read,
@@ -109,19 +111,30 @@ class MeasuredChannel:
         return make(path, request_serializer=serialise, response_deserializer=parse, **keywords)
 
 
-class GrpcConnectionBase:
-    """One channel, which is one HTTP/2 connection, with one call in flight."""
+def channels(calling: Calling, library: Any) -> Shares[Any]:
+    """The channels of a dialer, opened by `grpc` or `grpc.aio`."""
+    opens = library.secure_channel if "credentials" in calling.channel else library.insecure_channel
+    return Shares(lambda: opens(**calling.channel), calling.shared)
 
-    def __init__(self, calling: Calling, channel: Any) -> None:
+
+class GrpcConnectionBase:
+    """One call in flight on a channel, which is one HTTP/2 connection, of its own or shared with others."""
+
+    def __init__(self, calling: Calling, share: Share[Any]) -> None:
+        self._share = share
         self._method = calling.method
         self._timeout_s = calling.timeout_s
         self._pack = calling.method.pack_request
         self._read = calling.read
         self._value = calling.value
         self._size = calling.size
-        self._channel = channel
-        self._lengths = MeasuredChannel(channel, calling.note)
+        self._lengths = MeasuredChannel(share.of, calling.note)
         self._ask = service.stub(self._lengths, calling.method)
+
+    @property
+    def shared(self) -> int | None:
+        """See `load.client.Shared`."""
+        return self._share.number
 
     @property
     def body(self) -> bytes | None:

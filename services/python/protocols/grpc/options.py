@@ -8,6 +8,7 @@ from typing import Any
 import grpc
 
 from services.python.codecs import gzipped
+from services.python.contract.knobs import FLOW_WINDOW, KEEPALIVE
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.load.client import CallFailed
 from services.python.load.handshake import refused
@@ -30,6 +31,41 @@ CHANNEL: Options = (
     # Channels of one process share a connection to the same address otherwise: "per-request" would open just one.
     ("grpc.use_local_subchannel_pool", 1),
 )
+
+
+_NO_PROBE: Options = (("grpc.http2.bdp_probe", 0),)
+
+
+def windows(knobs: Mapping[str, str]) -> Options:
+    """The HTTP/2 window of every stream, which then stays as it is; nothing where the library finds it by probing."""
+    if (window := knobs.get(FLOW_WINDOW)) is None:
+        return ()
+    return (("grpc.http2.lookahead_bytes", int(window)), *_NO_PROBE)
+
+
+def channel(knobs: Mapping[str, str]) -> Options:
+    """The options of a channel."""
+    if (every_ms := knobs.get(KEEPALIVE)) is None:
+        return (*CHANNEL, *windows(knobs))
+    pings: Options = (
+        ("grpc.keepalive_time_ms", int(every_ms)),
+        ("grpc.keepalive_timeout_ms", 20_000),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.max_pings_without_data", 0),
+    )
+    return (*CHANNEL, *windows(knobs), *pings)
+
+
+def server(knobs: Mapping[str, str]) -> Options:
+    """The options of a server; it bears as many pings as a channel sends."""
+    if KEEPALIVE not in knobs:
+        return (*SERVER, *windows(knobs))
+    bearing: Options = (
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", 0),
+        ("grpc.http2.max_ping_strikes", 0),
+        ("grpc.keepalive_permit_without_calls", 1),
+    )
+    return (*SERVER, *windows(knobs), *bearing)
 
 
 def compression(knobs: Mapping[str, str]) -> grpc.Compression:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import grpc
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec, Request
+from services.python.load.sharing import Shares
 from services.python.protocols.grpc import options
-from services.python.protocols.grpc.calling import Calling, GrpcConnectionBase, GrpcReply, calling
+from services.python.protocols.grpc.calling import Calling, GrpcConnectionBase, GrpcReply, calling, channels
 
 
 @dataclass(frozen=True)
@@ -17,12 +19,11 @@ class GrpcDialer:
     """Opens channels; the TCP connection comes with a channel's first call."""
 
     calling: Calling
+    channels: Shares[Any]
 
     def dial(self) -> GrpcConnection:
-        """A new channel."""
-        channel = self.calling.channel
-        opens = grpc.secure_channel if "credentials" in channel else grpc.insecure_channel
-        return GrpcConnection(self.calling, opens(**channel))
+        """A new channel, or a part of one where they are shared."""
+        return GrpcConnection(self.calling, self.channels.take())
 
 
 class GrpcConnection(GrpcConnectionBase):
@@ -37,10 +38,12 @@ class GrpcConnection(GrpcConnectionBase):
         return self._read(reply), self._lengths.sent, self._lengths.received
 
     def close(self) -> None:
-        """End the channel."""
-        self._channel.close()
+        """End the channel when nobody else uses it."""
+        if (channel := self._share.end()) is not None:
+            channel.close()
 
 
 def dialer(call: CallSpec, client: Client) -> GrpcDialer:
     """Opens channels for blocking calls; CallFailed when Protocol Buffers cannot carry the example request."""
-    return GrpcDialer(calling(call, client))
+    made = calling(call, client)
+    return GrpcDialer(made, channels(made, grpc))

@@ -39,7 +39,7 @@ def serve_methods(
     """See `serve`; `every`, by the message's name, says how messages are read and made; `is_forwarded`: fields unread."""
     server = grpc.server(
         ThreadPoolExecutor(max_workers=_THREADS),
-        options=options.SERVER,
+        options=options.server(dispatcher.knobs),
         compression=options.compression(dispatcher.knobs),
     )
     add_methods(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from services.python.codecs.alone import Dialer, of_codec
+from services.python.codecs.alone import Dialer
+from services.python.codecs.evolution import of_codec
 from services.python.codecs.orjson import CODEC
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec

@@ -12,7 +12,7 @@ PROTOCOL = Protocol(
     name="protobuf",
     title="Protocol Buffers",
     summary="Protocol Buffers messages (protos/orch.proto) as HTTP bodies, without gRPC",
-    messages=frozenset({"timestamp", "add", "echo", "image"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}),
     responders=responders("protobuf", bare("Protocol Buffers"), "protobuf"),
     clients=(
         *clients("services.python.protocols.protobuf.requester", "protobuf"),
@@ -30,6 +30,7 @@ PROTOCOL = Protocol(
             kind="codec",
             omits="stops the clock before any field is read",
             packages=("protobuf",),
+            refuses={"evolution": "whether a field came is known once it is read"},
         ),
     ),
     knobs={**coding.KNOBS, **version.KNOBS, **AS_MESSAGES, **SECURED},

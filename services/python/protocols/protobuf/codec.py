@@ -7,6 +7,8 @@ from typing import Any
 
 from services.python.codecs.alone import REQUEST, Dialer, of_codec
 from services.python.codecs.alone import Message as Alone
+from services.python.codecs.evolution import dialer as across_schemas
+from services.python.codecs.evolution import is_evolution
 from services.python.codecs.protobuf import CODEC, Message, coder, method_for, methods
 from services.python.contract.offers import Client
 from services.python.load.client import CallSpec
@@ -14,10 +16,14 @@ from services.python.load.client import CallSpec
 
 def dialer(call: CallSpec, client: Client) -> Dialer:
     """Codes the operation's messages; every field is read, but by `protobuf-parse-only`. CallFailed as `method_for`."""
+    if is_evolution(call):
+        from services.python.codecs.evolving_protobuf import evolve, request
+
+        return across_schemas(evolve, request(), call)
     method_for(call.operation, call.example[REQUEST])
     if client.omits:
-        request, reply = _parsing(call.operation)
-        return Dialer(request, reply, errors=CODEC.errors, call=call)
+        asked, reply = _parsing(call.operation)
+        return Dialer(asked, reply, errors=CODEC.errors, call=call)
     return of_codec(CODEC, call)
 
 

@@ -75,5 +75,6 @@ PROTOCOL = Protocol(
         "JSON": "compact, UTF-8",
         "bytes": "application/octet-stream",
         "picture": "image/png, decode flag in the query",
+        "transfer": "application/octet-stream, size of the reply in the query",
     },
 )

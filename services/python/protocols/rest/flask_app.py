@@ -9,7 +9,7 @@ from flask import Flask, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 
 from services.python.codecs.json import as_bytes, as_text, bytes_of
-from services.python.contract.messages import ECHO, IMAGE, Message
+from services.python.contract.messages import ECHO, IMAGE, TRANSFER, Message
 from services.python.operations import OPERATIONS
 from services.python.protocols.rest import PROTOCOL
 from services.python.serve.dispatcher import Dispatcher, Peer
@@ -53,6 +53,11 @@ def _views(dispatcher: Dispatcher, operation: str, message: Message) -> dict[str
         picture = {"data": request.get_data(cache=False), "full_decode": full_decode}
         return dispatcher.answer(operation, picture, _peer())
 
+    def transfer() -> ResponseReturnValue:
+        asked = {"data": request.get_data(cache=False), "reply_size": int(request.args["reply_size"])}
+        reply = dispatcher.answer(operation, asked, _peer())
+        return Response(reply["data"], mimetype="application/octet-stream")
+
     def named_fields() -> ResponseReturnValue:
         fields = _fields()
         reply = dispatcher.answer(operation, as_bytes(fields, bytes_asked) if bytes_asked else fields, _peer())
@@ -60,6 +65,8 @@ def _views(dispatcher: Dispatcher, operation: str, message: Message) -> dict[str
 
     if message.name == IMAGE.name:
         return {f"/{operation}": image}
+    if message.name == TRANSFER.name:
+        return {f"/{operation}": transfer}
     if message.name == ECHO.name:
         return {f"/{operation}/data": echo_data, f"/{operation}/<any(records, document):form>": echo_json}
     return {f"/{operation}": named_fields}

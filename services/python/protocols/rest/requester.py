@@ -26,7 +26,9 @@ def route(operation: str, example: Request) -> Route:
         path = f"/{operation}?full_decode={decode}"
         return Route(path=path, content_type="image/png", encode=_data, decode=json_object)
     path = f"/{path_of(operation, example)}"
-    if message == "echo/data":
+    if message == "transfer":
+        path = f"{path}?reply_size={example['reply_size']}"
+    if message in ("echo/data", "transfer"):
         return Route(path=path, content_type=OCTETS, encode=_data, decode=bytes, value=lambda body: {"data": body})
     if message in ("echo/records", "echo/document"):
         return _bare_json(path, example)

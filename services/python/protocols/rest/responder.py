@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import Body, FastAPI, HTTPException, Request, Response
 
-from services.python.contract.messages import ECHO, IMAGE, Message
+from services.python.contract.messages import ECHO, IMAGE, TRANSFER, Message
 from services.python.operations import OPERATIONS
 from services.python.protocols.rest import PROTOCOL
 from services.python.serve.dispatcher import Dispatcher
@@ -71,4 +71,17 @@ def _add_image(app: FastAPI, dispatcher: Dispatcher, operation: str, _message: M
             raise HTTPException(400, str(error)) from error
 
 
-_ROUTES = {ECHO.name: _add_echo, IMAGE.name: _add_image}
+def _add_transfer(app: FastAPI, dispatcher: Dispatcher, operation: str, _message: Message) -> None:
+    @app.post(f"/{operation}")
+    async def transfer(request: Request, reply_size: int) -> Response:
+        asked = {"data": await request.body(), "reply_size": reply_size}
+        try:
+            reply = dispatcher.answer_async(operation, asked, peer_of(request.scope))
+            if not isinstance(reply, dict):
+                reply = await reply
+        except ValueError as error:
+            raise HTTPException(400, str(error)) from error
+        return Response(reply["data"], media_type="application/octet-stream")
+
+
+_ROUTES = {ECHO.name: _add_echo, IMAGE.name: _add_image, TRANSFER.name: _add_transfer}

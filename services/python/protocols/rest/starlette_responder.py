@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from services.python.codecs.base import expect_mapping
 from services.python.codecs.json import as_bytes, as_text, bytes_of
-from services.python.contract.messages import ECHO, IMAGE, Message
+from services.python.contract.messages import ECHO, IMAGE, TRANSFER, Message
 from services.python.operations import OPERATIONS
 from services.python.protocols.rest import PROTOCOL
 from services.python.serve.dispatcher import Dispatcher
@@ -47,6 +47,8 @@ def _endpoints(dispatcher: Dispatcher, operation: str, message: Message) -> dict
     """What answers an operation, by its paths."""
     if message.name == IMAGE.name:
         return {f"/{operation}": _image(dispatcher, operation)}
+    if message.name == TRANSFER.name:
+        return {f"/{operation}": _transfer(dispatcher, operation)}
     if message.name == ECHO.name:
         return {
             f"/{operation}/data": _echo_data(dispatcher, operation),
@@ -97,6 +99,17 @@ def _image(dispatcher: Dispatcher, operation: str) -> Endpoint:
         picture = {"data": await request.body(), "full_decode": full_decode}
         reply = dispatcher.answer_async(operation, picture, peer_of(request.scope))
         return JSONResponse(reply if isinstance(reply, dict) else await reply)
+
+    return endpoint
+
+
+def _transfer(dispatcher: Dispatcher, operation: str) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        asked = {"data": await request.body(), "reply_size": int(request.query_params["reply_size"])}
+        reply = dispatcher.answer_async(operation, asked, peer_of(request.scope))
+        if not isinstance(reply, dict):
+            reply = await reply
+        return Response(reply["data"], media_type=OCTETS)
 
     return endpoint
 

@@ -8,7 +8,7 @@ PROTOCOL = Protocol(
     name="tcp",
     title="TCP",
     summary="length-prefixed binary frames on a bare TCP connection: the floor",
-    messages=frozenset({"timestamp", "add", "echo", "image", "exchange"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer", "exchange"}),
     responders=(
         Responder(
             name="threads",

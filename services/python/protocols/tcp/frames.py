@@ -22,7 +22,7 @@ _SUM = struct.Struct("!q")
 _SIZE = struct.Struct("!I")
 _DIMENSIONS = struct.Struct("!II")
 
-IDENTITY, TIMESTAMP, ADD, ECHO_DATA, ECHO_RECORDS, ECHO_DOCUMENT, IMAGE, EXCHANGE = range(8)
+IDENTITY, TIMESTAMP, ADD, ECHO_DATA, ECHO_RECORDS, ECHO_DOCUMENT, IMAGE, EXCHANGE, TRANSFER = range(9)
 NAMED = 128  # added to a code: another operation, named before the body, whose message that code has
 ERROR = 255
 
@@ -35,8 +35,17 @@ OPERATIONS = {
     ECHO_DOCUMENT: "echo",
     IMAGE: "image",
     EXCHANGE: "exchange",
+    TRANSFER: "transfer",
 }
-_CODES = {"identity": IDENTITY, "timestamp": TIMESTAMP, "add": ADD, "image": IMAGE, "exchange": EXCHANGE}
+_CODES = {
+    "identity": IDENTITY,
+    "timestamp": TIMESTAMP,
+    "add": ADD,
+    "image": IMAGE,
+    "exchange": EXCHANGE,
+    "transfer": TRANSFER,
+}
+_SIZED = (EXCHANGE, TRANSFER)  # bytes with the size of the wanted reply before them
 _ECHO_CODES = {"data": ECHO_DATA, "records": ECHO_RECORDS, "document": ECHO_DOCUMENT}
 _ECHO_FORMS = {code: form for form, code in _ECHO_CODES.items()}
 
@@ -80,7 +89,7 @@ def read_request(code: int, body: bytes) -> tuple[str, dict[str, Any]]:
 
 def encode_request(code: int, request: Mapping[str, Any]) -> bytes:
     """The body of a request."""
-    if code == EXCHANGE:
+    if code in _SIZED:
         return _SIZE.pack(request["reply_size"]) + bytes(request["data"])
     if code == ADD:
         return _PAIR.pack(request["a"], request["b"])
@@ -94,7 +103,7 @@ def encode_request(code: int, request: Mapping[str, Any]) -> bytes:
 def decode_request(code: int, body: bytes) -> dict[str, Any]:
     """The request in a body; FrameError when the body does not fit the code."""
     try:
-        if code == EXCHANGE:
+        if code in _SIZED:
             return {"reply_size": _SIZE.unpack_from(body)[0], "data": body[_SIZE.size :]}
         if code == ADD:
             a, b = _PAIR.unpack(body)
@@ -112,7 +121,7 @@ def encode_reply(code: int, reply: Mapping[str, Any]) -> bytes:
     """The body of a reply; a named operation's is that of its message."""
     if code >= NAMED:
         code -= NAMED
-    if code == EXCHANGE:
+    if code in _SIZED:
         return bytes(reply["data"])
     if code == ADD:
         return _SUM.pack(reply["sum"])
@@ -130,7 +139,7 @@ def decode_reply(code: int, body: bytes) -> dict[str, Any]:
     if code >= NAMED:
         code -= NAMED
     try:
-        if code == EXCHANGE:
+        if code in _SIZED:
             return {"data": body}
         if code == ADD:
             return {"sum": _SUM.unpack(body)[0]}

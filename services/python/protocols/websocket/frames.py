@@ -1,8 +1,8 @@
 """How an operation looks in WebSocket frames.
 
-The operation is the path that the connection was opened with. The bytes of an echo and a picture travel as a binary frame,
-everything else as a text frame with one JSON object, where the bytes of other messages are base64. What a picture's request
-says besides the picture stands in the connection's query.
+The operation is the path that the connection was opened with. The bytes of an echo, a picture and a transfer travel as a
+binary frame, everything else as a text frame with one JSON object, where the bytes of other messages are base64. What the
+request of a picture or a transfer says besides its bytes stands in the connection's query.
 A reply of `{"error": "..."}` tells why there is no other. A subscription's events are text frames, and `{"end": true}` is
 the frame after the last one.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 from services.python.codecs.base import expect_mapping, message_of
 from services.python.codecs.json import as_bytes, as_text, bytes_of
-from services.python.contract.messages import ECHO, IMAGE
+from services.python.contract.messages import ECHO, IMAGE, TRANSFER
 from services.python.load.client import CallFailed, CallSpec, Event, Reply, Request
 from services.python.operations import forms, message_named
 from services.python.transports.http.route import authority
@@ -32,15 +32,20 @@ Not the frames: replies may wait to be verified, and large buffers must not (`lo
 """
 
 FULL_DECODE = "full_decode=1"
+_REPLY_SIZE = "reply_size="
 
-_WITH_BINARY_FRAMES = (ECHO.name, IMAGE.name)
+_WITH_BINARY_FRAMES = (ECHO.name, IMAGE.name, TRANSFER.name)
 
 _to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def url(call: CallSpec) -> str:
     """Where to connect for this operation."""
-    query = f"?{FULL_DECODE}" if call.example.get("full_decode") else ""
+    query = ""
+    if message_named(call.operation).name == TRANSFER.name:
+        query = f"?{_REPLY_SIZE}{call.example['reply_size']}"
+    elif call.example.get("full_decode"):
+        query = f"?{FULL_DECODE}"
     scheme = "ws" if call.tls is None else "wss"
     return f"{scheme}://{authority(call.host, call.port)}/{call.operation}{query}"
 
@@ -153,14 +158,16 @@ def encode_reply(reply: Mapping[str, Any]) -> Frame:
 class Reading:
     """How the responder reads the requests of an operation, and writes the replies."""
 
-    read: Callable[[Frame, bool], dict[str, Any]]
+    read: Callable[[Frame, str], dict[str, Any]]
     write: Callable[[Mapping[str, Any]], Frame]
 
 
 def reading(operation: str) -> Reading:
-    """See `Reading`; `read` is told whether the connection asks for a full decode, and raises ValueError."""
+    """See `Reading`; `read` is told the query that the connection was opened with, and raises ValueError."""
     message = message_named(operation)
     asked, answered = bytes_of(message.request), bytes_of(message.reply)
+    if message.name == TRANSFER.name:
+        return Reading(read=_transfer, write=encode_reply)
     if message.name in _WITH_BINARY_FRAMES:
         return Reading(read=_request, write=encode_reply)
     return Reading(
@@ -169,8 +176,15 @@ def reading(operation: str) -> Reading:
     )
 
 
-def _request(frame: Frame, full_decode: bool) -> dict[str, Any]:
-    return decode_request(frame, full_decode=full_decode)
+def _request(frame: Frame, query: str) -> dict[str, Any]:
+    return decode_request(frame, full_decode=query == FULL_DECODE)
+
+
+def _transfer(frame: Frame, query: str) -> dict[str, Any]:
+    size = query.removeprefix(_REPLY_SIZE)
+    if not isinstance(frame, bytes) or size == query or not (size.isascii() and size.isdigit()):
+        raise ValueError("a transfer is a binary frame on a connection opened with ?reply_size=BYTES")
+    return {"data": frame, "reply_size": int(size)}
 
 
 def error_frame(words: str) -> Frame:

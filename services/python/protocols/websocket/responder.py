@@ -39,14 +39,14 @@ async def _converse(
     dispatcher: Dispatcher, reading: frames.Reading, scope: dict[str, Any], receive: Any, send: Any
 ) -> None:
     operation: str = scope["path"][1:]
-    full_decode = scope["query_string"].decode() == frames.FULL_DECODE
+    query = scope["query_string"].decode("latin-1")
     peer: Peer = tuple(scope["client"])
     while (event := await receive())["type"] == "websocket.receive":
         # An ASGI server may leave out whichever of the two it has not got, or set it to None.
         text = event.get("text")
         frame: frames.Frame = event["bytes"] if text is None else text
         try:
-            request = reading.read(frame, full_decode)
+            request = reading.read(frame, query)
             if operation in _STREAMS:
                 if not await _send_events(dispatcher.subscribe(operation, request, peer), send, reading):
                     return

@@ -111,5 +111,14 @@ def test_every_responder_has_the_same_paths() -> None:
     flask = {
         rule.rule for rule in flask_app.application(dispatcher).url_map.iter_rules() if "POST" in (rule.methods or ())
     }
-    assert fastapi == {"/identity", "/timestamp", "/add", "/echo/data", "/echo/records", "/echo/document", "/image"}
+    assert fastapi == {
+        "/identity",
+        "/timestamp",
+        "/add",
+        "/echo/data",
+        "/echo/records",
+        "/echo/document",
+        "/image",
+        "/transfer",
+    }
     assert flask - {"/echo/<any(records, document):form>"} == fastapi - {"/echo/records", "/echo/document"}

@@ -49,6 +49,7 @@ REQUESTS = {
     "echo/records": st.fixed_dictionaries({"records": st.lists(record, max_size=5)}),
     "echo/document": st.fixed_dictionaries({"document": json_values}),
     "image": st.fixed_dictionaries({"data": st.binary(), "full_decode": st.booleans()}),
+    "transfer": st.fixed_dictionaries({"data": st.binary(), "reply_size": size}),
 }
 REPLIES = {
     **REQUESTS,
@@ -56,6 +57,7 @@ REPLIES = {
     "timestamp": st.fixed_dictionaries({"request_timestamp": text, "response_timestamp": text}),
     "add": st.fixed_dictionaries({"sum": int32}),
     "image": st.fixed_dictionaries({"width": size, "height": size}),
+    "transfer": st.fixed_dictionaries({"data": st.binary()}),
 }
 
 

@@ -46,6 +46,8 @@ SMALL = {
     "no records": ("echo", of("echo", kind="records", count=0)),
     "document": ("echo", {"document": DOCUMENT}),
     "null": ("echo", {"document": None}),
+    "upload": ("transfer", of("transfer", kind="transfer", size=3000, reply_size=1)),
+    "download": ("transfer", of("transfer", kind="transfer", size=1, reply_size=3000)),
 }
 
 
@@ -208,7 +210,8 @@ def test_a_request_that_cannot_be_answered_is_an_error_in_the_protocols_own_word
 @pytest.mark.parametrize("protocol", HTTP)
 def test_every_protocol_says_what_it_carries_and_how(protocol: str) -> None:
     said = protocols()[protocol]
-    assert said.operations == {"timestamp", "add", "echo", "image"}
+    coded = {"evolution"} if any(client.kind == "codec" for client in said.clients) else set()
+    assert said.operations == {"timestamp", "add", "echo", "image", "transfer"} | coded
     assert said.default_client(1).name == "pycurl"
     assert said.default_client(50).name == "pycurl"
     assert said.round_trips_to_open == 1

@@ -1,0 +1,120 @@
+"""What is said of one factor, in whatever it plays a part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from orchestrator.experiment.model.levels import Level, Numbers
+from orchestrator.experiment.read.units import format_size
+
+Value: TypeAlias = str | int | float | None
+Values: TypeAlias = Mapping[str, Value]
+
+BelongsTo = Literal["stack", "operation", "placement", "call", "load"]
+Kind = Literal["name", "level", "count", "bytes", "rate", "text"]
+Reach = Literal["program", "payload", "hosts", "connection", "load", "knob"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Factor:
+    """One thing in which cells may differ.
+
+    `belongs_to`: what fixes it. A factor of the stack, the operation, the placement or the load has the value of the
+    part's `attribute` (`payload.size`: a key of a mapping; None where it is absent). One of the call is chosen for the
+    whole experiment or for a stack, from `levels`, of which the first is the default, or from `numbers`; `description`
+    explains its key.
+
+    `reaches`: how the end programs learn of it. A `knob` is told to both where it is not the default, and a stack can
+    have it if its protocol says so (`knobs` of its manifest), which also gives the reason where it cannot. Any other factor
+    of the call is refused by what a responder or a client `refuses`.
+
+    `compared_as` is how a sentence that compares values of the factor says one (`compared`). `varies_with` names the factors
+    that differ wherever this one does: cells that differ in them and in this one "differ in this one alone".
+
+    `column`: its column in samples files, if it has one. `is_excludable`: it is a key of `exclude`. `is_always_said`: ids,
+    titles and sentences name it even where it has its default. `has_streams`: a stream can have another value of it than
+    the default, too.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    belongs_to: BelongsTo
+    reaches: Reach
+    unit: str = ""
+    attribute: str = ""
+    levels: tuple[Level, ...] = ()
+    numbers: Numbers | None = None
+    compared_as: str = "with {}"
+    varies_with: tuple[str, ...] = ()
+    description: str = ""
+    column: str = ""
+    is_excludable: bool = True
+    is_always_said: bool = False
+    has_streams: bool = False
+
+    @property
+    def default(self) -> Value:
+        """The value where an experiment says nothing; None for what the parts of a cell fix."""
+        return self.levels[0].value if self.levels else None
+
+    def level(self, value: Value) -> Level:
+        """The level of that value; one that is called by the value itself where a run of a later version has another."""
+        if self.numbers is not None and isinstance(value, int):
+            return self.numbers.level(value)
+        known = next((level for level in self.levels if level.value == value), None)
+        words = f"{self.title} {value}"
+        return known or Level(value=str(value), words=words, compared=words, shown=str(value))
+
+    def takes(self, value: object) -> bool:
+        """Whether a cell can have this value of a factor of the call."""
+        if any(level.value == value for level in self.levels):
+            return True
+        of = self.numbers
+        return of is not None and type(value) is int and of.least <= value <= of.most
+
+    def short(self, value: Value) -> str:
+        """A value in ids and names: `reuse`, `connections-4`."""
+        if self.numbers is not None and isinstance(value, int):
+            return f"{self.name}-{value}"
+        return self.level(value).said if self.levels and self.level(value).said else str(value)
+
+    def tag(self, value: Value) -> str:
+        """A value in a list of values: `reuse`, or with the factor's title where the value alone tells nobody anything."""
+        return str(value) if self.is_always_said else f"{self.title} {value}"
+
+    def compared(self, value: Value) -> str:
+        """A value where it is compared with another: `with a kept connection`, `at 10 kB`, `with 8 in flight`."""
+        return self.compared_as.format(self.briefly(value))
+
+    def briefly(self, value: Value) -> str:
+        """A value without the words around it: `a kept connection`, `10 kB`."""
+        if self.levels:
+            return self.level(value).compared
+        if self.kind == "bytes" and isinstance(value, int):
+            return format_size(value)
+        # A payload's label has the name of its operation, which is said elsewhere.
+        return str(value).partition(" ")[2] or str(value) if self.kind == "text" else self.text(value)
+
+    def names(self, value: Value) -> tuple[str, ...]:
+        """What a person may call the value in an experiment file, the first as it is written there by most."""
+        brief = str(value) if self.levels else self.briefly(value)
+        return tuple(dict.fromkeys((brief, brief.replace(",", ""), str(value), self.text(value))))
+
+    def read(self, parts: Mapping[str, Any]) -> Value:
+        """Its value in a cell made of these parts, by what factors belong to."""
+        found: Any = parts[self.belongs_to]
+        for step in self.attribute.split("."):
+            found = found.get(step) if isinstance(found, Mapping) else getattr(found, step)
+        value: Value = found
+        return value
+
+    def text(self, value: Value) -> str:
+        """A value in words: `8 in flight`, `100/s`, `closed loop`."""
+        if value is None:
+            return "closed loop" if self.belongs_to == "load" and self.kind == "rate" else "none"
+        number = f"{value:g}" if self.kind == "rate" else str(value)
+        is_one = self.kind == "count" and value == 1
+        return f"{number}{self.unit.removesuffix('s') if is_one else self.unit}"

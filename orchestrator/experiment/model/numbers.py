@@ -1,0 +1,56 @@
+"""The keys of an experiment file whose value is one of a few words, or a whole number with its unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import PlainValidator, WithJsonSchema
+
+from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.levels import Numbers
+from orchestrator.experiment.read import units
+from orchestrator.experiment.read.fields import one_of
+
+
+def level_or_number(factor: Factor) -> Any:
+    """The type of such a value: a word stays a text, everything else becomes a number in bytes, milliseconds or pieces."""
+    levels, numbers = [level.value for level in factor.levels], factor.numbers
+    if numbers is None:
+        return one_of(levels)
+    return Annotated[
+        str | int, PlainValidator(partial(_read, tuple(levels), numbers)), WithJsonSchema(_schema(levels, numbers))
+    ]
+
+
+def _read(levels: tuple[str, ...], numbers: Numbers, value: Any) -> str | int:
+    if value in levels:
+        return str(value)
+    words = ", ".join(levels)
+    if numbers.measure == "size":
+        number = units.parse_size(value)
+    elif numbers.measure == "time":
+        number = round(units.parse_duration(value) * 1000)
+    elif type(value) is int:
+        number = value
+    else:
+        raise ValueError(f"'{value}' is neither {words} nor a whole number")
+    if not numbers.least <= number <= numbers.most:
+        why = f" ({numbers.why})" if numbers.why else ""
+        least, most = (
+            (f"{n:,} B" if numbers.measure == "size" else numbers.text(n)) for n in (numbers.least, numbers.most)
+        )
+        raise ValueError(f"must be from {least} to {most}{why}, or {words}; it is '{value}'")
+    return number
+
+
+def _schema(levels: Sequence[str], numbers: Numbers) -> dict[str, Any]:
+    if numbers.measure == "count":
+        other: dict[str, Any] = {"type": "integer", "minimum": numbers.least, "maximum": numbers.most}
+    else:
+        other = {
+            "type": "string",
+            "pattern": units.SIZE_PATTERN if numbers.measure == "size" else units.DURATION_PATTERN,
+        }
+    return {"anyOf": [{"type": "string", "enum": list(levels)}, other]}

@@ -1,0 +1,156 @@
+"""What each operation of an experiment file may be told, its own load and warm-up among it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from orchestrator.experiment.model.base import Strict
+from orchestrator.experiment.read.fields import Duration, OneOrMany, Rate, Size
+from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS, SchemaChange
+
+MAX_REQUESTS = 100_000_000
+MAX_CONCURRENCY = 10_000
+MOST_RECORDS = 1_000_000
+LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
+
+Concurrency = Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)]
+EventRate = Annotated[Rate, Field(gt=0, le=100_000)]
+PayloadSize = Annotated[Size, Field(ge=1, le=MAX_PAYLOAD_BYTES)]
+PositiveDuration = Annotated[Duration, Field(gt=0, le=LONGEST_S)]
+Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]
+
+
+class LoadSpec(Strict):
+    """How requests are offered: in a closed loop of so many in flight, or in an open loop at a rate."""
+
+    concurrency: Annotated[
+        OneOrMany[Concurrency] | None,
+        Field(
+            description="Requests in flight at once, 1 unless given; with a rate the most at once, unless given enough"
+            " for replies that take half a second (8 to 256). Of a stream the number of clients."
+        ),
+    ] = None
+    requests: Annotated[Requests | None, Field(description="Measured requests of a trial.")] = None
+    duration: Annotated[
+        PositiveDuration | None, Field(description="Measure for so long; of a stream 10s unless given.")
+    ] = None
+    at_most: Annotated[
+        PositiveDuration | None, Field(description="End after so long even if `requests` are not reached.")
+    ] = None
+    rate: Annotated[
+        OneOrMany[Annotated[Rate, Field(gt=0, le=1_000_000)]] | None,
+        Field(description="Open loop: start so many requests per second, whether or not earlier ones are answered."),
+    ] = None
+    arrivals: Annotated[
+        Literal["poisson", "uniform"] | None,
+        Field(description="How an open loop's requests are spaced; poisson unless given."),
+    ] = None
+
+
+class WarmupSpec(Strict):
+    """Warm-up goes on until both are reached; it is measured, stored, and left out of the statistics."""
+
+    requests: Annotated[
+        int | None, Field(ge=0, le=MAX_REQUESTS, description="At least so many requests; 500 unless given.")
+    ] = None
+    at_least: Annotated[Duration | None, Field(le=LONGEST_S, description="At least so long; 2s unless given.")] = None
+    at_most: Annotated[
+        PositiveDuration | None, Field(description="End after so long all the same; 60s unless given.")
+    ] = None
+
+
+class OptionsOfAny(Strict):
+    """Options that every operation takes."""
+
+    load: Annotated[
+        LoadSpec | None, Field(description="This operation's own load; what it leaves out is the experiment's.")
+    ] = None
+    warmup: Annotated[
+        WarmupSpec | None, Field(description="This operation's own warm-up; what it leaves out is the experiment's.")
+    ] = None
+
+
+class PlainOptions(OptionsOfAny):
+    """Options that every operation takes that is a call."""
+
+    calls: Annotated[
+        OneOrMany[Annotated[int, Field(ge=1, le=MOST_CALLS)]],
+        Field(
+            description="So many calls, one after the other on one connection, make one task: what is timed, counted and"
+            " compared is the task. 1, a plain call, unless given."
+        ),
+    ] = (1,)
+
+
+class EchoOptions(PlainOptions):
+    """What an echo carries: one of bytes, records, json; 100 B unless given."""
+
+    bytes: Annotated[OneOrMany[PayloadSize] | None, Field(description="So many pseudo-random bytes.")] = None
+    records: Annotated[
+        OneOrMany[Annotated[int, Field(ge=1, le=MOST_RECORDS)]] | None, Field(description="So many structured records.")
+    ] = None
+    json_file: Annotated[
+        str | None,
+        Field(
+            alias="json", min_length=1, max_length=1000, description="Your own JSON file, beside the experiment file."
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_payload(self) -> EchoOptions:
+        given = [name for name in ("bytes", "records", "json_file") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError("an echo carries one of bytes, records, json; list echo once per kind")
+        return self
+
+
+class TransferOptions(PlainOptions):
+    """Known bytes out and known bytes back, each way of its own size; every request size with every reply size."""
+
+    request: Annotated[
+        OneOrMany[PayloadSize] | None, Field(description="So many bytes in the request; 100 B unless given.")
+    ] = None
+    reply: Annotated[
+        OneOrMany[PayloadSize] | None, Field(description="So many bytes in the reply; 100 B unless given.")
+    ] = None
+
+
+class EvolutionOptions(OptionsOfAny):
+    """Records written with one schema and read with another; coded alone, by clients of kind codec."""
+
+    schema_change: Annotated[
+        OneOrMany[SchemaChange] | None,
+        Field(
+            description="How the reader's schema differs from the writer's: not at all; by a field added to, or removed"
+            " from, the reader's; one renamed, one renumbered (another number or place), one widened (int to long), one"
+            " retyped (number to text). All of them unless given."
+        ),
+    ] = None
+    records: Annotated[
+        OneOrMany[Annotated[int, Field(ge=1, le=MOST_RECORDS)]] | None,
+        Field(description="So many structured records in the message; 20 unless given."),
+    ] = None
+
+
+class ImageOptions(PlainOptions):
+    """A picture made for the experiment, whose dimensions are returned."""
+
+    bytes: Annotated[OneOrMany[PayloadSize] | None, Field(description="The picture's size; 1.58 MB unless given.")] = (
+        None
+    )
+    decode: Annotated[Literal["header", "full"], Field(description="Read the header alone, or decode every pixel.")] = (
+        "header"
+    )
+
+
+class EventsOptions(OptionsOfAny):
+    """A stream of synthetic events to each client; `load.concurrency` is the number of clients, `load.duration` how long."""
+
+    per_second: Annotated[
+        OneOrMany[EventRate] | None, Field(description="So many events a second to each client; 100/s unless given.")
+    ] = None
+    bytes: Annotated[
+        OneOrMany[PayloadSize] | None, Field(description="So many characters in each event; 100 B unless given.")
+    ] = None

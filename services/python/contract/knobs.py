@@ -1,0 +1,36 @@
+"""Which values an end can be told of a knob: texts as they are, and ranges of whole numbers (`1..64`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+CONNECTIONS: Final = "connections"
+FLOW_WINDOW: Final = "flow_window"
+KEEPALIVE: Final = "keepalive"
+
+CONGESTION: Final = "congestion"
+NODELAY: Final = "nodelay"
+NAGLE: Final = "nagle"
+
+OF_SOCKETS: Final[Mapping[str, tuple[str, ...]]] = {
+    CONGESTION: ("system", "cubic", "reno", "bbr"),
+    NODELAY: ("immediate", NAGLE),
+}
+"""Knobs of the sockets themselves: every protocol has them, whatever library opened its connections."""
+
+WHY_NOT: Final[Mapping[str, str]] = {
+    CONNECTIONS: "each of its connections carries one request at a time",
+    FLOW_WINDOW: "it has no window beside TCP's own",
+    KEEPALIVE: "it has no pings that the library sends by itself",
+}
+"""Why a protocol has no such knob, where it does not say so itself."""
+
+
+def allows(known: Iterable[str], value: str) -> bool:
+    """Whether a value is one of these, or in one of their ranges."""
+    for each in known:
+        least, dots, most = each.partition("..")
+        if value == each or (dots and value.isdecimal() and value.isascii() and int(least) <= int(value) <= int(most)):
+            return True
+    return False

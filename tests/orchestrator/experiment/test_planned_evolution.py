@@ -1,0 +1,69 @@
+"""Records that one schema writes and another reads: what a plan makes of them, and whom it does not ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.catalogue.read import protocols
+from orchestrator.experiment.model.factors import BY_NAME
+from orchestrator.experiment.plan.contrasts import pairs
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
+from services.python.contract.limits import SCHEMA_CHANGES
+from tests.support.experiments import Write, problems
+
+EXPERIMENTS = Path(__file__).parents[3] / "experiments"
+EVOLUTION = """\
+name: example
+question: What is lost?
+stacks: [{protocol: avro, client: fastavro}, {protocol: json, client: stdlib}]
+operations: {evolution: {records: 3}}
+compare_by: schema_change
+"""
+
+
+def test_every_change_is_a_cell_of_a_codec_alone(write: Write) -> None:
+    plan = make_plan(write(EVOLUTION))
+    assert {cell.kind for cell in plan.cells} == {"codec"}
+    assert len(plan.cells) == 2 * len(SCHEMA_CHANGES)
+    assert [cell.factors["schema_change"] for cell in plan.cells[: 2 * len(SCHEMA_CHANGES) : 2]] == list(SCHEMA_CHANGES)
+    assert plan.operations[1].id == "evolution-3-records-added"
+    assert read_plan(plan.to_dict()) == plan
+
+
+def test_a_change_is_compared_with_none_within_a_stack(write: Write) -> None:
+    found = [(pair.cell, pair.reference) for pair in pairs(make_plan(write(EVOLUTION)))]
+    assert len(found) == 2 * (len(SCHEMA_CHANGES) - 1)
+    assert all(one.stack == other.stack and other.factors["schema_change"] == "none" for one, other in found)
+    assert BY_NAME["schema_change"].compared("added") == "with a field added"
+
+
+def test_the_levels_are_those_of_the_contract() -> None:
+    assert [level.value for level in BY_NAME["schema_change"].levels] == list(SCHEMA_CHANGES)
+
+
+@pytest.mark.parametrize(
+    ("stack", "words"),
+    [
+        ("json", "'evolution' is coded alone"),
+        ("rest", "'evolution' is coded alone"),
+        ("{protocol: protobuf, client: protobuf-parse-only}", "known once it is read"),
+    ],
+)
+def test_who_asks_or_leaves_fields_unread_is_refused(write: Write, stack: str, words: str) -> None:
+    found = problems(write(EVOLUTION.replace("{protocol: json, client: stdlib}", stack)), dict(protocols()))
+    assert any(words in problem for problem in found), found
+
+
+def test_the_shipped_experiment_asks_every_codec_that_reads_its_fields() -> None:
+    plan = make_plan(EXPERIMENTS / "schema_evolution.yaml")
+    asked = {(stack.protocol, stack.client) for stack in plan.stacks}
+    every = {
+        (protocol.name, client.name)
+        for protocol in protocols().values()
+        for client in protocol.clients
+        if client.kind == "codec" and "evolution" not in client.refuses
+    }
+    assert asked == every

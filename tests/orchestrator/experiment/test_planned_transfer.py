@@ -1,0 +1,70 @@
+"""Requests and replies of different sizes: what a plan makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.catalogue.read import protocols
+from orchestrator.experiment.model.factors import BY_NAME
+from orchestrator.experiment.plan.contrasts import pairs
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
+from services.python.contract.lines import Payload
+from services.python.operations import OPERATIONS
+from tests.support.experiments import MINIMAL, Write, problems
+
+SIZES = "{transfer: {request: [32 B, 10 kB], reply: [1 kB, 2 MB]}}"
+
+
+def test_every_request_size_is_asked_with_every_reply_size(write: Write) -> None:
+    plan = make_plan(write(MINIMAL.replace("timestamp", SIZES)))
+    assert [(o.id, o.label, o.request_bytes, o.reply_bytes) for o in plan.operations] == [
+        ("transfer-32b-1kb", "transfer 32 B, reply 1 kB", 32, 1000),
+        ("transfer-32b-2mb", "transfer 32 B, reply 2 MB", 32, 2_000_000),
+        ("transfer-10kb-1kb", "transfer 10 kB, reply 1 kB", 10_000, 1000),
+        ("transfer-10kb-2mb", "transfer 10 kB, reply 2 MB", 10_000, 2_000_000),
+    ]
+    for operation in plan.operations:
+        request = OPERATIONS["transfer"].requests(Payload(**operation.payload), 1)(1, lambda: 0)
+        assert (len(request["data"]), request["reply_size"]) == (operation.request_bytes, operation.reply_bytes)
+    assert {(c.factors["bytes"], c.factors["reply_bytes"]) for c in plan.cells} == {
+        (sent, returned) for sent in (32, 10_000) for returned in (1000, 2_000_000)
+    }
+    assert read_plan(plan.to_dict()) == plan
+
+
+def test_replies_of_two_sizes_can_be_compared(write: Write) -> None:
+    text = MINIMAL.replace("timestamp", SIZES) + "compare_by: reply_bytes\nreference: 1 kB\n"
+    plan = make_plan(write(text))
+    found = [(pair.cell, pair.reference) for pair in pairs(plan)]
+    assert len(found) == 4
+    for cell, reference in found:
+        assert (cell.stack, cell.factors["bytes"]) == (reference.stack, reference.factors["bytes"])
+        assert (cell.factors["reply_bytes"], reference.factors["reply_bytes"]) == (2_000_000, 1000)
+    assert BY_NAME["reply_bytes"].compared(1000) == "with a reply of 1 kB"
+
+
+def test_a_part_of_the_sizes_can_be_left_out(write: Write) -> None:
+    text = MINIMAL.replace("timestamp", SIZES) + "exclude: [{bytes: 10 kB, reply_bytes: 2 MB}]\n"
+    operations = [operation.id for operation in make_plan(write(text)).operations]
+    assert operations == ["transfer-32b-1kb", "transfer-32b-2mb", "transfer-10kb-1kb"]
+
+
+def test_other_operations_have_no_size_of_a_reply(write: Write) -> None:
+    plan = make_plan(write(MINIMAL.replace("timestamp", "{echo: {bytes: 1 kB}}")))
+    assert {cell.factors["reply_bytes"] for cell in plan.cells} == {None}
+
+
+@pytest.mark.parametrize("sizes", ["{request: 0 B}", "{reply: 65 MiB}", "{bytes: 1 kB}", "{request: 1 kB, records: 3}"])
+def test_what_no_transfer_can_have_is_refused(write: Write, sizes: str) -> None:
+    assert problems(write(MINIMAL.replace("timestamp", f"{{transfer: {sizes}}}")), dict(protocols()))
+
+
+def test_a_stored_plan_that_asks_for_too_much_is_refused(write: Write) -> None:
+    plan = make_plan(write(MINIMAL.replace("timestamp", "transfer")))
+    payload = {**plan.operations[0].payload, "reply_size": 2**30}
+    wrong = replace(plan, operations=(replace(plan.operations[0], payload=payload),))
+    with pytest.raises(ValueError, match="reply_size"):
+        read_plan(wrong.to_dict())

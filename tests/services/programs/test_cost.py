@@ -1,0 +1,93 @@
+"""What both ends count of themselves: CPU time and memory of the measured phase alone, against a known amount of work."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.python.contract.lines import Load, Target, Trial, Warmup
+from services.python.contract.responder_lines import Serve
+from tests.support.ends import Program, program
+
+pytestmark = pytest.mark.busy
+
+MIB = 2**20
+WARM, MEASURED = 150, 50
+EACH_MS, EACH_MIB = 4.0, 64
+
+
+def stats(responder: Program) -> dict[str, Any]:
+    responder.send("stats")
+    return responder.read()
+
+
+def held_trial(port: int, record: Path) -> Trial:
+    return Trial(
+        target=Target(host="127.0.0.1", port=port, identity="nonce"),
+        protocol="tcp",
+        client="socket",
+        operation="add",
+        record=str(record),
+        load=Load(requests=MEASURED),
+        warmup=Warmup(requests=WARM, at_least_s=0.0),
+        hold=True,
+    )
+
+
+def test_the_measured_phase_is_counted_and_the_warm_up_is_not(tmp_path: Path):
+    env = {**os.environ, "COSTLY_MS": str(EACH_MS), "COSTLY_MIB": str(EACH_MIB)}
+    with (
+        program("tests.support.costly_responder", env=env) as responder,
+        program("services.python.programs.request") as requester,
+    ):
+        responder.send(Serve(protocol="tcp", identity="nonce").to_json())
+        port = responder.read()["port"]
+        requester.send(held_trial(port, tmp_path / "record").to_json())
+        while (line := requester.read())["type"] != "warm":
+            pass
+        assert line["requests"] == WARM
+        warm, idle = stats(responder), stats(responder)
+        requester.send("measure")
+        while (done := requester.read())["type"] != "done":
+            pass
+        end = stats(responder)
+    worked_s = MEASURED * EACH_MS / 1e3
+    measured_s = end["cpu_s"] - idle["cpu_s"]
+    assert worked_s <= measured_s < 2.5 * worked_s  # the warm-up alone was three times that
+    assert warm["cpu_s"] > WARM * EACH_MS / 1e3
+    assert end["answered"] - idle["answered"] == MEASURED
+    assert done["requests"] == MEASURED
+    if end["memory_since"] == "phase":
+        assert idle["memory_bytes"] < warm["memory_bytes"] - EACH_MIB // 2 * MIB  # nothing was answered between the two
+        assert end["memory_bytes"] > idle["memory_bytes"] + EACH_MIB // 2 * MIB
+    assert 0 < done["cpu_s"] < worked_s + 5
+    assert done["memory_bytes"] > 5 * MIB
+    if (counted := end["host"]["cgroup_cpu_us"]) is not None:
+        assert (counted - idle["host"]["cgroup_cpu_us"]) / 1e6 > 0.9 * measured_s
+
+
+def test_asking_for_stats_is_not_in_the_count():
+    with program("services.python.programs.respond") as responder:
+        responder.send(Serve(protocol="tcp", identity="nonce").to_json())
+        responder.read()
+        first = stats(responder)
+        for _ in range(200):
+            last = stats(responder)
+    by_process_s = last["host"]["process"]["cpu_s"] - first["host"]["process"]["cpu_s"]
+    assert last["cpu_s"] - first["cpu_s"] < by_process_s / 4
+
+
+def test_a_line_that_a_requester_does_not_know_is_named_and_passed_over(tmp_path: Path):
+    with program("services.python.programs.respond") as responder, program("services.python.programs.request") as one:
+        responder.send(Serve(protocol="tcp", identity="nonce").to_json())
+        one.send(held_trial(responder.read()["port"], tmp_path / "record").to_json())
+        while one.read()["type"] != "warm":
+            pass
+        one.send("begin")
+        one.send("measure")
+        _, lines, said = one.ended_by_itself()
+    assert lines[-1]["type"] == "done"
+    assert "unknown line on stdin: 'begin'; known: measure" in said

@@ -1,0 +1,144 @@
+"""Options of sockets that a cell asks for: set whatever the library, read back from the kernel, refused where it cannot."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from services.python.contract.lines import Load, Target, Trial, Warmup
+from services.python.contract.offers import protocols
+from services.python.contract.responder_lines import Serve
+from services.python.probes import sockets
+from tests.support import wire
+from tests.support.ends import make_trial, program, responder
+
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+pytestmark = pytest.mark.skipif(
+    not AVAILABLE.exists(), reason="this kernel does not say what congestion control it has"
+)
+
+
+def other_than_the_systems() -> str:
+    """A congestion control that this process may set, and that it does not get unasked."""
+    with socket.socket() as fresh:
+        usual = fresh.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
+    for name in ("reno", "cubic", "bbr"):
+        if name != usual and name in AVAILABLE.read_text().split():
+            return name
+    pytest.skip("this kernel has one congestion control alone")
+
+
+def test_connections_of_this_process_are_set_and_no_other():
+    wanted = other_than_the_systems()
+    knobs = {"congestion": wanted, "nodelay": "nagle"}
+    with socket.create_server((wire.HOST, 0)) as one, socket.create_server((wire.HOST, 0)) as other:
+        here, there = (socket.create_connection(listener.getsockname()) for listener in (one, other))
+        with here, there:
+            there.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            port = one.getsockname()[1]
+            with pytest.raises(sockets.CannotSet, match="1 connections were opened anew"):
+                sockets.refuse_differing(knobs, port)
+            sockets.set_connections(knobs, port)
+            sockets.refuse_differing(knobs, port)
+            assert sockets.congestion_of(port) == [wanted]
+            assert not here.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            assert there.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            assert sockets.congestion_of(other.getsockname()[1]) != [wanted]
+
+
+def test_what_is_accepted_has_what_was_set_on_the_listener():
+    wanted = other_than_the_systems()
+    with socket.create_server((wire.HOST, 0)) as listener:
+        sockets.set_listeners({"congestion": wanted})
+        with socket.create_connection(listener.getsockname()), listener.accept()[0] as accepted:
+            name = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+            assert name.rstrip(b"\0").decode() == wanted
+
+
+def test_a_kernel_that_has_it_not_is_named_with_what_it_has():
+    with pytest.raises(sockets.CannotSet, match=f"on {socket.gethostname()}: .*; its kernel has .*reno"):
+        sockets.refuse_if_impossible({"congestion": "carrier-pigeon"})
+
+
+def test_no_connection_to_set_is_an_error():
+    with pytest.raises(sockets.CannotSet, match="no connection to the responder"):
+        sockets.set_connections({"nodelay": "nagle"}, 1)
+
+
+def test_every_protocol_has_the_knobs_of_sockets():
+    for protocol in protocols().values():
+        assert protocol.refusal_of({"congestion": "reno", "nodelay": "nagle"}) is None
+        assert protocol.refusal_of({"congestion": "carrier-pigeon"}) is not None
+
+
+@pytest.mark.busy
+@pytest.mark.parametrize(
+    ("protocol", "client"),
+    [("tcp", "socket"), ("grpc", "grpcio"), ("rest", "pycurl"), ("rest", "aiohttp"), ("websocket", "aiohttp")],
+)
+def test_a_trial_is_made_with_what_was_asked_for(protocol: str, client: str, tmp_path: Path):
+    wanted = other_than_the_systems()
+    knobs = {"congestion": wanted, "nodelay": "nagle"}
+    with responder(protocol, knobs=knobs) as (_, ready):
+        trial = Trial(
+            target=Target(host=wire.HOST, port=ready["port"], identity="nonce"),
+            protocol=protocol,
+            client=client,
+            operation="add",
+            record=str(tmp_path / "record"),
+            load=Load(requests=20),
+            warmup=Warmup(requests=5, at_least_s=0.0),
+            knobs=knobs,
+        )
+        done = make_trial(trial)[-1]
+    assert (done["type"], done["settings"]["congestion control"]) == ("done", wanted)
+
+
+@pytest.mark.busy
+def test_unasked_the_record_says_what_the_system_uses(tmp_path: Path):
+    with socket.create_server((wire.HOST, 0)) as listener, socket.create_connection(listener.getsockname()) as usual:
+        name = usual.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
+    with responder("tcp") as (_, ready):
+        trial = Trial(
+            target=Target(host=wire.HOST, port=ready["port"], identity="nonce"),
+            protocol="tcp",
+            client="socket",
+            operation="add",
+            record=str(tmp_path / "record"),
+            load=Load(requests=5),
+            warmup=Warmup(requests=1, at_least_s=0.0),
+        )
+        done = make_trial(trial)[-1]
+    assert done["settings"]["congestion control"] == name
+
+
+def test_a_responder_whose_kernel_has_it_not_refuses_to_start(monkeypatch: pytest.MonkeyPatch):
+    if "bbr" in AVAILABLE.read_text():
+        pytest.skip("this kernel has every congestion control that can be asked for")
+    with program("services.python.programs.respond") as started:
+        started.send(Serve(protocol="tcp", identity="nonce", knobs={"congestion": "bbr"}).to_json())
+        status, lines, words = started.ended_by_itself()
+    assert (status, lines) == (1, [])
+    assert "its kernel has" in words
+
+
+def test_threads_of_others_may_open_and_close_meanwhile():
+    """Descriptors that go while they are looked at are passed over."""
+    ending = threading.Event()
+
+    def churn() -> None:
+        while not ending.is_set():
+            with socket.socket():
+                pass
+
+    churning = threading.Thread(target=churn)
+    churning.start()
+    try:
+        for _ in range(50):
+            assert sockets.congestion_of(1) == []
+    finally:
+        ending.set()
+        churning.join()

@@ -1,0 +1,136 @@
+"""gRPC's own knobs as they are on the wire: how many connections, how large a window, and whether it pings."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections import Counter
+from pathlib import Path
+
+import grpc
+import pytest
+
+from services.python.contract.lines import Load, Target, Trial, Warmup
+from services.python.load.record import read_record
+from services.python.protocols.grpc import options
+from tests.support import wire
+from tests.support.ends import make_trial, responder
+
+pytestmark = pytest.mark.busy
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+SETTINGS, PING, INITIAL_WINDOW = 4, 6, 4
+IN_FLIGHT = 6
+
+
+@pytest.mark.parametrize("client", ["grpcio", "grpc-aio"])
+@pytest.mark.parametrize("shared", [None, 1, 2, 6])
+def test_as_many_connections_carry_the_requests_as_were_asked_for(client: str, shared: int | None, tmp_path: Path):
+    with responder("grpc") as (process, ready):
+        trial = Trial(
+            target=Target(host=wire.HOST, port=ready["port"], identity="nonce"),
+            protocol="grpc",
+            client=client,
+            operation="add",
+            record=str(tmp_path / "record"),
+            load=Load(concurrency=IN_FLIGHT, requests=120),
+            warmup=Warmup(requests=30, at_least_s=0.0),
+            knobs={} if shared is None else {"connections": str(shared)},
+        )
+        done = make_trial(trial)[-1]
+        process.send("stats")
+        peers = process.read()["peers"]
+    kept = IN_FLIGHT if shared is None else shared
+    assert (done["type"], done["errors"]) == ("done", {})
+    assert peers == kept + 2  # and both of the check
+    assert Counter(row.connection for row in read_record(tmp_path / "record")).keys() == set(range(kept))
+    assert done["connections_opened"] == 0
+    assert done["wire"] is None or done["wire"]["segments_sent"] > 0
+
+
+def frames(connection: socket.socket) -> list[tuple[int, int, bytes]]:
+    """The type, flags and payload of the next HTTP/2 frame, in a list; none at the end."""
+    head = _exactly(connection, 9)
+    if not head:
+        return []
+    size = int.from_bytes(head[:3], "big")
+    return [(head[3], head[4], _exactly(connection, size))]
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes:
+    got = b""
+    while len(got) < size and (more := connection.recv(size - len(got))):
+        got += more
+    return got
+
+
+def window_in(settings: bytes) -> int:
+    """What a SETTINGS frame says of the initial window; HTTP/2's own where it says nothing."""
+    pairs = dict(struct.unpack_from(">HI", settings, at) for at in range(0, len(settings), 6))
+    return pairs.get(INITIAL_WINDOW, 65_535)
+
+
+def first_of(connection: socket.socket, kind: int) -> bytes:
+    while found := frames(connection):
+        if found[0][0] == kind:
+            return found[0][2]
+    raise AssertionError(f"no frame of type {kind} before the end")
+
+
+def from_a_channel(knobs: dict[str, str], kind: int) -> bytes:
+    """The first frame of a kind that a channel with these knobs sends to a server that takes its connection."""
+    with socket.create_server((wire.HOST, 0)) as listener:
+        listener.settimeout(60)
+        port = listener.getsockname()[1]
+        channel = grpc.insecure_channel(options.address(wire.HOST, port), options=options.channel(knobs))
+        call = channel.unary_unary("/no/method").future(b"", wait_for_ready=True)
+        connection, _ = listener.accept()
+        with connection:
+            connection.settimeout(60)
+            assert _exactly(connection, len(PREFACE)) == PREFACE
+            connection.sendall(bytes((0, 0, 0, SETTINGS, 0, 0, 0, 0, 0)))
+            found = first_of(connection, kind)
+        call.cancel()
+        channel.close()
+    return found
+
+
+@pytest.mark.parametrize("window", [65_535, 100_000, 4_194_304])
+def test_a_channel_says_the_window_that_was_asked_for(window: int):
+    assert window_in(from_a_channel({"flow_window": str(window)}, SETTINGS)) == window
+
+
+@pytest.mark.parametrize("implementation", ["grpcio", "grpc-aio"])
+def test_a_server_says_the_window_that_was_asked_for(implementation: str):
+    with (
+        responder("grpc", implementation=implementation, knobs={"flow_window": "123456"}) as (_, ready),
+        socket.create_connection((wire.HOST, ready["port"]), timeout=60) as connection,
+    ):
+        connection.sendall(PREFACE + bytes((0, 0, 0, SETTINGS, 0, 0, 0, 0, 0)))
+        assert window_in(first_of(connection, SETTINGS)) == 123_456
+
+
+def test_a_channel_pings_where_it_is_asked_to():
+    assert len(from_a_channel({"keepalive": "10"}, PING)) == 8
+
+
+def test_no_option_is_set_where_nothing_is_asked_for():
+    assert options.channel({}) == options.CHANNEL
+    assert options.server({}) == options.SERVER
+
+
+def test_a_server_bears_the_pings_that_a_channel_sends(tmp_path: Path):
+    knobs = {"keepalive": "10"}
+    with responder("grpc", knobs=knobs) as (_, ready):
+        trial = Trial(
+            target=Target(host=wire.HOST, port=ready["port"], identity="nonce"),
+            protocol="grpc",
+            client="grpcio",
+            operation="add",
+            record=str(tmp_path / "record"),
+            load=Load(duration_s=0.5, rate_per_s=20.0, arrivals="uniform"),
+            warmup=Warmup(requests=5, at_least_s=0.0),
+            knobs=knobs,
+        )
+        done = make_trial(trial)[-1]
+    assert (done["type"], done["errors"]) == ("done", {})
