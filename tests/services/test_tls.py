@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from services.python.contract.lines import Authority, Load, Payload, Target, Trial
+from services.python.contract.lines import Authority, Load, Payload, Target, Trial, Warmup
 from services.python.contract.offers import Client, protocols
 from services.python.programs.run_trial import CannotTry, Parts, check, load_parts
 from tests.support.certificates import HOST, RESUMED, TLS, Made, certificates
@@ -119,6 +119,29 @@ def test_the_version_of_http_is_negotiated_in_the_handshake_and_no_other_is_take
                 checked("json", client, ready["port"], others, {**TLS, **told})
             with pytest.raises(CannotTry):
                 checked("json", client, ready["port"], made.authority, {**TLS, **({} if told else TWO)})
+
+
+@pytest.mark.busy
+@pytest.mark.parametrize("client", ["raw", "httpx-async"])
+def test_several_in_flight_resume_a_session_each_where_a_server_takes_none_twice(
+    client: str, made: Made, tmp_path: Path
+) -> None:
+    with responder("json", NONCE, implementation="asgi-granian", **made.serving) as (_, ready):
+        trial = Trial(
+            target=Target(host=HOST, port=ready["port"], identity=NONCE),
+            protocol="json",
+            client=client,
+            operation="add",
+            record=str(tmp_path / "record"),
+            connection="per-request",
+            load=Load(requests=100, concurrency=4),
+            warmup=Warmup(requests=20, at_least_s=0),
+            knobs=RESUMED,
+            tls=made.authority,
+        )
+        done = make_trial(trial)[-1]
+    assert done["type"] == "done", done
+    assert done["tls"]["resumed"] > 0.85 * done["tls"]["handshakes"] > 100
 
 
 @pytest.mark.parametrize("client", VERSIONS)
