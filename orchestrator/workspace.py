@@ -46,9 +46,19 @@ class Workspace:
         return self.state / "deployments"
 
     @property
+    def private(self) -> Path:
+        """A folder for each run with keys of its own, for as long as it needs them (`orchestrator.measure.certificates`)."""
+        return self.state / "private"
+
+    @property
     def made(self) -> Path:
         """A note for each run that was made here (`orchestrator.results.ownership`)."""
         return self.state / "made"
+
+
+def private_beside(results: Path) -> Path:
+    """The keys of the runs in a folder of runs, which lie beside it as their notes do."""
+    return Workspace(results.parent).private
 
 
 def made_beside(results: Path) -> Path:

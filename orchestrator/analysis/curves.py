@@ -81,7 +81,8 @@ def round_trips(
             if fitted is None:
                 continue
             stack = next(stack for stack in plan.stacks if stack.id == first.cell.stack)
-            opens = round_trips_to_open(stack) if first.cell.connection == "per-request" else 0
+            opening = round_trips_to_open(stack) + first.cell.handshakes
+            opens = opening if first.cell.connection == "per-request" else 0
             found.append(
                 RoundTrips(
                     stack=first.cell.stack,

@@ -29,6 +29,7 @@ from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.results.folder import runs
 from orchestrator.results.paths import name_in_id
 
+_PLAIN_FLOOR = "a tcp exchange without TLS, also beside cells with it: what is above it holds what TLS costs"
 _CELLS_SHOWN = 40
 _RUNS_READ = 5
 
@@ -137,6 +138,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield from (f"external   {told}" for told in document["external"])
     if behind := behind_loopback(plan.stacks):
         yield f"external   {behind}"
+    if any(cell.handshakes for cell in plan.cells):
+        yield f"floor      {_PLAIN_FLOOR}"
     if document["terraform"]:
         yield f"terraform  {document['terraform']['sentence']}"
     yield (

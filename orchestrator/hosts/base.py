@@ -70,7 +70,7 @@ class Host(Protocol):
         """Run a short command to its end."""
 
     def put(self, local: Path, name: str) -> PurePosixPath:
-        """Copy a file into the workspace (unless it is there with the same SHA-256); its path on the host."""
+        """Copy a file and who may read it into the workspace (unless it is there with its SHA-256); its path on the host."""
 
     def fetch(self, remote: PurePosixPath, local: Path) -> None:
         """Move a file here from the host; whole or not at all, verified by SHA-256 where it crosses a network.

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from orchestrator.experiment.plan.plan import External
 from orchestrator.hosts.base import Host
+from orchestrator.measure.certificates import Certificates
 from services.python.contract.limits import Kind, Policy
-from services.python.contract.lines import Load, Payload, Schema, Warmup
+from services.python.contract.lines import Authority, Load, Payload, Schema, Warmup
+from services.python.contract.responder_lines import Tls
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +32,16 @@ class Ask:
     schemas: Mapping[str, Schema] | None = None  # of its typed document, by the host that it lies on
     kind: Kind = "call"
     external: External | None = None  # who answers; a responder is started where it is None
+    certificates: Certificates | None = None  # of a trial over TLS
 
     def schema_on(self, host: Host) -> Schema | None:
         """What that host's end is told of the document's message; None where no document travels typed."""
         return None if self.schemas is None else self.schemas[host.name]
+
+    def tls_on(self, host: Host) -> Tls | None:
+        """What that host's responder proves itself with; None where connections are plain."""
+        return None if self.certificates is None else self.certificates.serving[host.name]
+
+    def authority_on(self, host: Host) -> Authority | None:
+        """By whom that host's requester verifies the responder; None where connections are plain."""
+        return None if self.certificates is None else self.certificates.trusted[host.name]

@@ -29,6 +29,7 @@ from orchestrator.hosts.processes import started_at
 from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.measure import stages
 from orchestrator.measure.blocks import Measuring
+from orchestrator.measure.certificates import are_needed, make_certificates, remove_certificates
 from orchestrator.measure.environment import differences
 from orchestrator.measure.interrupts import SESSION, Interrupts, OutOfTime
 from orchestrator.measure.progress import duration
@@ -36,7 +37,7 @@ from orchestrator.measure.run_context import Listener, RunContext
 from orchestrator.measure.smoke import smoke
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.manifest import SHARED
-from orchestrator.workspace import Workspace
+from orchestrator.workspace import Workspace, private_beside
 from services.python.contract.description import Description
 from services.python.contract.lines import Schema
 
@@ -290,12 +291,23 @@ class Run:
             for host in requesters.values():
                 with context.interrupts.waiting():
                     context.payload_paths[file.operation] = str(host.put(path, path.name))
+        if are_needed(plan):
+            pairs = [context.fleet.pair(placement.id) for placement in plan.placements]
+            with context.interrupts.waiting():
+                context.certificates = make_certificates(
+                    self._private, (pair.responder for pair in pairs), requesters.values()
+                )
         for operation, (path, sha256) in write_schemas(plan, files).items():
             with context.interrupts.waiting():
                 context.schemas[operation] = {
                     host.name: Schema(path=str(host.put(path, path.name)), sha256=sha256)
                     for host in context.fleet.hosts()
                 }
+
+    @property
+    def _private(self) -> Path:
+        """Where this run's keys lie while it needs them."""
+        return private_beside(self._folder.path.parent) / self._folder.id
 
     def _refuse_another_environment(self, facts: dict[str, Description]) -> None:
         before = self._folder.journal_state().hosts
@@ -349,6 +361,9 @@ class Run:
 
     def _teardown(self) -> None:
         """End everything that was made, or say until when it stays. The receipt is kept beside the samples."""
+        if are_needed(self._context.plan):
+            hosts = () if self._context.fleet is None else self._context.fleet.hosts()
+            remove_certificates(self._private, hosts, self._context.certificates)
         if self._keep:
             self._result.kept = self._deployment.describe()
             return

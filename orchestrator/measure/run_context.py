@@ -17,6 +17,7 @@ from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, 
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.hosts.base import Fleet, HostLost
 from orchestrator.measure.ask import Ask
+from orchestrator.measure.certificates import Certificates
 from orchestrator.measure.interrupts import Interrupts
 from orchestrator.measure.trial import Bench, OnProgress
 from orchestrator.results.folder import RunFolder
@@ -50,6 +51,7 @@ class RunContext:
     fleet: Fleet | None = None
     payload_paths: dict[str, str] = field(default_factory=dict)  # on the requesters' hosts, by operation id
     schemas: dict[str, dict[str, Schema]] = field(default_factory=dict)  # by operation id, and the host they lie on
+    certificates: Certificates = field(default_factory=Certificates)  # where cells need them
     sizes: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # body bytes by `Cell.exchange`
     broken: dict[tuple[str, ...], Failure] = field(default_factory=dict)  # smoke failures by `Cell.exchange`
     pings: dict[str, int] = field(default_factory=dict)  # how many a reading takes, by placement
@@ -111,6 +113,7 @@ class RunContext:
             schemas=self.schemas[operation.id] if is_typed else None,
             kind=cell.kind,
             external=stack.external,
+            certificates=self.certificates if cell.handshakes else None,
         )
 
     def label(self, cell: Cell) -> str:

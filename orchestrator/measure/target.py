@@ -80,6 +80,7 @@ class Launched:
             identity=self.identity,
             knobs=self.ask.knobs,
             schema=self.ask.schema_on(host),
+            tls=self.ask.tls_on(host),
             operations=[self.ask.operation],
         )
         with names_of_catalogue():

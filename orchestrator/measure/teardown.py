@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import signal
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -193,6 +194,7 @@ def _holder(folder: RunFolder) -> Known | None:
 def _ended(workspace: Workspace, run: str, folder: RunFolder | None = None) -> Ending:
     """Take down by the written intent where there is one, else by the run's own plan; the receipt is kept with the run."""
     folder = folder or _folder(workspace, run)
+    shutil.rmtree(workspace.private / run, ignore_errors=True)  # keys that a killed orch has left
     intent = _registry(workspace).read(deployment_id(run))
     try:
         if intent is not None:

@@ -27,9 +27,10 @@ from orchestrator.measure.target import (
     of_contract,
 )
 from orchestrator.results.lines import Failure
+from services.python.contract.limits import RESUMED, SESSION
 from services.python.contract.lines import Target as Told
 from services.python.contract.lines import Trial
-from services.python.contract.requester_lines import Checked, Done, Failed, Progress, Warm
+from services.python.contract.requester_lines import Checked, Done, Failed, Negotiated, Progress, Warm
 from services.python.contract.responder_lines import Ready, Stats
 
 OnProgress = Callable[[Progress], None]
@@ -124,6 +125,7 @@ class _Making:
                 self.told = self.target.await_ready()
                 self.stats_before = self.target.stats("start")
                 self._ask(start_lead_s)
+                self._refuse_if_not_secured()
                 self.stats = self.target.stats("measure")
                 self._refuse_if_nothing_succeeded()
             except TrialFailed as error:
@@ -193,6 +195,7 @@ class _Making:
             hold=self.target.counts and ask.load.requests != 0,
             knobs=ask.knobs,
             schema=ask.schema_on(host),
+            tls=ask.authority_on(host),
         )
 
     def _listen_to_all(self) -> list[tuple[Checked | None, Done, float]]:
@@ -287,6 +290,12 @@ class _Making:
                 example = part.done.error_examples.get(kind, kind)
                 raise TrialFailed("measure", kind, f"not one request succeeded: {example}")
 
+    def _refuse_if_not_secured(self) -> None:
+        """TrialFailed where connections were not as the cell has them, as far as the requester's library tells."""
+        for part in self.parts:
+            if reason := unlike_told(part.done.tls, self.ask):
+                raise TrialFailed("measure", "tls", reason)
+
     def _last_words(self) -> str:
         words = [("responder", self.target.last_words()), *(("requester", r.last_words()) for r in self.requesters)]
         return "\n".join(f"{who}: {text}" for who, text in words if text)
@@ -297,6 +306,24 @@ def _window_s(done: Done) -> float:
     if done.anchor is None or done.anchor_end is None:
         return done.measured_s or 0.0
     return (done.anchor_end.monotonic_ns - done.anchor.monotonic_ns) / 1e9
+
+
+def unlike_told(negotiated: Negotiated | None, ask: Ask) -> str | None:
+    """Why a trial's handshakes are not those of its cell; None where they are, or nobody knows.
+
+    The first connections of each worker resume none, and a ticket that came late is missed: half of them must.
+    """
+    if (negotiated is None) != (ask.certificates is None):
+        return "tls: the requester says nothing of it" if negotiated is None else "tls: the cell has none"
+    if negotiated is None:
+        return None
+    if negotiated.version not in (None, "TLSv1.3"):
+        return f"tls: {negotiated.version} was negotiated"
+    handshakes, resumed = negotiated.handshakes or 0, negotiated.resumed or 0
+    if ask.knobs.get(SESSION) != RESUMED:
+        return f"tls: {resumed} of {handshakes} handshakes resumed a session, and none was to" if resumed else None
+    is_enough = negotiated.resumed is None or 2 * resumed >= handshakes - ask.load.concurrency
+    return None if is_enough else f"tls: only {resumed} of {handshakes} handshakes resumed a session"
 
 
 def _unheard(line: Progress) -> None:

@@ -186,7 +186,7 @@ def a_run(
                 planned_trial.block,
                 base_us.get(protocol, 250.0) * US * effect,
                 distances[cell.placement],
-                find_protocol(protocol).round_trips_to_open,
+                find_protocol(protocol).round_trips_to_open + cell.handshakes,
                 clock,
                 shape,
                 planned_trial.seed + number,

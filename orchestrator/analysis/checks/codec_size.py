@@ -14,11 +14,18 @@ from orchestrator.analysis.evidence import CellEvidence
 
 _INCOMPRESSIBLE = ("bytes", "image", "transfer", "exchange")
 _FRAMED_BYTES = 256  # below, a codec's own few bytes outweigh the content
+_HANDSHAKE_BYTES = 6_000  # a chain of two certificates and two tickets are less
 
 
 def _most_on_the_wire(cell: CellEvidence, bodies: int, requests: int) -> float:
-    """Compressed bodies, a tenth more, and two thousand bytes of headers a request: no protocol here needs as many."""
-    return inf if cell.cell.factors["compression"] == "none" else 1.1 * bodies + 2_000 * requests * cell.cell.calls
+    """Compressed bodies, a tenth more, and two thousand bytes of headers a request: no protocol here needs as many.
+
+    Records of TLS are within that tenth (22 bytes for up to 16 KiB); where each request has a handshake, that comes on top.
+    """
+    if cell.cell.factors["compression"] == "none":
+        return inf
+    handshakes = _HANDSHAKE_BYTES * requests if cell.cell.handshakes and cell.cell.connection == "per-request" else 0
+    return 1.1 * bodies + 2_000 * requests * cell.cell.calls + handshakes
 
 
 def judge(cell: CellEvidence) -> Finding | None:

@@ -1,9 +1,9 @@
 """round-trips: what the distance adds must be as many round trips as the connection policy implies.
 
 (median - the same stack's median on one host) / RTT. A reused connection needs one round trip for each call, of which a
-task makes several, a new one those that open it first; a body beyond the initial congestion window of ten segments (RFC
-6928) may need more, unless the window has grown already, so that is a range. Time on the wire is taken off where the
-link's rate is known.
+task makes several, a new one those that open it first, TLS 1.3 one more (RFC 8446); a body beyond the initial congestion
+window of ten segments (RFC 6928) may need more, unless the window has grown already, so that is a range. Time on the wire
+is taken off where the link's rate is known.
 
 Too few round trips are impossible only where they are too few even after the fastest reply on one host: the median of
 a few requests there may hold a stall.
@@ -66,7 +66,8 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
     wire_ms = _wire_ms(cell)
     trips = (cell.replies.median - (here or 0.0) - wire_ms) / rtt_ms
     calls = cell.cell.calls
-    low = calls + (round_trips_to_open(cell.stack) if cell.cell.connection == "per-request" else 0)
+    opening = round_trips_to_open(cell.stack) + cell.cell.handshakes
+    low = calls + (opening if cell.cell.connection == "per-request" else 0)
     rounds = slow_start_rounds(cell.operation.request_bytes) + slow_start_rounds(cell.operation.reply_bytes)
     high = low + calls * rounds
     slack = 0.3 + 0.5 * (here or 0.0) / rtt_ms

@@ -34,7 +34,8 @@ class Factor:
     that differ wherever this one does: cells that differ in them and in this one "differ in this one alone".
 
     `column`: its column in samples files, if it has one. `is_excludable`: it is a key of `exclude`. `is_always_said`: ids,
-    titles and sentences name it even where it has its default.
+    titles and sentences name it even where it has its default. `has_streams`: a stream can have another value of it than
+    the default, too.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Factor:
     column: str = ""
     is_excludable: bool = True
     is_always_said: bool = False
+    has_streams: bool = False
 
     @property
     def default(self) -> Value:

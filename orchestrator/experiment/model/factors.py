@@ -194,6 +194,33 @@ FACTORS: tuple[Factor, ...] = (
         "google.protobuf.Value (value)",
     ),
     Factor(
+        name="tls",
+        title="encryption",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(value="none", words="no TLS", compared="no TLS", shown="none"),
+            Level(value="tls1.3", words="TLS 1.3", compared="TLS 1.3", shown="TLS 1.3 (tls1.3)"),
+        ),
+        description="Encrypt connections by TLS 1.3, with certificates made for the run (tls1.3), or not (none)",
+        column="tls",
+        has_streams=True,
+    ),
+    Factor(
+        name="session",
+        title="TLS session",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(value="new", words="full TLS handshakes", compared="a full TLS handshake", shown="new"),
+            Level(value="resumed", words="resumed TLS sessions", compared="a resumed TLS session", shown="resumed"),
+        ),
+        description="Have a new connection resume the TLS session of an earlier one (resumed), or not (new)",
+        column="session",
+    ),
+    Factor(
         name="connections",
         title="connections",
         kind="level",

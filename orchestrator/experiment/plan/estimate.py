@@ -241,7 +241,8 @@ class _Trial:
         self._cell, self._operation, self._placement, self._costs = cell, operation, placement, costs
         self._cores = _cores(plan)
         self._ends_share_a_host = placement.kind == "local" and PROVIDERS[plan.provider].makes_hosts
-        self._round_trips_to_open = int(plan.resolved.get(cell.stack, {}).get("round_trips_to_open", 1))
+        opening = int(plan.resolved.get(cell.stack, {}).get("round_trips_to_open", 1))
+        self._round_trips_to_open = opening + cell.handshakes
         load, warmup = cell.load, cell.warmup
         self.latency_s = self._distance_s() + self._cpu_s()
         if cell.kind == "stream":

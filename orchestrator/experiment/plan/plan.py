@@ -15,7 +15,7 @@ from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import STACK, knobs, of_the_call, short
 from orchestrator.experiment.providers import ProviderName
 from orchestrator.experiment.read.units import format_rate
-from services.python.contract.limits import Kind, Policy
+from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
 from services.python.contract.lines import Load, Warmup
 
 SCHEMA_VERSION = 1
@@ -174,6 +174,11 @@ class Cell:
         calls: Any = self.factors["calls"]
         found: int = calls
         return found
+
+    @property
+    def handshakes(self) -> int:
+        """Round trips that TLS adds to opening a connection: one, whether its session is new or resumed (RFC 8446, 2)."""
+        return int(self.factors.get(TLS) == TLS_1_3)
 
     @property
     def setting(self) -> tuple[object, ...]:

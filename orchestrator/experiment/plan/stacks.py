@@ -21,7 +21,7 @@ from orchestrator.experiment.plan.documents import carried_alone, carried_by
 from orchestrator.experiment.plan.own_work import ALL_READ, NOT_KNOWN, SOME_UNREAD, declared
 from orchestrator.experiment.plan.plan import External, Stack
 from orchestrator.experiment.read.tree import Key
-from services.python.contract.limits import Kind
+from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3, Kind
 from services.python.contract.lines import Load
 
 ALL = "all"
@@ -149,7 +149,7 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
     protocol = entry.protocol
     if kind == "stream":
         for factor in OF_THE_CALL:
-            if call[factor.name] != factor.default:
+            if call[factor.name] != factor.default and not factor.has_streams:
                 return f"'{operation}' is a stream, which has no {factor.name}: {call[factor.name]}"
     if kind == "codec" and client.kind != "codec":
         return f"'{operation}' is coded alone, and {client.name} asks"
@@ -168,7 +168,18 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
         for what, words in refused.items():
             if what in part.refuses:
                 return f"{protocol.name}'s {role} {part.name} cannot do {words}: {part.refuses[what]}"
-    return protocol.refusal_of(knobs(call), [end for end, _ in ends])
+    return protocol.refusal_of(knobs(call), [end for end, _ in ends]) or _refusal_of_session(call)
+
+
+def _refusal_of_session(call: Values) -> str | None:
+    """Why a session cannot be resumed, whatever the client; None where it can, or is not asked for."""
+    if call[SESSION] != RESUMED:
+        return None
+    if call[TLS] != TLS_1_3:
+        return f"{SESSION}: {RESUMED} is of TLS, and a connection with {TLS}: {call[TLS]} has no session"
+    if call["connection"] != "per-request":
+        return f"{SESSION}: {RESUMED} is of new connections: one that is kept has a single handshake, and nothing to resume"
+    return None
 
 
 def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str:

@@ -9,6 +9,7 @@ import errno
 import hashlib
 import re
 import shlex
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -300,6 +301,8 @@ class RemoteHost:
             try:
                 with _losing(self.name):
                     sftp = self.session.fabric.sftp()
+                    with sftp.open(partial, "w"):  # nobody may read a key while it is on its way
+                        sftp.chmod(partial, stat.S_IMODE(local.stat().st_mode))
                     sftp.put(str(local), partial)
                     sftp.posix_rename(partial, str(remote))
             except OSError as error:

@@ -22,6 +22,13 @@ SchemaChange = Literal["none", "added", "removed", "renamed", "renumbered", "wid
 """How the schema that reads differs from the one that wrote (protos/evolution.md)."""
 SCHEMA_CHANGES: tuple[SchemaChange, ...] = get_args(SchemaChange)
 
+TLS = "tls"
+"""The knob that says whether connections are plain or TLS."""
+TLS_1_3 = "tls1.3"
+SESSION = "session"
+"""The knob that says whether a new connection resumes the TLS session of an earlier one."""
+RESUMED = "resumed"
+
 # The largest body that every protocol here must carry; experiments with larger payloads are refused.
 MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
 

@@ -73,6 +73,14 @@ class Schema(Part):
 
 
 @part
+class Authority(Part):
+    """Who vouches for the responder's certificate: a PEM file on the requester's host, whose SHA-256 is checked."""
+
+    path: str
+    sha256: str
+
+
+@part
 class Load(Part):
     """How requests are offered: closed loop, or open loop when `rate_per_s` is given.
 
@@ -108,7 +116,8 @@ class Trial(Line):
     until the line `measure` comes on stdin, which the line `warm` asks for. With `calls` above 1
     what is timed is a task of so many calls, one after the other on one connection: the load counts tasks, and `timeout_s`
     is each call's. `knobs`: what is set about the requests beside the other keys (protos/process.md); only what is not at
-    its default. `schema`: of the message that the JSON document of its payload travels as.
+    its default. `schema`: of the message that the JSON document of its payload travels as. `tls`: by whom every client
+    verifies the responder, whose certificate must be for the target's `host`.
     """
 
     protocol: str
@@ -127,6 +136,7 @@ class Trial(Line):
     hold: bool = False
     knobs: dict[str, str] = field(default_factory=dict)
     schema: Schema | None = None
+    tls: Authority | None = None
     contract: Literal[2] = VERSION
     type: Literal["trial"] = "trial"
 

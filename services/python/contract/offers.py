@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, Final, Literal
 
 from services.python.contract.knobs import OF_SOCKETS, WHY_NOT, allows
+from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3
 from services.python.contract.messages import Message
 
 _PROTOCOLS = "services.python.protocols"
@@ -32,6 +33,13 @@ AS_IT_IS: Mapping[str, str] = {
     DOCUMENT: "it carries no Protocol Buffers, and a JSON document needs no message of its own"
 }
 """Why all others have no such knob."""
+
+SECURED: Mapping[str, tuple[str, ...]] = {TLS: ("none", TLS_1_3), SESSION: ("new", RESUMED)}
+"""The knobs of TLS, for a protocol whose clients can be told both."""
+TLS_SETTINGS: Mapping[str, str] = {
+    "TLS": "off",
+    f"{TLS}: {TLS_1_3}": "TLS 1.3 alone; the client verifies the chain and the address",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,9 +161,14 @@ class Protocol:
         return self.without_knobs.get(knob) or WHY_NOT.get(knob) or "it has no such knob"
 
     def refusal_of(
-        self, knobs: Mapping[str, str], end: Responder | Client | None = None, *, has_schema: bool = False
+        self,
+        knobs: Mapping[str, str],
+        end: Responder | Client | None = None,
+        *,
+        has_schema: bool = False,
+        has_tls: bool = False,
     ) -> str | None:
-        """Why an end of this protocol cannot be told all of these, and be given a schema; None when it can."""
+        """Why an end of this protocol cannot be told all of these, and given a schema or files for TLS; None when it can."""
         for name, value in knobs.items():
             if reason := self.lacks(name, value):
                 return f"{self.name} cannot do {name}: {value}: {reason}"
@@ -165,7 +178,7 @@ class Protocol:
             return f"{self.name} cannot take a schema: {reason}"
         if has_schema and knobs.get(DOCUMENT, TYPED) != TYPED:
             return f"a schema, and {DOCUMENT}: {knobs[DOCUMENT]}: a document travels in one way"
-        return None
+        return _refusal_of_tls(knobs, has_tls=has_tls)
 
     def responder(self, name: str | None = None) -> Responder:
         """The responder of that name, the default one without a name; KeyError when there is none."""
@@ -185,6 +198,16 @@ class Protocol:
     def default_client(self, concurrency: int) -> Client:
         """The thin, comparable client for so many requests in flight."""
         return self.client(self.sequential if concurrency == 1 else self.concurrent)
+
+
+def _refusal_of_tls(knobs: Mapping[str, str], *, has_tls: bool) -> str | None:
+    """Why these knobs do not go with files for TLS, or without."""
+    told = knobs.get(TLS, SECURED[TLS][0])
+    if has_tls != (told == TLS_1_3):
+        return f"{TLS}: {told}, {'and' if has_tls else 'but no'} files for it (`tls` of the line)"
+    if knobs.get(SESSION) == RESUMED and not has_tls:
+        return f"{SESSION}: {RESUMED} without TLS, where there is no session"
+    return None
 
 
 def find_protocol(name: str) -> Protocol:

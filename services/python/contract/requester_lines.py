@@ -83,6 +83,20 @@ class EventsReceived(Part):
 
 
 @part
+class Negotiated(Part):
+    """What the TLS handshakes of a trial came to, those of its check included; null where the library does not tell.
+
+    `version` and `cipher` as OpenSSL names them, several with commas between. `resumed`: how many of the `handshakes`
+    resumed the session of an earlier connection.
+    """
+
+    version: str | None = None
+    cipher: str | None = None
+    handshakes: Count | None = None
+    resumed: Count | None = None
+
+
+@part
 class Done(Line):
     """The last line of a requester that did what it was asked; what it does not know is null or left out."""
 
@@ -98,6 +112,7 @@ class Done(Line):
     verified_in_flight: Count | None = None
     verified_by_bytes: Count = 0
     events: EventsReceived | None = None
+    tls: Negotiated | None = None
     outcomes: dict[str, Count] = field(default_factory=dict)
     begin_ns: int | None = None
     measured_s: Seconds | None = None

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from services.python.contract.limits import Kind
+from services.python.load.tls import ClientTls
 
 Request = Mapping[str, Any]
 Reply = Mapping[str, Any]
@@ -36,6 +37,12 @@ class CallSpec:
     knobs: Mapping[str, str] = field(default_factory=dict)  # what is not at its default (protos/process.md)
     schema: bytes | None = None  # of the message that a JSON document travels as (protos/documents.md)
     kind: Kind = "call"
+    tls: ClientTls | None = None  # None: connections are plain
+
+    @property
+    def http(self) -> str:
+        """The scheme of its URLs."""
+        return "http" if self.tls is None else "https"
 
 
 class CallFailed(Exception):

@@ -7,7 +7,7 @@ import os
 import stat
 
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
-from services.python.contract.lines import Payload, Schema
+from services.python.contract.lines import Authority, Payload, Schema
 from services.python.operations.base import PayloadError
 
 
@@ -21,6 +21,11 @@ def read_checked(operation: str, payload: Payload) -> bytes:
 def read_schema(schema: Schema | None) -> bytes | None:
     """The schema's file, None without one; PayloadError when it is missing, no file, or not the one that was made."""
     return None if schema is None else _read("schema", schema.path, schema.sha256)
+
+
+def read_authority(authority: Authority) -> bytes:
+    """The certificate of an authority; PayloadError as `read_schema`."""
+    return _read("tls", authority.path, authority.sha256)
 
 
 def _read(what: str, path: str, sha256: str | None) -> bytes:

@@ -11,6 +11,7 @@ from services.python.contract.offers import Client, Protocol
 from services.python.contract.strict import Line
 from services.python.load.client import Reply, Request
 from services.python.load.loop import Loops, Work
+from services.python.load.tls import ClientTls
 from services.python.operations import Operation
 from services.python.operations.base import Make
 from services.python.probes.clock import resolution_ns
@@ -34,10 +35,12 @@ class Parts:
     ask: Ask
     loops: Callable[[Any, Work], Loops]
     event_loop: Any = None  # of an awaiting client
+    tls: ClientTls | None = None  # None: connections are plain
 
     def who(self) -> dict[str, Any]:
-        """The fields of `Done` that name the client."""
+        """The fields of `Done` that name the client, and what its handshakes came to."""
         return {
+            "tls": None if self.tls is None else self.tls.negotiated(),
             "client": self.client.name,
             "versions": versions(self.client.packages),
             "settings": {**self.protocol.settings, **self.client.settings},

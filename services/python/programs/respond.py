@@ -139,10 +139,9 @@ def main() -> NoReturn:
     except KeyError as error:
         _refuse(f"unknown protocol or implementation {error.args[0]!r}; `orch services` lists what there is")
     where = f"{serve.protocol}/{responder.name}"
-    if reason := protocol.refusal_of(serve.knobs, responder, has_schema=serve.schema is not None):
+    has_schema, has_tls = serve.schema is not None, serve.tls is not None
+    if reason := protocol.refusal_of(serve.knobs, responder, has_schema=has_schema, has_tls=has_tls):
         _refuse(reason)
-    if serve.tls is not None:
-        _refuse(f"{where} does not support tls")
     if uncarried := sorted(set(serve.operations) & operations().keys() - protocol.operations):
         _refuse(f"{serve.protocol} does not carry {', '.join(uncarried)}")
     try:
@@ -152,7 +151,7 @@ def main() -> NoReturn:
         holding = Holding(serve.operations, serve.resources or {})
     except (PayloadError, CannotServe) as error:
         _refuse(f"{where}: {error}")
-    dispatcher = Dispatcher(identity=serve.identity, knobs=serve.knobs, schema=schema)
+    dispatcher = Dispatcher(identity=serve.identity, knobs=serve.knobs, schema=schema, tls=serve.tls)
     control = Control(dispatcher, responder, lines, holding)
     lines.leave = control.leave
     threading.Thread(target=control.await_signal, name="signals", daemon=True).start()

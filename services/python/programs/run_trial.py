@@ -23,6 +23,7 @@ from services.python.load.phases import MEASURED, NS, SLOWEST_RATE, WARM_UP, Ext
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
 from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
+from services.python.load.tls import client_tls
 from services.python.load.unasked import grace_s
 from services.python.operations import OPERATIONS, Operation
 from services.python.operations.files import read_schema
@@ -92,8 +93,9 @@ def load_parts(trial: Trial) -> Parts:
         raise CannotTry("trial", f"no such protocol, client or operation: {error}; see `orch services`") from error
     if operation.name not in protocol.operations:
         raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
-    has_schema = trial.schema is not None
-    if reason := protocol.refusal_of(trial.knobs, client, has_schema=has_schema) or _refusal_of_target(trial, client):
+    has_schema, has_tls = trial.schema is not None, trial.tls is not None
+    refusal = protocol.refusal_of(trial.knobs, client, has_schema=has_schema, has_tls=has_tls)
+    if reason := refusal or _refusal_of_target(trial, client):
         raise CannotTry("trial", reason)
     try:
         _refuse_impossible(trial, operation)
@@ -102,6 +104,7 @@ def load_parts(trial: Trial) -> Parts:
             raise ValueError(f"{client.name} cannot do {operation.name}: {reason}")
         make = operation.requests(trial.payload, trial.seed)
         schema = read_schema(trial.schema)
+        tls = client_tls(trial)
         module = importlib.import_module(client.module)
         ask, loops, event_loop = _style(client)
         verify = operation.verify
@@ -134,6 +137,7 @@ def load_parts(trial: Trial) -> Parts:
             knobs=trial.knobs,
             schema=schema,
             kind="call" if operation_name == "identity" else operation.kind,
+            tls=tls,
         )
         return module.dialer(call, client)
 
@@ -148,6 +152,7 @@ def load_parts(trial: Trial) -> Parts:
         ask=ask,
         loops=loops,
         event_loop=event_loop,
+        tls=tls,
     )
 
 
@@ -161,6 +166,7 @@ def _refusal_of_target(trial: Trial, client: Client) -> str | None:
         (trial.connection != "reuse", f"connection: {trial.connection}"),
         (bool(trial.knobs), ", ".join(trial.knobs)),
         (trial.schema is not None, "a schema"),
+        (trial.tls is not None, "tls"),
         (load.concurrency != 1, f"a concurrency of {load.concurrency}"),
         (load.rate_per_s is not None, "a rate"),
         (trial.calls != 1, f"calls: {trial.calls}"),
@@ -216,6 +222,8 @@ def check(trial: Trial, parts: Parts, example: Request) -> tuple[str | None, tup
     reason = parts.verify(example, reply)
     if reason is not None:
         raise CannotTry("wrong-reply", f"{trial.operation}: {reason}")
+    if parts.tls is not None and parts.tls.resumes and not parts.tls.has_resumed:
+        raise CannotTry("refused", "tls: the second connection of the check resumed no session of the first")
     return met, sizes
 
 

@@ -19,6 +19,8 @@ from services.python.serve.streams import EventTotals, Outgoing
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
+    from services.python.contract.responder_lines import Tls
+
 Peer = tuple[str, int] | str
 
 POOL_THREADS = 32  # as many as grpcio's blocking server has
@@ -35,6 +37,7 @@ class Dispatcher:
     identity: str
     knobs: Mapping[str, str] = field(default_factory=dict)  # what is not at its default (protos/process.md)
     schema: bytes | None = None  # of the message that a JSON document travels as (protos/documents.md)
+    tls: Tls | None = None  # the certificate of its server; None: connections are plain
     wall_clock_ns: Callable[[], int] = time.time_ns
     answered: int = 0
     peers: set[Peer] = field(default_factory=set)

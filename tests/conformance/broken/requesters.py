@@ -226,6 +226,11 @@ class EncodesAndDoesNotDecode(Requester):
         return [row, *(parts[:1] if self.is_codec else parts)]
 
 
+class PassesAnAuthorityOver(Requester):
+    def read(self, text: str) -> dict[str, Any]:
+        return {**super().read(text), "tls": None}
+
+
 class CallsAreDue(Requester):
     def due(self) -> list[int]:
         due, calls = super().due(), self.trial["calls"]

@@ -136,6 +136,11 @@ class PassesASchemaOver(Responder):
         return super().listen({**serve, "schema": None})
 
 
+class PassesACertificateOver(Responder):
+    def listen(self, serve: dict[str, Any]) -> Server:
+        return super().listen({**serve, "tls": None})
+
+
 class PassesOperationsOver(Responder):
     def listen(self, serve: dict[str, Any]) -> Server:
         return super().listen({**serve, "operations": []})

@@ -13,8 +13,15 @@ from tests.conformance.reference.contract import ROOT
 PROMISES = ROOT / "tests" / "conformance" / "promises"
 PATIENCE_S = 20  # what hangs is found after so long, and a busy machine is no hang
 FILES = {
-    "respond": ("test_responder.py", "test_replies.py", "test_documents.py"),
-    "request": ("test_requester_process.py", "test_trials.py", "test_open_loop.py", "test_tasks.py", "test_codecs.py"),
+    "respond": ("test_responder.py", "test_replies.py", "test_documents.py", "test_tls.py"),
+    "request": (
+        "test_requester_process.py",
+        "test_trials.py",
+        "test_open_loop.py",
+        "test_tasks.py",
+        "test_codecs.py",
+        "test_tls.py",
+    ),
 }
 
 

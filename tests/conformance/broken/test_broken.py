@@ -50,6 +50,8 @@ STDOUT = "test_stdout_carries_nothing_but_lines"
 NO_SERVE_LINE = "test_a_line_that_is_no_serve_line_is_refused"
 NOT_OFFERED = "test_what_there_is_not_is_refused"
 SCHEMA = "test_a_schema_that_cannot_be_used_is_refused"
+CERTIFICATE = "test_a_responder_whose_certificate_cannot_be_used_does_not_start"
+AUTHORITY = "test_a_trial_without_the_authority_that_it_needs_is_refused"
 PORT = "test_it_listens_on_the_port_it_was_given"
 TAKEN = "test_a_port_that_is_taken_is_refused"
 TOLD = "test_it_may_be_told_what_it_will_be_asked"
@@ -76,6 +78,7 @@ RESPONDERS = {
     "NoLastWords": NO_SERVE_LINE,
     "PassesKnobsOver": NOT_OFFERED,
     "PassesASchemaOver": SCHEMA,
+    "PassesACertificateOver": CERTIFICATE,
     "PassesOperationsOver": NOT_OFFERED,
 }
 REQUESTERS = {
@@ -115,6 +118,7 @@ REQUESTERS = {
     "CallsAreDue": DUE_TASKS,
     "CodesUnderAnyLoad": ONLY_OF_A_CALL,
     "EncodesAndDoesNotDecode": CODED,
+    "PassesAnAuthorityOver": AUTHORITY,
 }
 BROKEN = [("respond", name, named) for name, named in RESPONDERS.items()]
 BROKEN += [("request", name, named) for name, named in REQUESTERS.items()]

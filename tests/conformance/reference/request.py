@@ -77,8 +77,9 @@ class Requester:
     def make_trial(self) -> None:
         trial, load = self.trial, self.trial["load"]
         clients = (CLIENT, CODEC_CLIENT)
-        if trial["protocol"] not in WIRES or trial["client"] not in clients or trial["operation"] not in MESSAGES:
-            raise NoSuchTrial("no such protocol, client or operation")
+        known = trial["protocol"] in WIRES, trial["client"] in clients, trial["operation"] in MESSAGES
+        if not all(known) or trial.get("tls"):
+            raise NoSuchTrial("no such protocol, client or operation, or tls")
         if load["requests"] is None and load["duration_s"] is None:
             raise NoSuchTrial("load: neither requests nor duration_s would end this trial")
         if load["concurrency"] < 1 or (load["rate_per_s"] is not None and load["rate_per_s"] <= 0):

@@ -330,3 +330,15 @@ def test_a_wire_that_carried_much_more_than_compressed_bodies_says_that_they_wer
         verdicts(a_run(calls=[{"connection": "reuse", "compression": compression}], spoil=plain))["codec size"]
         == verdict
     )
+
+
+@pytest.mark.parametrize(
+    ("tls", "connection", "verdict"),
+    [("tls1.3", "per-request", "pass"), ("tls1.3", "reuse", "fail"), ("none", "per-request", "fail")],
+)
+def test_handshakes_are_allowed_for_beside_compressed_bodies_where_each_request_has_one(tls, connection, verdict):
+    def handshaken(draft):
+        draft.done["wire"]["bytes_received"] += 5_000 * draft.done["requests"]
+
+    calls = [{"connection": connection, "compression": "gzip", "tls": tls}]
+    assert verdicts(a_run(calls=calls, spoil=handshaken))["codec size"] == verdict

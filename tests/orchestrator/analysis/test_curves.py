@@ -99,6 +99,18 @@ def test_round_trips_are_those_of_the_connection_policy(far: RunSummary) -> None
         assert (row.distances, row.blocks) == (4, 5)
 
 
+def test_tls_implies_a_round_trip_more_for_each_new_connection_and_none_for_kept_ones() -> None:
+    ways, load = [{**way, "tls": "tls1.3"} for way in WAYS], p.Load(concurrency=1, requests=120)
+    secured = summarise(a_run(a_plan(placements=DISTANCES, calls=ways, load=load), between=0.003))
+    implied = {(row.stack, row.connection): row.implied for row in secured.round_trips}
+    assert implied == {
+        ("rest-thin", "reuse"): 1,
+        ("grpc-thin", "reuse"): 1,
+        ("rest-thin", "per-request"): 3,
+        ("grpc-thin", "per-request"): 4,
+    }
+
+
 def test_the_difference_is_that_of_the_blocks(far: RunSummary) -> None:
     (gap,) = far.curves[0].panels[0].gaps
     cells = {(cell.stack, cell.placement_id, cell.connection): cell for cell in far.cells}

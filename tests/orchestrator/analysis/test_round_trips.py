@@ -48,3 +48,14 @@ def test_a_round_trip_too_many_is_a_warning():
 
 def test_without_one_host_to_compare_with_round_trips_cannot_be_told():
     assert verdicts(a_run(placements=[WEST]))["round-trips"] == "cannot tell"
+
+
+def test_tls_takes_one_more_to_open_a_connection():
+    def spoil(draft):
+        if draft.cell.placement == "west":
+            draft.columns["received_ns"] = draft.columns["received_ns"] - 30 * MS
+
+    secured = [{"connection": "per-request", "tls": "tls1.3"}]
+    run = {"stacks": ("rest",), "placements": [HERE, WEST], "calls": secured}
+    assert verdicts(a_run(**run))["round-trips"] == "pass"
+    assert verdicts(a_run(**run, spoil=spoil))["round-trips"] == "fail"

@@ -332,7 +332,7 @@ def test_the_ready_line_names_the_implementation_and_its_versions():
         ({"knobs": {"workers": "4"}}, "tcp cannot do workers: 4: it has no such knob"),
         ({"knobs": {"workers": 4}}, "knobs.workers must be text, not 4"),
         ({"resources": {"store": "db:5432"}}, "tcp/threads: resources that no operation asked here takes: store"),
-        ({"tls": Tls(certificate="c.pem", key="k.pem")}, "tcp/threads does not support tls"),
+        ({"tls": Tls(certificate="c.pem", key="k.pem")}, "tls: none, and files for it"),
     ],
 )
 def test_a_responder_that_cannot_start_says_so_in_one_line(changes: dict[str, Any], words: str):

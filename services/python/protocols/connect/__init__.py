@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
-from services.python.contract.offers import AS_MESSAGES, Parts, Protocol, Responder
+from services.python.contract.offers import AS_MESSAGES, SECURED, Parts, Protocol, Responder
 from services.python.transports.http import granian, version
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.bodies import ON_GRANIAN
@@ -36,7 +36,7 @@ PROTOCOL = Protocol(
         ),
     ),
     clients=clients("services.python.protocols.connect.requester", "protobuf"),
-    knobs={**coding.KNOBS, **version.KNOBS, **AS_MESSAGES},
+    knobs={**coding.KNOBS, **version.KNOBS, **AS_MESSAGES, **SECURED},
     without_knobs=version.WITHOUT,
     sequential=DEFAULT,
     concurrent=DEFAULT,

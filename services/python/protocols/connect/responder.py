@@ -10,4 +10,4 @@ from services.python.transports.http.asgi import serve_asgi
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_asgi(application(dispatcher), host, port, announce, knobs=dispatcher.knobs)
+    serve_asgi(application(dispatcher), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls)

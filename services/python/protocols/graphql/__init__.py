@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
-from services.python.contract.offers import AS_IT_IS, Client, Parts, Protocol, Responder
+from services.python.contract.offers import AS_IT_IS, SECURED, Client, Parts, Protocol, Responder
 from services.python.transports.http import granian, version
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
@@ -72,7 +72,7 @@ PROTOCOL = Protocol(
             },
         ),
     ),
-    knobs={**coding.KNOBS, **version.KNOBS},
+    knobs={**coding.KNOBS, **version.KNOBS, **SECURED},
     without_knobs={**AS_IT_IS, **version.WITHOUT},
     sequential=DEFAULT,
     concurrent=DEFAULT,

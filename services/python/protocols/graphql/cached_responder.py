@@ -16,7 +16,9 @@ _ENTRIES = 128
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_asgi(application(dispatcher, cached_schema()), host, port, announce, knobs=dispatcher.knobs)
+    serve_asgi(
+        application(dispatcher, cached_schema()), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls
+    )
 
 
 def cached_schema() -> strawberry.Schema:

@@ -11,4 +11,4 @@ from services.python.transports.http.granian import serve_granian
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_granian(application(dispatcher, schema), host, port, announce, knobs=dispatcher.knobs)
+    serve_granian(application(dispatcher, schema), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls)

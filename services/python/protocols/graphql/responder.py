@@ -15,7 +15,7 @@ from services.python.transports.http.asgi import peer_of, serve_asgi
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_asgi(application(dispatcher, schema), host, port, announce, knobs=dispatcher.knobs)
+    serve_asgi(application(dispatcher, schema), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls)
 
 
 def application(dispatcher: Dispatcher, schema: Schema) -> GraphQL[Context, None]:

@@ -1,4 +1,4 @@
-"""gRPC with Protocol Buffers, over HTTP/2 without TLS. The wire contract is `protos/orch.proto`."""
+"""gRPC with Protocol Buffers, over HTTP/2. The wire contract is `protos/orch.proto`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ from dataclasses import replace
 
 from services.python.codecs import gzipped
 from services.python.contract.knobs import CONNECTIONS, FLOW_WINDOW, KEEPALIVE
-from services.python.contract.limits import MAX_MESSAGE_BYTES
-from services.python.contract.offers import AS_MESSAGES, Client, Parts, Protocol, Responder
+from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
+from services.python.contract.offers import (
+    AS_MESSAGES,
+    SECURED,
+    TLS_SETTINGS,
+    Client,
+    Parts,
+    Protocol,
+    Responder,
+)
 
 _PARTS = Parts(codec="Protocol Buffers", transport="gRPC", server="grpcio threads", framework="grpcio")
 _PACKAGES = ("grpcio", "protobuf")
@@ -95,10 +103,12 @@ PROTOCOL = Protocol(
         CONNECTIONS: ("each", "1..10000"),
         FLOW_WINDOW: ("library", "65535..2147483647"),
         KEEPALIVE: ("none", "10..3600000"),
+        TLS: SECURED[TLS],
     },
     without_knobs={
         "compression": "gRPC's core compresses with gzip, and has no zstd",
         "http": "gRPC is HTTP/2 by its specification, whatever is asked of others",
+        SESSION: "grpcio resumes no session of another channel, and cannot be told to",
     },
     sequential="grpcio",
     concurrent="grpc-aio",
@@ -118,7 +128,8 @@ PROTOCOL = Protocol(
         "HTTP proxy": "not used",
         "subchannels": "of each channel's own, so that a new channel is a new TCP connection",
         "TCP_NODELAY": "on (gRPC always sets it)",
-        "TLS": "off",
+        **TLS_SETTINGS,
+        "TLS version and cipher": "gRPC's own library (BoringSSL) chooses, and does not tell",
         "document": "a message made from its shape (protos/documents.md)",
         "document: value": "google.protobuf.Value, whose numbers are doubles",
     },

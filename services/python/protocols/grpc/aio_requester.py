@@ -70,4 +70,4 @@ class GrpcAioConnection(GrpcConnectionBase):
 def dialer(call: CallSpec, client: Client) -> GrpcAioDialer:
     """Opens channels for awaited calls; CallFailed when Protocol Buffers cannot carry the example request."""
     made = calling(call, client)
-    return GrpcAioDialer(made, channels(made, grpc.aio.insecure_channel))
+    return GrpcAioDialer(made, channels(made, grpc.aio))

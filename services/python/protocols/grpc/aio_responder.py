@@ -34,7 +34,7 @@ async def _serve(dispatcher: Dispatcher, host: str, port: int, announce: Announc
         partial(_stream_handler, dispatcher),
         typed=echo_of(dispatcher.schema),
     )
-    actual_port = bind(server, host, port)
+    actual_port = bind(server, host, port, dispatcher.tls)
     await server.start()
     announce(actual_port)
     await server.wait_for_termination()

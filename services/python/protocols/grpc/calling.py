@@ -30,7 +30,7 @@ class Calling:
     fields, the other does nothing.
     """
 
-    channel: dict[str, Any]  # the keywords of `insecure_channel`
+    channel: dict[str, Any]  # keywords of `secure_channel` where there are `credentials`, else of `insecure_channel`
     shared: int | None  # so many channels for all connections; None: one for each
     method: Method
     timeout_s: float
@@ -50,6 +50,7 @@ def calling(call: CallSpec, client: Client) -> Calling:
             "target": options.address(call.host, call.port),
             "options": options.channel(call.knobs),
             "compression": options.compression(call.knobs),
+            **options.credentials(call.tls),
         },
         shared=int(call.knobs[CONNECTIONS]) if CONNECTIONS in call.knobs else None,
         method=method,
@@ -110,9 +111,10 @@ class MeasuredChannel:
         return make(path, request_serializer=serialise, response_deserializer=parse, **keywords)
 
 
-def channels(calling: Calling, open_channel: Callable[..., Any]) -> Shares[Any]:
-    """The channels of a dialer."""
-    return Shares(lambda: open_channel(**calling.channel), calling.shared)
+def channels(calling: Calling, library: Any) -> Shares[Any]:
+    """The channels of a dialer, opened by `grpc` or `grpc.aio`."""
+    opens = library.secure_channel if "credentials" in calling.channel else library.insecure_channel
+    return Shares(lambda: opens(**calling.channel), calling.shared)
 
 
 class GrpcConnectionBase:

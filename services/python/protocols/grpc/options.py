@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import grpc
 
@@ -10,6 +11,8 @@ from services.python.codecs import gzipped
 from services.python.contract.knobs import FLOW_WINDOW, KEEPALIVE
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.load.client import CallFailed
+from services.python.load.handshake import refused
+from services.python.load.tls import ClientTls
 
 Options = tuple[tuple[str, int], ...]
 
@@ -70,6 +73,11 @@ def compression(knobs: Mapping[str, str]) -> grpc.Compression:
     return grpc.Compression.Gzip if gzipped.is_asked_for(knobs) else grpc.Compression.NoCompression
 
 
+def credentials(tls: ClientTls | None) -> dict[str, Any]:
+    """The keyword that makes a channel one of TLS; gRPC's core verifies chain and address by itself."""
+    return {} if tls is None else {"credentials": grpc.ssl_channel_credentials(root_certificates=tls.authority)}
+
+
 _STATUSES = {
     grpc.StatusCode.DEADLINE_EXCEEDED: "timeout",
     grpc.StatusCode.CANCELLED: "cancelled",
@@ -90,10 +98,15 @@ def failure(code: grpc.StatusCode, details: str | None) -> CallFailed:
     words = details or ""
     status = _STATUSES.get(code, "protocol")
     if code is grpc.StatusCode.UNAVAILABLE:
+        if any(known in words for known in _HANDSHAKE):
+            return refused(f"{code.name}: {words}")
         status = _unavailable(words)
     elif "deserializing response" in words:
         status = "undecodable"
     return CallFailed(status, f"{code.name}: {words}")
+
+
+_HANDSHAKE = ("handshake failed", "CERTIFICATE_VERIFY_FAILED", "erification", "peer certificate")
 
 
 def _unavailable(words: str) -> str:

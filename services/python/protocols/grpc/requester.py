@@ -46,4 +46,4 @@ class GrpcConnection(GrpcConnectionBase):
 def dialer(call: CallSpec, client: Client) -> GrpcDialer:
     """Opens channels for blocking calls; CallFailed when Protocol Buffers cannot carry the example request."""
     made = calling(call, client)
-    return GrpcDialer(made, channels(made, grpc.insecure_channel))
+    return GrpcDialer(made, channels(made, grpc))

@@ -12,10 +12,12 @@ import grpc
 
 from services.python.codecs.by_schema import echo_of
 from services.python.codecs.protobuf import METHODS, Method
+from services.python.contract.responder_lines import Tls
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.service import add_methods
 from services.python.serve.dispatcher import POOL_THREADS, Dispatcher
 from services.python.serve.responder import Announce, CannotServe
+from services.python.serve.tls import pem
 
 _THREADS = POOL_THREADS
 
@@ -47,16 +49,19 @@ def serve_methods(
         every,
         echo_of(dispatcher.schema, is_forwarded=is_forwarded),
     )
-    actual_port = bind(server, host, port)
+    actual_port = bind(server, host, port, dispatcher.tls)
     server.start()
     announce(actual_port)
     server.wait_for_termination()
 
 
-def bind(server: Any, host: str, port: int) -> int:
+def bind(server: Any, host: str, port: int, tls: Tls | None = None) -> int:
     """The port that a blocking or awaiting server will listen on; CannotServe when it cannot."""
+    address = options.address(host, port)
     try:
-        return int(server.add_insecure_port(options.address(host, port)))
+        if tls is not None:
+            return int(server.add_secure_port(address, grpc.ssl_server_credentials([pem(tls)])))
+        return int(server.add_insecure_port(address))
     except RuntimeError as error:
         raise CannotServe(
             f"cannot listen on {host}:{port}; give an address of this host and a free port, or 0 for any"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
-from services.python.contract.offers import ANY, AS_IT_IS, Client, Protocol, Responder
+from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Client, Protocol, Responder
 from services.python.transports.http import version
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
 from services.python.transports.http.bodies import ON_GRANIAN, bare, responders
@@ -53,7 +53,7 @@ PROTOCOL = Protocol(
             settings={"JSON": "orjson's, compact, UTF-8"},
         ),
     ),
-    knobs={**coding.KNOBS, **version.KNOBS},
+    knobs={**coding.KNOBS, **version.KNOBS, **SECURED},
     without_knobs={**AS_IT_IS, **version.WITHOUT},
     sequential=DEFAULT,
     concurrent=DEFAULT,

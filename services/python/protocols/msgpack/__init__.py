@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import coding
-from services.python.contract.offers import ANY, AS_IT_IS, Client, Protocol
+from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Client, Protocol
 from services.python.transports.http import version
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
@@ -24,7 +24,7 @@ PROTOCOL = Protocol(
             packages=("msgpack",),
         ),
     ),
-    knobs={**coding.KNOBS, **version.KNOBS},
+    knobs={**coding.KNOBS, **version.KNOBS, **SECURED},
     without_knobs={**AS_IT_IS, **version.WITHOUT},
     sequential=DEFAULT,
     concurrent=DEFAULT,

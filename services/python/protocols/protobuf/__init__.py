@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import coding
-from services.python.contract.offers import AS_MESSAGES, Client, Protocol
+from services.python.contract.offers import AS_MESSAGES, SECURED, Client, Protocol
 from services.python.transports.http import version
 from services.python.transports.http.bodies import bare, responders
 from services.python.transports.http.clients import DEFAULT, clients
@@ -33,7 +33,7 @@ PROTOCOL = Protocol(
             refuses={"evolution": "whether a field came is known once it is read"},
         ),
     ),
-    knobs={**coding.KNOBS, **version.KNOBS, **AS_MESSAGES},
+    knobs={**coding.KNOBS, **version.KNOBS, **AS_MESSAGES, **SECURED},
     without_knobs=version.WITHOUT,
     sequential=DEFAULT,
     concurrent=DEFAULT,

@@ -9,6 +9,7 @@ from werkzeug.serving import make_server
 from services.python.protocols.rest.flask_app import served
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, listen
+from services.python.serve.tls import server_context
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
@@ -16,6 +17,13 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     listener = listen(host, port)
     port = listener.getsockname()[1]
-    server = make_server(host, port, served(dispatcher), threaded=True, fd=listener.fileno())
+    server = make_server(
+        host,
+        port,
+        served(dispatcher),
+        threaded=True,
+        fd=listener.fileno(),
+        ssl_context=server_context(dispatcher.tls),
+    )
     announce(port)
     server.serve_forever()

@@ -18,7 +18,7 @@ from services.python.transports.http.models import Identity, ImageReply, Record
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_asgi(application(dispatcher), host, port, announce, knobs=dispatcher.knobs)
+    serve_asgi(application(dispatcher), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls)
 
 
 def application(dispatcher: Dispatcher) -> FastAPI:

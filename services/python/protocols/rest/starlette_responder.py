@@ -24,7 +24,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_asgi(application(dispatcher), host, port, announce, knobs=dispatcher.knobs)
+    serve_asgi(application(dispatcher), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls)
 
 
 def application(dispatcher: Dispatcher) -> Starlette:

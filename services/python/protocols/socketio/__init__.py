@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
-from services.python.contract.offers import ANY, AS_IT_IS, Client, Parts, Protocol, Responder
+from services.python.contract.offers import ANY, AS_IT_IS, SECURED, TLS_SETTINGS, Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
 
 _PACKAGES = ("python-socketio", "python-engineio")
@@ -63,6 +63,7 @@ PROTOCOL = Protocol(
         "compression": "its packets are sent as they are; permessage-deflate is off on both ends",
         "http": "a WebSocket is upgraded from HTTP/1.1, and its packets are no longer HTTP",
     },
+    knobs=SECURED,
     sequential="socketio",
     concurrent="socketio",
     # TCP's handshake; the upgrade, right behind whose reply comes Engine.IO's own "open" packet; and Socket.IO's CONNECT,
@@ -74,6 +75,6 @@ PROTOCOL = Protocol(
         "largest message": f"{MAX_MESSAGE_BYTES} bytes",
         "reconnection": "off",
         "TCP_NODELAY": "on",
-        "TLS": "off",
+        **TLS_SETTINGS,
     },
 )

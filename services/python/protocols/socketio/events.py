@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.load.handshake import refused, tls_failure
 from services.python.protocols.socketio.packets import Part, Traffic, size
 
 Exchange = tuple[Reply, tuple[Part, ...], tuple[Part, ...]]
@@ -42,7 +43,11 @@ _WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 def connection_failure(error: BaseException) -> CallFailed:
     """Why no connection came about, from the error and all that it came from."""
+    if failure := tls_failure(error):
+        return failure
     words = " <- ".join(dict.fromkeys(f"{type(cause).__name__}: {cause}" for cause in _causes(error)))
+    if "[SSL:" in words:
+        return refused(words)
     for status, known in _WORDS:
         if any(word in words for word in known):
             return CallFailed(status, words)

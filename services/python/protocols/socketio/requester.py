@@ -32,7 +32,8 @@ class SocketIoDialer:
     async def dial(self) -> SocketIoConnection:
         """Connect, upgrade where the transport is WebSocket, and join the default namespace."""
         # A session of our own: the library leaves its own one open when it cannot connect.
-        http = aiohttp.ClientSession(connector=OneAddress(self._call.host, self._call.port), trust_env=False)
+        connector = OneAddress(self._call.host, self._call.port, self._call.tls)
+        http = aiohttp.ClientSession(connector=connector, trust_env=False)
         # The library's own time-outs lose their name on the way up; ours comes first.
         later_s = 2 * self._call.timeout_s
         traffic = Traffic()
@@ -48,7 +49,7 @@ class SocketIoDialer:
         try:
             async with asyncio.timeout(self._call.timeout_s):
                 await client.connect(
-                    f"http://{authority(self._call.host, self._call.port)}",
+                    f"{self._call.http}://{authority(self._call.host, self._call.port)}",
                     transports=[self._transport],
                     wait_timeout=later_s,
                 )

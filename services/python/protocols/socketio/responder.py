@@ -39,7 +39,8 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
     for operation in (*PROTOCOL.operations, "identity"):
         server.on(operation, _handler(dispatcher, operation, peers))
     application = socketio.ASGIApp(server)
-    serve_asgi(application, host, port, announce, websocket=WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES))
+    options = WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES)
+    serve_asgi(application, host, port, announce, websocket=options, tls=dispatcher.tls)
 
 
 def _handler(

@@ -31,18 +31,20 @@ class SocketIoSyncDialer:
 
     def dial(self) -> SocketIoSyncConnection:
         """Connect, upgrade, and join the default namespace."""
-        traffic = Traffic()
+        traffic, tls = Traffic(), self._call.tls
+        # With an Origin of https the server refuses the client as another's: it takes its own scheme for http.
+        secured: dict[str, Any] = {} if tls is None else {"sslopt": {"context": tls.context}, "suppress_origin": True}
         client = socketio.Client(
             reconnection=False,
             handle_sigint=False,
             serializer=traffic.packet_class(),
             request_timeout=self._call.timeout_s,
-            websocket_extra_options=_WEBSOCKET_OPTIONS,
+            websocket_extra_options={**_WEBSOCKET_OPTIONS, **secured},
         )
         connection = SocketIoSyncConnection(client, traffic, self._call)
         try:
             client.connect(
-                f"http://{authority(self._call.host, self._call.port)}",
+                f"{self._call.http}://{authority(self._call.host, self._call.port)}",
                 transports=["websocket"],
                 wait_timeout=self._call.timeout_s,
             )

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from services.python.contract.offers import AS_IT_IS, Client, Parts, Protocol, Responder
+from services.python.contract.limits import SESSION, TLS
+from services.python.contract.offers import (
+    AS_IT_IS,
+    SECURED,
+    TLS_SETTINGS,
+    Client,
+    Parts,
+    Protocol,
+    Responder,
+)
 from services.python.transports.http import asgi
 
 _PARTS = Parts(codec="JSON", transport="server-sent events over HTTP/1.1", server="uvicorn")
@@ -42,12 +51,14 @@ PROTOCOL = Protocol(
             settings={"events": "split and decoded in Python", "proxies, redirects": "not used"},
         ),
     ),
+    knobs={TLS: SECURED[TLS]},
     without_knobs={
         **AS_IT_IS,
         "compression": "an event is sent as it is: a compressed body would hold events back",
+        SESSION: "a subscription has one connection for as long as it lasts, so there is none to resume",
         "http": "its responders and its client speak HTTP/1.1 alone",
     },
     sequential="aiohttp",
     concurrent="aiohttp",
-    settings={"HTTP": "1.1; chunked bodies", "reconnecting": "never", "TCP_NODELAY": "on", "TLS": "off"},
+    settings={"HTTP": "1.1; chunked bodies", "reconnecting": "never", "TCP_NODELAY": "on", **TLS_SETTINGS},
 )

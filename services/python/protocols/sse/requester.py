@@ -8,6 +8,7 @@ import aiohttp
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Event, Reply, Request
+from services.python.load.handshake import tls_failure
 from services.python.protocols.sse import stream
 from services.python.transports.http.route import GONE, authority, shown
 
@@ -35,14 +36,18 @@ class SseConnection:
     body: None = None  # events are not kept as they came
 
     def __init__(self, call: CallSpec) -> None:
-        self._url = f"http://{authority(call.host, call.port)}/{call.operation}"
+        self._url = f"{call.http}://{authority(call.host, call.port)}/{call.operation}"
         self._response: aiohttp.ClientResponse | None = None
         self._opened = False
         self._reader = stream.Reader()
         within_s = None if call.kind == "stream" else call.timeout_s
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=1, keepalive_timeout=_KEEP_ALIVE_S, use_dns_cache=False, socket_factory=self._open_once
+                limit=1,
+                keepalive_timeout=_KEEP_ALIVE_S,
+                use_dns_cache=False,
+                socket_factory=self._open_once,
+                ssl=True if call.tls is None else call.tls.context,
             ),
             headers={"Accept": stream.MEDIA_TYPE, "Accept-Encoding": "identity", "User-Agent": "orch"},
             timeout=aiohttp.ClientTimeout(total=within_s, sock_connect=call.timeout_s),
@@ -119,7 +124,7 @@ def _failure(error: Exception, *, again: bool = False) -> CallFailed:
     if isinstance(error, TimeoutError):
         return CallFailed("timeout", str(error) or "nothing came in time")
     if isinstance(error, aiohttp.ClientConnectorError):
-        return CallFailed("closed" if again else "refused", GONE if again else str(error))
+        return CallFailed("closed", GONE) if again else tls_failure(error) or CallFailed("refused", str(error))
     if isinstance(error, aiohttp.ClientResponseError):
         return CallFailed("undecodable", error.message)
     return CallFailed("closed", str(error) or type(error).__name__)

@@ -35,7 +35,7 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
             return
         await _send_events(outgoing, receive, send)
 
-    serve_asgi(application, host, port, announce)
+    serve_asgi(application, host, port, announce, tls=dispatcher.tls)
 
 
 async def _send_events(outgoing: Outgoing, receive: Any, send: Any) -> None:

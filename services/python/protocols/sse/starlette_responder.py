@@ -30,7 +30,7 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
         Route("/identity", identity),
         *(Route(f"/{name}", _endpoint(dispatcher, name)) for name in streams),
     ]
-    serve_asgi(Starlette(routes=routes), host, port, announce)
+    serve_asgi(Starlette(routes=routes), host, port, announce, tls=dispatcher.tls)
 
 
 def _endpoint(dispatcher: Dispatcher, operation: str) -> Callable[[Request], Awaitable[Response]]:

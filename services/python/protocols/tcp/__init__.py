@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.python.contract.offers import AS_IT_IS, Client, Parts, Protocol, Responder
+from services.python.contract.offers import AS_IT_IS, SECURED, TLS_SETTINGS, Client, Parts, Protocol, Responder
 
 PROTOCOL = Protocol(
     name="tcp",
@@ -23,6 +23,7 @@ PROTOCOL = Protocol(
             name="uvloop", module="services.python.protocols.tcp.async_requester", style="async", packages=("uvloop",)
         ),
     ),
+    knobs=SECURED,
     without_knobs={
         **AS_IT_IS,
         "compression": "its frames are the floor, and carry bytes as they are",
@@ -32,5 +33,5 @@ PROTOCOL = Protocol(
     concurrent="uvloop",
     round_trips_to_open=1,
     is_floor=True,
-    settings={"TCP_NODELAY": "on"},
+    settings={"TCP_NODELAY": "on", **TLS_SETTINGS},
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.load.handshake import tls_failure
 from services.python.protocols.tcp.frames import HEADER, HEADER_BYTES, LARGEST_BODY, request_code, request_encoder
 from services.python.protocols.tcp.requester import decoded
 from services.python.protocols.tcp.stream import MORE_THAN_A_FRAME
@@ -31,14 +32,15 @@ class LoopDialer:
 
     async def dial(self) -> LoopConnection:
         """Connect; CallFailed when nobody answers there."""
-        loop = asyncio.get_running_loop()
-        opening = loop.create_connection(_Frames, self._call.host, self._call.port)
+        loop, tls = asyncio.get_running_loop(), self._call.tls
+        secured: dict[str, Any] = {} if tls is None else {"ssl": tls.context, "server_hostname": self._call.host}
+        opening = loop.create_connection(_Frames, self._call.host, self._call.port, **secured)
         try:
             _, protocol = await asyncio.wait_for(opening, self._call.timeout_s)
         except TimeoutError as error:
             raise CallFailed("timeout", "no connection in time") from error
         except OSError as error:
-            raise CallFailed("refused", str(error)) from error
+            raise tls_failure(error) or CallFailed("refused", str(error)) from error
         return LoopConnection(protocol, self._code, self._encode, self._call.timeout_s)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Reply, Request
+from services.python.load.handshake import secured
 from services.python.load.unasked import peek
 from services.python.protocols.tcp.frames import ERROR, FrameError, decode_reply, request_code, request_encoder
 from services.python.protocols.tcp.stream import FrameReader, send_frame
@@ -40,8 +41,11 @@ class SocketDialer:
             raise CallFailed("timeout", str(error)) from error
         except OSError as error:
             raise CallFailed("refused", str(error)) from error
-        sock.settimeout(None)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self._call.tls is not None:
+            sock = secured(self._call.tls, sock, self._call.host, self._call.timeout_s)
+            return SocketConnection(sock, self._code, self._encode)
+        sock.settimeout(None)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, self._timeval)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, self._timeval)
         return SocketConnection(sock, self._code, self._encode)
@@ -64,7 +68,7 @@ class SocketConnection:
         try:
             send_frame(self._sock, self._code, body)
             frame = self._reader.read()
-        except BlockingIOError as error:
+        except (BlockingIOError, TimeoutError) as error:
             raise CallFailed("timeout", "no reply in time") from error
         except OSError as error:
             raise CallFailed("closed", str(error)) from error

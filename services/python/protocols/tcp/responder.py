@@ -10,6 +10,7 @@ from services.python.protocols.tcp.frames import ERROR, FrameError, encode_reply
 from services.python.protocols.tcp.stream import FrameReader, send_frame
 from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, listen
+from services.python.serve.tls import server_context
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
@@ -31,6 +32,7 @@ class _Crew:
         self._listener = listener
         self._lock = threading.Lock()
         self._accepting = 1
+        self._tls = server_context(dispatcher.tls)
 
     def work(self) -> None:
         while True:
@@ -42,10 +44,14 @@ class _Crew:
             if short_of_hands:
                 threading.Thread(target=self.work, daemon=True).start()
             # A peer that goes away in the middle is its own affair.
-            with connection, contextlib.suppress(OSError):
-                _converse(self._dispatcher, connection, (peer[0], peer[1]))
+            with contextlib.suppress(OSError), self._secured(connection) as open_connection:
+                _converse(self._dispatcher, open_connection, (peer[0], peer[1]))
             with self._lock:
                 self._accepting += 1
+
+    def _secured(self, connection: socket.socket) -> socket.socket:
+        """The connection after its handshake, in the thread that answers it; itself where it is plain."""
+        return connection if self._tls is None else self._tls.wrap_socket(connection, server_side=True)
 
 
 def _converse(dispatcher: Dispatcher, connection: socket.socket, peer: tuple[str, int]) -> None:

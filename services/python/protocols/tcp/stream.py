@@ -15,7 +15,7 @@ _JOIN_BELOW = 16 * 1024  # copying so little costs less than a second buffer in 
 def send_frame(sock: socket.socket, code: int, body: bytes) -> None:
     """Send one frame; OSError as the socket gives it."""
     header = HEADER.pack(len(body), code)
-    if len(body) < _JOIN_BELOW:
+    if len(body) < _JOIN_BELOW or hasattr(sock, "context"):  # TLS copies into its records anyway
         sock.sendall(header + body)
         return
     sent = sock.sendmsg((header, body)) - HEADER_BYTES

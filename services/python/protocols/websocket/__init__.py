@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
-from services.python.contract.offers import ANY, AS_IT_IS, Client, Parts, Protocol, Responder
+from services.python.contract.offers import ANY, AS_IT_IS, SECURED, TLS_SETTINGS, Client, Parts, Protocol, Responder
 from services.python.transports.http import asgi
 
 _CLIENT_SETTINGS: Mapping[str, str] = {"permessage-deflate": "off", "pings": "off", "proxies": "not used"}
@@ -57,6 +57,7 @@ PROTOCOL = Protocol(
         "compression": "its messages are sent as they are; permessage-deflate is off on both ends",
         "http": "a WebSocket is upgraded from HTTP/1.1, and its messages are no longer HTTP",
     },
+    knobs=SECURED,
     sequential="aiohttp",
     concurrent="aiohttp",
     round_trips_to_open=2,  # TCP's handshake, and the HTTP upgrade
@@ -66,6 +67,6 @@ PROTOCOL = Protocol(
         "largest message": f"{MAX_MESSAGE_BYTES} bytes",
         "replies": "matched by order, one request in flight a connection",
         "TCP_NODELAY": "on",
-        "TLS": "off",
+        **TLS_SETTINGS,
     },
 )

@@ -30,7 +30,7 @@ class AiohttpDialer:
     async def dial(self) -> AiohttpConnection:
         """Connect and upgrade; CallFailed when either is refused."""
         session = aiohttp.ClientSession(
-            connector=OneAddress(self._call.host, self._call.port),
+            connector=OneAddress(self._call.host, self._call.port, self._call.tls),
             trust_env=False,
             timeout=aiohttp.ClientTimeout(total=self._call.timeout_s),
         )

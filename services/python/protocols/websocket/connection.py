@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from services.python.load.client import CallFailed, Reply, Request
+from services.python.load.handshake import tls_failure
 from services.python.protocols.websocket import frames
 
 
@@ -25,6 +26,8 @@ def socket_failure(error: OSError) -> CallFailed:
     """An error of the socket in the record's words. TimeoutError is an OSError, too."""
     if isinstance(error, TimeoutError):
         return CallFailed("timeout", str(error) or "nothing came in time")
+    if failure := tls_failure(error):
+        return failure
     if isinstance(error, ConnectionResetError | ConnectionAbortedError | BrokenPipeError):
         return CallFailed("closed", str(error))
     return CallFailed("refused", str(error))

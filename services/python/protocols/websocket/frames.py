@@ -46,7 +46,8 @@ def url(call: CallSpec) -> str:
         query = f"?{_REPLY_SIZE}{call.example['reply_size']}"
     elif call.example.get("full_decode"):
         query = f"?{FULL_DECODE}"
-    return f"ws://{authority(call.host, call.port)}/{call.operation}{query}"
+    scheme = "ws" if call.tls is None else "wss"
+    return f"{scheme}://{authority(call.host, call.port)}/{call.operation}{query}"
 
 
 def encoder(call: CallSpec) -> Callable[[Request], Frame]:

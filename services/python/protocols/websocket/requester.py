@@ -29,9 +29,11 @@ class WebSocketDialer:
 
     def dial(self) -> WebSocketConnection:
         """Connect and upgrade; CallFailed when either is refused."""
+        tls = self._call.tls
         try:
             opened = websocket.create_connection(
                 self._url,
+                sslopt=None if tls is None else {"context": tls.context},
                 timeout=self._call.timeout_s,
                 sockopt=_NODELAY,
                 enable_multithread=False,
@@ -74,6 +76,12 @@ class WebSocketConnection(ConnectionBase):
     def has_unasked(self) -> bool:
         """See `load.client.Unnumbered`; pings are answered, and no reply."""
         with contextlib.suppress(websocket.WebSocketException, OSError):
+            if hasattr(self._socket.sock, "context"):  # of TLS nothing can be looked at and left
+                self._socket.settimeout(0)
+                while (opcode := self._socket.recv_data(control_frame=True)[0]) >= websocket.ABNF.OPCODE_CLOSE:
+                    if opcode == websocket.ABNF.OPCODE_CLOSE:
+                        return False
+                return True
             while self._socket.connected and (first := peek(self._socket.sock)):
                 if first[0] & _OPCODE < websocket.ABNF.OPCODE_CLOSE:
                     return True

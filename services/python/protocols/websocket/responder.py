@@ -31,7 +31,8 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
             await send({"type": "websocket.accept"})
             await _converse(dispatcher, readings[scope["path"]], scope, receive, send)
 
-    serve_asgi(application, host, port, announce, websocket=WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES))
+    options = WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES)
+    serve_asgi(application, host, port, announce, websocket=options, tls=dispatcher.tls)
 
 
 async def _converse(

@@ -37,9 +37,11 @@ class WebSocketsDialer:
 
     async def dial(self) -> WebSocketsConnection:
         """Connect and upgrade; CallFailed when either is refused."""
+        secured: dict[str, Any] = {} if self._call.tls is None else {"ssl": self._call.tls.context}
         try:
             opened = await _Connect(
                 self._url,
+                **secured,
                 compression=None,
                 proxy=None,
                 open_timeout=self._call.timeout_s,

@@ -7,6 +7,7 @@ import socket
 import aiohttp
 
 from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.handshake import tls_failure
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
 
 _KEEP_ALIVE_S = 3600.0
@@ -21,11 +22,15 @@ class AsyncConnection(HttpConnection):
         self._encode = route.encode
         self._read = route.reader()
         self._has_type = bool(route.reply_type)
-        self._url = f"http://{authority(call.host, call.port)}{route.path}"
+        self._url = f"{call.http}://{authority(call.host, call.port)}{route.path}"
         self._opened = False
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=1, keepalive_timeout=_KEEP_ALIVE_S, use_dns_cache=False, socket_factory=self._open_once
+                limit=1,
+                keepalive_timeout=_KEEP_ALIVE_S,
+                use_dns_cache=False,
+                socket_factory=self._open_once,
+                ssl=True if call.tls is None else call.tls.context,
             ),
             headers=route.fields(),
             timeout=aiohttp.ClientTimeout(total=call.timeout_s),
@@ -64,7 +69,7 @@ def _failure(error: Exception, *, again: bool) -> CallFailed:
     if isinstance(error, TimeoutError):
         return CallFailed("timeout", "no whole reply in time")
     if isinstance(error, aiohttp.ClientConnectorError):
-        return CallFailed("closed", GONE) if again else CallFailed("refused", str(error))
+        return CallFailed("closed", GONE) if again else tls_failure(error) or CallFailed("refused", str(error))
     if isinstance(error, aiohttp.ClientResponseError):
         return CallFailed("undecodable", error.message)
     return CallFailed("closed", str(error) or type(error).__name__)

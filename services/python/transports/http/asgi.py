@@ -10,9 +10,12 @@ from services.python.codecs import coding
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.serve.dispatcher import Peer
 from services.python.serve.responder import BACKLOG, Announce, listen
+from services.python.serve.tls import server_context
 
 if TYPE_CHECKING:
     import socket
+
+    from services.python.contract.responder_lines import Tls
 
 PACKAGES = ("uvicorn", "uvloop", "httptools")
 
@@ -50,15 +53,17 @@ def serve_asgi(
     *,
     websocket: WebSocketOptions | None = None,
     knobs: Mapping[str, str] | None = None,
+    tls: Tls | None = None,
 ) -> None:
     """Serve an ASGI application on one event loop until the process is ended; announces the port once it accepts.
 
-    CannotServe when the address cannot be listened on. Without `websocket` upgrades are not understood.
+    CannotServe when the address cannot be listened on, or the certificate not used. Without `websocket` upgrades are not
+    understood.
     """
     import uvicorn
 
     app = behind_compression(app, knobs or {})
-    listener = listen(host, port)
+    listener, context = listen(host, port), server_context(tls)
     options = websocket or WebSocketOptions()
 
     class Server(uvicorn.Server):
@@ -83,6 +88,7 @@ def serve_asgi(
         proxy_headers=False,
         backlog=BACKLOG,
         timeout_keep_alive=_KEEP_ALIVE_S,
+        ssl_context_factory=None if context is None else lambda _config, _default: context,
     )
     Server(config).run(sockets=[listener])
 

@@ -17,7 +17,7 @@ def serving(codec: Codec) -> Serve:
     """The `serve` of a responder module that answers with this codec."""
 
     def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-        serve_asgi(application(dispatcher, codec), host, port, announce, knobs=dispatcher.knobs)
+        serve_asgi(application(dispatcher, codec), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls)
 
     return serve
 
@@ -26,7 +26,7 @@ def serving_on_granian(codec: Codec) -> Serve:
     """The same, with granian as the server."""
 
     def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-        serve_granian(application(dispatcher, codec), host, port, announce, knobs=dispatcher.knobs)
+        serve_granian(application(dispatcher, codec), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls)
 
     return serve
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from services.python.codecs.coding import coding
-from services.python.contract.offers import Client
+from services.python.contract.offers import TLS_SETTINGS, Client
 from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Connection, Dialer
 from services.python.transports.http import version
 from services.python.transports.http.route import Route
@@ -20,6 +20,7 @@ _COMMON: Mapping[str, str] = {
     "HTTP": "Accept-Encoding: identity (what is asked for where bodies are compressed), User-Agent: orch",
     "TCP_NODELAY": "on",
     "proxies, redirects, retries": "none; a kept connection that is gone is an error, not opened anew",
+    **TLS_SETTINGS,
 }
 _WHOLE_CALL = "of the whole call"
 _EACH_WAIT = "of each wait for the socket"

@@ -18,7 +18,7 @@ def serving(codec: Codec) -> Serve:
     """The `serve` of a responder module that answers with this codec."""
 
     def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
-        serve_asgi(application(dispatcher, codec), host, port, announce, knobs=dispatcher.knobs)
+        serve_asgi(application(dispatcher, codec), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls)
 
     return serve
 

@@ -7,12 +7,18 @@ than is asked for them. So its embedded server runs here, on a socket made as ev
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from services.python.codecs import coding
+from services.python.contract.limits import TLS, TLS_1_3
 from services.python.serve.responder import BACKLOG, Announce, listen
+from services.python.serve.tls import server_context
 from services.python.transports.http import version
 from services.python.transports.http.asgi import behind_compression
+
+if TYPE_CHECKING:
+    from services.python.contract.responder_lines import Tls
 
 PACKAGES = ("granian", "uvloop")
 
@@ -27,18 +33,25 @@ SETTINGS: Mapping[str, str] = {
     "HTTP/2": "granian's defaults: windows of 1 MiB for a stream and a connection; a body comes to the application in "
     "pieces of at most 16 KiB, a frame each",
     "largest body": "not limited",
+    f"{TLS}: {TLS_1_3}": "rustls, TLS 1.3 alone; by ALPN the version of HTTP that is asked for, and no other",
 }
 
 _KEEP_ALIVE_MS = 3_600_000
 
 
 def serve_granian(
-    app: Any, host: str, port: int, announce: Announce, *, knobs: Mapping[str, str] | None = None
+    app: Any,
+    host: str,
+    port: int,
+    announce: Announce,
+    *,
+    knobs: Mapping[str, str] | None = None,
+    tls: Tls | None = None,
 ) -> None:
     """As `asgi.serve_asgi`, over the version of HTTP that `knobs` ask for."""
     import uvloop
     from granian._granian import SocketHolder
-    from granian.constants import HTTPModes, Interfaces
+    from granian.constants import HTTPModes, Interfaces, SSLProtocols
     from granian.http import HTTP1Settings
     from granian.server.embed import Server
 
@@ -46,6 +59,16 @@ def serve_granian(
     holder: Any = SocketHolder
     start: Any = Server.startup
     told = knobs or {}
+    server_context(tls)  # says what cannot be used; granian's own TLS reads the files again
+    secured: dict[str, Any] = (
+        {}
+        if tls is None
+        else {
+            "ssl_cert": Path(tls.certificate),
+            "ssl_key": Path(tls.key),
+            "ssl_protocol_min": SSLProtocols.tls13,
+        }
+    )
     modes = {version.ONE: HTTPModes.http1, version.TWO: HTTPModes.http2}
     listener = listen(host, port)
     actual_port = listener.getsockname()[1]
@@ -70,6 +93,7 @@ def serve_granian(
             websockets=False,
             backlog=BACKLOG,
             log_enabled=False,
+            **secured,
         )
         await server.serve()
 

@@ -8,11 +8,12 @@ from typing import Any
 import httpx
 
 from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.handshake import tls_failure
 from services.python.transports.http import version
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
 
 # httpx makes a TLS context for every client, needed or not, and reads the system's certificates for it: 20 ms that
-# have nothing to do with opening a connection. Ours is plain HTTP, so this one holds none, and serves all.
+# have nothing to do with opening a connection. Where ours is plain HTTP, this one holds none, and serves all.
 _UNUSED_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 # httpx has one class for a peer that left and a peer that talks nonsense; the first it puts in these words.
@@ -33,7 +34,7 @@ class _HttpxConnection(HttpConnection):
         super().__init__(route)
         self._encode = route.encode
         self._read = route.read
-        self._url = f"http://{authority(call.host, call.port)}{route.path}"
+        self._url = f"{call.http}://{authority(call.host, call.port)}{route.path}"
         self._stream: Any = None
         self._version = version.asked(call.knobs)
         self._expected = _EXPECTED[self._version]
@@ -111,7 +112,7 @@ def _options(route: Route, call: CallSpec) -> dict[str, Any]:
         "trust_env": False,
         "http1": version.asked(call.knobs) == version.ONE,
         "http2": version.asked(call.knobs) == version.TWO,
-        "verify": _UNUSED_TLS,
+        "verify": _UNUSED_TLS if call.tls is None else call.tls.context,
     }
 
 
@@ -120,7 +121,7 @@ def _failure(error: httpx.TransportError) -> CallFailed:
     if isinstance(error, httpx.TimeoutException):
         return CallFailed("timeout", words)
     if isinstance(error, httpx.ConnectError):
-        return CallFailed("refused", words)
+        return tls_failure(error) or CallFailed("refused", words)
     if isinstance(error, httpx.RemoteProtocolError) and not any(left in words for left in _LEFT):
         return CallFailed("undecodable", words)
     return CallFailed("closed", words)

@@ -6,12 +6,14 @@ from typing import Any
 
 import aiohttp
 
+from services.python.load.tls import ClientTls
+
 
 class OneAddress(aiohttp.TCPConnector):
     """Connects to one host and port. ClientConnectionError for any other: a reply has named it."""
 
-    def __init__(self, host: str, port: int) -> None:
-        super().__init__()
+    def __init__(self, host: str, port: int, tls: ClientTls | None) -> None:
+        super().__init__(ssl=True if tls is None else tls.context)
         self._only = (host, port)
 
     async def connect(self, req: aiohttp.ClientRequest, *rest: Any, **named: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import pycurl
 
 from services.python.load.client import CallFailed, CallSpec, Request
-from services.python.transports.http import version
+from services.python.transports.http import curl_tls, version
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
 
 _BUFFER_BYTES = 512 * 1024
@@ -58,7 +58,9 @@ class EasyHandle(HttpConnection):
         self._chunks: list[bytes] = []
         self._opened = False
         self._curl = curl = pycurl.Curl()
-        curl.setopt(pycurl.URL, f"http://{authority(call.host, call.port)}{route.path}")
+        curl.setopt(pycurl.URL, f"{call.http}://{authority(call.host, call.port)}{route.path}")
+        if call.tls is not None:
+            curl_tls.secure(curl, call.tls)
         self._version = version.asked(call.knobs)
         told, self._expected = _VERSIONS[self._version]
         curl.setopt(pycurl.HTTP_VERSION, told)
@@ -119,4 +121,4 @@ def failure(error: pycurl.error, *, again: bool) -> CallFailed:
     code, words = error.args
     if again and code == pycurl.E_COULDNT_CONNECT:
         return CallFailed("closed", GONE)
-    return CallFailed(_STATUS.get(code, "protocol"), words)
+    return curl_tls.tls_failure(code, words) or CallFailed(_STATUS.get(code, "protocol"), words)

@@ -10,6 +10,7 @@ import struct
 import time
 
 from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.handshake import secured
 from services.python.load.unasked import peek
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority, shown
 
@@ -30,6 +31,7 @@ class Connection(HttpConnection):
         self._head = ("\r\n".join(lines) + "\r\nContent-Length: ").encode()
         self._timeout_s = call.timeout_s
         self._socket = _open(call)
+        self._is_plain = call.tls is None
         self._usable = True
         self._has_type = bool(route.reply_type)
         self._reply_head = b""
@@ -48,7 +50,7 @@ class Connection(HttpConnection):
                 self._socket.sendall(head)
                 self._socket.sendall(body)
             status, reply = self._receive()
-        except BlockingIOError as error:  # what SO_RCVTIMEO and SO_SNDTIMEO end in
+        except (BlockingIOError, TimeoutError) as error:  # what SO_RCVTIMEO and SO_SNDTIMEO end in; and TLS
             raise CallFailed("timeout", "no reply in time") from error
         except OSError as error:
             raise CallFailed("closed", error.strerror or str(error)) from error
@@ -80,7 +82,7 @@ class Connection(HttpConnection):
             parts = [body]
             while missing > 0:
                 until_s = self._in_time(until_s)
-                part = receive(missing, socket.MSG_WAITALL)
+                part = receive(missing, socket.MSG_WAITALL) if self._is_plain else receive(min(missing, _READ_BYTES))
                 if not part:
                     raise CallFailed("closed", f"{missing} bytes short of the whole reply")
                 parts.append(part)
@@ -118,6 +120,8 @@ def _open(call: CallSpec) -> socket.socket:
     except OSError as error:
         raise CallFailed("refused", error.strerror or str(error)) from error
     opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if call.tls is not None:
+        return secured(call.tls, opened, call.host, call.timeout_s)
     # The kernel's own time-outs: Python's would put a poll before every send and receive.
     opened.settimeout(None)
     seconds = int(call.timeout_s)

@@ -8,10 +8,12 @@ from typing import Any
 import requests
 import urllib3.connection
 from requests.adapters import HTTPAdapter
-from urllib3.connectionpool import HTTPConnectionPool
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import MaxRetryError, NewConnectionError, ReadTimeoutError
 
 from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.handshake import tls_failure
+from services.python.load.tls import ClientTls
 from services.python.transports.http.route import GONE, HttpConnection, HttpReply, Route, authority
 
 
@@ -31,14 +33,31 @@ class _OneSocket(urllib3.connection.HTTPConnection):
         super().connect()
 
 
+class _OneSecuredSocket(_OneSocket, urllib3.connection.HTTPSConnection):
+    """The same with TLS."""
+
+
 class _Pool(HTTPConnectionPool):
     ConnectionCls = _OneSocket
 
 
+class _SecuredPool(HTTPSConnectionPool):
+    ConnectionCls = _OneSecuredSocket
+
+
 class _Adapter(HTTPAdapter):
+    def __init__(self, tls: ClientTls | None) -> None:
+        self._context = None if tls is None else tls.context
+        super().__init__(pool_connections=1, pool_maxsize=1, max_retries=0)
+
     def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **pool_kwargs: Any) -> None:
+        if self._context is not None:
+            pool_kwargs["ssl_context"] = self._context
         super().init_poolmanager(connections, maxsize, block, **pool_kwargs)
-        self.poolmanager.pool_classes_by_scheme = {"http": _Pool}
+        self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _SecuredPool}
+
+    def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
+        """Nothing beside the context: requests would add certifi's authorities to it, for each connection anew."""
 
     def close(self) -> None:
         # urllib3 leaves an open socket to the garbage collector, which a measuring requester has switched off.
@@ -55,13 +74,13 @@ class Connection(HttpConnection):
         super().__init__(route)
         self._encode = route.encode
         self._read = route.read
-        self._url = f"http://{authority(call.host, call.port)}{route.path}"
+        self._url = f"{call.http}://{authority(call.host, call.port)}{route.path}"
         self._timeout_s = call.timeout_s
         self._failed = False
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.headers.update(route.fields())
-        self._session.mount("http://", _Adapter(pool_connections=1, pool_maxsize=1, max_retries=0))
+        self._session.mount(f"{call.http}://", _Adapter(call.tls))
 
     def call(self, request: Request) -> HttpReply:
         """See `load.client.Connection.call`."""
@@ -99,6 +118,8 @@ def _failure(error: Exception) -> CallFailed:
         return CallFailed("timeout", str(error))
     if isinstance(cause, NewConnectionError):
         return CallFailed("refused", str(error))
+    if isinstance(error, requests.exceptions.SSLError) and (failure := tls_failure(error)):
+        return failure
     if isinstance(inner, BadStatusLine) and not isinstance(inner, RemoteDisconnected):
         return CallFailed("undecodable", str(error))
     return CallFailed("closed", str(error))

@@ -15,7 +15,7 @@ KNOBS: Mapping[str, tuple[str, ...]] = {HTTP: (ONE, TWO)}
 WITHOUT: Mapping[str, str] = {HTTP: "no implementation here speaks HTTP/3 yet"}
 """Why a protocol with these knobs has no other value of them."""
 SETTINGS: Mapping[str, str] = {
-    "HTTP/2": "asked for from the first byte (prior knowledge); one request at a time on a connection"
+    "HTTP/2": "asked for from the first byte (prior knowledge), over TLS by ALPN; one request at a time on a connection"
 }
 
 

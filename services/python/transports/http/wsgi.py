@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from services.python.codecs import coding
 from services.python.serve.dispatcher import POOL_THREADS
 from services.python.serve.responder import BACKLOG, Announce, listen
+from services.python.serve.tls import server_context
+
+if TYPE_CHECKING:
+    from services.python.contract.responder_lines import Tls
 
 _KEEP_ALIVE_S = 3600
 _THREADS = POOL_THREADS  # as many as every other responder has for its operations
@@ -40,14 +44,24 @@ def with_knobs(wsgi: Any, knobs: Mapping[str, str]) -> Any:
     return CompressedWsgi(wsgi, compressing)
 
 
-def serve_gunicorn(wsgi: Any, host: str, port: int, announce: Announce) -> None:
+def serve_gunicorn(wsgi: Any, host: str, port: int, announce: Announce, tls: Tls | None = None) -> None:
     """Serve a WSGI application until the process is ended; CannotServe when the address cannot be listened on."""
     from gunicorn.app.base import BaseApplication
     from gunicorn.glogging import Logger
     from gunicorn.workers.gthread import ThreadWorker
 
-    listener = listen(host, port)
+    listener, context = listen(host, port), server_context(tls)
     actual_port = listener.getsockname()[1]
+    # gunicorn would make a context for each connection, none of which could resume another's session.
+    secured: dict[str, Any] = (
+        {}
+        if tls is None
+        else {
+            "certfile": tls.certificate,
+            "keyfile": tls.key,
+            "ssl_context": lambda _config, _default: context,
+        }
+    )
 
     class Application(BaseApplication):  # type: ignore[misc]  # published without type information
         def load_config(self) -> None:
@@ -58,6 +72,7 @@ def serve_gunicorn(wsgi: Any, host: str, port: int, announce: Announce) -> None:
                 "forwarded_allow_ips": "",
                 "loglevel": "warning",
                 "post_worker_init": lambda _worker: announce(actual_port),
+                **secured,
             }.items():
                 self.cfg.set(name, value)
 

@@ -1,0 +1,61 @@
+"""A handshake on a socket, and how one that failed is told from everything else that ends a connection."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from services.python.load.client import CallFailed
+from services.python.load.tls import ClientTls
+
+if TYPE_CHECKING:
+    import ssl
+
+
+def secured(tls: ClientTls, connected: socket.socket, host: str, timeout_s: float) -> ssl.SSLSocket:
+    """The socket after its handshake, with a time-out for each wait; CallFailed, and the socket closed, without one.
+
+    The kernel's own time-outs end nothing here: a read that they cut short is begun again by `ssl`.
+    """
+    connected.settimeout(timeout_s)
+    try:
+        return tls.context.wrap_socket(connected, server_hostname=host)
+    except TimeoutError as error:
+        raise CallFailed("timeout", "no TLS handshake in time") from error
+    except OSError as error:
+        raise tls_failure(error) or CallFailed("closed", str(error)) from error
+    finally:
+        connected.close()  # what was wrapped is another object by now
+
+
+def tls_failure(error: BaseException) -> CallFailed | None:
+    """A handshake that failed, from whatever error it became on its way up; None for everything else."""
+    ssl = sys.modules.get("ssl")
+    if ssl is None:
+        return None
+    for cause in _causes(error):
+        # aiohttp has errors that are of this class and have nothing of it but their cause.
+        if isinstance(cause, ssl.SSLCertVerificationError) and hasattr(cause, "verify_message"):
+            return refused(f"certificate verify failed: {cause.verify_message}")
+        if type(cause) is ssl.SSLError:
+            return refused(str(cause))
+    return None
+
+
+def refused(words: str) -> CallFailed:
+    """How a trial says that TLS, and nothing else, kept it from a connection."""
+    return CallFailed("refused", f"tls: {words}")
+
+
+def _causes(error: object) -> Iterator[BaseException]:
+    """An error and all that it came from: libraries chain causes, or hand them on as arguments."""
+    seen: list[object] = []
+    found = [error]
+    while found:
+        cause = found.pop(0)
+        if isinstance(cause, BaseException) and not any(cause is known for known in seen):
+            seen.append(cause)
+            yield cause
+            found += [cause.__cause__, cause.__context__, getattr(cause, "reason", None), *cause.args]

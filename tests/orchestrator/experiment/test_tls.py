@@ -1,0 +1,85 @@
+"""`tls` and `session` in a plan: which cells there are, what is refused and why, and what their names are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.catalogue.read import protocols
+from orchestrator.cli.plan_text import plan_document, plan_lines
+from orchestrator.experiment.model.factors import knobs
+from orchestrator.experiment.plan.estimate import estimate
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.read.problems import ExperimentError
+
+QUESTION = "name: x\nquestion: Why?\noperations: add\n"
+
+
+def planned(folder: Path, text: str) -> Plan:
+    path = folder / "x.yaml"
+    path.write_text(QUESTION + text)
+    return make_plan(path)
+
+
+def test_only_cells_with_tls_say_so(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "stacks: [tcp, {protocol: grpc, tls: tls1.3}]\ntls: [none, tls1.3]\n")
+    assert [cell.id for cell in plan.cells] == [
+        "tcp-threads-socket__add__local__reuse__c1",
+        "tcp-threads-socket__add__local__reuse__tls1.3__c1",
+        "grpc-grpcio-grpcio__add__local__reuse__tls1.3__c1",
+    ]
+    assert [knobs(cell.factors) for cell in plan.cells] == [{}, {"tls": "tls1.3"}, {"tls": "tls1.3"}]
+    assert [cell.handshakes for cell in plan.cells] == [0, 1, 1]
+    assert read_plan(plan.to_dict()) == plan
+
+
+def test_every_protocol_has_tls_and_every_stream(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "stacks: [" + ", ".join(p for p in protocols() if p != "sse") + "]\ntls: tls1.3\n")
+    assert {cell.factors["tls"] for cell in plan.cells} == {"tls1.3"}
+    (tmp_path / "x.yaml").write_text(
+        "name: x\nquestion: Why?\noperations: {events: {per_second: 10/s, bytes: 10 B}}\n"
+        "load: {concurrency: 1, duration: 1s}\nstacks: [sse, websocket, grpc]\ntls: tls1.3\n"
+    )
+    assert {cell.factors["tls"] for cell in make_plan(tmp_path / "x.yaml").cells} == {"tls1.3"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("tls: on\nstacks: rest\n", "'on' reads as true or false to some YAML readers"),
+        ("tls: 'on'\nstacks: rest\n", "'on' is not one of none, tls1.3"),
+        ("tls: 1.3\nstacks: rest\n", "'1.3' is not one of none, tls1.3"),
+        ("tls: true\nstacks: rest\n", "is not one of none, tls1.3"),
+        ("session: resumed\nconnection: per-request\nstacks: rest\n", "a connection with tls: none has no session"),
+        ("session: resumed\ntls: tls1.3\nstacks: rest\n", "one that is kept has a single handshake"),
+        (
+            "session: resumed\ntls: tls1.3\nconnection: per-request\nstacks: grpc\n",
+            "grpc cannot do session: resumed: grpcio resumes no session of another channel",
+        ),
+        (
+            "tls: tls1.3\nstacks: {protocol: rest, external: '127.0.0.1:8000'}\n",
+            "rest cannot do tls: tls1.3: the responder runs already, and orch tells it nothing",
+        ),
+        ("tls: tls1.3\nstacks: {protocol: cbor, client: cbor2}\n", "`tls` does not apply to a codec alone"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_its_reason(text: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError) as refused:
+        planned(tmp_path, text)
+    assert words in str(refused.value)
+
+
+def test_the_plan_says_that_the_floor_has_no_tls_and_counts_a_round_trip_more(tmp_path: Path) -> None:
+    opening = "stacks: tcp\nprovider: lab\nplacements: {name: far, rtt: 100ms}\nconnection: per-request\n"
+    opening += "load: {concurrency: 1, requests: 100}\nwarmup: {requests: 100, at_least: 0s}\n"
+    plain, secured = planned(tmp_path, opening), planned(tmp_path, opening + "tls: tls1.3\n")
+    assert estimate(secured).trials_s > 1.3 * estimate(plain).trials_s
+    said = {
+        plan.id: "\n".join(plan_lines(plan, {**plan_document(plan, tmp_path), "terraform": None}))
+        for plan in (plain, secured)
+    }
+    assert "without TLS" not in said[plain.id]
+    assert "floor      a tcp exchange without TLS, also beside cells with it" in said[secured.id]

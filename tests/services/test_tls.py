@@ -1,0 +1,248 @@
+"""`tls: tls1.3` and `session`: every client against every kind of server, what passes on the wire, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.python.contract.lines import Authority, Load, Payload, Target, Trial, Warmup
+from services.python.contract.offers import Client, protocols
+from services.python.programs.run_trial import CannotTry, Parts, check, load_parts
+from tests.support.certificates import HOST, RESUMED, TLS, Made, certificates
+from tests.support.ends import make_trial, program, responder
+from tests.support.tap import tapped
+
+NONCE = "a-nonce-that-anybody-could-read"
+# One responder of each server; all others of a protocol stand on the same one.
+SERVERS = [
+    ("tcp", "threads"),
+    ("cbor", "asgi"),
+    ("connect", "asgi-granian"),
+    ("rest", "flask"),
+    ("rest", "flask-gunicorn"),
+    ("websocket", "uvicorn"),
+    ("socketio", "python-socketio"),
+    ("sse", "uvicorn"),
+    ("grpc", "grpcio"),
+    ("grpc", "grpc-aio"),
+]
+OTHERS = [(p.name, r.name) for p in protocols().values() for r in p.responders if (p.name, r.name) not in SERVERS]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return certificates(tmp_path_factory.mktemp("tls") / "right")
+
+
+def clients(protocol: str) -> list[Client]:
+    return [client for client in protocols()[protocol].clients if client.kind == "call"]
+
+
+def checked(protocol: str, client: str, port: int, authority: Authority | None, knobs: dict[str, str]) -> Parts:
+    """The check of a trial, which asks two questions on a connection each."""
+    is_stream = protocol == "sse"
+    trial = Trial(
+        target=Target(host=HOST, port=port, identity=NONCE),
+        protocol=protocol,
+        client=client,
+        operation="events" if is_stream else "add",
+        record="",
+        payload=Payload(kind="events", size=10, per_second=100.0) if is_stream else Payload(),
+        connection="reuse" if is_stream or "session" not in knobs else "per-request",
+        load=Load(requests=0),
+        knobs=knobs,
+        tls=authority,
+        timeout_s=10.0,
+    )
+    parts = load_parts(trial)
+    check(trial, parts, parts.make(1, lambda: 1))
+    return parts
+
+
+def ask_all(protocol: str, implementation: str, made: Made, others: Authority) -> None:
+    """Every client of the protocol: right, with the wrong authority, and with resumed sessions where it has them."""
+    has_sessions = "session" in protocols()[protocol].knobs
+    with responder(protocol, NONCE, implementation=implementation, **made.serving) as (_, ready):
+        for client in clients(protocol):
+            with tapped(ready["port"]) as tap:
+                told = checked(protocol, client.name, tap.port, made.authority, TLS).who()["tls"]
+            assert NONCE.encode() not in tap.sent + tap.received, client.name
+            assert len(tap.received) > 500, client.name
+            if protocol == "grpc":
+                assert (told.version, told.cipher, told.handshakes, told.resumed) == (None,) * 4
+            else:
+                assert (told.version, told.cipher.partition("_")[0]) == ("TLSv1.3", "TLS"), client.name
+            with pytest.raises(CannotTry, match=r"refused: tls: .*(certificate|CERTIFICATE)") as refused:
+                checked(protocol, client.name, ready["port"], others, TLS)
+            assert refused.value.kind == "refused", client.name
+            if has_sessions:
+                parts = checked(protocol, client.name, ready["port"], made.authority, RESUMED)
+                assert parts.tls is not None
+                assert parts.tls.has_resumed, client.name
+
+
+@pytest.mark.parametrize(("protocol", "implementation"), SERVERS)
+def test_every_client_speaks_tls_with_every_server_and_refuses_another_authority(
+    protocol: str, implementation: str, made: Made, tmp_path: Path
+) -> None:
+    ask_all(protocol, implementation, made, certificates(tmp_path / "others").authority)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("protocol", "implementation"), OTHERS)
+def test_so_does_every_other_responder(protocol: str, implementation: str, made: Made, tmp_path: Path) -> None:
+    ask_all(protocol, implementation, made, certificates(tmp_path / "others").authority)
+
+
+TWO = {"http": "2"}
+VERSIONS = [client.name for client in clients("json") if "http: 2" not in client.refuses]
+H2, OLDER = (bytes((len(name),)) + name for name in (b"h2", b"http/1.1"))  # as ALPN writes them (RFC 7301, 3.1)
+
+
+@pytest.mark.parametrize("told", [{}, TWO], ids=["1.1", "2"])
+def test_the_version_of_http_is_negotiated_in_the_handshake_and_no_other_is_taken(
+    told: dict[str, str], made: Made, tmp_path: Path
+) -> None:
+    others, serving = certificates(tmp_path / "others").authority, {**made.serving, "knobs": {**TLS, **told}}
+    with responder("json", NONCE, implementation="asgi-granian", **serving) as (_, ready):
+        for client in VERSIONS:
+            with tapped(ready["port"]) as tap:
+                told_of = checked("json", client, tap.port, made.authority, {**TLS, **told}).who()["tls"]
+            assert told_of.version == "TLSv1.3", client
+            assert (H2 in tap.sent, OLDER in tap.sent) == (bool(told), not told or client.startswith("httpx")), client
+            parts = checked("json", client, ready["port"], made.authority, {**RESUMED, **told})
+            assert parts.tls is not None
+            assert parts.tls.has_resumed, client
+            with pytest.raises(CannotTry, match=r"refused: tls: .*certificate"):
+                checked("json", client, ready["port"], others, {**TLS, **told})
+            with pytest.raises(CannotTry):
+                checked("json", client, ready["port"], made.authority, {**TLS, **({} if told else TWO)})
+
+
+@pytest.mark.busy
+@pytest.mark.parametrize("client", ["raw", "httpx-async"])
+def test_several_in_flight_resume_a_session_each_where_a_server_takes_none_twice(
+    client: str, made: Made, tmp_path: Path
+) -> None:
+    with responder("json", NONCE, implementation="asgi-granian", **made.serving) as (_, ready):
+        trial = Trial(
+            target=Target(host=HOST, port=ready["port"], identity=NONCE),
+            protocol="json",
+            client=client,
+            operation="add",
+            record=str(tmp_path / "record"),
+            connection="per-request",
+            load=Load(requests=100, concurrency=4),
+            warmup=Warmup(requests=20, at_least_s=0),
+            knobs=RESUMED,
+            tls=made.authority,
+        )
+        done = make_trial(trial)[-1]
+    assert done["type"] == "done", done
+    assert done["tls"]["resumed"] > 0.85 * done["tls"]["handshakes"] > 100
+
+
+@pytest.mark.parametrize("client", VERSIONS)
+def test_a_server_that_negotiates_no_version_is_not_taken_for_one_of_http_2(client: str, made: Made) -> None:
+    with (
+        responder("json", NONCE, implementation="asgi", **made.serving) as (_, ready),
+        pytest.raises(CannotTry, match=r"before measuring: (protocol|undecodable|closed|refused|timeout)"),
+    ):
+        checked("json", client, ready["port"], made.authority, {**TLS, **TWO})
+
+
+@pytest.mark.parametrize(("protocol", "client"), [("tcp", "socket"), ("cbor", "pycurl"), ("grpc", "grpcio")])
+def test_without_tls_what_passes_can_be_read(protocol: str, client: str) -> None:
+    with responder(protocol, NONCE) as (_, ready), tapped(ready["port"]) as tap:
+        parts = checked(protocol, client, tap.port, None, {})
+        assert parts.who()["tls"] is None
+    assert NONCE.encode() in tap.received
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "another address": ({"address": "198.18.0.1"}, "(?i)mismatch|match|peer certificate|verification"),
+    "expired": ({"has_expired": True}, "(?i)expired|verif"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+@pytest.mark.parametrize(
+    "protocol",
+    ["tcp", "cbor", *(pytest.param(name, marks=pytest.mark.slow) for name in ("websocket", "socketio", "sse", "grpc"))],
+)
+def test_a_wrong_certificate_is_refused_by_every_client(protocol: str, what: str, tmp_path: Path) -> None:
+    changes, words = WRONG[what]
+    wrong = certificates(tmp_path / "wrong", **changes)
+    implementation = "asgi" if protocol == "cbor" else None
+    with responder(protocol, NONCE, implementation=implementation, **wrong.serving) as (_, ready):
+        for client in clients(protocol):
+            with pytest.raises(CannotTry, match=f"refused: tls: .*({words.removeprefix('(?i)')})") as refused:
+                checked(protocol, client.name, ready["port"], wrong.authority, TLS)
+            assert refused.value.kind == "refused", client.name
+
+
+def test_a_trial_that_cannot_be_verified_ends_as_refused_and_says_tls(made: Made, tmp_path: Path) -> None:
+    others = certificates(tmp_path / "others").authority
+    with responder("tcp", NONCE, **made.serving) as (_, ready):
+        trial = Trial(
+            target=Target(host=HOST, port=ready["port"], identity=NONCE),
+            protocol="tcp",
+            client="socket",
+            operation="add",
+            record=str(tmp_path / "record"),
+            load=Load(requests=10),
+            knobs=TLS,
+            tls=others,
+        )
+        last = make_trial(trial)[-1]
+    assert (last["type"], last["kind"]) == ("failed", "refused")
+    assert "tls: certificate verify failed" in last["message"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"tls": None}, "tls: tls1.3, but no files for it"),
+        ({"knobs": {}}, "tls: none, and files for it"),
+        ({"knobs": {"session": "resumed"}, "tls": None}, "session: resumed without TLS"),
+        ({"knobs": RESUMED}, "session: resumed with kept connections"),
+        ({"tls": Authority(path="/nowhere/ca.pem", sha256="0" * 64)}, "tls: cannot read /nowhere/ca.pem"),
+        ({"tls": Authority(path=__file__, sha256="0" * 64)}, "has SHA-256"),
+    ],
+)
+def test_a_requester_refuses_what_does_not_go_together(
+    changes: dict[str, Any], words: str, made: Made, tmp_path: Path
+) -> None:
+    told: dict[str, Any] = {"knobs": TLS, "tls": made.authority, **changes}
+    trial = Trial(
+        target=Target(host=HOST, port=1, identity=NONCE),
+        protocol="tcp",
+        client="socket",
+        operation="add",
+        record=str(tmp_path / "record"),
+        load=Load(requests=1),
+        **told,
+    )
+    with pytest.raises(CannotTry, match=words) as refused:
+        load_parts(trial)
+    assert refused.value.kind == "trial"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"tls": None}, "tls: tls1.3, but no files for it"),
+        ({"knobs": {}}, "tls: none, and files for it"),
+        ({"knobs": {"tls": "tls1.2"}}, "tcp cannot do tls: tls1.2"),
+    ],
+)
+def test_a_responder_refuses_what_does_not_go_together(changes: dict[str, Any], words: str, made: Made) -> None:
+    from services.python.contract.responder_lines import Serve
+
+    with program("services.python.programs.respond") as started:
+        started.send(Serve(protocol="tcp", identity=NONCE, **{**made.serving, **changes}).to_json())
+        status, lines, said = started.ended_by_itself()
+    assert (status, lines) == (1, [])
+    assert words in said
