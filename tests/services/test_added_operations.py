@@ -90,7 +90,7 @@ def _first_tick(protocol: str, client: str, port: int) -> Any:
     loop = asyncio.new_event_loop()
     try:
         asyncio.set_event_loop(loop)
-        return ask_event(loop, importlib.import_module(declared.module).dialer(call, declared), asked)[0]
+        return ask_event(loop, PATIENCE_S, importlib.import_module(declared.module).dialer(call, declared), asked)[0]
     finally:
         asyncio.set_event_loop(None)
         loop.close()
