@@ -69,13 +69,14 @@ def _columns(rng: np.random.Generator, draft: Draft, times: Times) -> dict[str, 
     clients = draft.cell.load.concurrency
     begin = int(draft.columns["sent_ns"].min())
     base_ns = LATENCY_US[draft.cell.stack.split("-")[0]] * US * float(np.exp(rng.normal(0, 0.01)))
+    way_ns = int(draft.done["min_rtt_us"] * US // 2)  # half a round trip, which every event takes
     rows: list[dict[str, Any]] = []
     for phase, number, at in ((0, 1, begin), (1, count, begin + 100 * MS)):
         for client in range(clients):
             parent = 1 + client + phase * clients
             late, took = times(rng, number, base_ns)
             sender = np.maximum.accumulate(at + np.arange(number) * interval + late)
-            received = np.maximum.accumulate(sender + took)
+            received = np.maximum.accumulate(sender + way_ns + took)
             common = {"phase": phase, "connection": client, "intended_ns": at - MS, "sent_ns": at - MS}
             rows += [
                 {
