@@ -17,6 +17,7 @@ from services.python.load.stream_load import ask_event
 from services.python.operations import forms
 from services.python.operations.events import text_of
 from tests.support import added_operations, wire
+from tests.support.matrix import is_default_responder, others_slow
 
 pytestmark = pytest.mark.busy
 
@@ -109,7 +110,7 @@ def test_each_client_of_streams_reads_its_events(port_of: Any, protocol: str, cl
     assert (event["sequence"], event["data"]) == (1, text_of(3, 5, 1))
 
 
-@pytest.mark.parametrize(("protocol", "implementation"), RESPONDERS)
+@pytest.mark.parametrize(("protocol", "implementation"), others_slow(RESPONDERS, is_default_responder))
 def test_each_responder_answers_it_where_it_says_that_it_runs(protocol: str, implementation: str) -> None:
     spoken = find_protocol(protocol)
     client = spoken.default_client(1).name

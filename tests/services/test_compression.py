@@ -19,6 +19,7 @@ from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed
 from services.python.programs.run_trial import CannotTry, check, load_parts
 from tests.support.ends import responder
+from tests.support.matrix import is_default_responder, others_slow
 from tests.support.tap import tapped
 from tests.support.wire import HTTP
 
@@ -58,7 +59,7 @@ def bodies(stream: bytes, name: bytes = b"gzip") -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize(("protocol", "implementation"), RESPONDERS)
+@pytest.mark.parametrize(("protocol", "implementation"), others_slow(RESPONDERS, is_default_responder))
 def test_both_bodies_are_gzip_on_the_wire_and_counted_as_they_are_there(protocol: str, implementation: str) -> None:
     with responder(protocol, implementation=implementation) as (_, ready):
         plain = sizes(protocol, protocols()[protocol].sequential, ready["port"], {})

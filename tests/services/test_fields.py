@@ -18,6 +18,7 @@ from services.python.load.client import CallSpec, Reply, Request
 from services.python.operations import OPERATIONS
 from tests.support import wire
 from tests.support.fields import parts, plain_fields, unread
+from tests.support.matrix import is_default_client, is_default_responder, others_slow
 from tests.support.reading_responder import READS
 
 pytestmark = pytest.mark.busy
@@ -68,7 +69,7 @@ def called(protocol: str, client: Client, port: int, operation: str, request: Re
     return exchange
 
 
-@pytest.mark.parametrize(("protocol", "implementation"), ENDS)
+@pytest.mark.parametrize(("protocol", "implementation"), others_slow(ENDS, is_default_responder))
 def test_a_responder_hands_the_operation_every_field_read(tmp_path: Path, protocol: str, implementation: str) -> None:
     responder = find_protocol(protocol).responder(implementation)
     client = find_protocol(protocol).default_client(1)
@@ -108,7 +109,7 @@ def port_of() -> Iterator[Any]:
     end_all()
 
 
-@pytest.mark.parametrize(("protocol", "name"), CLIENTS)
+@pytest.mark.parametrize(("protocol", "name"), others_slow(CLIENTS, is_default_client))
 def test_a_clients_call_returns_with_every_field_of_the_reply_read(port_of: Any, protocol: str, name: str) -> None:
     """`value` finds what is there: all that it gives, but for the outermost names, `call` had returned already."""
     client = find_protocol(protocol).client(name)

@@ -108,9 +108,9 @@ def allowed(interrupts: Interrupts, seconds: float) -> Iterator[None]:
 
 def test_the_end_of_the_time_interrupts_what_only_waits():
     near, far = os.pipe()
+    waits = select.poll()  # select() takes no descriptor above 1023
+    waits.register(near, select.POLLIN)
     with Interrupts() as interrupts, pytest.raises(OutOfTime), allowed(interrupts, 0.05):
-        waits = select.poll()  # select() takes no descriptor above 1023
-        waits.register(near, select.POLLIN)
         waits.poll(60_000)
     os.close(near)
     os.close(far)

@@ -96,7 +96,9 @@ def test_it_can_be_ended_while_something_is_opened(how: str) -> None:
         assert end(answering, how) == (0, ["closed shifted"])
 
 
-@pytest.mark.parametrize("how", ENDINGS)
+@pytest.mark.parametrize(
+    "how", ["SIGTERM", *(pytest.param(how, marks=pytest.mark.slow) for how in ("stdin closed", "SIGINT"))]
+)
 def test_what_does_not_close_is_left_after_a_bound(how: str) -> None:
     with responder("tcp", module=MODULE, operations=["hanging"]) as (answering, _):
         status, said = end(answering, how)

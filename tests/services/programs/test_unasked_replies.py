@@ -13,6 +13,7 @@ import pytest
 
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from tests.support.ends import make_trial, responder
+from tests.support.matrix import others_slow
 
 pytestmark = pytest.mark.busy
 
@@ -26,6 +27,10 @@ CLIENTS = [
 ]
 PING = b"\x89\x00"  # of WebSocket (RFC 6455, 5.5.2)
 IDLE_S = 0.01
+
+
+def _is_light(protocol: str, client: str) -> bool:
+    return (protocol, client) in {("tcp", "socket"), ("websocket", "aiohttp"), ("rest", "raw")}
 
 
 @contextmanager
@@ -114,7 +119,7 @@ def last_line(tmp_path: Path, protocol: str, client: str, converse: Between, **c
         return make_trial(Trial(**{**told, **changes}))[-1]
 
 
-@pytest.mark.parametrize(("protocol", "client"), CLIENTS)
+@pytest.mark.parametrize(("protocol", "client"), others_slow(CLIENTS, _is_light))
 @pytest.mark.parametrize("calls", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_reply_that_came_twice_fails_the_trial(tmp_path: Path, protocol: str, client: str, calls: int):
     failed = last_line(tmp_path, protocol, client, Between(protocol, again=True), calls=calls)
@@ -124,7 +129,7 @@ def test_a_reply_that_came_twice_fails_the_trial(tmp_path: Path, protocol: str, 
     )
 
 
-@pytest.mark.parametrize(("protocol", "client"), CLIENTS)
+@pytest.mark.parametrize(("protocol", "client"), others_slow(CLIENTS, _is_light))
 def test_an_honest_responder_is_not_accused(tmp_path: Path, protocol: str, client: str):
     done = last_line(tmp_path, protocol, client, Between(protocol))
     assert (done["type"], done.get("errors")) == ("done", {})

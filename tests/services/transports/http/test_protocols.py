@@ -21,6 +21,7 @@ from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed, CallSpec
 from services.python.operations import OPERATIONS
 from services.python.operations.picture import picture
+from tests.support.matrix import is_default_responder, others_slow
 from tests.support.wire import HTTP
 from tests.support.wire import HTTP_CLIENTS as CLIENTS
 
@@ -97,7 +98,7 @@ def refuses_reuse(protocol: str, implementation: str) -> bool:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize(("protocol", "implementation"), IMPLEMENTATIONS)
+@pytest.mark.parametrize(("protocol", "implementation"), others_slow(IMPLEMENTATIONS, is_default_responder))
 def test_every_client_is_answered_rightly_whatever_it_asks(
     answering: Callable[..., Any], protocol: str, implementation: str, client: str
 ) -> None:
