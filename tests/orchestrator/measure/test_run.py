@@ -57,7 +57,7 @@ class Lab:
             interrupts=Interrupts(),
             listener=self.told,
         )
-        return Run(context, self.deployment, Path("reports"), keep=keep).execute()
+        return Run(context, self.deployment, self.folder / "reports", keep=keep).execute()
 
     @property
     def runs(self) -> RunFolder:
