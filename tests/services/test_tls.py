@@ -28,7 +28,8 @@ SERVERS = [
     ("grpc", "grpcio"),
     ("grpc", "grpc-aio"),
 ]
-OTHERS = [(p.name, r.name) for p in protocols().values() for r in p.responders if (p.name, r.name) not in SERVERS]
+TELLS = [protocol for protocol in protocols().values() if "tls" in protocol.knobs]
+OTHERS = [(p.name, r.name) for p in TELLS for r in p.responders if (p.name, r.name) not in SERVERS]
 
 
 @pytest.fixture(scope="module")
