@@ -82,6 +82,7 @@ def test_where_nothing_failed_by_itself_nothing_passes(tmp_path: Path) -> None:
     assert tried(folder, "--retry-busy").returncode != 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["tests/lab", "tests/attacks", "tests/infra/lab", "tests/infra/qemu"])
 def test_whatever_builds_hosts_says_that_it_may_wait(folder: Path) -> None:
     done = subprocess.run(

@@ -17,6 +17,7 @@ from services.python.programs.run_trial import CannotTry, check, load_parts
 from tests.support.documents import schema_file
 from tests.support.ends import program, responder
 from tests.support.fields import plain_fields
+from tests.support.matrix import is_default_responder, others_slow
 from tests.support.reading_responder import READS
 
 pytestmark = pytest.mark.busy
@@ -64,7 +65,7 @@ def test_those_with_protocol_buffers_carry_documents_in_both_ways() -> None:
     assert protocols()["rest"].lacks("document", "typed") == AS_IT_IS["document"]
 
 
-@pytest.mark.parametrize(("protocol", "implementation"), ENDS)
+@pytest.mark.parametrize(("protocol", "implementation"), others_slow(ENDS, is_default_responder))
 def test_every_client_gets_a_typed_document_back(tmp_path: Path, protocol: str, implementation: str) -> None:
     asked, schema = payload(DOCUMENT, tmp_path), schema_file(DOCUMENT, tmp_path)
     with responder(protocol, implementation=implementation, schema=schema) as (_, ready):
@@ -73,14 +74,14 @@ def test_every_client_gets_a_typed_document_back(tmp_path: Path, protocol: str, 
             assert sent == received < len(json.dumps(DOCUMENT)) / 2
 
 
-@pytest.mark.parametrize(("protocol", "implementation"), ENDS)
+@pytest.mark.parametrize(("protocol", "implementation"), others_slow(ENDS, is_default_responder))
 def test_keys_may_begin_with_an_underline(tmp_path: Path, protocol: str, implementation: str) -> None:
     asked, schema = payload(UNDERLINED, tmp_path), schema_file(UNDERLINED, tmp_path)
     with responder(protocol, implementation=implementation, schema=schema) as (_, ready):
         assert sizes(trial(protocol, protocols()[protocol].sequential, ready["port"], asked, schema=schema))
 
 
-@pytest.mark.parametrize(("protocol", "implementation"), ENDS)
+@pytest.mark.parametrize(("protocol", "implementation"), others_slow(ENDS, is_default_responder))
 def test_as_a_value_it_takes_several_times_as_many_bytes(tmp_path: Path, protocol: str, implementation: str) -> None:
     asked, schema = payload(AS_VALUE, tmp_path), schema_file(AS_VALUE, tmp_path)
     client = protocols()[protocol].sequential
@@ -166,7 +167,7 @@ def test_a_schema_that_is_another_or_missing_is_refused(tmp_path: Path, protocol
             assert reason in said
 
 
-@pytest.mark.parametrize(("protocol", "implementation"), ENDS)
+@pytest.mark.parametrize(("protocol", "implementation"), others_slow(ENDS, is_default_responder))
 def test_a_responder_hands_over_a_typed_document_with_every_field_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str, implementation: str
 ) -> None:

@@ -9,12 +9,10 @@ import pytest
 
 from services.python.contract.offers import find_protocol
 
-Pair = tuple[str, str]
 
-
-def others_slow(pairs: Sequence[Pair], is_light: Callable[[str, str], bool]) -> list[Any]:
+def others_slow(cases: Sequence[tuple[Any, ...]], is_light: Callable[..., bool]) -> list[Any]:
     """All of them as parameters, marked `slow` but for the light ones."""
-    return [pytest.param(*pair, marks=[] if is_light(*pair) else [pytest.mark.slow]) for pair in pairs]
+    return [pytest.param(*case, marks=[] if is_light(*case) else [pytest.mark.slow]) for case in cases]
 
 
 def is_default_responder(protocol: str, responder: str) -> bool:

@@ -140,6 +140,7 @@ def test_every_reply_of_a_task_is_verified(ends: Implementation, asking: Asking,
     assert all(row.status == 0 for task, parts in rest for row in (task, *parts))
 
 
+@pytest.mark.slow
 def test_the_time_out_is_that_of_each_call(ends: Implementation, asking: Asking, tmp_path: Path):
     """Two calls that take most of it pass, though together they take longer; one that never ends does not."""
     timeout_s, slow = 1.5, {BEFORE + 1, BEFORE + 2}
@@ -167,6 +168,7 @@ def test_in_an_open_loop_a_task_is_due_and_not_its_calls(ends: Implementation, a
     assert all(len(parts) == CALLS for _, parts in found)
 
 
+@pytest.mark.slow
 def test_a_task_that_was_not_sent_has_no_parts(ends: Implementation, asking: Asking, tmp_path: Path):
     load = {"duration_s": 0.5, "rate_per_s": 100.0, "concurrency": 1, "arrivals": "uniform"}
     trial, _ = make(ends, asking, tmp_path, lambda number, asked: Reply({}, after_s=0.04), load=load)

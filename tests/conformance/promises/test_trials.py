@@ -241,6 +241,7 @@ def assert_generated(payload: str, sequence: int, fields: dict[str, Any]) -> Non
     assert fields == wanted
 
 
+@pytest.mark.slow
 def test_it_holds_back_the_measured_phase(ends: Implementation, asking: Asking, tmp_path: Path):
     at_ns = time.time_ns() + 2_000_000_000
     trial, _ = make(ends, asking, tmp_path, start_at_unix_ns=at_ns)

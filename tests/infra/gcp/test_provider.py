@@ -162,6 +162,7 @@ def test_a_refusal_says_what_to_do(ask: Ask, compute: FakeCompute, status: int, 
     assert hint in words
 
 
+@pytest.mark.slow
 def test_an_api_that_cannot_be_reached(ask: Ask) -> None:
     code, _, words = ask("list", TF_VAR_compute_endpoint="http://127.0.0.1:1/")
     assert code == 4

@@ -7,13 +7,16 @@ from benchmarks import coverage
 from orchestrator.analysis import intervals
 from orchestrator.analysis.checks.bimodal import find_modes, left_over
 from orchestrator.analysis.compare import compare_cells
+from tests.support.matrix import others_slow
 
 RUNS = 200
 FEW = 0.05 + 3 * (0.05 * 0.95 / RUNS) ** 0.5  # 5 % and three standard errors of so many runs
 
 
-@pytest.mark.parametrize("blocks", [3, 5, 10])
-@pytest.mark.parametrize("stacks", [2, 3, 6])
+SIZES = [(stacks, blocks) for stacks in (2, 3, 6) for blocks in (3, 5, 10)]
+
+
+@pytest.mark.parametrize(("stacks", "blocks"), others_slow(SIZES, lambda stacks, blocks: (stacks, blocks) == (3, 5)))
 @pytest.mark.parametrize("noise", coverage.NOISES)
 def test_equal_stacks_get_no_winner_more_often_than_promised(noise, stacks, blocks):
     found = coverage.simulate(coverage.NOISES[noise], stacks=stacks, blocks=blocks, runs=RUNS)
@@ -22,7 +25,9 @@ def test_equal_stacks_get_no_winner_more_often_than_promised(noise, stacks, bloc
 
 
 @pytest.mark.parametrize("noise", coverage.NOISES)
-@pytest.mark.parametrize(("stacks", "blocks"), [(2, 3), (2, 5), (3, 5)])
+@pytest.mark.parametrize(
+    ("stacks", "blocks"), others_slow([(2, 3), (2, 5), (3, 5)], lambda stacks, blocks: (stacks, blocks) == (2, 3))
+)
 def test_equal_stacks_get_no_winner_in_any_of_eight_settings(noise, stacks, blocks):
     found = coverage.false_winners(coverage.NOISES[noise], stacks=stacks, blocks=blocks, settings=8, runs=RUNS)
     assert found.of_run <= FEW
@@ -53,7 +58,7 @@ def test_a_random_order_named_winners_by_their_place_in_the_block():
     assert before.coverage < 0.9 <= 0.97 < after.coverage
 
 
-@pytest.mark.parametrize("stacks", [6, 10])
+@pytest.mark.parametrize("stacks", [6, pytest.param(10, marks=pytest.mark.slow)])
 def test_trials_in_two_groups_named_winners_by_chance(stacks):
     size = {"stacks": stacks, "blocks": 3, "runs": RUNS}
     before = coverage.simulate(coverage.bimodal, before=True, **size)

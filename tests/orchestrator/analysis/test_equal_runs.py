@@ -54,7 +54,7 @@ def share_found(pairs, statistic, verdict, history=()):
 
 @pytest.mark.parametrize("excess", [1.3, 3.0])
 @pytest.mark.parametrize("load", LOADS)
-@pytest.mark.parametrize("chosen", [consecutive, far_apart])
+@pytest.mark.parametrize("chosen", [consecutive, pytest.param(far_apart, marks=pytest.mark.slow)])
 def test_equal_runs_are_rarely_called_changed(chosen, load, excess):
     pairs = chosen(load, excess)
     assert {s: share for s in STATISTICS if (share := share_changed(pairs, s)) > MOST} == {}

@@ -82,6 +82,7 @@ def test_a_full_disk_under_the_answer_is_not_passed_over(tmp_path):
     assert done.returncode != 0
 
 
+@pytest.mark.slow
 def test_a_run_whose_terminal_is_closed_ends_in_order_and_leaves_a_receipt(tmp_path):
     """A real terminal: its closing sends SIGHUP to the session, and every later write to it fails."""
     write(tmp_path, "60s")

@@ -105,6 +105,7 @@ def test_a_reply_is_freed_before_the_next_request_is_timed(tmp_path: Path, style
     trial.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong", [lambda n: n % 50 == 0, lambda n: n > 500], ids=["every fiftieth", "from some moment on"]
 )

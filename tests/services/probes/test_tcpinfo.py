@@ -19,6 +19,14 @@ from services.python.probes.tcpinfo import WireMeter, addresses_of, parse, socke
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="TCP_INFO as read here is Linux's")
 
 
+@pytest.fixture(autouse=True)
+def nothing_of_earlier_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that an earlier test left in this process is none of the requester's, which has its target's alone."""
+    earlier = set(tcpinfo._open_files())
+    find = tcpinfo._open_files
+    monkeypatch.setattr(tcpinfo, "_open_files", lambda: [each for each in find() if each not in earlier])
+
+
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
     with socket.create_server(("127.0.0.1", 0)) as made:

@@ -251,6 +251,7 @@ def test_a_requester_that_is_ended_leaves_its_rows(tmp_path: Path, how: str):
     assert len(list(read_record(record))) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", ["socket", "uvloop"])
 def test_a_requester_that_is_killed_with_several_in_flight_leaves_verified_rows_alone(tmp_path: Path, client: str):
     record = tmp_path / "record"

@@ -13,6 +13,7 @@ import pytest
 from services.python.contract.lines import Load, Target, Trial
 from services.python.contract.offers import protocols
 from tests.support import wire
+from tests.support.matrix import is_default_client, others_slow
 
 CLIENTS = [
     (protocol.name, protocol.responder().name, client.name)
@@ -23,7 +24,10 @@ CLIENTS = [
 
 
 @pytest.mark.busy
-@pytest.mark.parametrize(("protocol", "implementation", "client"), CLIENTS)
+@pytest.mark.parametrize(
+    ("protocol", "implementation", "client"),
+    others_slow(CLIENTS, lambda protocol, _, client: is_default_client(protocol, client)),
+)
 def test_proxies_of_the_environment_are_not_asked(protocol: str, implementation: str, client: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         nobody = f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -67,7 +67,7 @@ def test_every_codec_is_found() -> None:
 
 @pytest.mark.parametrize("message", REQUESTS)
 @pytest.mark.parametrize("name", CODECS)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_every_message_comes_back_as_it_went(name: str, message: str, data: Any) -> None:
     for coder, values in (

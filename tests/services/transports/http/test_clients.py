@@ -304,6 +304,7 @@ def test_the_socket_has_tcp_nodelay(client: str) -> None:
         assert nodelay_towards(fake.port) == [True]
 
 
+@pytest.mark.slow
 def test_nothing_is_left_to_the_garbage_collector(client: str) -> None:
     """A measuring requester has switched it off: what each request left behind would stay to the end of the trial."""
     calls = 200

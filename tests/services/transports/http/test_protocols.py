@@ -114,7 +114,7 @@ def test_every_client_is_answered_rightly_whatever_it_asks(
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize(("protocol", "implementation"), IMPLEMENTATIONS)
+@pytest.mark.parametrize(("protocol", "implementation"), others_slow(IMPLEMENTATIONS, is_default_responder))
 def test_the_responder_says_who_it_is(
     answering: Callable[..., Any], protocol: str, implementation: str, client: str
 ) -> None:
@@ -124,7 +124,7 @@ def test_the_responder_says_who_it_is(
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize(("protocol", "implementation"), IMPLEMENTATIONS)
+@pytest.mark.parametrize(("protocol", "implementation"), others_slow(IMPLEMENTATIONS, is_default_responder))
 def test_the_responder_sees_the_connections_that_the_policy_implies(
     answering: Callable[..., Any], protocol: str, implementation: str, client: str
 ) -> None:
