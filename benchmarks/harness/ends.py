@@ -24,7 +24,7 @@ def responder(protocol: str, implementation: str) -> Iterator[tuple[subprocess.P
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        preexec_fn=_pin_to_last if _can_pin() else None,
+        preexec_fn=pin_to_responder,
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -53,5 +53,12 @@ def _can_pin() -> bool:
     return len(_USABLE) > 1
 
 
-def _pin_to_last() -> None:
-    os.sched_setaffinity(0, {max(_USABLE)})
+def pin_to_responder() -> None:
+    """Pin this process to the responder's CPU, where there are several."""
+    if _can_pin():
+        os.sched_setaffinity(0, {max(_USABLE)})
+
+
+def cpus() -> list[int]:
+    """The CPUs that may be used, the requester's first and the responder's last; empty where this system cannot say."""
+    return sorted(_USABLE)

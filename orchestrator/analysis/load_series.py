@@ -40,6 +40,7 @@ class LoadPoint:
     errors: int = 0
     is_busy: bool = False  # other things kept the machine busy in a third of the trials: CPU shares then say little
     left_out: str = ""
+    client_share: float | None = None  # of the median, over a bare socket at the same load; None where none was measured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +67,11 @@ class LoadSeries:
     limit: Limit | None = None
     keeps_up_to: int | None = None
     sentences: tuple[str, ...] = ()
+
+    @property
+    def has_client_shares(self) -> bool:
+        """Whether a bare socket was measured at one of its loads."""
+        return any(point.client_share is not None for point in self.points)
 
     @property
     def is_open(self) -> bool:

@@ -7,7 +7,8 @@ from orchestrator.analysis.load_series import Bounds, LoadPoint, LoadSeries
 
 DASH = (
     "-: not known. A share of the highest or of what was offered has its 95 % interval behind it, and CPU is of one core,"
-    " on average over trials."
+    " on average over trials. Where a bare socket was measured at the same load, the client's share"
+    " is how much of the median lies above that one's."
 )
 
 
@@ -23,6 +24,7 @@ def heads(series: LoadSeries) -> tuple[str, ...]:
         "of the highest",
         f"median, {unit}",
         f"p99, {unit}",
+        *(("client's share",) if series.has_client_shares else ()),
         "requester CPU",
         "responder CPU",
         "",
@@ -45,9 +47,15 @@ def _row(series: LoadSeries, place: int, point: LoadPoint) -> tuple[str, ...]:
         "-" if point.interval is None else " to ".join(words.rate(bound) for bound in point.interval),
         _share(point.of_highest, point.of_highest_interval),
         *("-" if value is None else unit.text(value) for value in (point.median, point.p99)),
+        *((_of_client(point.client_share),) if series.has_client_shares else ()),
         *("-" if value is None else words.percent(value) for value in (point.requester_cpu, point.responder_cpu)),
         ", ".join((*series.remarks(place), *errors)),
     )
+
+
+def _of_client(share: float | None) -> str:
+    """Nothing where the bare socket was no quicker."""
+    return "-" if share is None else words.percent(max(share, 0.0))
 
 
 def _unit(series: LoadSeries) -> words.Unit:

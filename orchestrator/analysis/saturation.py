@@ -135,6 +135,7 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
         errors=cell.failed,
         is_busy=bool(unresolved.busy(checks, {}, (cell.id,))),
         left_out=_why_left_out(cell, checks),
+        client_share=cell.client_share,
     )
 
 

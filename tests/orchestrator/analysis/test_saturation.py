@@ -295,3 +295,14 @@ def test_a_row_of_the_table_has_every_figure_below_its_head() -> None:
     assert of["responder CPU"] == "50 %"
     assert of[""] == "highest, beyond capacity"
     assert "not sent" not in load_tables.heads(only(closed({1: 1.0, 2: 2.0, 4: 4.0})))
+
+
+def test_the_clients_share_stands_at_each_load_where_a_bare_socket_was_measured() -> None:
+    shares = {1: 0.25, 10: None, 50: -0.1}
+    cells = [a_cell([100.0] * 3, concurrency=load, client_share=share) for load, share in shares.items()]
+    series = only(cells)
+    place = load_tables.heads(series).index("client's share")
+    assert [row[place] for row in load_tables.rows(series)] == ["25 %", "-", "0 %"]
+    without = only(closed({1: 1.0, 2: 2.0, 4: 4.0}))
+    assert "client's share" not in load_tables.heads(without)
+    assert {len(row) for row in load_tables.rows(without)} == {len(load_tables.heads(without))}

@@ -1,0 +1,154 @@
+"""libcurl's multi interface on an event loop: transfers that are awaited, each with as few steps as it takes.
+
+`pycurl.AsyncCurlMulti` does the same for everybody, and a request on a kept connection spends most of its time there: it
+has the event loop forget the socket after each reply and watch it anew for the next one, sends a request one turn of the
+loop after it was made, and hears of a reply's end one turn late. Here
+
+* a request is sent when it is made, and its end is seen with its last bytes;
+* a socket is watched until libcurl closes it, or until something comes that no transfer waits for;
+* libcurl's time-outs, several for each transfer, move one timer of the event loop, which is set anew when it is late.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+
+import pycurl
+
+_LATE_S = 0.001  # the timers of an event loop count in milliseconds, and libcurl must find its time-out over
+
+
+class Transfers:
+    """A multi handle, with its connections; made where an event loop runs, and for that one. Methods as in AsyncCurlMulti."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._under_way: dict[pycurl.Curl, asyncio.Future[None]] = {}
+        self._wanted: dict[int, int] = {}  # by socket: what libcurl waits for there, as POLL_IN, POLL_OUT or both
+        self._read: set[int] = set()  # the sockets that the event loop watches
+        self._written: set[int] = set()
+        self._due_s = math.inf  # libcurl's next time-out
+        self._timer: asyncio.Handle | None = None
+        self._timer_s = math.inf  # what it was set for
+        self._multi = multi = pycurl.CurlMulti()
+        multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
+        multi.setopt(pycurl.M_TIMERFUNCTION, self._postpone)
+
+    def setopt(self, option: int, value: object) -> None:
+        """Set an option (`pycurl.M_*`) of the multi handle."""
+        self._multi.setopt(option, value)
+
+    def add_handle(self, curl: pycurl.Curl) -> asyncio.Future[None]:
+        """Begin the transfer of an easy handle that has none under way. What is awaited ends with it, or as pycurl.error."""
+        future = self._under_way[curl] = self._loop.create_future()
+        self._multi.add_handle(curl)
+        self._act(pycurl.SOCKET_TIMEOUT, 0)
+        return future
+
+    async def aclose(self) -> None:
+        """Cancel what is under way, and close the connections; idempotent."""
+        if self._multi.closed:
+            return
+        for curl, future in self._under_way.items():
+            self._multi.remove_handle(curl)
+            future.cancel()
+        self._under_way.clear()
+        self._wanted.clear()
+        self._forget()
+        self._multi.close()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _act(self, descriptor: int, events: int) -> None:
+        """Let libcurl go on, and end the transfers that it has ended."""
+        if descriptor == pycurl.SOCKET_TIMEOUT:
+            self._due_s = math.inf  # libcurl says when the next one is
+        try:
+            _, running = self._multi.socket_action(descriptor, events)
+        except pycurl.error as error:  # it can do nothing any more
+            self._fail(error)
+            return
+        if running < len(self._under_way):
+            self._end()
+        if self._due_s < self._timer_s:
+            self._arm()
+
+    def _end(self) -> None:
+        _, ended, failed = self._multi.info_read()
+        for curl in ended:
+            is_open = curl.getinfo(pycurl.ACTIVESOCKET) >= 0  # which it can say until it is removed
+            self._multi.remove_handle(curl)
+            if not is_open:
+                self._forget()
+            future = self._under_way.pop(curl)
+            if not future.done():
+                future.set_result(None)
+        for curl, code, words in failed:
+            self._multi.remove_handle(curl)
+            self._forget()
+            future = self._under_way.pop(curl)
+            if not future.done():
+                future.set_exception(pycurl.error(code, words))
+
+    def _fail(self, error: pycurl.error) -> None:
+        for future in self._under_way.values():
+            if not future.done():
+                future.set_exception(error)
+
+    def _watch(self, wanted: int, descriptor: int, _multi: object, _data: object) -> None:
+        """libcurl's: what it waits for at a socket from here on."""
+        if wanted == pycurl.POLL_REMOVE:
+            self._wanted.pop(descriptor, None)
+        else:
+            self._wanted[descriptor] = wanted
+        if wanted & pycurl.POLL_IN and descriptor not in self._read:
+            self._read.add(descriptor)
+            self._loop.add_reader(descriptor, self._readable, descriptor)
+        is_written = descriptor in self._written
+        if wanted & pycurl.POLL_OUT:
+            if not is_written:
+                self._written.add(descriptor)
+                self._loop.add_writer(descriptor, self._act, descriptor, pycurl.CSELECT_OUT)
+        elif is_written:
+            self._written.discard(descriptor)
+            self._loop.remove_writer(descriptor)
+
+    def _readable(self, descriptor: int) -> None:
+        if self._wanted.get(descriptor, 0) & pycurl.POLL_IN:
+            self._act(descriptor, pycurl.CSELECT_IN)
+        elif descriptor in self._read:  # the other end has closed it, or sent what nobody asked for: it stays readable
+            self._read.discard(descriptor)
+            self._loop.remove_reader(descriptor)
+
+    def _forget(self) -> None:
+        """Watch no socket any more that libcurl may have closed: its number may be another's next."""
+        for descriptor in self._read - self._wanted.keys():
+            self._read.discard(descriptor)
+            self._loop.remove_reader(descriptor)
+        for descriptor in self._written - self._wanted.keys():
+            self._written.discard(descriptor)
+            self._loop.remove_writer(descriptor)
+
+    def _postpone(self, timeout_ms: int) -> None:
+        """libcurl's: when its next time-out is; -1: there is none. The event loop's timer may be earlier."""
+        self._due_s = math.inf if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000
+
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_s = self._due_s
+        left_s = self._due_s - time.monotonic()
+        if left_s <= 0:
+            self._timer = self._loop.call_soon(self._look)
+        else:
+            self._timer = self._loop.call_later(left_s + _LATE_S, self._look)
+
+    def _look(self) -> None:
+        """Whether a time-out is over, or was postponed since the timer was set."""
+        self._timer, self._timer_s = None, math.inf
+        if self._due_s <= time.monotonic():
+            self._act(pycurl.SOCKET_TIMEOUT, 0)
+        elif self._due_s < math.inf:
+            self._arm()
