@@ -2,8 +2,8 @@
 
 In each round wrk and every client ask in a new order, each with its own connections and for the same time: the requester as
 a whole trial of its own (`programs.request`: every reply verified, every row in its record), wrk with one thread. Both
-stand on one CPU, the responder on another. Each round gives a ratio for each client: of the rates and of the p99, client over
-wrk. The medians over the rounds are shown, with their 95 % intervals. First on the machine as it is, then beside
+stand on one CPU, the responder on another. Each round gives a ratio for each client: of the rates and of the p99, client
+over wrk. The medians over the rounds are shown, with their 95 % intervals. First on the machine as it is, then beside
 two processes that do nothing but compute, one on each CPU.
 
 `--replayed` asks a responder that gives FastAPI's replies from memory: there the client is the limit, and the ratio is
@@ -137,7 +137,7 @@ def busy_processes(count: int) -> Iterator[None]:
 
 def rounds_of(names: list[str], options: argparse.Namespace, in_flight: int, port: int, folder: Path) -> list[Any]:
     """The turns of each round, by name, in an order that changes."""
-    order, rounds = random.Random(in_flight), []
+    order, rounds = random.Random(in_flight), []  # noqa: S311 - an order, not a secret
     trials = {
         name: trial_of(
             options.clients[0] if name == WRK else name,

@@ -46,7 +46,7 @@ class Asked:
 
 
 def script(asked: Asked) -> str:
-    """wrk's script in Lua: the request, and what is printed when it is done."""
+    """The script in Lua: the request, and what is printed when it is done."""
     fields = "\n".join(f'wrk.headers["{_lua(name)}"] = "{_lua(value)}"' for name, value in asked.fields.items())
     return _SCRIPT.format(body=_lua(asked.body), fields=fields)
 

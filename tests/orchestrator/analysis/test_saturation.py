@@ -302,7 +302,7 @@ def test_the_clients_share_stands_at_each_load_where_a_bare_socket_was_measured(
     cells = [a_cell([100.0] * 3, concurrency=load, client_share=share) for load, share in shares.items()]
     series = only(cells)
     place = load_tables.heads(series).index("client's share")
-    assert [row[place] for row in load_tables.rows(series)] == ["25 %", "-", "0 %"]
+    assert [row[place] for row in load_tables.rows(series)] == ["25 %", "-", "0.0 %"]
     without = only(closed({1: 1.0, 2: 2.0, 4: 4.0}))
     assert "client's share" not in load_tables.heads(without)
     assert {len(row) for row in load_tables.rows(without)} == {len(load_tables.heads(without))}

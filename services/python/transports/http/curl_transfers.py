@@ -21,7 +21,7 @@ _LATE_S = 0.001  # the timers of an event loop count in milliseconds, and libcur
 
 
 class Transfers:
-    """A multi handle, with its connections; made where an event loop runs, and for that one. Methods as in AsyncCurlMulti."""
+    """A multi handle, with its connections; for the event loop that it is made on. Methods as in AsyncCurlMulti."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -32,6 +32,7 @@ class Transfers:
         self._due_s = math.inf  # libcurl's next time-out
         self._timer: asyncio.Handle | None = None
         self._timer_s = math.inf  # what it was set for
+        self._is_closed = False
         self._multi = multi = pycurl.CurlMulti()
         multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         multi.setopt(pycurl.M_TIMERFUNCTION, self._postpone)
@@ -49,8 +50,9 @@ class Transfers:
 
     async def aclose(self) -> None:
         """Cancel what is under way, and close the connections; idempotent."""
-        if self._multi.closed:
+        if self._is_closed:
             return
+        self._is_closed = True
         for curl, future in self._under_way.items():
             self._multi.remove_handle(curl)
             future.cancel()
@@ -58,6 +60,7 @@ class Transfers:
         self._wanted.clear()
         self._forget()
         self._multi.close()
+        del self._multi  # it refers back to this, also when it is closed, and nobody collects cycles within a trial
         if self._timer is not None:
             self._timer.cancel()
 
