@@ -17,6 +17,9 @@ import time
 
 import pycurl
 
+_IN, _OUT, _REMOVE = pycurl.POLL_IN, pycurl.POLL_OUT, pycurl.POLL_REMOVE
+_SELECT_IN, _SELECT_OUT, _TIMEOUT = pycurl.CSELECT_IN, pycurl.CSELECT_OUT, pycurl.SOCKET_TIMEOUT
+_AT_ONCE_S = -math.inf
 _LATE_S = 0.001  # the timers of an event loop count in milliseconds, and libcurl must find its time-out over
 
 
@@ -45,7 +48,7 @@ class Transfers:
         """Begin the transfer of an easy handle that has none under way. What is awaited ends with it, or as pycurl.error."""
         future = self._under_way[curl] = self._loop.create_future()
         self._multi.add_handle(curl)
-        self._act(pycurl.SOCKET_TIMEOUT, 0)
+        self._act(_TIMEOUT, 0)
         return future
 
     async def aclose(self) -> None:
@@ -66,7 +69,7 @@ class Transfers:
 
     def _act(self, descriptor: int, events: int) -> None:
         """Let libcurl go on, and end the transfers that it has ended."""
-        if descriptor == pycurl.SOCKET_TIMEOUT:
+        if descriptor == _TIMEOUT:
             self._due_s = math.inf  # libcurl says when the next one is
         try:
             _, running = self._multi.socket_action(descriptor, events)
@@ -102,25 +105,25 @@ class Transfers:
 
     def _watch(self, wanted: int, descriptor: int, _multi: object, _data: object) -> None:
         """libcurl's: what it waits for at a socket from here on."""
-        if wanted == pycurl.POLL_REMOVE:
+        if wanted == _REMOVE:
             self._wanted.pop(descriptor, None)
         else:
             self._wanted[descriptor] = wanted
-        if wanted & pycurl.POLL_IN and descriptor not in self._read:
+        if wanted & _IN and descriptor not in self._read:
             self._read.add(descriptor)
             self._loop.add_reader(descriptor, self._readable, descriptor)
         is_written = descriptor in self._written
-        if wanted & pycurl.POLL_OUT:
+        if wanted & _OUT:
             if not is_written:
                 self._written.add(descriptor)
-                self._loop.add_writer(descriptor, self._act, descriptor, pycurl.CSELECT_OUT)
+                self._loop.add_writer(descriptor, self._act, descriptor, _SELECT_OUT)
         elif is_written:
             self._written.discard(descriptor)
             self._loop.remove_writer(descriptor)
 
     def _readable(self, descriptor: int) -> None:
-        if self._wanted.get(descriptor, 0) & pycurl.POLL_IN:
-            self._act(descriptor, pycurl.CSELECT_IN)
+        if self._wanted.get(descriptor, 0) & _IN:
+            self._act(descriptor, _SELECT_IN)
         elif descriptor in self._read:  # the other end has closed it, or sent what nobody asked for: it stays readable
             self._read.discard(descriptor)
             self._loop.remove_reader(descriptor)
@@ -136,22 +139,24 @@ class Transfers:
 
     def _postpone(self, timeout_ms: int) -> None:
         """libcurl's: when its next time-out is; -1: there is none. The event loop's timer may be earlier."""
-        self._due_s = math.inf if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000
+        if timeout_ms > 0:
+            self._due_s = time.monotonic() + timeout_ms / 1000
+        else:
+            self._due_s = _AT_ONCE_S if timeout_ms == 0 else math.inf
 
     def _arm(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self._timer_s = self._due_s
-        left_s = self._due_s - time.monotonic()
-        if left_s <= 0:
+        if self._due_s == _AT_ONCE_S:
             self._timer = self._loop.call_soon(self._look)
         else:
-            self._timer = self._loop.call_later(left_s + _LATE_S, self._look)
+            self._timer = self._loop.call_later(max(0.0, self._due_s - time.monotonic()) + _LATE_S, self._look)
 
     def _look(self) -> None:
         """Whether a time-out is over, or was postponed since the timer was set."""
         self._timer, self._timer_s = None, math.inf
         if self._due_s <= time.monotonic():
-            self._act(pycurl.SOCKET_TIMEOUT, 0)
+            self._act(_TIMEOUT, 0)
         elif self._due_s < math.inf:
             self._arm()
