@@ -184,7 +184,9 @@ _COLUMNS = (
 )
 
 
-def lines(state: str, in_flight: int, rounds: list[Mapping[str, Any]], names: list[str]) -> Iterator[str]:
+def lines(
+    state: str, in_flight: int, rounds: list[Mapping[str, Any]], names: list[str], *, has_goals: bool
+) -> Iterator[str]:
     """A line for each of them: medians over the rounds, and ratios of the pairs."""
     for name in names:
         middle = {
@@ -199,7 +201,7 @@ def lines(state: str, in_flight: int, rounds: list[Mapping[str, Any]], names: li
         if name != WRK:
             rate, p99 = ratios(rounds, name, "rate_per_s"), ratios(rounds, name, "p99_ms")
             line += "".join(f"{m:10.3f} ({low:.3f}-{high:.3f})" for m, low, high in (rate, p99))
-            line += f"  {verdict(state, in_flight, rate, p99)}"
+            line += f"  {verdict(state, in_flight, rate, p99)}" if has_goals else ""
         yield line
 
 
@@ -233,7 +235,7 @@ def main() -> None:
             for in_flight in options.in_flight:
                 rounds = rounds_of(names, options, in_flight, port, folder)
                 found.append({"state": state, "in_flight": in_flight, "rounds": rounds})
-                print(*lines(state, in_flight, rounds, names), sep="\n", flush=True)
+                print(*lines(state, in_flight, rounds, names, has_goals=not options.replayed), sep="\n", flush=True)
     after = conditions()
     print(f"\nafter:  {told(after)}")
     chosen = {name: value for name, value in vars(options).items() if name != "rows"}

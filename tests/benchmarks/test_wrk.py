@@ -95,6 +95,22 @@ def test_a_goal_is_met_missed_or_open_by_median_and_interval() -> None:
     assert wrk.verdict(wrk.BESIDE, 10, (0.1, 0.1, 0.1), good) == ""
 
 
+@pytest.mark.parametrize("has_goals", [True, False])
+def test_a_line_shows_the_ratios_of_the_rounds_and_goals_for_the_real_responder_alone(has_goals: bool) -> None:
+    figures = {"p50_ms": 1.0, "cpu_us": 20.0, "cpu_share": 0.2, "machine_cpus": 1.1}
+    rounds = [
+        {
+            "wrk": {**figures, "rate_per_s": 1000.0, "p99_ms": 2.0},
+            "pycurl": {**figures, "rate_per_s": 1000.0 * ratio, "p99_ms": 2.0},
+        }
+        for ratio in (0.7, 0.8, 0.9)
+    ]
+    of_wrk, of_client = wrk.lines(wrk.QUIET, 50, rounds, ["wrk", "pycurl"], has_goals=has_goals)
+    assert "0.800 (0.700-0.900)" in of_client
+    assert "0.800" not in of_wrk
+    assert ("MISSED" in of_client) is has_goals
+
+
 class _Transport:
     def __init__(self) -> None:
         self.written: list[bytes] = []
