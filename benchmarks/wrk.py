@@ -24,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +130,8 @@ def busy_processes(count: int) -> Iterator[None]:
 
     with ExitStack() as started:
         for place in range(count):
-            process = subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=lambda at=place: pin(at))
+            argv = [sys.executable, "-c", "while True: pass"]
+            process = subprocess.Popen(argv, preexec_fn=partial(pin, place))
             started.callback(process.wait)
             started.callback(process.kill)
         yield

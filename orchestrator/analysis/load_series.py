@@ -40,9 +40,7 @@ class LoadPoint:
     errors: int = 0
     is_busy: bool = False  # other things kept the machine busy in a third of the trials: CPU shares then say little
     left_out: str = ""
-    client_share: float | None = (
-        None  # of the median, over a bare socket at the same load; None where none was measured
-    )
+    client_share: float | None = None  # of the median, over a bare socket at the same load
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -122,7 +122,7 @@ def test_a_kept_connection_is_watched_once_for_all_its_requests() -> None:
     class Counting(asyncio.SelectorEventLoop):
         added: list[int] = []  # noqa: RUF012 - one loop
 
-        def add_reader(self, descriptor: Any, *given: Any) -> None:
+        def add_reader(self, descriptor: Any, *given: Any) -> None:  # type: ignore[override]
             self.added.append(descriptor)
             super().add_reader(descriptor, *given)
 
@@ -190,8 +190,14 @@ def test_what_comes_while_nobody_asks_does_not_keep_the_event_loop_busy(loop: as
     async def work(server: Server) -> int:
         connection = connect(server)
         transfers: Any = connection._multi
-        looks, readable = [], transfers._readable
-        transfers._readable = lambda descriptor: (looks.append(descriptor), readable(descriptor))
+        looks: list[int] = []
+        readable = transfers._readable
+
+        def look(descriptor: int) -> None:
+            looks.append(descriptor)
+            readable(descriptor)
+
+        transfers._readable = look
         await ask(connection)
         (with_server,) = server.connections
         with_server.sendall(b"HTTP/1.1 100")
