@@ -7,10 +7,10 @@ each with hosts of its own, made and taken down:
 * `blocks`: the same trials at one distance, in five times as many blocks;
 * `cells` (with `--kinds`): the same trials at one distance, in as many blocks, of five operations that differ by a byte.
 
-All trials last equally long, whatever the distance, and the one distance is the mean of the five. A floor stands beside every
-placement in every block: as often in `sweep` as in `blocks`, and five times as often as in `cells`. The target is for the wall
-time of `sweep` over that of `blocks`; what is beside measuring (hosts made, deployed to, taken down; checks and report) is shown by itself. The
-raw figures go to `benchmarks/results/sweep.json`.
+All trials last equally long, whatever the distance, and the one distance is the mean of the five. A floor stands beside
+every placement in every block: as often in `sweep` as in `blocks`, and five times as often as in `cells`. The target is
+for the wall time of `sweep` over that of `blocks`; measuring alone, without hosts, checks and report, is shown beside it.
+The raw figures go to `benchmarks/results/sweep.json`.
 """
 
 from __future__ import annotations
@@ -82,7 +82,9 @@ def run(kind: str, blocks: int, seed: int, options: list[str]) -> dict[str, Any]
             wall_s = time.monotonic() - started_s
             if done.returncode not in (0, 5):  # 5: a check found fault with these few requests
                 sys.exit(f"orch run ended with {done.returncode}:\n{done.stderr[-2000:]}")
-            (found,) = (path for path in (Path(folder) / "results").iterdir() if path.is_dir() and not path.is_symlink())
+            (found,) = (
+                path for path in (Path(folder) / "results").iterdir() if path.is_dir() and not path.is_symlink()
+            )
             manifest = json.loads((found / "manifest.json").read_text())
         finally:
             subprocess.run([*ORCH, "teardown"], cwd=folder, env=environment, capture_output=True, check=False)
@@ -119,7 +121,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sweep", description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=1, help="how often each kind of run is made")
     parser.add_argument("--blocks", type=int, default=2, help="blocks of the sweep")
-    parser.add_argument("--kinds", nargs="+", choices=KINDS[1:], default=["blocks"], help="what the sweep is held against")
+    parser.add_argument(
+        "--kinds", nargs="+", choices=KINDS[1:], default=["blocks"], help="what the sweep is held against"
+    )
     parser.add_argument("--share-machine", action="store_true", help="go on where the machine is in use: for a try")
     options = parser.parse_args()
     if lacking := why_not():

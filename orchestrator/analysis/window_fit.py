@@ -22,7 +22,6 @@ from orchestrator.analysis.summary import CellSummary
 from orchestrator.experiment.model.factors import phrases
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.windows import WINDOWS, window_of
-from orchestrator.experiment.read.units import format_size
 
 FEWEST_SIZES = 3
 OFF = 0.1  # a share of the window: what passes is held to be the window as long as it is not off by more
@@ -36,9 +35,7 @@ Floors = Mapping[str, Mapping[int, float]]
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """Bytes that pass in a round trip with their interval, ms of a body of no bytes, and the largest distance of a mean
-    from the line in ms.
-    """
+    """Bytes that pass in a round trip, with their interval; ms that no bytes take, and of a mean from the line at most."""
 
     per_round_trip: float
     interval: Interval | None
@@ -76,11 +73,8 @@ def window_fits(
     for sized in _sized(plan, cells, floors, invalid):
         groups.setdefault(sized.setting, []).append(sized)
     with_window = {m.place for members in groups.values() for m in members if window_of(m.cell.factors) is not None}
-    found = []
-    for members in groups.values():
-        if members[0].place in with_window and (told := _told(plan, members, floors)) is not None:
-            found.append(told)
-    return tuple(found)
+    told = (_told(plan, members, floors) for members in groups.values() if members[0].place in with_window)
+    return tuple(each for each in told if each is not None)
 
 
 def fit(sizes: Sequence[float], medians: Sequence[Mapping[int, float]], floor: Mapping[int, float]) -> Fit | None:
@@ -111,9 +105,7 @@ def fit(sizes: Sequence[float], medians: Sequence[Mapping[int, float]], floor: M
         interval = (mean - half, mean + half)
     base = float(np.mean(at_zero))
     residuals = np.mean(all_y, axis=0) - (base + float(np.mean(slopes)) * x)
-    return Fit(
-        per_round_trip=mean, interval=interval, at_zero=base, off_line=float(np.abs(residuals).max()), blocks=n
-    )
+    return Fit(per_round_trip=mean, interval=interval, at_zero=base, off_line=float(np.abs(residuals).max()), blocks=n)
 
 
 def _sized(plan: Plan, cells: Sequence[CellSummary], floors: Floors, invalid: Container[str]) -> list[_Sized]:
@@ -200,7 +192,8 @@ def _said(plan: Plan, members: Sequence[_Sized], fitted: Fit, rtt: float) -> str
         return "no window is set: what passes is what congestion control, the link and both ends let through"
     share = fitted.per_round_trip / window
     if share > 1 + OFF:
-        return "; ".join((f"{words.ratio(share)} the window passes: something lets more through", *_declared(plan, first)))
+        passing = f"{words.ratio(share)} the window passes: something lets more through"
+        return "; ".join((passing, *_declared(plan, first)))
     if share >= 1 - OFF:
         return "as the window has it"
     return f"{words.percent(1 - share)} less than the window passes: {'; '.join(_slower(members, window, rtt))}"
@@ -210,7 +203,8 @@ def _declared(plan: Plan, member: _Sized) -> list[str]:
     """What the stack's ends say of a window that is set."""
     settings = plan.resolved.get(member.cell.stack, {}).get("settings", {})
     asked = [name for name in WINDOWS if isinstance(member.cell.factors.get(name), int)]
-    notes = (settings.get(end, {}).get(f"{name}: SIZE") for end in ("protocol", "client", "responder") for name in asked)
+    ends = (settings.get(end, {}) for end in ("protocol", "client", "responder"))
+    notes = [of.get(f"{name}: SIZE") for of in ends for name in asked]
     return [f"{member.cell.factors['protocol']}'s window is {note}" for note in notes if note]
 
 
@@ -219,7 +213,8 @@ def _slower(members: Sequence[_Sized], window: int, rtt: float) -> list[str]:
     found = []
     rate_mbit = members[0].placement.link.rate_mbit
     if rate_mbit is not None and window * 8 / rtt / 1e3 > _FULL * rate_mbit:
-        found.append(f"the link carries {rate_mbit:g} Mbit/s, which is {format_size(round(rate_mbit * rtt * 125))} in a round trip")
+        carried = words.size(rate_mbit * rtt * 125)
+        found.append(f"the link carries {rate_mbit:g} Mbit/s, which is {carried} in a round trip")
     again = sum(trial.retransmits or 0 for member in members for trial in member.summary.trials)
     if again:
         found.append(f"{words.count(again, 'packet')} were sent again, and congestion control let less through")

@@ -39,5 +39,5 @@ def first_of(connection: socket.socket, kind: int) -> bytes:
 
 def window_in(settings: bytes) -> int:
     """What a SETTINGS frame says of the initial window; HTTP/2's own where it says nothing."""
-    pairs = dict(struct.unpack_from(">HI", settings, at) for at in range(0, len(settings), 6))
+    pairs: dict[int, int] = dict(struct.unpack_from(">HI", settings, at) for at in range(0, len(settings), 6))
     return pairs.get(INITIAL_WINDOW, LEAST_WINDOW)

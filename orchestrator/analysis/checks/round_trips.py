@@ -128,7 +128,7 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
 
 
 def _rounds(cell: CellEvidence, body_bytes: float) -> int:
-    """Round trips beyond the first that a body may need: while the congestion window grows, or under one that the cell sets."""
+    """Round trips beyond the first that a body may need: of a congestion window that grows, or of a window that is set."""
     return max(slow_start_rounds(body_bytes), rounds_beyond_first(cell.cell.factors, body_bytes * _LARGEST_ENCODED))
 
 

@@ -28,6 +28,7 @@ _HANDED_DOWN = (CONGESTION, TCP_WINDOW)
 _BUFFER_OF_WINDOW = 2  # so many windows: where packets are small, much of a buffer is not theirs
 _WINDOWS_OF_TCP_INFO = struct.Struct("=II")  # tcpi_snd_wnd (5.4) and tcpi_rcv_wnd (6.2)
 _WINDOWS_AT = 228
+_LARGEST_INT = 2**31 - 1
 
 
 class CannotSet(Exception):
@@ -133,7 +134,7 @@ def _bound(sock: socket.socket, window: int) -> None:
     """Give a socket a receive window of so many bytes."""
     if not hasattr(socket, "TCP_WINDOW_CLAMP"):
         raise CannotSet(f"{TCP_WINDOW}: {window}: this system does not bound the window of a socket")
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_OF_WINDOW * window)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, min(_BUFFER_OF_WINDOW * window, _LARGEST_INT))
     if sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) < 2 * window:  # Linux gives twice what is asked for
         raise CannotSet(
             f"{TCP_WINDOW}: {window} cannot be set on {socket.gethostname()}: the largest that its kernel gives "

@@ -59,7 +59,10 @@ def test_both_ends_are_told_of_a_window(tmp_path: Path, stack: str, told: dict[s
         ("{protocol: protobuf, http: 2, flow_window: 64 KiB}", "speaks HTTP/1.1 alone"),
         ("{protocol: websocket, flow_window: 64 KiB}", "it has no window beside TCP's own"),
         (GRANIAN.replace("64 KiB", "65534 B"), "must be from 65,535 B to 2,147,483,647 B (what HTTP/2 begins with"),
-        ("{protocol: tcp, tcp_window: 8191 B}", "must be from 8 KiB to 1 GiB (a few segments, and the most that TCP has)"),
+        (
+            "{protocol: tcp, tcp_window: 8191 B}",
+            "must be from 8,192 B to 1,073,741,824 B (a few segments, and the most that TCP has)",
+        ),
         ("{protocol: tcp, tcp_window: 64 KiB, connection: per-request}", "`connection: per-request` keeps none"),
     ],
 )

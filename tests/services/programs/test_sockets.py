@@ -145,7 +145,7 @@ def test_threads_of_others_may_open_and_close_meanwhile():
         churning.join()
 
 
-WINDOW = 65_536
+WINDOW = 50_000  # not what a connection has unasked
 
 
 def clamp(sock: socket.socket) -> int:
@@ -196,7 +196,7 @@ def test_a_window_that_the_kernel_does_not_give_is_refused_with_what_it_gives(mo
 @pytest.mark.busy
 @pytest.mark.parametrize(("protocol", "client"), [("tcp", "socket"), ("rest", "pycurl"), ("grpc", "grpc-aio")])
 def test_a_trial_has_the_window_at_both_ends(protocol: str, client: str, tmp_path: Path):
-    """The responder sets what it has accepted when it is asked for stats, the requester its own before most of the warm-up."""
+    """The responder bounds what it accepts, the requester its own connections before most of the warm-up."""
     knobs = {"tcp_window": str(4 * WINDOW)}
     with responder(protocol, knobs=knobs) as (running, ready):
         trial = Trial(
@@ -216,4 +216,4 @@ def test_a_trial_has_the_window_at_both_ends(protocol: str, client: str, tmp_pat
     assert (done["type"], done["errors"], done["warmup_requests"]) == ("done", {}, 6)
     replies, requests = map(int, re.findall(r"(\d+) B", done["settings"]["TCP windows, at the end"].replace(",", "")))
     assert 0 < replies <= 1.05 * 4 * WINDOW  # in steps of what the connection's scale can say
-    assert 0 < requests
+    assert requests > 0
