@@ -27,6 +27,7 @@ FEWEST_SIZES = 3
 OFF = 0.1  # a share of the window: what passes is held to be the window as long as it is not off by more
 _LEAST_RTT_MS = 1.0  # below it the hosts' own work outweighs the distance
 _FULL = 0.8  # of a link's rate, from which on the link holds a transfer back as well
+_NOT_SEEN = "after each window a sender waits for longer than a round trip, as either end is slow to read"
 
 Way = Literal["request", "reply", "both"]
 Floors = Mapping[str, Mapping[int, float]]
@@ -196,7 +197,8 @@ def _said(plan: Plan, members: Sequence[_Sized], fitted: Fit, rtt: float) -> str
         return "; ".join((passing, *_declared(plan, first)))
     if share >= 1 - OFF:
         return "as the window has it"
-    return f"{words.percent(1 - share)} less than the window passes: {'; '.join(_slower(members, window, rtt))}"
+    why = [*_declared(plan, first), *_slower(members, window, rtt)]
+    return f"{words.percent(1 - share)} less than the window passes: {'; '.join(why or [_NOT_SEEN])}"
 
 
 def _declared(plan: Plan, member: _Sized) -> list[str]:
@@ -218,4 +220,4 @@ def _slower(members: Sequence[_Sized], window: int, rtt: float) -> list[str]:
     again = sum(trial.retransmits or 0 for member in members for trial in member.summary.trials)
     if again:
         found.append(f"{words.count(again, 'packet')} were sent again, and congestion control let less through")
-    return found or ["after each window a sender waits for longer than a round trip, as either end is slow to read"]
+    return found

@@ -136,14 +136,15 @@ def test_more_than_the_window_is_explained_by_what_the_stack_declares_of_it() ->
 def test_less_than_the_window_is_explained_by_what_the_run_shows() -> None:
     """A gigabit a second carries 3.75 MB in 30 ms: a window of 16 MiB is not what holds back."""
     wide = windows_of(a_sized_run({"flow_window": 2**24}, 200_000.0))[2**24]
-    assert "less than the window passes: the link carries 1000 Mbit/s, which is 3.75 MB in a round trip" in wide.said
+    assert " less than the window passes: rest's window is of each stream; " in wide.said
+    assert wide.said.endswith("; the link carries 1000 Mbit/s, which is 3.75 MB in a round trip")
 
     def lossy(draft):
         draft.done["wire"]["retransmits"] = 2
 
     lost = windows_of(a_sized_run({"flow_window": 1_500_000}, 200_000.0, spoil=lossy))[1_500_000]
     assert "packets were sent again" in lost.said
-    slow = windows_of(a_sized_run({"flow_window": 1_500_000}, 200_000.0))[1_500_000]
+    slow = windows_of(a_sized_run({"tcp_window": 1_500_000}, 200_000.0))[1_500_000]
     assert slow.is_off
     assert "either end is slow to read" in slow.said
 

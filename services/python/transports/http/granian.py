@@ -33,6 +33,8 @@ SETTINGS: Mapping[str, str] = {
     "HTTP": "the version that is asked for, and no other",
     "HTTP/2": "granian's defaults: windows of 1 MiB for a stream and a connection (of flow_window, where it is set); a "
     "body comes to the application in pieces of at most 16 KiB, a frame each",
+    f"{FLOW_WINDOW}: SIZE": "given back once what was read is half of what is left of it: of 64 KiB and of 256 KiB three "
+    "quarters pass in a round trip",
     "largest body": "not limited",
     f"{TLS}: {TLS_1_3}": "rustls, TLS 1.3 alone; by ALPN the version of HTTP that is asked for, and no other",
 }
