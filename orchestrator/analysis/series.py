@@ -129,3 +129,34 @@ class Delivered:
     lost: float | None
     pings: int
     why_not: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowFit:
+    """How much of a body passes in a round trip: the round trip over the slope of median latency over the body's size.
+
+    `window` is the smallest window that the cells set, in bytes, None of cells that set none and stand beside such. Sizes
+    are those of bodies, in the direction (`way`) in which they differ. `per_round_trip` is in bytes, its `interval` the 95 %
+    t-interval over blocks, None with fewer than three; `mb_per_s` what that is in a second, 10^6 bytes, `expected_mb_per_s`
+    what the window would be, and `of_window` the ratio of both. `at_zero` and `off_line` are ms, as in `RoundTrips`. `said`
+    holds it against the window, and says why it is off where `is_off`.
+    """
+
+    stack: str  # id
+    label: str
+    setting: str
+    placement: str
+    way: Literal["request", "reply", "both"]
+    window: int | None
+    sizes: int
+    blocks: int
+    rtt: float  # ms, as ping measured it
+    per_round_trip: float
+    interval: Interval | None
+    mb_per_s: float
+    expected_mb_per_s: float | None
+    of_window: float | None
+    at_zero: float
+    off_line: float
+    is_off: bool
+    said: str

@@ -24,6 +24,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.validity import invalid_cells, withhold
 from orchestrator.analysis.verdicts import count_before_answer, verdicts
 from orchestrator.analysis.warned_once import warned_once
+from orchestrator.analysis.window_fit import window_fits
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan import documents, own_work
 from orchestrator.experiment.plan.plan import Plan
@@ -57,6 +58,7 @@ def summarise(run: Run) -> RunSummary:
     )
     along = curves(plan, cells, comparisons, invalid)
     links = delivered(plan, evidence.readings)
+    floors = floors_by_block(evidence.readings)
     busy = (
         ""
         if why
@@ -91,7 +93,8 @@ def summarise(run: Run) -> RunSummary:
         saturation=find_series(cells, checks, matters=plan.matters),
         busy=busy if said else "",
         curves=along,
-        round_trips=round_trips(plan, cells, floors_by_block(evidence.readings), invalid),
+        round_trips=round_trips(plan, cells, floors, invalid),
+        windows=window_fits(plan, cells, floors, invalid),
         links=links,
         manifest_sha256=_manifest_sha256(run),
     )

@@ -14,7 +14,7 @@ from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
 from orchestrator.analysis.load_series import LoadSeries
-from orchestrator.analysis.series import Curves, Delivered, RoundTrips
+from orchestrator.analysis.series import Curves, Delivered, RoundTrips, WindowFit
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK, of_the_call, short
@@ -353,6 +353,7 @@ class RunSummary:
     saturation: tuple[LoadSeries, ...] = ()  # cells that differ in requests in flight, or in the rate, alone
     curves: tuple[Curves, ...] = ()  # along each numeric axis with places enough
     round_trips: tuple[RoundTrips, ...] = ()
+    windows: tuple[WindowFit, ...] = ()  # of transfers over a distance, where cells set a window
     links: tuple[Delivered, ...] = ()  # what was asked of the distance of each placement, and what it was
     schema_version: int = SCHEMA_VERSION
 

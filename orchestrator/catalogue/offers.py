@@ -9,7 +9,7 @@ from typing import Literal
 from typing import Protocol as Interface
 
 from orchestrator.errors import UsageError
-from services.python.contract.knobs import WHY_NOT, allows
+from services.python.contract.knobs import WHY_NOT, allows, unfit
 from services.python.contract.limits import Kind
 
 NONE = "none"
@@ -135,7 +135,8 @@ class Protocol:
             for end in ends:
                 if reason := end.lacks(name, value):
                     return f"{self.name} cannot do {name}: {value}: {reason}"
-        return None
+        reasons = (unfit(knobs, end.knobs) for end in ends)
+        return next((f"{self.name} cannot do {reason}" for reason in reasons if reason), None)
 
     def responder(self, name: str | None = None) -> Responder:
         """The responder of that name, the default one without a name; KeyError when there is none."""

@@ -77,6 +77,7 @@ def render(summary: RunSummary) -> str:
         axes=axis_views(summary, colours),
         links=[link for link in summary.links if link.wanted is not None] if summary.curves else [],
         round_trips_text=_round_trips_text,
+        bytes_text=words.number,
         is_folded=bool(summary.curves),
         charts_of={group.slug: _charts(group, colours) for group in found},
         legend_entries=_legend(summary, colours),

@@ -15,6 +15,7 @@ from orchestrator.analysis.series import (
     Panel,
     Point,
     RoundTrips,
+    WindowFit,
 )
 from orchestrator.analysis.summary import RunSummary
 from tests.support.summaries import a_run
@@ -117,6 +118,29 @@ ROUND_TRIPS = (
     ),
 )
 
+WINDOWS = (
+    WindowFit(
+        stack="grpc",
+        label="grpc",
+        setting="transfer · far · connections kept open · HTTP/2 windows of 64 KiB",
+        placement="far",
+        way="request",
+        window=65_536,
+        sizes=3,
+        blocks=5,
+        rtt=30.1,
+        per_round_trip=65_012.5,
+        interval=(64_800.25, 65_224.75),
+        mb_per_s=2.159883,
+        expected_mb_per_s=2.177276,
+        of_window=0.99201,
+        at_zero=1.5,
+        off_line=0.42,
+        is_off=False,
+        said="as the window has it",
+    ),
+)
+
 LINKS = (
     Delivered(
         placement="distance-20ms",
@@ -135,5 +159,5 @@ LINKS = (
 
 
 def a_run_with_curves() -> RunSummary:
-    """A run that shows both axes, round trips and links."""
-    return replace(a_run(stacks=2), curves=(DISTANCE, SIZES), round_trips=ROUND_TRIPS, links=LINKS)
+    """A run that shows both axes, round trips, windows and links."""
+    return replace(a_run(stacks=2), curves=(DISTANCE, SIZES), round_trips=ROUND_TRIPS, windows=WINDOWS, links=LINKS)

@@ -2,8 +2,8 @@
 
 (median - the same stack's median on one host) / RTT. A reused connection needs one round trip for each call, of which a
 task makes several, a new one those that open it first, TLS 1.3 one more (RFC 8446); a body beyond the initial congestion
-window of ten segments (RFC 6928) may need more, unless the window has grown already, so that is a range. Time on the wire
-is taken off where the link's rate is known.
+window of ten segments (RFC 6928) may need more, unless the window has grown already, and one beyond a window that the cell
+sets a round trip for each, so that is a range. Time on the wire is taken off where the link's rate is known.
 
 Too few round trips are impossible only where they are too few even after the fastest reply on one host: the median of
 a few requests there may hold a stall.
@@ -18,10 +18,12 @@ from orchestrator.analysis.checks.base import CALLS, Check, Finding
 from orchestrator.analysis.evidence import CellEvidence
 from orchestrator.catalogue.read import protocols
 from orchestrator.experiment.plan.plan import Stack
+from orchestrator.experiment.plan.windows import rounds_beyond_first
 
 LEAST_RTT_MS = 1.0
 _SEGMENT_BYTES = 1448
 _INITIAL_WINDOW = 10 * _SEGMENT_BYTES
+_LARGEST_ENCODED = 4 / 3  # of content: base64
 
 
 def slow_start_rounds(body_bytes: float) -> int:
@@ -68,7 +70,7 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
     calls = cell.cell.calls
     opening = round_trips_to_open(cell.stack) + cell.cell.handshakes
     low = calls + (opening if cell.cell.connection == "per-request" else 0)
-    rounds = slow_start_rounds(cell.operation.request_bytes) + slow_start_rounds(cell.operation.reply_bytes)
+    rounds = sum(_rounds(cell, body) for body in (cell.operation.request_bytes, cell.operation.reply_bytes))
     high = low + calls * rounds
     slack = 0.3 + 0.5 * (here or 0.0) / rtt_ms
     evidence = {
@@ -123,6 +125,11 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
     return Finding(
         verdict="pass", evidence=evidence, explanation=f"{measured}; `{cell.cell.connection}` implies {implied}."
     )
+
+
+def _rounds(cell: CellEvidence, body_bytes: float) -> int:
+    """Round trips beyond the first that a body may need: of a congestion window that grows, or of a window that is set."""
+    return max(slow_start_rounds(body_bytes), rounds_beyond_first(cell.cell.factors, body_bytes * _LARGEST_ENCODED))
 
 
 def _wire_ms(cell: CellEvidence) -> float:

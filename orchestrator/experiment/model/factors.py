@@ -270,6 +270,31 @@ FACTORS: tuple[Factor, ...] = (
         " what the library finds fit (library)",
     ),
     Factor(
+        name="tcp_window",
+        title="TCP window",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(
+                value="system",
+                words="TCP windows as the hosts set them",
+                compared="the hosts' own TCP window",
+                shown="as the hosts set it (system)",
+            ),
+        ),
+        numbers=Numbers(
+            least=8_192,
+            most=1_073_741_824,
+            measure="size",
+            words="TCP windows of {}",
+            compared="a TCP window of {}",
+            why="a few segments, and the most that TCP has",
+        ),
+        description="How many bytes TCP lets a peer send until they are acknowledged (the receive window of both ends), from"
+        " 8 KiB on, or as the hosts set it (system)",
+    ),
+    Factor(
         name="keepalive",
         title="keep-alive",
         kind="level",

@@ -2,8 +2,9 @@
 
 A request costs round trips and CPU. Round trips are counted: one for the request, those of opening a connection where
 each request opens one, and those that TCP's slow start (RFC 5681, with the initial window of RFC 6928) adds to a large
-body on a fresh connection. CPU is a figure per request and per byte; a host that may use a share of a core is held to
-that share by its busiest end, and waits for the network meanwhile, so the larger of the two decides.
+body on a fresh connection, and those that a window set by the cell implies. CPU is a figure per request and per byte; a
+host that may use a share of a core is held to that share by its busiest end, and waits for the network meanwhile, so the
+larger of the two decides.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.regions import HOME_ZONE, profile, region_of
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.experiment.plan.traffic import Traffic, priced, wire_bytes
+from orchestrator.experiment.plan.windows import rounds_beyond_first
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 
 _INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
@@ -299,7 +301,9 @@ class _Trial:
         if self._cell.kind == "codec":
             return 0.0
         largest = max(self._operation.request_bytes, self._operation.reply_bytes)
-        round_trips = self._operation.calls
+        bodies = (self._operation.request_bytes, self._operation.reply_bytes)
+        held_back = sum(rounds_beyond_first(self._cell.factors, body) for body in bodies)
+        round_trips = self._operation.calls * (1 + held_back)
         if self._cell.connection == "per-request":
             round_trips += self._round_trips_to_open
             if largest > _INITIAL_WINDOW_BYTES:

@@ -41,6 +41,7 @@ from orchestrator.experiment.plan.stacks import (
     way_out,
 )
 from orchestrator.experiment.plan.stream_limits import refusal_of_clients, refusal_of_events
+from orchestrator.experiment.plan.windows import refusal_of_replies
 from orchestrator.experiment.read.tree import Key
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
@@ -106,6 +107,8 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                     located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif reason:
                     located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call, kind)}")
+                elif unfit := refusal_of_replies(client, operation, call):
+                    located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif cell.id in cells:
                     located.add(
                         entry.path, f"stack {stack.id} is given twice; `control: true` enters the reference again."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import log
+from textwrap import wrap
 from typing import Any
 
 import plotly.graph_objects as go
@@ -12,7 +13,7 @@ import plotly.graph_objects as go
 from orchestrator.analysis.axes import TEXTS
 from orchestrator.analysis.series import Curves, Gap, Interval, Line, Panel
 from orchestrator.analysis.words import Unit, significant, unit_for
-from orchestrator.report.figures.base import INK, Figure, axis, broken, figure, logarithmic, plain
+from orchestrator.report.figures.base import INK, Figure, axis, figure, logarithmic, plain
 from orchestrator.report.palette import dash, series
 
 _LATENCY_PX = 330
@@ -20,6 +21,8 @@ _GAP_PX = 300
 _TOP_PX, _BOTTOM_PX = 16, 56
 _LABEL_PX = 128  # right of the plot, for the names of lines
 _LINE_PX = 15  # of a line of a label
+_LABEL_LETTERS = 19  # of a line of a label
+_LONGEST_REFERENCE = 24  # letters of what stands in the title of an axis
 _MOST_TICKS = 8
 _NEAREST = 0.07  # of two ticks' labels, as a share of the axis
 _BEYOND = 0.04  # of the axis on both sides of its points
@@ -95,7 +98,8 @@ def gap_curves(slug: str, panel: Panel, shared: Scales, colours: dict[str, int])
     if shared.gap is None or not panel.gaps:
         return None
     references = list(dict.fromkeys(gap.reference_label for gap in panel.gaps))
-    to = plain(references[0]) if len(references) == 1 else "reference"
+    is_named = len(references) == 1 and len(references[0]) <= _LONGEST_REFERENCE
+    to = plain(references[0]) if is_named else "reference"
     ends = [
         (
             gap.label if len(references) == 1 else f"{gap.label} (to {gap.reference_label})",
@@ -245,11 +249,11 @@ def _labels(ends: Sequence[tuple[str, str, float]], colours: dict[str, int], hei
     """Names beside the ends of lines, moved apart where they would cover each other."""
     plot_px = height_px - _TOP_PX - _BOTTOM_PX
     ordered = sorted(ends, key=lambda end: end[2])
-    heights = [_LINE_PX * (1 + broken(label).count("<br>")) / plot_px for label, _, _ in ordered]
+    heights = [_LINE_PX * (1 + _wrapped(label).count("<br>")) / plot_px for label, _, _ in ordered]
     places = apart([min(max(share, 0.0), 1.0) for _, _, share in ordered], heights)
     return [
         {
-            "text": broken(label),
+            "text": _wrapped(label),
             "xref": "paper",
             "x": 1,
             "xanchor": "left",
@@ -263,6 +267,12 @@ def _labels(ends: Sequence[tuple[str, str, float]], colours: dict[str, int], hei
         }
         for (label, stack, _), place in zip(ordered, places, strict=True)
     ]
+
+
+def _wrapped(label: str) -> str:
+    """A name over as many lines as there is room for beside a picture; what is in brackets begins a line."""
+    parts = label.replace(" (", "\n(", 1).split("\n")
+    return "<br>".join(plain(line) for part in parts for line in wrap(part, _LABEL_LETTERS))
 
 
 def apart(places: Sequence[float], heights: Sequence[float]) -> list[float]:

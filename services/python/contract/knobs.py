@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
 CONNECTIONS: Final = "connections"
 FLOW_WINDOW: Final = "flow_window"
 KEEPALIVE: Final = "keepalive"
+TCP_WINDOW: Final = "tcp_window"
 
 CONGESTION: Final = "congestion"
 NODELAY: Final = "nodelay"
 NAGLE: Final = "nagle"
 
+HTTP: Final = "http"
+HTTP_2: Final = "2"
+
 OF_SOCKETS: Final[Mapping[str, tuple[str, ...]]] = {
     CONGESTION: ("system", "cubic", "reno", "bbr"),
     NODELAY: ("immediate", NAGLE),
+    TCP_WINDOW: ("system", "8192..1073741824"),
 }
 """Knobs of the sockets themselves: every protocol has them, whatever library opened its connections."""
 
@@ -26,6 +31,9 @@ WHY_NOT: Final[Mapping[str, str]] = {
 }
 """Why a protocol has no such knob, where it does not say so itself."""
 
+REPLIES: Final = f"{FLOW_WINDOW}: replies"
+"""What a client refuses whose own window cannot be set: then the responder's is, and requests alone are held back by it."""
+
 
 def allows(known: Iterable[str], value: str) -> bool:
     """Whether a value is one of these, or in one of their ranges."""
@@ -34,3 +42,11 @@ def allows(known: Iterable[str], value: str) -> bool:
         if value == each or (dots and value.isdecimal() and value.isascii() and int(least) <= int(value) <= int(most)):
             return True
     return False
+
+
+def unfit(knobs: Mapping[str, str], known: Container[str]) -> str | None:
+    """Why these knobs do not go together at an end that has those in `known`; None where they do."""
+    window = knobs.get(FLOW_WINDOW)
+    if window is not None and HTTP in known and knobs.get(HTTP) != HTTP_2:
+        return f"{FLOW_WINDOW}: {window}: without {HTTP}: {HTTP_2} {WHY_NOT[FLOW_WINDOW]}"
+    return None

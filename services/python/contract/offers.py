@@ -13,7 +13,7 @@ from dataclasses import field
 from functools import cache
 from typing import Any, Final, Literal
 
-from services.python.contract.knobs import OF_SOCKETS, WHY_NOT, allows
+from services.python.contract.knobs import OF_SOCKETS, WHY_NOT, allows, unfit
 from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3
 from services.python.contract.messages import Message
 from services.python.contract.strict import Part, part
@@ -175,6 +175,8 @@ class Protocol(Part):
                 return f"{self.name} cannot do {name}: {value}: {reason}"
             if end is not None and (reason := end.refuses.get(f"{name}: {value}")):
                 return f"{self.name}'s {end.name} cannot do {name}: {value}: {reason}"
+        if reason := unfit(knobs, self.every_knob):
+            return f"{self.name} cannot do {reason}"
         if has_schema and (reason := self.lacks(DOCUMENT, TYPED)):
             return f"{self.name} cannot take a schema: {reason}"
         if has_schema and knobs.get(DOCUMENT, TYPED) != TYPED:

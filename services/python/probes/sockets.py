@@ -1,7 +1,12 @@
 """Options of this process's own TCP sockets, whichever library opened them: they are found through /proc/self/fd.
 
-A socket that listens hands its congestion control down to the connections that it accepts (Linux), so that a responder
-sets it there, before it says that it is ready. A requester sets its connections' when they are warm.
+A socket that listens hands its congestion control and its receive window down to the connections that it accepts (Linux),
+so that a responder sets them there, before it says that it is ready. A requester sets its connections' when they are warm.
+
+A receive window is a buffer (SO_RCVBUF, which also ends the kernel's own tuning of it) and a bound of what is offered of it
+(TCP_WINDOW_CLAMP): how much of a buffer can be offered depends on how large the packets are that it holds. The kernel sets
+the bound anew when it meets larger packets than before, and takes back nothing that it has offered. So each end bounds its
+connections when they have carried requests, and a requester warms up further after that.
 """
 
 from __future__ import annotations
@@ -9,14 +14,21 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from services.python.contract.knobs import CONGESTION, NAGLE, NODELAY
+from services.python.contract.knobs import CONGESTION, NAGLE, NODELAY, OF_SOCKETS, TCP_WINDOW
 
 _OPEN_FILES = Path("/proc/self/fd")
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+_LARGEST_BUFFER = Path("/proc/sys/net/core/rmem_max")
+_HANDED_DOWN = (CONGESTION, TCP_WINDOW)
+_BUFFER_OF_WINDOW = 2  # so many windows: where packets are small, much of a buffer is not theirs
+_WINDOWS_OF_TCP_INFO = struct.Struct("=II")  # tcpi_snd_wnd (5.4) and tcpi_rcv_wnd (6.2)
+_WINDOWS_AT = 228
+_LARGEST_INT = 2**31 - 1
 
 
 class CannotSet(Exception):
@@ -25,7 +37,7 @@ class CannotSet(Exception):
 
 def has(knobs: Mapping[str, str]) -> bool:
     """Whether any of them is an option of sockets."""
-    return CONGESTION in knobs or NODELAY in knobs
+    return not knobs.keys().isdisjoint(OF_SOCKETS)
 
 
 def refuse_if_impossible(knobs: Mapping[str, str]) -> None:
@@ -36,16 +48,26 @@ def refuse_if_impossible(knobs: Mapping[str, str]) -> None:
 
 
 def set_listeners(knobs: Mapping[str, str]) -> None:
-    """The congestion control of all connections that this process will accept; CannotSet."""
-    if CONGESTION not in knobs:
+    """What all connections that this process will accept have of their listener; CannotSet."""
+    handed = {name: knobs[name] for name in _HANDED_DOWN if name in knobs}
+    if not handed:
         return
     found = 0
     for sock in _sockets():
         if sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-            _set(sock, {CONGESTION: knobs[CONGESTION]})
+            _set(sock, handed)
             found += 1
     if not found:
-        raise CannotSet(f"{CONGESTION}: {knobs[CONGESTION]}: no socket of this process that listens can be found here")
+        what = ", ".join(f"{name}: {value}" for name, value in handed.items())
+        raise CannotSet(f"{what}: no socket of this process that listens can be found here")
+
+
+def bound_accepted(knobs: Mapping[str, str], port: int) -> None:
+    """The window of all connections that were accepted at that port; CannotSet."""
+    if TCP_WINDOW in knobs:
+        for sock in _sockets():
+            if _is_at(sock, port):
+                _set(sock, {TCP_WINDOW: knobs[TCP_WINDOW]})
 
 
 def set_connections(knobs: Mapping[str, str], port: int) -> None:
@@ -61,7 +83,7 @@ def set_connections(knobs: Mapping[str, str], port: int) -> None:
 
 
 def refuse_differing(knobs: Mapping[str, str], port: int) -> None:
-    """CannotSet where a connection to that port is not set so: the library opened it anew, or set it otherwise."""
+    """CannotSet where a connection to that port is not set so: the library opened it anew, or it was set otherwise."""
     other = sum(_leads_to(sock, port) and not _is_set(sock, knobs) for sock in _sockets()) if has(knobs) else 0
     if other:
         raise CannotSet(f"{other} connections were opened anew while measuring, and are not set as was asked for")
@@ -74,6 +96,23 @@ def congestion_of(port: int) -> list[str]:
     return sorted({_congestion(sock) for sock in _sockets() if _leads_to(sock, port)})
 
 
+def windows_of(port: int) -> tuple[int, int] | None:
+    """The largest windows that the connections to that port offer and are offered now, bytes; None where nobody says."""
+    if not hasattr(socket, "TCP_INFO"):
+        return None
+    raw = [sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 512) for sock in _sockets() if _leads_to(sock, port)]
+    enough = _WINDOWS_AT + _WINDOWS_OF_TCP_INFO.size
+    both = [_WINDOWS_OF_TCP_INFO.unpack_from(info, _WINDOWS_AT) for info in raw if len(info) >= enough]
+    return (max(given for _, given in both), max(got for got, _ in both)) if both else None
+
+
+def windows_told(knobs: Mapping[str, str], port: int) -> dict[str, str]:
+    """The windows of the connections to that port, among the settings of a requester that was told to set them."""
+    if TCP_WINDOW not in knobs or (windows := windows_of(port)) is None:
+        return {}
+    return {"TCP windows, at the end": f"{windows[0]:,} B for replies, {windows[1]:,} B for requests"}
+
+
 def _set(sock: socket.socket, knobs: Mapping[str, str]) -> None:
     if (wanted := knobs.get(CONGESTION)) is not None:
         if not hasattr(socket, "TCP_CONGESTION"):
@@ -83,33 +122,62 @@ def _set(sock: socket.socket, knobs: Mapping[str, str]) -> None:
         except OSError as error:
             raise CannotSet(
                 f"{CONGESTION}: {wanted} cannot be set on {socket.gethostname()}: {error.strerror}; "
-                f"its kernel has {_available()}"
+                f"its kernel has {_said_by(_AVAILABLE)}"
             ) from error
     if NODELAY in knobs:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, int(knobs[NODELAY] != NAGLE))
+    if TCP_WINDOW in knobs:
+        _bound(sock, int(knobs[TCP_WINDOW]))
+
+
+def _bound(sock: socket.socket, window: int) -> None:
+    """Give a socket a receive window of so many bytes."""
+    if not hasattr(socket, "TCP_WINDOW_CLAMP"):
+        raise CannotSet(f"{TCP_WINDOW}: {window}: this system does not bound the window of a socket")
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, min(_BUFFER_OF_WINDOW * window, _LARGEST_INT))
+    if sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) < 2 * window:  # Linux gives twice what is asked for
+        raise CannotSet(
+            f"{TCP_WINDOW}: {window} cannot be set on {socket.gethostname()}: the largest that its kernel gives "
+            f"(net.core.rmem_max) is {_said_by(_LARGEST_BUFFER)}"
+        )
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window)
 
 
 def _is_set(sock: socket.socket, knobs: Mapping[str, str]) -> bool:
     is_delayed = not sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-    return (CONGESTION not in knobs or _congestion(sock) == knobs[CONGESTION]) and (
-        NODELAY not in knobs or is_delayed == (knobs[NODELAY] == NAGLE)
+    return (
+        (CONGESTION not in knobs or _congestion(sock) == knobs[CONGESTION])
+        and (NODELAY not in knobs or is_delayed == (knobs[NODELAY] == NAGLE))
+        and (TCP_WINDOW not in knobs or _clamp(sock) == int(knobs[TCP_WINDOW]))
     )
+
+
+def _clamp(sock: socket.socket) -> int:
+    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP)
 
 
 def _congestion(sock: socket.socket) -> str:
     return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
 
 
-def _available() -> str:
+def _said_by(file: Path) -> str:
     try:
-        return _AVAILABLE.read_text().strip()
+        return file.read_text().strip()
     except OSError:
-        return "a list of them that cannot be read"
+        return "what cannot be read there"
 
 
 def _leads_to(sock: socket.socket, port: int) -> bool:
     try:
         return bool(sock.getpeername()[1] == port)
+    except OSError:
+        return False
+
+
+def _is_at(sock: socket.socket, port: int) -> bool:
+    """Whether it is a connection that was accepted at that port."""
+    try:
+        return bool(sock.getsockname()[1] == port and sock.getpeername())
     except OSError:
         return False
 

@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
+from services.python.contract.knobs import TCP_WINDOW
 from services.python.contract.lines import read_stdin_line
 from services.python.contract.offers import Responder, find_protocol, operations
 from services.python.contract.responder_lines import EventsSent, Ready, Serve, Stats
@@ -42,6 +43,7 @@ class Control:
         self._lines = lines
         self._holding = holding
         self._memory: PeakMemory | None = None
+        self._port = 0
         self._end: Callable[[], None] | None = None
 
     def announce(self, port: int, end: Callable[[], None] | None = None) -> None:
@@ -51,9 +53,9 @@ class Control:
         from services.python.probes.versions import versions
 
         if self._dispatcher.knobs:
-            self._set_sockets()
+            self._on_sockets(is_ready=False)
 
-        self._end = end
+        self._port, self._end = port, end
         self._lines.write(
             Ready(
                 port=port,
@@ -89,11 +91,15 @@ class Control:
         complain(f"respond: {message}")
         self.leave(1)
 
-    def _set_sockets(self) -> None:
-        from services.python.probes.sockets import CannotSet, set_listeners
+    def _on_sockets(self, *, is_ready: bool) -> None:
+        """Set what listens, or what was accepted: a window must be set again on connections that have carried requests."""
+        from services.python.probes.sockets import CannotSet, bound_accepted, set_listeners
 
         try:
-            set_listeners(self._dispatcher.knobs)
+            if is_ready:
+                bound_accepted(self._dispatcher.knobs, self._port)
+            else:
+                set_listeners(self._dispatcher.knobs)
         except CannotSet as error:
             self.refuse(str(error))
 
@@ -106,6 +112,8 @@ class Control:
         from services.python.probes.counters import host_counters
         from services.python.probes.memory import PeakMemory
 
+        if TCP_WINDOW in self._dispatcher.knobs:
+            self._on_sockets(is_ready=True)
         cpu_s = time.process_time() - time.thread_time()  # this thread does nothing but answer these lines
         self._memory = self._memory or PeakMemory()
         memory_bytes, memory_since = self._memory.read()

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
+from services.python.contract.knobs import TCP_WINDOW
 from services.python.contract.limits import SATURATED
 from services.python.contract.lines import Load, Target, Trial
 from services.python.contract.offers import Client, find_protocol
@@ -298,19 +299,20 @@ def _measure(
     anchor = clock.anchor()
     print_line(Start(anchor=anchor))
     warm = _warm_up(trial, loops, recorder, clock)
-    _on_sockets(sockets.set_connections, trial)
-    hold_back(trial, warm.taken, loops.wait, print_line, clock, may_measure)
+    warmed = warm.next_sequence - 1
+    hold_back(trial, warmed, loops.wait, print_line, clock, may_measure)
     measured_phase = _measured_phase(trial, due, loops, recorder, wire, clock, warm.next_sequence)
     _on_sockets(sockets.refuse_differing, trial)
     who = parts.who()
     if trial.target is not None and (congestion := sockets.congestion_of(trial.target.port)):
-        who["settings"] |= {"congestion control": ", ".join(congestion)}
+        windows = sockets.windows_told(trial.knobs, trial.target.port)
+        who["settings"] |= {"congestion control": ", ".join(congestion), **windows}
     tally = recorder.tally
     loops.close(grace_s(tally.span_s, tally.rows, trial.load.concurrency))
     gc.enable()
     return Done(
         rows=record.rows,
-        warmup_requests=warm.taken,
+        warmup_requests=warmed,
         identity=met,
         anchor=anchor,
         anchor_end=clock.anchor(),
@@ -342,16 +344,20 @@ def _settled(recorder: Recorder) -> Iterator[None]:
 
 
 def _warm_up(trial: Trial, loops: Loops, recorder: Recorder, clock: Clock) -> Phase:
+    """Warm up, and set the connections; TCP takes back nothing that it offered, so a window is set before most of it."""
     try:
         loops.open()
     except CallFailed as failure:
         raise CannotTry(failure.status, f"opening {trial.load.concurrency} connections: {failure}") from failure
-    phase = Phase(
-        number=WARM_UP, begin_ns=clock.monotonic_ns(), first_sequence=1, extent=warm_up(trial.warmup), most=None
-    )
-    recorder.begin(phase)
-    with _settled(recorder):
-        loops.closed_loop(phase)
+    first = [Extent(requests=trial.load.concurrency)] if TCP_WINDOW in trial.knobs else []
+    begin, sequence = clock.monotonic_ns, 1
+    for extent in (*first, warm_up(trial.warmup)):
+        phase = Phase(number=WARM_UP, begin_ns=begin(), first_sequence=sequence, extent=extent, most=None)
+        recorder.begin(phase)
+        with _settled(recorder):
+            loops.closed_loop(phase)
+        _on_sockets(sockets.set_connections, trial)
+        sequence = phase.next_sequence
     return phase
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.report import render
-from tests.support.curves import DISTANCE, LINKS, ROUND_TRIPS, SIZES, a_run_with_curves
+from tests.support.curves import DISTANCE, LINKS, ROUND_TRIPS, SIZES, WINDOWS, a_run_with_curves
 from tests.support.pages import Document
 from tests.support.summaries import a_run
 
@@ -56,6 +56,17 @@ def test_round_trips_and_links_have_their_tables(document):
     assert row["Asked for"].values == [20.0]
     assert row["Measured"].values == [LINKS[0].measured, LINKS[0].low, LINKS[0].high]
     assert row["As asked for"].text == "yes"
+
+
+def test_windows_have_their_table(document):
+    (table,) = (table for table in document.tables if table.caption.startswith("Bytes that pass in a round trip"))
+    row, (fit,) = table.row("grpc"), WINDOWS
+    assert row["Window, B"].values == [fit.window]
+    assert row["Passes, B"].values == [fit.per_round_trip, *(fit.interval or ())]
+    assert row["Of the window"].values == [fit.of_window]
+    assert row["Of the window"].text == "99 %"
+    assert (row["MB/s"].values, row["Expected, MB/s"].values) == ([fit.mb_per_s], [fit.expected_mb_per_s])
+    assert row["As the window has it"].text == fit.said
 
 
 def test_sections_of_single_settings_are_folded_where_there_are_curves(document):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 from pathlib import Path
 
 import pytest
 
-from services.python.contract.lines import Load, Target, Trial, Warmup
+from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.contract.offers import protocols
 from services.python.contract.responder_lines import Serve
 from services.python.probes import sockets
@@ -142,3 +143,77 @@ def test_threads_of_others_may_open_and_close_meanwhile():
     finally:
         ending.set()
         churning.join()
+
+
+WINDOW = 50_000  # not what a connection has unasked
+
+
+def clamp(sock: socket.socket) -> int:
+    return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP)
+
+
+def test_a_window_is_set_on_connections_to_a_port_and_on_those_accepted_there():
+    knobs = {"tcp_window": str(WINDOW)}
+    with socket.create_server((wire.HOST, 0)) as listener:
+        port = listener.getsockname()[1]
+        sockets.set_listeners(knobs)
+        with socket.create_connection(listener.getsockname()) as here, listener.accept()[0] as there:
+            with pytest.raises(sockets.CannotSet, match="1 connections were opened anew"):
+                sockets.refuse_differing(knobs, port)
+            sockets.set_connections(knobs, port)
+            sockets.refuse_differing(knobs, port)
+            there.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, 4 * WINDOW)
+            sockets.bound_accepted(knobs, port)
+            assert (clamp(here), clamp(there)) == (WINDOW, WINDOW)
+            assert here.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) >= 2 * WINDOW
+
+
+def test_what_is_offered_is_read_from_the_kernel():
+    """A listener's window holds from the first byte: no more than it is ever under way to a reader who does not read."""
+    with socket.create_server((wire.HOST, 0)) as listener:
+        sockets.set_listeners({"tcp_window": str(WINDOW)})
+        port = listener.getsockname()[1]
+        with socket.create_connection(listener.getsockname()), listener.accept()[0]:
+            windows = sockets.windows_of(port)
+            assert windows is not None
+            offered, got = windows
+            assert 0 < got <= WINDOW
+            assert offered > 0
+            told = sockets.windows_told({"tcp_window": str(WINDOW)}, port)
+            assert told == {"TCP windows, at the end": f"{offered:,} B for replies, {got:,} B for requests"}
+            assert sockets.windows_told({}, port) == {}
+    assert sockets.windows_of(1) is None
+
+
+def test_a_window_that_the_kernel_does_not_give_is_refused_with_what_it_gives(monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(sockets.CannotSet, match=rf"on {socket.gethostname()}: .*net\.core\.rmem_max\) is \d+"):
+        sockets.refuse_if_impossible({"tcp_window": "1073741824"})
+    monkeypatch.delattr(socket, "TCP_WINDOW_CLAMP")
+    with pytest.raises(sockets.CannotSet, match="does not bound the window of a socket"):
+        sockets.refuse_if_impossible({"tcp_window": str(WINDOW)})
+
+
+@pytest.mark.busy
+@pytest.mark.parametrize(("protocol", "client"), [("tcp", "socket"), ("rest", "pycurl"), ("grpc", "grpc-aio")])
+def test_a_trial_has_the_window_at_both_ends(protocol: str, client: str, tmp_path: Path):
+    """The responder bounds what it accepts, the requester its own connections before most of the warm-up."""
+    knobs = {"tcp_window": str(4 * WINDOW)}
+    with responder(protocol, knobs=knobs) as (running, ready):
+        trial = Trial(
+            target=Target(host=wire.HOST, port=ready["port"], identity="nonce"),
+            protocol=protocol,
+            client=client,
+            operation="transfer",
+            payload=Payload(kind="transfer", size=1_000_000, reply_size=1_000_000),
+            record=str(tmp_path / "record"),
+            load=Load(requests=20),
+            warmup=Warmup(requests=5, at_least_s=0.0),
+            knobs=knobs,
+        )
+        running.send("stats")
+        assert running.read()["type"] == "stats"
+        done = make_trial(trial)[-1]
+    assert (done["type"], done["errors"], done["warmup_requests"]) == ("done", {}, 6)
+    replies, requests = map(int, re.findall(r"(\d+) B", done["settings"]["TCP windows, at the end"].replace(",", "")))
+    assert 0 < replies <= 1.05 * 4 * WINDOW  # in steps of what the connection's scale can say
+    assert requests > 0

@@ -5,17 +5,18 @@ A client asks for one version and takes no other: of a reply that came over anot
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
+from services.python.contract.knobs import FLOW_WINDOW, HTTP, HTTP_2, REPLIES
 from services.python.load.client import CallFailed
 
-HTTP = "http"
-ONE, TWO = "1.1", "2"
-KNOBS: Mapping[str, tuple[str, ...]] = {HTTP: (ONE, TWO)}
+ONE, TWO = "1.1", HTTP_2
+KNOBS: Mapping[str, tuple[str, ...]] = {HTTP: (ONE, TWO), FLOW_WINDOW: ("library", "65535..2147483647")}
 WITHOUT: Mapping[str, str] = {HTTP: "no implementation here speaks HTTP/3 yet"}
 """Why a protocol with these knobs has no other value of them."""
 SETTINGS: Mapping[str, str] = {
-    "HTTP/2": "asked for from the first byte (prior knowledge), over TLS by ALPN; one request at a time on a connection"
+    "HTTP/2": "asked for from the first byte (prior knowledge), over TLS by ALPN; one request at a time on a connection",
+    f"{FLOW_WINDOW}: SIZE": "of requests alone, set by the responder, for each stream and for the connection",
 }
 
 
@@ -23,6 +24,16 @@ def one_alone(library: str, instead: str = "") -> Mapping[str, str]:
     """What an end `refuses` that speaks HTTP/1.1 alone; `instead` names one that does not."""
     other = f"; {instead} speaks both" if instead else ""
     return {f"{HTTP}: {TWO}": f"{library} speaks HTTP/1.1 alone{other}"}
+
+
+def own_window(library: str) -> Mapping[str, str]:
+    """What a client `refuses` whose library cannot be told how large a window it gives to replies."""
+    return {REPLIES: f"{library} cannot be told how large a window it gives to replies"}
+
+
+def settings(refuses: Container[str]) -> Mapping[str, str]:
+    """What a client that refuses these things says of HTTP/2; nothing where it does not speak it."""
+    return {} if f"{HTTP}: {TWO}" in refuses else SETTINGS
 
 
 def asked(knobs: Mapping[str, str]) -> str:

@@ -124,3 +124,13 @@ def test_names_do_not_cover_each_other_and_stay_in_order(places):
     assert all(b - a >= 0.0999 for a, b in itertools.pairwise(found))
     assert found[-1] <= 1.0 + 1e-9
     assert found[0] >= -0.1 * len(places)
+
+
+def test_long_names_have_room_beside_the_picture_and_in_the_title_of_the_axis():
+    (gap,) = SIZES.panels[0].gaps
+    names = {"label": "grpc with a window of 64 KiB", "reference_label": "grpc with the library's window"}
+    curves = replace(SIZES, panels=(replace(SIZES.panels[0], gaps=(replace(gap, **names),)),))
+    (layout,) = (each["layout"] for each in gaps(curves))
+    assert [note["text"] for note in layout["annotations"]] == ["grpc with a window<br>of 64 KiB"]
+    assert layout["yaxis"]["title"]["text"].startswith("difference to reference, ")
+    assert gaps(SIZES)[0]["layout"]["yaxis"]["title"]["text"].startswith("difference to rest (fastapi), ")

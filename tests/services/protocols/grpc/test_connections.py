@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import struct
 from collections import Counter
 from pathlib import Path
 
@@ -15,11 +14,10 @@ from services.python.load.record import read_record
 from services.python.protocols.grpc import options
 from tests.support import wire
 from tests.support.ends import make_trial, responder
+from tests.support.http2 import EMPTY_SETTINGS, PING, PREFACE, SETTINGS, exactly, first_of, window_in
 
 pytestmark = pytest.mark.busy
 
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-SETTINGS, PING, INITIAL_WINDOW = 4, 6, 4
 IN_FLIGHT = 6
 
 
@@ -48,35 +46,6 @@ def test_as_many_connections_carry_the_requests_as_were_asked_for(client: str, s
     assert done["wire"] is None or done["wire"]["segments_sent"] > 0
 
 
-def frames(connection: socket.socket) -> list[tuple[int, int, bytes]]:
-    """The type, flags and payload of the next HTTP/2 frame, in a list; none at the end."""
-    head = _exactly(connection, 9)
-    if not head:
-        return []
-    size = int.from_bytes(head[:3], "big")
-    return [(head[3], head[4], _exactly(connection, size))]
-
-
-def _exactly(connection: socket.socket, size: int) -> bytes:
-    got = b""
-    while len(got) < size and (more := connection.recv(size - len(got))):
-        got += more
-    return got
-
-
-def window_in(settings: bytes) -> int:
-    """What a SETTINGS frame says of the initial window; HTTP/2's own where it says nothing."""
-    pairs = dict(struct.unpack_from(">HI", settings, at) for at in range(0, len(settings), 6))
-    return pairs.get(INITIAL_WINDOW, 65_535)
-
-
-def first_of(connection: socket.socket, kind: int) -> bytes:
-    while found := frames(connection):
-        if found[0][0] == kind:
-            return found[0][2]
-    raise AssertionError(f"no frame of type {kind} before the end")
-
-
 def from_a_channel(knobs: dict[str, str], kind: int) -> bytes:
     """The first frame of a kind that a channel with these knobs sends to a server that takes its connection."""
     with socket.create_server((wire.HOST, 0)) as listener:
@@ -87,8 +56,8 @@ def from_a_channel(knobs: dict[str, str], kind: int) -> bytes:
         connection, _ = listener.accept()
         with connection:
             connection.settimeout(60)
-            assert _exactly(connection, len(PREFACE)) == PREFACE
-            connection.sendall(bytes((0, 0, 0, SETTINGS, 0, 0, 0, 0, 0)))
+            assert exactly(connection, len(PREFACE)) == PREFACE
+            connection.sendall(EMPTY_SETTINGS)
             found = first_of(connection, kind)
         call.cancel()
         channel.close()
@@ -106,7 +75,7 @@ def test_a_server_says_the_window_that_was_asked_for(implementation: str):
         responder("grpc", implementation=implementation, knobs={"flow_window": "123456"}) as (_, ready),
         socket.create_connection((wire.HOST, ready["port"]), timeout=60) as connection,
     ):
-        connection.sendall(PREFACE + bytes((0, 0, 0, SETTINGS, 0, 0, 0, 0, 0)))
+        connection.sendall(PREFACE + EMPTY_SETTINGS)
         assert window_in(first_of(connection, SETTINGS)) == 123_456
 
 

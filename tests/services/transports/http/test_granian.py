@@ -12,6 +12,15 @@ from services.python.contract.responder_lines import Serve
 from services.python.serve.responder import CannotServe
 from services.python.transports.http.granian import serve_granian
 from tests.support.ends import program, responder
+from tests.support.http2 import (
+    EMPTY_SETTINGS,
+    LEAST_WINDOW,
+    PREFACE,
+    SETTINGS,
+    WINDOW_UPDATE,
+    first_of,
+    window_in,
+)
 
 pytestmark = pytest.mark.busy
 
@@ -42,3 +51,32 @@ def test_it_ends_when_it_is_told_to_and_says_nothing_of_its_own(sent: signal.Sig
         running.process.send_signal(sent)
         status, lines, words = running.ended_by_itself()
     assert (status, lines, words) == (0, [], "")
+
+
+def windows_of(connection: socket.socket) -> tuple[int, int]:
+    """The window of each stream and that of the connection, by what a server says first."""
+    connection.sendall(PREFACE + EMPTY_SETTINGS)
+    of_streams = window_in(first_of(connection, SETTINGS))
+    grown = int.from_bytes(first_of(connection, WINDOW_UPDATE), "big")
+    return of_streams, LEAST_WINDOW + grown
+
+
+@pytest.mark.parametrize(("told", "window"), [({}, 1_048_576), ({"flow_window": "131072"}, 131_072)])
+def test_it_gives_requests_the_window_that_was_asked_for(told: dict[str, str], window: int) -> None:
+    with (
+        responder(**NAMES, knobs={"http": "2", **told}) as (_, ready),
+        socket.create_connection(("127.0.0.1", ready["port"]), timeout=60) as connection,
+    ):
+        assert windows_of(connection) == (window, window)
+
+
+def test_the_smallest_window_is_what_a_connection_begins_with() -> None:
+    with (
+        responder(**NAMES, knobs={"http": "2", "flow_window": "65535"}) as (_, ready),
+        socket.create_connection(("127.0.0.1", ready["port"]), timeout=60) as connection,
+    ):
+        connection.sendall(PREFACE + EMPTY_SETTINGS)
+        assert window_in(first_of(connection, SETTINGS)) == LEAST_WINDOW
+        connection.shutdown(socket.SHUT_WR)
+        with pytest.raises(AssertionError, match="no frame of type 8"):
+            first_of(connection, WINDOW_UPDATE)

@@ -1,0 +1,111 @@
+"""Windows as factors of HTTP/2, gRPC and TCP: what may be asked, what a plan refuses and where, and what it reckons with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.experiment.model import factors
+from orchestrator.experiment.model.factors import DEFAULTS
+from orchestrator.experiment.plan.estimate import estimate
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.windows import rounds_beyond_first, window_of
+from orchestrator.experiment.read.problems import ExperimentError
+from services.python.contract.offers import protocols
+
+KIB = 1024
+GRANIAN = "{protocol: protobuf, responder: asgi-granian, http: 2, flow_window: 64 KiB}"
+HEAD = "name: x\nquestion: Why?\nprovider: lab\nmachine: lab\nplacements: {name: far, rtt: 30ms}\n"
+UPLOAD = "operations:\n  - transfer: {request: 1 MiB, reply: 32 B}\n"
+FEW = "load: {requests: 10}\nwarmup: {requests: 0, at_least: 0s}\nrepeats: 1\n"
+
+
+def plan_of(folder: Path, text: str) -> Plan:
+    path = folder / "x.yaml"
+    path.write_text(HEAD + text + FEW)
+    return make_plan(path)
+
+
+def refused(folder: Path, text: str) -> str:
+    with pytest.raises(ExperimentError) as error:
+        plan_of(folder, text)
+    assert error.value.exit_code == 2
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("stack", "told"),
+    [
+        (GRANIAN, {"http": "2", "flow_window": "65536"}),
+        ("{protocol: grpc, flow_window: 65535 B}", {"flow_window": "65535"}),
+        ("{protocol: tcp, tcp_window: 64 KiB}", {"tcp_window": "65536"}),
+        ("{protocol: websocket, tcp_window: 8 KiB}", {"tcp_window": "8192"}),
+    ],
+)
+def test_both_ends_are_told_of_a_window(tmp_path: Path, stack: str, told: dict[str, str]):
+    (cell,) = plan_of(tmp_path, f"stacks: {stack}\n{UPLOAD}").cells
+    assert factors.knobs(cell.factors) == told
+
+
+@pytest.mark.parametrize(
+    ("stack", "why"),
+    [
+        (
+            "{protocol: protobuf, responder: asgi-granian, flow_window: 64 KiB}",
+            "protobuf cannot do flow_window: 65536: without http: 2 it has no window beside TCP's own",
+        ),
+        ("{protocol: protobuf, http: 2, flow_window: 64 KiB}", "speaks HTTP/1.1 alone"),
+        ("{protocol: websocket, flow_window: 64 KiB}", "it has no window beside TCP's own"),
+        (GRANIAN.replace("64 KiB", "65534 B"), "must be from 65,535 B to 2,147,483,647 B (what HTTP/2 begins with"),
+        (
+            "{protocol: tcp, tcp_window: 8191 B}",
+            "must be from 8,192 B to 1,073,741,824 B (a few segments, and the most that TCP has)",
+        ),
+        ("{protocol: tcp, tcp_window: 64 KiB, connection: per-request}", "`connection: per-request` keeps none"),
+    ],
+)
+def test_a_window_that_cannot_be_is_refused_with_the_place(tmp_path: Path, stack: str, why: str):
+    words = refused(tmp_path, f"stacks:\n  - {stack}\n{UPLOAD}")
+    assert "x.yaml:7:" in words
+    assert why in words
+
+
+def test_a_reply_that_a_clients_own_window_would_let_through_is_refused(tmp_path: Path):
+    download = "operations:\n  - transfer: {request: 32 B, reply: 1 MiB}\n"
+    words = refused(tmp_path, f"stacks:\n  - {GRANIAN}\n{download}")
+    assert "x.yaml:7:" in words
+    assert "libcurl cannot be told how large a window it gives to replies" in words
+    assert "would not hold back a reply of 1,048,576 B" in words
+    for stack in ("{protocol: grpc, flow_window: 64 KiB}", "{protocol: protobuf, tcp_window: 64 KiB}"):
+        assert plan_of(tmp_path, f"stacks: {stack}\n{download}").cells
+
+
+def test_every_client_over_http_2_says_that_its_own_window_cannot_be_set():
+    for protocol in protocols().values():
+        for client in protocol.clients:
+            if "http" in protocol.knobs and client.kind == "call" and "http: 2" not in client.refuses:
+                assert "flow_window: replies" in client.refuses, (protocol.name, client.name)
+
+
+def test_an_end_refuses_a_window_without_http_2_as_the_plan_does():
+    rest = protocols()["rest"]
+    assert "no window beside TCP's own" in str(rest.refusal_of({"flow_window": "65536"}))
+    assert rest.refusal_of({"flow_window": "65536", "http": "2"}) is None
+    assert protocols()["grpc"].refusal_of({"flow_window": "65536"}) is None
+
+
+def test_a_body_takes_a_round_trip_for_each_window_of_it():
+    small = {**DEFAULTS, "flow_window": 64 * KIB, "tcp_window": 256 * KIB}
+    assert window_of(small) == 64 * KIB
+    assert window_of(DEFAULTS) is None
+    assert [rounds_beyond_first(small, size * KIB) for size in (0, 1, 64, 65, 128, 1024)] == [0, 0, 0, 1, 1, 15]
+    assert rounds_beyond_first(DEFAULTS, 1024 * KIB) == 0
+
+
+def test_an_estimate_reckons_with_a_window(tmp_path: Path):
+    """Of 1 MiB, 15 windows of 64 KiB after the first, in each of ten requests, over 30 ms."""
+    stack = GRANIAN.replace(", flow_window: 64 KiB", "")
+    plain, bound = (plan_of(tmp_path, f"stacks: {text}\n{UPLOAD}") for text in (stack, GRANIAN))
+    assert estimate(bound).trials_s - estimate(plain).trials_s == pytest.approx(10 * 15 * 0.03, rel=1e-3)
