@@ -84,6 +84,10 @@ def _eight_per_request(_size: float) -> dict[str, Any]:
     return {"load": p.Load(concurrency=8, requests=4_000), "connection": "per-request"}
 
 
+def _resumed(_size: float) -> dict[str, Any]:
+    return {"calls": [{"connection": "per-request", "tls": "tls1.3", "session": "resumed"}]}
+
+
 def _controlled(_size: float) -> dict[str, Any]:
     return {"controls": 1}
 
@@ -276,6 +280,30 @@ FAULTS: tuple[Fault, ...] = (
         planned=_per_request,
     ),
     Fault(
+        check="connections",
+        what="{} of eight declared connections carried by another, and numbered as if they were not",
+        sizes=(1, 2, 4, 7),
+        percent=False,
+        inject=to.put_channels_together,
+        found="fail",
+        planned=_eight,
+    ),
+    Fault(
+        check="connections",
+        what="{} of eight declared connections unused",
+        sizes=(1, 2, 4, 7),
+        percent=False,
+        inject=to.leave_connections_unused,
+        planned=_eight,
+    ),
+    Fault(
+        check="connections",
+        what="{} of the handshakes resume no session, where all should",
+        sizes=(0.01, 0.02, 0.05, 0.07, 0.1, 0.2, 0.5),
+        inject=to.resume_no_session,
+        planned=_resumed,
+    ),
+    Fault(
         check="offered load",
         what="a rate {} too low",
         sizes=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),
@@ -384,6 +412,21 @@ FAULTS: tuple[Fault, ...] = (
         inject=to.carry_less,
         found="fail",
         planned=_bodies,
+    ),
+    Fault(
+        check="codec size",
+        what="bytes on the wire counted {} times, 100 kB",
+        sizes=(1.5, 2, 2.5, 3, 5, 10),
+        percent=False,
+        inject=to.count_more_bytes,
+        planned=_bodies,
+    ),
+    Fault(
+        check="lost packets",
+        what="packets counted {} times those of the host",
+        sizes=(1.02, 1.05, 1.1, 1.2, 1.5, 2),
+        percent=False,
+        inject=to.count_more_packets,
     ),
     Fault(
         check="control",

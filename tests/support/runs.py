@@ -269,7 +269,8 @@ def _draft(
 
 
 def _peers(cell: p.Cell, rows: int) -> int:
-    return rows + 1 if cell.connection == "per-request" else cell.load.concurrency + 1
+    """Those of the check, which asks twice, and of every connection."""
+    return 2 + (rows if cell.connection == "per-request" else cell.load.concurrency)
 
 
 def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[str, Any]:
