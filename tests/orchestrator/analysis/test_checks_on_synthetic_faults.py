@@ -227,11 +227,23 @@ def sessions(resumed):
     return spoil
 
 
+def warm_late(draft):
+    """A requester that says that it is warm a request later, and so leaves that one's CPU time out of the responder's."""
+    draft.stats_warm["answered"] += 1
+
+
+def warm_early(draft):
+    draft.stats_warm["answered"] -= 1
+
+
 LARGE = p.Operation(
     id="echo-100000", name="echo", label="echo", payload={"kind": "bytes"}, request_bytes=100_000, reply_bytes=100_000
 )
 
 FAULTS = [
+    (warm_late, "completeness", "fail", {}),
+    (warm_early, "completeness", "fail", {}),
+    (warm_late, "completeness", "fail", {"task": 3}),
     (sessions(251), "connections", "pass", RESUMING),
     (sessions(240), "connections", "pass", RESUMING),
     (sessions(230), "connections", "warn", RESUMING),
