@@ -58,7 +58,9 @@ def true_crossing(curve: str) -> float | None:
     return float(np.exp(along[at] + u * (along[at + 1] - along[at])))
 
 
-def simulate(curve: str, noise: str, *, stacks: int, blocks: int, runs: int, seed: int = 1, before: bool = False) -> Found:
+def simulate(
+    curve: str, noise: str, *, stacks: int, blocks: int, runs: int, seed: int = 1, before: bool = False
+) -> Found:
     """Simulate runs, and look at the crossings that analysis names in each; `before`: by each place's own interval."""
     truth, named, held = true_crossing(curve), 0, []
     anyhow = patch.object(shown, "_is_told_on_both_sides", lambda *_: True) if before else nullcontext()

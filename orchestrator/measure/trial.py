@@ -271,7 +271,7 @@ class _Making:
                 case Done() | Progress(phase="measured") if not is_warm:
                     raise TrialFailed(deadline.stage, "protocol", "the requester measured before it was told to")
                 case Warm() if is_warm:  # or else it would choose from when on the responder's CPU time counts
-                    raise TrialFailed(deadline.stage, "protocol", "the requester printed `warm`, and was not to wait (any more)")
+                    raise TrialFailed(deadline.stage, "protocol", "the requester printed `warm` and was not to wait")
                 case Checked():
                     checked, checked_at_s = line, now_s
                 case Progress():

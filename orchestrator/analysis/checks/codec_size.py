@@ -35,8 +35,11 @@ def _handshakes(cell: CellEvidence, requests: int) -> int:
 
 
 def _most_of_plain(cell: CellEvidence, bodies: int, requests: int) -> float:
-    """Twice the bodies, with headers and what was sent again; any number where connections ping meanwhile."""
-    if cell.cell.factors.get(KEEPALIVE) not in (None, "none"):
+    """Twice the bodies, with headers and what was sent again.
+
+    Any number where connections ping meanwhile, or requests failed: those travelled, and are among no bodies.
+    """
+    if cell.cell.factors.get(KEEPALIVE) not in (None, "none") or any(trial.errors for trial in cell.trials):
         return inf
     again = sum(part.done.wire.retransmits for t in cell.trials for part in t.parts if part.done.wire)
     overhead = _PLAIN_OVERHEAD_BYTES * requests * cell.cell.calls + _handshakes(cell, requests)

@@ -115,8 +115,8 @@ def _sessions(cell: CellEvidence, part: Part, evidence: dict[str, object]) -> Fi
         return Finding(
             verdict="cannot tell",
             evidence=evidence,
-            explanation="A connection for each request; whether each resumed a session is not known, as the client's library"
-            " tells it of the check alone.",
+            explanation="A connection for each request; whether each resumed a session is not known, as the client's "
+            "library tells it of the check alone.",
             action="Use a client on Python's `ssl` to have handshakes counted.",
         )
     full = told.handshakes - told.resumed
@@ -126,7 +126,7 @@ def _sessions(cell: CellEvidence, part: Part, evidence: dict[str, object]) -> Fi
         verdict="warn",
         evidence=evidence | {"handshakes": told.handshakes, "resumed": told.resumed},
         weight=full / told.handshakes,
-        explanation=f"{full:,} of {told.handshakes:,} handshakes resumed no session: their latencies are among the others.",
+        explanation=f"{full:,} of {told.handshakes:,} handshakes resumed no session: they are among the latencies.",
         action="Find out whether the responder hands out too few tickets, or takes each of them once.",
     )
 
@@ -152,6 +152,7 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
         return Finding(
             verdict="fail" if many else "warn",
             evidence=evidence,
+            weight=extra,
             explanation=(
                 f"{words.count(extra, 'extra connection')} in {words.count(requests, 'request')} "
                 f"({words.percent(extra / max(requests, 1))}), beyond the declared "
@@ -167,7 +168,8 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             evidence=evidence | {"used": seen.used},
             weight=unused,
             explanation=(
-                f"{words.count(requests, 'request')} used {words.count(seen.used, 'connection')} of the {declared:,} declared."
+                f"{words.count(requests, 'request')} used {words.count(seen.used, 'connection')} of the {declared:,} "
+                "declared."
             ),
             action="Find out whether the client shares connections among its requests in flight.",
         )
@@ -182,13 +184,14 @@ def _missing_peers(trial: TrialEvidence) -> tuple[int, Finding] | None:
     if peers is None or not seen:
         return None
     carried = sum(part.connections for part in seen)
-    short = carried + _CHECK_CONNECTIONS * len(seen) - peers
+    of_the_check = _CHECK_CONNECTIONS * len(seen)
+    short = carried + of_the_check - peers
     finding = Finding(
         verdict="fail",
-        evidence={"trial": trial.record.index, "policy": "reuse", "carried_by": carried, "peers": peers, "short": short},
+        evidence={"trial": trial.record.index, "policy": "reuse", "carried_by": carried, "peers": peers},
         weight=short,
         explanation=(
-            f"{words.count(carried, 'connection')} by the requester's count and {_CHECK_CONNECTIONS * len(seen)} of the check, "
+            f"{words.count(carried, 'connection')} by the requester's count and {of_the_check} of the check, "
             f"and the responder saw {words.count(peers, 'peer')}: the library used fewer."
         ),
         action="Find out whether the client's library puts several channels, or requests in flight, on one connection.",

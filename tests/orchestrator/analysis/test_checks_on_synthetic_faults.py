@@ -212,7 +212,10 @@ def a_wire_of(share, what):
     return spoil
 
 
-RESUMING = {"calls": [{"connection": "per-request", "tls": "tls1.3", "session": "resumed"}], "load": p.Load(requests=200)}
+RESUMING = {
+    "calls": [{"connection": "per-request", "tls": "tls1.3", "session": "resumed"}],
+    "load": p.Load(requests=200),
+}
 
 
 def sessions(resumed):

@@ -170,7 +170,8 @@ def test_a_knee_that_noise_has_made_is_said_to_be_perhaps_not_reached() -> None:
     ]
     series = only(cells)
     assert (load_at(series, series.knee), series.is_reached, load_at(series, series.knee_by)) == (50, True, 100)
-    assert "By the intervals it lies from 50 in flight to 100 in flight, or is not reached." in " ".join(series.sentences)
+    told = "By the intervals it lies from 50 in flight to 100 in flight, or is not reached."
+    assert told in " ".join(series.sentences)
 
 
 @pytest.mark.parametrize("curve", ["sharp", "gradual", "on the margin", "still growing"])
