@@ -7,8 +7,8 @@ the median of their trial are counted, and where there are none no such time is 
 
 The requester's connections count their own (TCP_INFO); where that is not known, and for the replies, all TCP of the host
 counts (/proc/net/snmp), and never less than the connections of one process on it: who says so has counted wrongly, and
-packets and bytes per request with it. On one host both directions are in one count, and TCP_INFO's alone is read. Who answers behind a
-loopback address that orch was given may be elsewhere: of such a way back nothing is known, either.
+packets and bytes per request with it. On one host both directions are in one count, and TCP_INFO's alone is read. Who
+answers behind a loopback address that orch was given may be elsewhere: of such a way back nothing is known, either.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ MOST_CHARACTERS: Final = 900
 def quotable(text: str) -> str:
     """The text, cut to 900 characters; what has no shape of its own, half a surrogate pair say, stands as its escape.
 
-    >>> quotable("gone\\ud800")
-    'gone\\\\ud800'
+    >>> quotable(f"gone{chr(7)}") == "gone" + chr(92) + "x07"
+    True
     """
     if len(text) > MOST_CHARACTERS:
         text = f"{text[: MOST_CHARACTERS - 3]}..."

@@ -17,6 +17,7 @@ from services.python.contract.requester_lines import Failed
 from services.python.probes.clock import Clock
 from services.python.programs.lines import Lines, complain, end_with_stdin, leave, use_no_proxy
 
+
 def main() -> NoReturn:
     """Make the trial that stands on stdin."""
     lines = Lines()
