@@ -88,6 +88,7 @@ def test_equal_stacks_have_no_crossing_but_by_chance() -> None:
     assert sum(each is not None for each in found) < 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("curve", ["equal", "equal, then slower", "slower throughout"])
 @pytest.mark.parametrize("noise", ["quiet", "bimodal"])
 def test_runs_name_no_crossing_where_there_is_none(curve: str, noise: str) -> None:
@@ -96,6 +97,7 @@ def test_runs_name_no_crossing_where_there_is_none(curve: str, noise: str) -> No
     assert found.named <= 0.05 + 3 * (0.05 * 0.95 / RUNS) ** 0.5
 
 
+@pytest.mark.slow
 def test_by_each_places_own_interval_more_runs_named_one() -> None:
     size = {"stacks": 6, "blocks": 5, "runs": RUNS}
     before = crossings.simulate("equal, then slower", "quiet", before=True, **size)
@@ -103,6 +105,7 @@ def test_by_each_places_own_interval_more_runs_named_one() -> None:
     assert crossings.simulate("equal, then slower", "quiet", **size).named < before.named / 2
 
 
+@pytest.mark.slow
 def test_a_crossing_that_is_there_is_named_with_an_interval_that_holds_it() -> None:
     found = crossings.simulate("crosses", "quiet", stacks=2, blocks=5, runs=RUNS)
     assert found.named >= 0.9
