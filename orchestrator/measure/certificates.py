@@ -22,6 +22,7 @@ from services.python.contract.responder_lines import Tls
 
 _LOG = logging.getLogger(__name__)
 _REMOVE_S = 30.0
+_REMOVE = 'rm -f "$1" "$1".*'  # a part of it, too
 _OF_THE_OWNER_ALONE = 0o600
 
 
@@ -81,7 +82,7 @@ def remove_certificates(folder: Path, hosts: Iterable[Host], certificates: Certi
         if Path(key).is_relative_to(folder.resolve()):
             continue  # this machine's own: gone with the folder
         try:
-            host.run(["rm", "-f", key, f"{key}.partial"], timeout_s=_REMOVE_S)
+            host.run(["sh", "-c", _REMOVE, "sh", key], timeout_s=_REMOVE_S)
         except (HostLost, OSError) as error:
             _LOG.warning(
                 "the key of %s could not be removed, and stays there until the host goes: %s", host.name, error

@@ -269,7 +269,6 @@ def _draft(
 
 
 def _peers(cell: p.Cell, rows: int) -> int:
-    """Those of the check, which asks twice, and of every connection."""
     return 2 + (rows if cell.connection == "per-request" else cell.load.concurrency)
 
 

@@ -180,7 +180,8 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
         troubles.append(f"the responder answered {words.count(answered, 'request')}, {rows:,} were recorded")
     if answered < rows + len(trial.parts) * _CHECK_REQUESTS - unanswered:
         troubles.append(f"the responder answered only {answered:,} of {rows:,} recorded requests")
-    if (warm := trial.record.stats_warm) is not None:
+    is_whole = bool(trial.parts) and len(trial.parts) == len(trial.record.requesters)
+    if (warm := trial.record.stats_warm) is not None and is_whole:
         until_warm, recorded = warm.answered - before.answered, sum(s.warm for s in seen) * cell.cell.calls
         # A task that fails makes fewer calls, and so do those that fail before the responder saw them.
         checked, slack = len(trial.parts) * _CHECK_REQUESTS, unanswered * cell.cell.calls
