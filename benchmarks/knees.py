@@ -26,8 +26,9 @@ CURVES = {
     "sharp": (0.3, 0.8, 1.0, 1.0, 1.0),
     "gradual": (0.3, 0.7, 0.93, 0.98, 1.0),
     "on the margin": (0.3, 0.7, 0.953, 1.0, 1.0),
+    "still growing": (0.3, 0.6, 0.8, 0.9, 1.0),
 }
-"""True throughputs, as shares of the highest."""
+"""True throughputs, as shares of the highest; the last curve has no knee at these loads: it is not reached."""
 NOISE = ("quiet", "drift", "bimodal")
 BLOCKS = (3, 5, 10)
 

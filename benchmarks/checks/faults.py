@@ -14,9 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from benchmarks.checks import injections as to
-from benchmarks.checks.realistic import BODIES, FAR, HERE
-from orchestrator.experiment.plan import plan as p
-from tests.support.event_runs import a_stream_plan
+from benchmarks.checks import plans
 from tests.support.runs import Draft
 
 Inject = Callable[[Draft, float, np.random.Generator], None]
@@ -44,66 +42,6 @@ class Fault:
         return self.what.format(f"{100 * size:g} %" if self.percent else f"{size:g}")
 
 
-def _far(_size: float) -> dict[str, Any]:
-    return {"placements": [HERE, FAR]}
-
-
-def _far_per_request(_size: float) -> dict[str, Any]:
-    return {"placements": [HERE, FAR], "connection": "per-request"}
-
-
-def _per_request(_size: float) -> dict[str, Any]:
-    return {"connection": "per-request"}
-
-
-def _bodies(_size: float) -> dict[str, Any]:
-    return {"operation": BODIES}
-
-
-def _far_bodies(_size: float) -> dict[str, Any]:
-    return {"operation": BODIES, "placements": [FAR]}
-
-
-def _open_loop(_size: float) -> dict[str, Any]:
-    return {"load": p.Load(concurrency=64, requests=2_000, rate_per_s=500.0)}
-
-
-def _streams(_size: float) -> dict[str, Any]:
-    return {"plan": a_stream_plan(stacks=("websocket", "sse"))}
-
-
-def _eight(_size: float) -> dict[str, Any]:
-    return {"load": p.Load(concurrency=8, requests=4_000)}
-
-
-def _eight_for_long(_size: float) -> dict[str, Any]:
-    return {"load": p.Load(concurrency=8, requests=16_000)}
-
-
-def _eight_per_request(_size: float) -> dict[str, Any]:
-    return {"load": p.Load(concurrency=8, requests=4_000), "connection": "per-request"}
-
-
-def _controlled(_size: float) -> dict[str, Any]:
-    return {"controls": 1}
-
-
-def _short(size: float) -> dict[str, Any]:
-    return {"load": p.Load(concurrency=1, requests=round(1_000 * (1 - size) / 5))}
-
-
-def _two_requesters(_size: float) -> dict[str, Any]:
-    return {"requesters": 2}
-
-
-def _fixed_orders(size: float) -> dict[str, Any]:
-    return {"blocks": 10, "fixed": round(size)}
-
-
-def _ten_blocks(_size: float) -> dict[str, Any]:
-    return {"blocks": 10}
-
-
 _SHARES = (0.01, 0.02, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 0.9, 0.95)
 _RARE = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
 
@@ -114,7 +52,7 @@ FAULTS: tuple[Fault, ...] = (
         sizes=_SHARES,
         inject=to.stop_early,
         found="fail",
-        planned=_far,
+        planned=plans.far,
     ),
     Fault(
         check="floor", what="the clock stops {} early, on one host", sizes=_SHARES, inject=to.stop_early, found="fail"
@@ -126,7 +64,7 @@ FAULTS: tuple[Fault, ...] = (
         percent=False,
         inject=to.remove_round_trips,
         found="fail",
-        planned=_far_per_request,
+        planned=plans.far_per_request,
     ),
     Fault(
         check="round-trips",
@@ -134,7 +72,7 @@ FAULTS: tuple[Fault, ...] = (
         sizes=(0.3, 0.5, 0.75, 1.0, 2.0),
         percent=False,
         inject=to.add_round_trips,
-        planned=_far,
+        planned=plans.far,
     ),
     Fault(
         check="goodput",
@@ -142,7 +80,7 @@ FAULTS: tuple[Fault, ...] = (
         sizes=(0.95, 1.0, 1.02, 1.05, 1.1, 1.5),
         inject=to.outrun_the_link,
         found="fail",
-        planned=_far_bodies,
+        planned=plans.far_bodies,
     ),
     Fault(
         check="one stamp per sample",
@@ -165,7 +103,7 @@ FAULTS: tuple[Fault, ...] = (
         sizes=_SHARES,
         inject=to.stop_early,
         found="fail",
-        planned=_eight,
+        planned=plans.eight,
     ),
     Fault(
         check="Little's law",
@@ -173,7 +111,7 @@ FAULTS: tuple[Fault, ...] = (
         sizes=_SHARES,
         inject=to.stop_early,
         found="fail",
-        planned=_eight_per_request,
+        planned=plans.eight_per_request,
     ),
     Fault(
         check="Little's law",
@@ -250,7 +188,7 @@ FAULTS: tuple[Fault, ...] = (
         sizes=(2, 4, 6, 8, 10),
         percent=False,
         inject=to.nothing,
-        planned=_fixed_orders,
+        planned=plans.fixed_orders,
     ),
     Fault(
         check="reply",
@@ -273,14 +211,38 @@ FAULTS: tuple[Fault, ...] = (
         sizes=_RARE,
         inject=to.keep_connections,
         found="fail",
-        planned=_per_request,
+        planned=plans.per_request,
+    ),
+    Fault(
+        check="connections",
+        what="{} of eight declared connections carried by another, and numbered as if they were not",
+        sizes=(1, 2, 4, 7),
+        percent=False,
+        inject=to.put_channels_together,
+        found="fail",
+        planned=plans.eight,
+    ),
+    Fault(
+        check="connections",
+        what="{} of eight declared connections unused",
+        sizes=(1, 2, 4, 7),
+        percent=False,
+        inject=to.leave_connections_unused,
+        planned=plans.eight,
+    ),
+    Fault(
+        check="connections",
+        what="{} of the handshakes resume no session, where all should",
+        sizes=(0.01, 0.02, 0.05, 0.07, 0.1, 0.2, 0.5),
+        inject=to.resume_no_session,
+        planned=plans.resumed,
     ),
     Fault(
         check="offered load",
         what="a rate {} too low",
         sizes=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),
         inject=to.send_too_slowly,
-        planned=_open_loop,
+        planned=plans.open_loop,
     ),
     Fault(
         check="offered load",
@@ -289,14 +251,14 @@ FAULTS: tuple[Fault, ...] = (
         percent=False,
         inject=to.enter_the_schedule_late,
         found="fail",
-        planned=_open_loop,
+        planned=plans.open_loop,
     ),
     Fault(
         check="requesters together",
         what="one of two requesters begins {} of the window late",
         sizes=(0.01, 0.05, 0.1, 0.15, 0.2, 0.5, 0.9),
         inject=to.begin_later,
-        planned=_two_requesters,
+        planned=plans.two_requesters,
     ),
     Fault(
         check="steady state",
@@ -322,14 +284,14 @@ FAULTS: tuple[Fault, ...] = (
         what="{} of its core used, eight in flight",
         sizes=(0.75, 0.8, 0.85, 0.9, 0.95, 1.0),
         inject=to.fill_the_responders_core,
-        planned=_eight_for_long,
+        planned=plans.eight_for_long,
     ),
     Fault(
         check="requester's own work",
         what="{} of the time spent on verifying and recording, eight in flight",
         sizes=(0.01, 0.03, 0.05, 0.06, 0.1, 0.2, 0.3),
         inject=to.fill_the_requesters_time,
-        planned=_eight,
+        planned=plans.eight,
     ),
     Fault(
         check="CPU time",
@@ -368,14 +330,14 @@ FAULTS: tuple[Fault, ...] = (
         what="{} of 1,000 requests missing",
         sizes=(0.0, 0.005, 0.01, 0.05, 0.1, 0.5),
         inject=to.nothing,
-        planned=_short,
+        planned=plans.short,
     ),
     Fault(
         check="trial modes",
         what="two groups of trials {} apart, 10 blocks",
         sizes=(0.05, 0.1, 0.15, 0.2, 0.3, 0.5),
         inject=to.two_speeds,
-        planned=_ten_blocks,
+        planned=plans.ten_blocks,
     ),
     Fault(
         check="codec size",
@@ -383,14 +345,29 @@ FAULTS: tuple[Fault, ...] = (
         sizes=(0.005, 0.01, 0.02, 0.05, 0.1, 0.5),
         inject=to.carry_less,
         found="fail",
-        planned=_bodies,
+        planned=plans.bodies,
+    ),
+    Fault(
+        check="codec size",
+        what="bytes on the wire counted {} times, 100 kB",
+        sizes=(1.5, 2, 2.5, 3, 5, 10),
+        percent=False,
+        inject=to.count_more_bytes,
+        planned=plans.bodies,
+    ),
+    Fault(
+        check="lost packets",
+        what="packets counted {} times those of the host",
+        sizes=(1.02, 1.05, 1.1, 1.2, 1.5, 2),
+        percent=False,
+        inject=to.count_more_packets,
     ),
     Fault(
         check="control",
         what="the reference {} from itself",
         sizes=(0.01, 0.02, 0.03, 0.05, 0.1, 0.2),
         inject=to.prefer_the_control,
-        planned=_controlled,
+        planned=plans.controlled,
     ),
     Fault(
         check="event stream",
@@ -398,27 +375,27 @@ FAULTS: tuple[Fault, ...] = (
         sizes=(0.0005, 0.001, 0.002, 0.005, 0.01, 0.05),
         inject=to.drop_events,
         found="fail",
-        planned=_streams,
+        planned=plans.streams,
     ),
     Fault(
         check="event stream",
         what="{} of the events come twice",
         sizes=(0.0005, 0.001, 0.002, 0.005, 0.01, 0.05),
         inject=to.repeat_events,
-        planned=_streams,
+        planned=plans.streams,
     ),
     Fault(
         check="event stream",
         what="{} of the events sent later than an interval",
         sizes=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1),
         inject=to.send_events_late,
-        planned=_streams,
+        planned=plans.streams,
     ),
     Fault(
         check="event stream",
         what="a sender {} slower than its rate",
         sizes=(0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1),
         inject=to.slow_the_sender_down,
-        planned=_streams,
+        planned=plans.streams,
     ),
 )

@@ -170,6 +170,37 @@ def keep_connections(draft: Draft, size: float, rng: np.random.Generator) -> Non
     draft.stats["peers"] -= int(places.size)
 
 
+def put_channels_together(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Carry the requests of so many connections over another one; the requester numbers them all the same."""
+    draft.stats["peers"] -= int(size)
+
+
+def leave_connections_unused(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Use so many connections fewer than declared, and say so."""
+    last = draft.cell.load.concurrency - int(size) - 1
+    draft.columns["connection"] = np.minimum(draft.columns["connection"], last)
+    draft.stats["peers"] -= int(size)
+
+
+def resume_no_session(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Make full handshakes where sessions were to be resumed."""
+    handshakes = int(draft.columns["sequence"].size) + 2
+    full = draft.cell.load.concurrency + round(size * handshakes)
+    draft.done["tls"] = {"version": "TLSv1.3", "handshakes": handshakes, "resumed": handshakes - full}
+
+
+def count_more_bytes(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let the requester say that its connections carried so many times the bytes."""
+    for name in ("bytes_sent", "bytes_received"):
+        draft.done["wire"][name] = int(draft.done["wire"][name] * size)
+
+
+def count_more_packets(draft: Draft, size: float, _rng: np.random.Generator) -> None:
+    """Let the requester say that its connections sent so many times the packets of its host."""
+    tcp = draft.done["host_after"]["tcp"]["segments_sent"] - draft.done["host_before"]["tcp"]["segments_sent"]
+    draft.done["wire"]["segments_sent"] = int(tcp * size)
+
+
 def send_too_slowly(draft: Draft, size: float, _rng: np.random.Generator) -> None:
     """Fall behind the schedule more and more."""
     latency = _latency(draft)

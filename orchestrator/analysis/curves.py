@@ -228,6 +228,8 @@ def _gaps(
             for row, at, of_block in measured
         )
         crossed = _crossing(scale, [at for _, at, _ in measured], [of_block for _, _, of_block in measured])
+        if crossed is not None and not _is_told_on_both_sides(points, crossed):
+            crossed = None
         yield Gap(
             stack=members[0].cell.stack,
             label=label,
@@ -259,6 +261,16 @@ def _crossing(scale: Scale, places: Sequence[float], by_places: Sequence[Mapping
         return None
     rows = np.array([[of_block[block] for of_block in by_places] for block in shared])
     return crossing(places, rows, scale)
+
+
+def _is_told_on_both_sides(points: Sequence[Difference], crossed: Crossing) -> bool:
+    """Whether one is ahead below the crossing and the other above it by the comparisons, corrected for all of the run.
+
+    By each place's own interval alone a run with many settings would name crossings where there are none.
+    """
+    below = {point.standing for point in points if point.at <= crossed.at}
+    above = {point.standing for point in points if point.at > crossed.at}
+    return any({"faster", "slower"} == {one, other} for one in below for other in above)
 
 
 # ---- in words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import sqrt
 from statistics import median
 
@@ -11,6 +12,10 @@ from orchestrator.analysis.evidence import BaselineReading
 from orchestrator.analysis.series import Delivered
 from orchestrator.experiment.plan.plan import Placement, Plan
 
+# Each way varies evenly by up to half of the jitter, so a round trip's middle half is so much of it wide (a triangle's).
+_MIDDLE_HALF = 2 - sqrt(2)
+_OFF_BY = 2.0  # so many times too much or too little jitter is more than twenty pings a reading are off by
+_FEWEST_PINGS = 8
 _MOST_SIGMAS = 4.0  # of the number of pings lost, beside what the link was asked to lose: by chance once in 16,000
 
 
@@ -49,7 +54,9 @@ def _of(placement: Placement, readings: Sequence[BaselineReading]) -> Delivered:
         high=max(medians, default=None),
         lost=lost / (answered + lost) if answered + lost else None,
         pings=answered + lost,
-        why_not="; ".join(_why_not(placement, measured, lost, answered + lost)),
+        why_not="; ".join(
+            [*_why_not(placement, measured, lost, answered + lost), *_why_not_jitter(placement, readings)]
+        ),
     )
 
 
@@ -64,3 +71,14 @@ def _why_not(placement: Placement, measured: float | None, lost: int, pings: int
     share = 1 - (1 - link.loss) ** 2  # there and back
     if pings and abs(lost - share * pings) > _MOST_SIGMAS * sqrt(pings * share * (1 - share)) + 1:
         yield f"{words.percent(lost / pings)} of pings lost in place of {words.percent(share)}"
+
+
+def _why_not_jitter(placement: Placement, readings: Sequence[BaselineReading]) -> Iterator[str]:
+    """By how far a reading's pings lie apart, in the middle of all readings; what the hosts add is allowed for."""
+    spreads = [r.middle_half_ns / 1e6 for r in readings if r.middle_half_ns is not None and r.n >= _FEWEST_PINGS]
+    link = placement.link
+    if link.rtt_ms is None or not spreads:
+        return
+    jitter, without = median(spreads) / _MIDDLE_HALF, replace(link, jitter_ms=0.0).slack_ms
+    if not link.jitter_ms / _OFF_BY <= jitter <= link.jitter_ms * _OFF_BY + without / _MIDDLE_HALF:
+        yield f"a jitter of about {words.ms(jitter)} in place of {words.ms(link.jitter_ms)}"

@@ -30,6 +30,7 @@ from orchestrator.analysis.summary import Interval
 
 ALPHA = 0.05
 FEWEST_BLOCKS = 3
+_LARGEST = 700.0  # of a logarithm whose number is one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,14 +46,19 @@ class LogMean:
     @property
     def ratio(self) -> float:
         """The geometric mean."""
-        return exp(self.mean)
+        return _number(self.mean)
 
     def interval(self, alpha: float = ALPHA) -> Interval | None:
         """The t-interval at level 1 - alpha, exponentiated; None with fewer than three values."""
         if self.se is None:
             return None
         half = t_quantile(1 - alpha / 2, self.n - 1) * self.se
-        return exp(self.mean - half), exp(self.mean + half)
+        return _number(self.mean - half), _number(self.mean + half)
+
+
+def _number(logarithm: float) -> float:
+    """What it is the logarithm of, or the nearest number that has room: values from elsewhere may lie at either end."""
+    return exp(max(-_LARGEST, min(_LARGEST, logarithm)))
 
 
 @cache

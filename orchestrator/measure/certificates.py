@@ -12,9 +12,9 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from orchestrator.disk import writing
+from orchestrator.disk import own_folder, writing
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.hosts.base import Host, HostLost
 from services.python.contract.lines import Authority
@@ -22,6 +22,7 @@ from services.python.contract.responder_lines import Tls
 
 _LOG = logging.getLogger(__name__)
 _REMOVE_S = 30.0
+_REMOVE = 'rm -f "$1" "$1".*'  # a part of it, too
 _OF_THE_OWNER_ALONE = 0o600
 
 
@@ -41,12 +42,13 @@ def are_needed(plan: Plan) -> bool:
 def make_certificates(folder: Path, responders: Iterable[Host], requesters: Iterable[Host]) -> Certificates:
     """An authority, and for each responder's host a certificate for its address; put where the ends are.
 
-    `folder` is made, and may not be there yet. MissingError when the disk is full, ProvisionError and HostLost as
-    `Host.put`.
+    `folder` is made, and may not be there yet. MissingError when the disk is full, or where the folder around it is a link:
+    keys would lie where somebody else chose. ProvisionError and HostLost as `Host.put`.
     """
     from trustme import CA
 
     authority = CA()
+    own_folder(folder.parent)
     shutil.rmtree(folder, ignore_errors=True)
     with writing(folder, "`orch run --resume`"):
         folder.mkdir(mode=0o700, parents=True)
@@ -58,7 +60,7 @@ def make_certificates(folder: Path, responders: Iterable[Host], requesters: Iter
         if host.name not in serving:
             leaf = authority.issue_cert(host.address)
             chain = b"".join(blob.bytes() for blob in leaf.cert_chain_pems)
-            names = f"tls-{host.name}.pem", f"tls-{host.name}.key"
+            names = f"tls-{host.name}.pem", _key_of(host)
             content = chain, leaf.private_key_pem.bytes()
             put = [host.put(_written(folder / n, c), n) for n, c in zip(names, content, strict=True)]
             serving[host.name] = Tls(certificate=str(put[0]), key=str(put[1]))
@@ -67,18 +69,34 @@ def make_certificates(folder: Path, responders: Iterable[Host], requesters: Iter
 
 
 def remove_certificates(folder: Path, hosts: Iterable[Host], certificates: Certificates) -> None:
-    """Take the keys away again, wherever they lie; what cannot be reached is logged, and goes with its host."""
-    shutil.rmtree(folder, ignore_errors=True)
+    """Take the keys away again, wherever they lie; what cannot be reached is logged, and goes with its host.
+
+    Where `certificates` were not made to the end, any host may have its key already, or a part of it.
+    """
+    forget_certificates(folder)
     for host in hosts:
         told = certificates.serving.get(host.name)
-        if told is None or Path(told.key).is_relative_to(folder.resolve()):
+        if told is None and certificates.serving:
+            continue
+        key = str(host.workspace / _key_of(host)) if told is None else told.key
+        if Path(key).is_relative_to(folder.resolve()):
             continue  # this machine's own: gone with the folder
         try:
-            host.run(["rm", "-f", str(PurePosixPath(told.key))], timeout_s=_REMOVE_S)
+            host.run(["sh", "-c", _REMOVE, "sh", key], timeout_s=_REMOVE_S)
         except (HostLost, OSError) as error:
             _LOG.warning(
                 "the key of %s could not be removed, and stays there until the host goes: %s", host.name, error
             )
+
+
+def forget_certificates(folder: Path) -> None:
+    """Remove the keys of a run from this machine; nothing where the folder around them is a link."""
+    if not folder.parent.is_symlink():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _key_of(host: Host) -> str:
+    return f"tls-{host.name}.key"
 
 
 def _written(path: Path, content: bytes) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
 import signal
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.hosts.provision.registry import Intent, Registry, deployment_id
 from orchestrator.hosts.provision.takedown import take_down
+from orchestrator.measure.certificates import forget_certificates
 from orchestrator.measure.interrupts import SESSION
 from orchestrator.results import sizes
 from orchestrator.results.folder import RunFolder, latest_of_ours, runs
@@ -194,7 +194,7 @@ def _holder(folder: RunFolder) -> Known | None:
 def _ended(workspace: Workspace, run: str, folder: RunFolder | None = None) -> Ending:
     """Take down by the written intent where there is one, else by the run's own plan; the receipt is kept with the run."""
     folder = folder or _folder(workspace, run)
-    shutil.rmtree(workspace.private / run, ignore_errors=True)  # keys that a killed orch has left
+    forget_certificates(workspace.private / run)  # keys that a killed orch has left
     intent = _registry(workspace).read(deployment_id(run))
     try:
         if intent is not None:

@@ -192,11 +192,16 @@ class _Making:
             seed=ask.seed + number,
             calls=ask.calls,
             start_at_unix_ns=start_at,
-            hold=self.target.counts and ask.load.requests != 0,
+            hold=self._holds,
             knobs=ask.knobs,
             schema=ask.schema_on(host),
             tls=ask.authority_on(host),
         )
+
+    @property
+    def _holds(self) -> bool:
+        """Whether requesters are to wait between warm-up and measured phase."""
+        return self.target.counts and self.ask.load.requests != 0
 
     def _listen_to_all(self) -> list[tuple[Checked | None, Done, float]]:
         are_warm = threading.Barrier(len(self.requesters), self._let_measure)
@@ -247,6 +252,7 @@ class _Making:
         self, requester: Process, on_progress: OnProgress, are_warm: threading.Barrier
     ) -> tuple[Checked | None, Done, float]:
         checked: Checked | None = None
+        is_warm = not self._holds
         checked_at_s = self.bench.clock.monotonic_s()
         deadline = Deadline(ask=self.ask, ready_s=READY_S, since_s=checked_at_s)
         while True:
@@ -262,11 +268,16 @@ class _Making:
                 raise TrialFailed(deadline.stage, "requester-died", "the requester died")
             line, now_s = of_contract(lines.requesters, text, deadline.stage), self.bench.clock.monotonic_s()
             match line:
+                case Done() | Progress(phase="measured") if not is_warm:
+                    raise TrialFailed(deadline.stage, "protocol", "the requester measured before it was told to")
+                case Warm() if is_warm:  # or else it would choose from when on the responder's CPU time counts
+                    raise TrialFailed(deadline.stage, "protocol", "the requester printed `warm` and was not to wait")
                 case Checked():
                     checked, checked_at_s = line, now_s
                 case Progress():
                     on_progress(line)
                 case Warm():
+                    is_warm = True
                     are_warm.wait()
                     now_s = self.bench.clock.monotonic_s()
                 case Done():

@@ -19,13 +19,15 @@ import pyarrow.parquet as pq
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.errors import OrchError
+from orchestrator.experiment.plan import plan as p
 from orchestrator.record_layout import COLUMNS
 from orchestrator.report.render import render
 from orchestrator.results.documents import sha256_of
 from orchestrator.results.folder import RunFolder
 from orchestrator.results.journal import Journal
 from tests.attacks.base import Attack, Tally
-from tests.support.runs import a_run, write_run
+from tests.support.drafts import Draft
+from tests.support.runs import MemoryRun, a_plan, a_run, write_run
 
 _DOCUMENTS = ("plan.json", "journal.jsonl", "manifest.json")
 
@@ -59,13 +61,16 @@ def digits(count: int, seed: int, folder: Path) -> Tally:
 
 
 def forgeries(count: int, seed: int, folder: Path) -> Tally:
-    """A key of plan or journal changed, removed or added as no part of orch does, the chain made anew: a hostile folder."""
+    """A key of plan or journal changed, removed or added as no part of orch does, the chain made anew: hostile folders.
+
+    Every other time of a run over distances and TLS, which has curves, fitted round trips, links and handshakes.
+    """
     tally = Tally()
-    original = _original(folder)
+    originals = _original(folder), write_run(_distant(), folder / "distant")
     source = random.Random(seed)
     for number in range(count):
         run = folder / f"forged-{number}"
-        shutil.copytree(original, run)
+        shutil.copytree(originals[number % 2], run)
         what = _forge(source, run)
         (run / "manifest.json").unlink()
         try:
@@ -246,6 +251,26 @@ def _some_file(source: random.Random, run: Path) -> Path:
 
 def _original(folder: Path) -> Path:
     return write_run(a_run(blocks=3), folder / "original")
+
+
+def _distant() -> MemoryRun:
+    placements = [
+        p.Placement(
+            id=f"d{rtt:g}",
+            name=f"distance-{rtt:g}ms",
+            kind="cross-region",
+            from_zone=f"lab-{rtt:g}-a",
+            to_zone="us-central1-a",
+            link=p.Link(rtt_ms=rtt, rate_mbit=1000.0),
+        )
+        for rtt in (1.0, 20.0, 50.0)
+    ]
+
+    def secured(draft: Draft) -> None:
+        draft.done["tls"] = {"version": "TLSv1.3", "cipher": None, "handshakes": 40, "resumed": 0}
+
+    call, load = {"connection": "per-request", "tls": "tls1.3"}, p.Load(concurrency=1, requests=30)
+    return a_run(a_plan(placements=placements, calls=[call], load=load, warmup=5, blocks=3), spoil=secured)
 
 
 def _changed(count: int, seed: int, folder: Path, change: Callable[[random.Random, Path], str]) -> Tally:

@@ -40,7 +40,7 @@ def host_counters(
             "throttled_us": throttled * 50_000,
         },
         "cgroup_cpu_us": None if cgroup_s is None else int(cgroup_s * 1e6),
-        "tcp": {"segments_sent": elapsed_ns // 100_000, "retransmits": retransmits},
+        "tcp": {"segments_sent": elapsed_ns // 10_000, "retransmits": retransmits},
         "load_average": [0.5, 0.5, 0.5],
         "process": {"cpu_s": 0.0},
     }

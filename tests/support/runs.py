@@ -269,7 +269,7 @@ def _draft(
 
 
 def _peers(cell: p.Cell, rows: int) -> int:
-    return rows + 1 if cell.connection == "per-request" else cell.load.concurrency + 1
+    return 2 + (rows if cell.connection == "per-request" else cell.load.concurrency)
 
 
 def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[str, Any]:
@@ -323,6 +323,7 @@ def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[s
 def _trial_record(planned: p.PlannedTrial, drafts: list[Draft], paths: list[str]) -> TrialRecord:
     draft = drafts[0]
     counts = {name: sum(d.stats[name] for d in drafts) for name in ("answered", "peers")}
+    warm = {name: sum(d.stats_warm[name] for d in drafts) for name in ("answered", "peers")}
     return TrialRecord(
         index=planned.index,
         block=planned.block,
@@ -335,7 +336,7 @@ def _trial_record(planned: p.PlannedTrial, drafts: list[Draft], paths: list[str]
         ready=as_line(Ready, draft.ready),
         stats=as_line(Stats, draft.stats | counts if len(drafts) > 1 else draft.stats),
         stats_before=as_line(Stats, draft.stats_before),
-        stats_warm=as_line(Stats, draft.stats_warm),
+        stats_warm=as_line(Stats, draft.stats_warm | warm if len(drafts) > 1 else draft.stats_warm),
         requesters=tuple(
             RequesterRecord(
                 host="localhost" if not d.requester else f"requester-{d.requester}",

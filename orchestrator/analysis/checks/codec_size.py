@@ -2,7 +2,8 @@
 
 Random bytes and pictures cannot be made smaller by a codec, so that a body below the payload's size did not carry it.
 Structured records can (that is what codecs are for): of those only the wire is checked, which a codec alone does not have.
-Where bodies are compressed, and a client says what they would come to, the wire must not have carried much more.
+Where bodies are compressed, and a client says what they would come to, the wire must not have carried much more; where they
+are not, twice as much is worth a warning: bytes per request are then not those of the bodies, or counted wrongly.
 """
 
 from __future__ import annotations
@@ -11,9 +12,13 @@ from math import inf
 
 from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence
+from services.python.contract.knobs import KEEPALIVE
 
 _INCOMPRESSIBLE = ("bytes", "image", "transfer", "exchange")
 _FRAMED_BYTES = 256  # below, a codec's own few bytes outweigh the content
+_TWICE = 2.0
+_PLAIN_OVERHEAD_BYTES = 4_000  # of a call: headers, and what opens a connection
+_SEGMENT_BYTES = 65_535  # at most, of one that is sent again
 _HANDSHAKE_BYTES = 6_000  # a chain of two certificates and two tickets are less
 
 
@@ -22,10 +27,23 @@ def _most_on_the_wire(cell: CellEvidence, bodies: int, requests: int) -> float:
 
     Records of TLS are within that tenth (22 bytes for up to 16 KiB); where each request has a handshake, that comes on top.
     """
-    if cell.cell.factors["compression"] == "none":
+    return 1.1 * bodies + 2_000 * requests * cell.cell.calls + _handshakes(cell, requests)
+
+
+def _handshakes(cell: CellEvidence, requests: int) -> int:
+    return _HANDSHAKE_BYTES * requests if cell.cell.handshakes and cell.cell.connection == "per-request" else 0
+
+
+def _most_of_plain(cell: CellEvidence, bodies: int, requests: int) -> float:
+    """Twice the bodies, with headers and what was sent again.
+
+    Any number where connections ping meanwhile, or requests failed: those travelled, and are among no bodies.
+    """
+    if cell.cell.factors.get(KEEPALIVE) not in (None, "none") or any(trial.errors for trial in cell.trials):
         return inf
-    handshakes = _HANDSHAKE_BYTES * requests if cell.cell.handshakes and cell.cell.connection == "per-request" else 0
-    return 1.1 * bodies + 2_000 * requests * cell.cell.calls + handshakes
+    again = sum(part.done.wire.retransmits for t in cell.trials for part in t.parts if part.done.wire)
+    overhead = _PLAIN_OVERHEAD_BYTES * requests * cell.cell.calls + _handshakes(cell, requests)
+    return _TWICE * bodies + overhead + _SEGMENT_BYTES * again
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -71,6 +89,16 @@ def judge(cell: CellEvidence) -> Finding | None:
                     explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, more than "
                     f"compressed bodies of {body:,.0f} account for.",
                     action="Check both ends' settings for uncompressed bodies, and `lost packets` for retransmissions.",
+                )
+            )
+        elif wires is not None and wires > _most_of_plain(cell, bodies, requests):
+            findings.append(
+                Finding(
+                    verdict="warn",
+                    evidence=evidence,
+                    explanation=f"The wire carried {wires / requests:,.0f} bytes {way} per request, more than bodies of "
+                    f"{body:,.0f} and their headers account for.",
+                    action="Do not rely on bytes per request here; find out what else the connections carry.",
                 )
             )
         elif not incompressible and wires is None and cell.cell.kind != "codec":

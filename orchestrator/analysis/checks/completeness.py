@@ -35,6 +35,7 @@ class Rows:
     recorded: int  # rows of the record, those of parts too
     rows: int  # samples
     parts: int
+    warm: int
     measured: int
     never_sent: int
     absent: int  # sequence numbers between 1 and the last that have no row
@@ -52,6 +53,7 @@ def observe(samples: Samples) -> Rows:
         recorded=samples.recorded,
         rows=samples.rows,
         parts=samples.recorded - samples.rows,
+        warm=samples.rows - samples.measured - int(samples.never_sent_ns.size),
         measured=samples.measured,
         never_sent=int(samples.never_sent_ns.size),
         absent=int(numbers[-1]) - (samples.rows - repeated) if samples.rows else 0,
@@ -178,6 +180,17 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
         troubles.append(f"the responder answered {words.count(answered, 'request')}, {rows:,} were recorded")
     if answered < rows + len(trial.parts) * _CHECK_REQUESTS - unanswered:
         troubles.append(f"the responder answered only {answered:,} of {rows:,} recorded requests")
+    is_whole = bool(trial.parts) and len(trial.parts) == len(trial.record.requesters)
+    if (warm := trial.record.stats_warm) is not None and is_whole:
+        until_warm, recorded = warm.answered - before.answered, sum(s.warm for s in seen) * cell.cell.calls
+        # A task that fails makes fewer calls, and so do those that fail before the responder saw them.
+        checked, slack = len(trial.parts) * _CHECK_REQUESTS, unanswered * cell.cell.calls
+        evidence |= {"answered_until_warm": until_warm, "recorded_until_warm": recorded}
+        if not recorded + checked - slack <= until_warm <= recorded + checked + slack:
+            troubles.append(
+                f"the responder answered {until_warm - checked:,} requests until the requester said that it was warm, "
+                f"{recorded:,} are recorded as the warm-up"
+            )
     return _finding(troubles, evidence, f"The responder answered {answered:,}, as recorded.")
 
 

@@ -1,7 +1,8 @@
 """connections: as many as the policy implies, by the requester's count and by the peers that the responder saw.
 
 Under `reuse`, connections that were opened again are counted against the requests, whatever made it necessary: that each
-follows an error explains them and does not make the requests on fresh connections those of kept ones.
+follows an error explains them and does not make the requests on fresh connections those of kept ones. Fewer than declared
+are a fault, too: a library may put several channels on one connection, and number them as if they were several.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.experiment.plan.connections import connections_of
+from services.python.contract.limits import RESUMED, SESSION
 
 # A peer is an address and a port. Linux hands ports out by chance, from one parity first: half of its default range.
 _PORTS = 28_232 / 2
@@ -22,33 +24,55 @@ _FEWEST = 0.8  # of the ports that chance would give: a pool that keeps connecti
 _CHECK_CONNECTIONS = 2
 _RECONNECTS = 0.005  # of the requests
 _ALWAYS_ALLOWED = 1  # one lost connection says nothing, however few requests there are
+_EACH_HAS_CARRIED = 20  # requests for each connection, from which on in a closed loop each of them has had one
+_FEW_FULL = 0.05  # of the handshakes: a ticket may come too late for the next connection
+_FEW_UNUSED = 0.1  # of the declared ones: a worker may have got no CPU time
 
 
 @dataclass(frozen=True, kw_only=True)
 class Carried:
-    """Requests of the measured phase, how many of them succeeded, and how many connections carried those."""
+    """Requests of the measured phase, how many of them succeeded, and how many connections carried those.
+
+    `used`: how many carried any, right reply or not.
+    """
 
     measured: int
     ok: int
     connections: int
+    used: int
 
 
 def observe(samples: Samples) -> Carried:
     """By the numbers that the requester gave its connections."""
     carried = samples.connection[samples.ok]
-    return Carried(measured=samples.measured, ok=int(carried.size), connections=int(np.unique(carried).size))
+    return Carried(
+        measured=samples.measured,
+        ok=int(carried.size),
+        connections=int(np.unique(carried).size),
+        used=int(np.unique(samples.connection[samples.connection >= 0]).size),
+    )
 
 
 def judge(cell: CellEvidence) -> Finding | None:
     """Both counts of every trial."""
-    check = _per_request if cell.cell.connection == "per-request" else _reuse
-    findings = [check(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)]
-    return worst(findings)
+    if cell.cell.connection == "per-request":
+        return worst([_per_request(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)])
+    findings = [_reuse(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)]
+    missing = [found for found in map(_missing_peers, cell.trials) if found is not None]
+    chance = _by_chance(cell.cell.load.concurrency)
+    often = 2 * sum(short > chance for short, _ in missing) > len(missing)
+    return worst([*findings, *(found for short, found in missing if short > (chance if often else chance + 1))])
 
 
 def distinct_ports(connections: int) -> float:
     """How many different ports so many connections use when each is drawn by chance: ports (1 - e^(-n / ports))."""
     return _PORTS * -math.expm1(-connections / _PORTS)
+
+
+def _by_chance(connections: int) -> int:
+    """How many of so many connections may have a port of the check's again: one more in some trials, but not in most."""
+    expected = _CHECK_CONNECTIONS * connections / _PORTS
+    return int(expected + 4 * math.sqrt(expected))
 
 
 def _peers(trial: TrialEvidence) -> int | None:
@@ -79,7 +103,32 @@ def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Car
             ),
             action="Turn off the client's connection pool, or declare `connection: reuse`.",
         )
+    if cell.cell.factors.get(SESSION) == RESUMED and (finding := _sessions(cell, part, evidence)) is not None:
+        return finding
     return _counted(cell, evidence, f"{words.count(requests, 'request')}, a connection for each", peers)
+
+
+def _sessions(cell: CellEvidence, part: Part, evidence: dict[str, object]) -> Finding | None:
+    """Where connections that were to resume a session did not, or nobody counted; half of them end the trial itself."""
+    told = part.done.tls
+    if told is None or told.handshakes is None or told.resumed is None:
+        return Finding(
+            verdict="cannot tell",
+            evidence=evidence,
+            explanation="A connection for each request; whether each resumed a session is not known, as the client's "
+            "library tells it of the check alone.",
+            action="Use a client on Python's `ssl` to have handshakes counted.",
+        )
+    full = told.handshakes - told.resumed
+    if full <= cell.cell.load.concurrency + _FEW_FULL * told.handshakes:  # the first of each worker has none to resume
+        return None
+    return Finding(
+        verdict="warn",
+        evidence=evidence | {"handshakes": told.handshakes, "resumed": told.resumed},
+        weight=full / told.handshakes,
+        explanation=f"{full:,} of {told.handshakes:,} handshakes resumed no session: they are among the latencies.",
+        action="Find out whether the responder hands out too few tickets, or takes each of them once.",
+    )
 
 
 def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
@@ -103,6 +152,7 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
         return Finding(
             verdict="fail" if many else "warn",
             evidence=evidence,
+            weight=extra,
             explanation=(
                 f"{words.count(extra, 'extra connection')} in {words.count(requests, 'request')} "
                 f"({words.percent(extra / max(requests, 1))}), beyond the declared "
@@ -111,23 +161,42 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
             action="Find out whether the responder or a device on the path closes connections, or the client opens "
             "its own: these are not latencies of kept connections.",
         )
-    if (
-        peers is not None
-        and declared < cell.cell.load.concurrency
-        and peers < carried * len(trial.parts) + len(trial.parts)
-    ):
+    unused = declared - seen.used
+    if unused > 0 and not cell.is_open_loop and requests >= _EACH_HAS_CARRIED * declared:
         return Finding(
-            verdict="fail",
-            evidence=evidence,
+            verdict="fail" if unused > max(_FEW_UNUSED * declared, _ALWAYS_ALLOWED) else "warn",
+            evidence=evidence | {"used": seen.used},
+            weight=unused,
             explanation=(
-                f"{words.count(carried, 'shared connection')} by the requester's count, and the responder saw no more than "
-                f"{words.count(peers, 'peer')}, those of the check among them: the library used fewer."
+                f"{words.count(requests, 'request')} used {words.count(seen.used, 'connection')} of the {declared:,} "
+                "declared."
             ),
-            action="Find out whether the client's library puts several channels on one connection.",
+            action="Find out whether the client shares connections among its requests in flight.",
         )
     return _counted(
         cell, evidence, f"{words.count(requests, 'request')} over {words.count(carried, 'kept connection')}", peers
     )
+
+
+def _missing_peers(trial: TrialEvidence) -> tuple[int, Finding] | None:
+    """How many peers fewer a responder saw than the requesters used connections, those of the check among them."""
+    peers, seen = _peers(trial), [part.seen[NAME] for part in trial.parts if NAME in part.seen]
+    if peers is None or not seen:
+        return None
+    carried = sum(part.connections for part in seen)
+    of_the_check = _CHECK_CONNECTIONS * len(seen)
+    short = carried + of_the_check - peers
+    finding = Finding(
+        verdict="fail",
+        evidence={"trial": trial.record.index, "policy": "reuse", "carried_by": carried, "peers": peers},
+        weight=short,
+        explanation=(
+            f"{words.count(carried, 'connection')} by the requester's count and {of_the_check} of the check, "
+            f"and the responder saw {words.count(peers, 'peer')}: the library used fewer."
+        ),
+        action="Find out whether the client's library puts several channels, or requests in flight, on one connection.",
+    )
+    return short, finding
 
 
 def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, peers: int | None) -> Finding:

@@ -49,7 +49,9 @@ def _counted(before: HostCounters | None, after: HostCounters | None) -> Iterato
     if before.cgroup_cpu_us is not None and after.cgroup_cpu_us is not None:
         yield "cgroup", (after.cgroup_cpu_us - before.cgroup_cpu_us) / 1e6
     elif before.cpu_ticks and after.cpu_ticks and after.tick_hz:
-        yield "host", (after.cpu_ticks["busy"] - before.cpu_ticks["busy"]) / after.tick_hz
+        busy = [reading.cpu_ticks.get("busy") for reading in (before, after) if reading.cpu_ticks]
+        if busy[0] is not None and busy[1] is not None:
+            yield "host", (busy[1] - busy[0]) / after.tick_hz
 
 
 def _finding(trial: TrialEvidence, end: str, own_s: float, by: str, counted_s: float) -> Finding:

@@ -6,11 +6,14 @@ What that cost is said only as far as the latencies show it. A packet whose loss
 the median of their trial are counted, and where there are none no such time is spoken of.
 
 The requester's connections count their own (TCP_INFO); where that is not known, and for the replies, all TCP of the host
-counts (/proc/net/snmp). On one host both directions are in one count, and TCP_INFO's alone is read. Who answers behind a
-loopback address that orch was given may be elsewhere: of such a way back nothing is known, either.
+counts (/proc/net/snmp), and never less than the connections of one process on it: who says so has counted wrongly, and
+packets and bytes per request with it. On one host both directions are in one count, and TCP_INFO's alone is read. Who
+answers behind a loopback address that orch was given may be elsewhere: of such a way back nothing is known, either.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,6 +27,7 @@ from services.python.contract.responder_lines import Stats
 _SHARE = 0.001  # of the requests
 _TIME_OUT_NS = 195_000_000  # 200 ms, and what timers of a kernel with ticks of 4 ms are early by
 _ALWAYS_ALLOWED = 2  # so many are no rate yet
+_TOO_MANY, _SLACK = 1.05, 50  # packets that a requester may count beyond its host, which is read at another moment
 
 Packets = tuple[int, int]  # sent again, sent
 
@@ -64,6 +68,8 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
             action="Measure on Linux, which counts them, or look for requests that take 200 ms longer than the median"
             f" ({words.count(waited, 'request')} of this trial did).",
         )
+    if (wrong := _more_than_the_host(trial)) is not None:
+        return replace(wrong, evidence=evidence | wrong.evidence)
     measured = f"{again:,} of {sent:,} packets ({words.percent(again / sent if sent else 0.0, 2)}) were sent again"
     if cell.is_external and answered is None and not _are_many(again, requests):
         return Finding(
@@ -81,6 +87,27 @@ def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
             action=_cost(waited, again),
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}.")
+
+
+def _more_than_the_host(trial: TrialEvidence) -> Finding | None:
+    """Where a requester's connections are said to have sent more packets than all TCP of its host."""
+    for part in trial.parts:
+        host, wire = _grown(part.done.host_before, part.done.host_after), part.done.wire
+        if host is None or wire is None:
+            continue
+        counted = sum(host)  # the host counts what is sent again apart, TCP_INFO with the others
+        if counted and wire.segments_sent > counted * _TOO_MANY + _SLACK:
+            return Finding(
+                verdict="warn",
+                weight=wire.segments_sent / max(counted, 1),
+                evidence={"host_sent": counted, "said_to_be_sent": wire.segments_sent},
+                explanation=(
+                    f"The requester says that its connections sent {wire.segments_sent:,} packets in {trial.called}, "
+                    f"and its host, in which they should be, counted {counted:,}: one of the two is wrong."
+                ),
+                action="Do not rely on packets and bytes per request here; latencies are not affected.",
+            )
+    return None
 
 
 def _are_many(again: int, requests: int) -> bool:

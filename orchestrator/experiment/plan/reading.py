@@ -12,6 +12,7 @@ from typing import Any, Literal
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.address import is_askable, is_loopback, parse_address
 from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.model.host_rules import MOST_RTT_S
 from orchestrator.experiment.model.options import LONGEST_S, MAX_CONCURRENCY, MOST_RECORDS
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.external import is_elsewhere, several_distances
@@ -20,6 +21,7 @@ from orchestrator.experiment.plan.plan import (
     SCHEMA_VERSION,
     Cell,
     External,
+    Link,
     Operation,
     PayloadFile,
     Plan,
@@ -48,6 +50,7 @@ _PAYLOAD_KEYS = {
 }
 _SHA256 = re.compile("[0-9a-f]{64}")
 _FILE_NAME = re.compile("[a-z0-9][a-z0-9.-]{0,250}")  # as `payloads` makes them: no folder, nothing hidden
+_RATES_MBIT = (1e-30, 1e9)  # less would take longer than a number can say
 _MARGIN = (0.001, 1.0)  # as `units.parse_margin`
 
 
@@ -90,6 +93,8 @@ def read_plan(raw: Any) -> Plan:
         if stack.external is not None:
             _require_external(f"stacks.{number}.external", plan, stack.external)
     _require_one_distance(plan)
+    for number, placement in enumerate(plan.placements):
+        _require_link(f"placements.{number}.link", placement.link)
     _require_payloads(plan, operations)
     require(plan.reference is None or plan.reference in stacks, "reference", plan.reference)
     for number, operation in enumerate(plan.operations):
@@ -162,6 +167,16 @@ def _require_external(place: str, plan: Plan, external: External) -> None:
         require(is_here, f"{place}.host", external.host)
     else:
         require(external.host == stands_for, f"{place}.host", external.host)
+
+
+def _require_link(place: str, link: Link) -> None:
+    """ValueError unless a link was asked for what an experiment may ask."""
+    most_ms = MOST_RTT_S * 1000
+    require(link.rtt_ms is None or 0 <= link.rtt_ms <= most_ms, f"{place}.rtt_ms", link.rtt_ms)
+    require(0 <= link.jitter_ms <= most_ms, f"{place}.jitter_ms", link.jitter_ms)
+    is_rate = link.rate_mbit is None or _RATES_MBIT[0] <= link.rate_mbit <= _RATES_MBIT[1]
+    require(is_rate, f"{place}.rate_mbit", link.rate_mbit)
+    require(0 <= link.loss < 1, f"{place}.loss", link.loss)
 
 
 def _require_one_distance(plan: Plan) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from services.python.contract import strict
 from services.python.contract.limits import Kind
+from services.python.contract.quoting import quotable
 from services.python.load.tls import ClientTls
 
 Request = Mapping[str, Any]
@@ -53,6 +54,7 @@ class CallFailed(Exception):
     """
 
     def __init__(self, status: str, detail: str = "", *, parts: Callable[[], Sequence[Part]] | None = None) -> None:
+        detail = quotable(detail)  # it quotes who answers, with as many characters as that one likes
         super().__init__(f"{status}: {detail}" if detail else status)
         self.status = status
         self.detail = detail

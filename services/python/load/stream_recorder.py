@@ -14,6 +14,7 @@ from typing import Any
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.lines import STATUSES
+from services.python.contract.quoting import quotable
 from services.python.load.client import CallFailed, Event, Request
 from services.python.load.phases import NS, progress_line
 from services.python.load.record import CLOCKS, KINDS, Record, Row
@@ -154,7 +155,7 @@ class StreamRecorder:
         sender_ns = event.get("sent_ns")
         if reason is not None:
             tally.wrong += 1
-            tally.error_examples.setdefault("wrong-reply", reason[:EXAMPLE_CHARACTERS])
+            tally.error_examples.setdefault("wrong-reply", quotable(reason)[:EXAMPLE_CHARACTERS])
         else:
             subscription.right.append((received_ns, sequence))
         subscription.bytes_received += size

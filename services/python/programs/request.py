@@ -13,6 +13,7 @@ import traceback
 from typing import NoReturn
 
 from services.python.contract.lines import Trial, read_stdin_line
+from services.python.contract.quoting import quotable
 from services.python.contract.requester_lines import Failed
 from services.python.probes.clock import Clock
 from services.python.programs.lines import Lines, complain, end_with_stdin, leave, use_no_proxy
@@ -58,7 +59,7 @@ def main() -> NoReturn:
 
 
 def _fail(lines: Lines, kind: str, message: str) -> NoReturn:
-    lines.write(Failed(kind=kind, message=message))
+    lines.write(Failed(kind=kind, message=quotable(message)))
     complain(f"request: {message}")
     leave(1)
 

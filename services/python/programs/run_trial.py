@@ -236,13 +236,18 @@ def _who_answers(parts: Parts, target: Target) -> str:
     if target.identity is not None and met != target.identity:
         told = f"it says {repr(met)[:_LONGEST_NAME]}, not {target.identity!r}"
         raise CannotTry("wrong-reply", f"another responder answers at {where}: {told}")
-    if not isinstance(met, str) or not 0 < len(met) <= _LONGEST_NAME:
+    if not isinstance(met, str) or not 0 < len(met) <= _LONGEST_NAME or _is_no_text(met):
         raise CannotTry(
             "wrong-reply",
             f"what answers at {where} does not say who it is: its identity is {repr(met)[:_LONGEST_NAME]}, "
             f"not a text of 1 to {_LONGEST_NAME} characters",
         )
     return met
+
+
+def _is_no_text(name: str) -> bool:
+    """Whether half of a surrogate pair is in it, which JSON can name and no file can hold."""
+    return any("\ud800" <= char <= "\udfff" for char in name)
 
 
 def _ask_operation(trial: Trial, parts: Parts) -> Ask:

@@ -163,7 +163,7 @@ def a_share_of_connections_closed(every):
         failed = int((rows["status"] != 0).sum())
         draft.done["connections_opened"] = int(np.unique(rows["connection"][measured]).size) - 1
         draft.done["verified"] = int((measured & (rows["status"] == 0)).sum())
-        draft.stats |= {"peers": n // (every + 1) + 2, "answered": n + 2 - failed}
+        draft.stats |= {"peers": n // (every + 1) + 3, "answered": n + 2 - failed}
 
     return spoil
 
@@ -184,8 +184,86 @@ def test_requests_that_failed_in_the_warm_up_are_not_missing():
 
 
 EIGHT = {"load": p.Load(concurrency=8, requests=4000)}
+SHARED = {
+    "stacks": ("grpc",),
+    "load": p.Load(concurrency=8, requests=4000),
+    "calls": [{"connection": "reuse", "connections": 4}],
+}
+
+
+def over(connections, peers):
+    """Requests carried by so many connections as the requester numbers them, while the responder sees so many peers."""
+
+    def spoil(draft):
+        draft.columns["connection"] = draft.columns["sequence"] % connections
+        draft.stats["peers"] = peers
+
+    spoil.__name__ = f"over_{connections}_with_{peers}_peers"
+    return spoil
+
+
+def a_wire_of(share, what):
+    """A requester that counts so many times the bytes or packets that its connections carried."""
+
+    def spoil(draft):
+        for name in ("sent", "received"):
+            draft.done["wire"][f"{what}_{name}"] *= share
+
+    spoil.__name__ = f"a_wire_of_{share}_times_the_{what}"
+    return spoil
+
+
+RESUMING = {
+    "calls": [{"connection": "per-request", "tls": "tls1.3", "session": "resumed"}],
+    "load": p.Load(requests=200),
+}
+
+
+def sessions(resumed):
+    """Of 252 handshakes (the check's and the warm-up's among them) so many resumed a session; None: nobody counted."""
+
+    def spoil(draft):
+        draft.done["tls"] = {"version": "TLSv1.3", "cipher": None}
+        if resumed is not None:
+            draft.done["tls"] |= {"handshakes": 252, "resumed": resumed}
+
+    spoil.__name__ = f"sessions_{resumed}"
+    return spoil
+
+
+def warm_late(draft):
+    """A requester that says that it is warm a request later, and so leaves that one's CPU time out of the responder's."""
+    draft.stats_warm["answered"] += 1
+
+
+def warm_early(draft):
+    draft.stats_warm["answered"] -= 1
+
+
+LARGE = p.Operation(
+    id="echo-100000", name="echo", label="echo", payload={"kind": "bytes"}, request_bytes=100_000, reply_bytes=100_000
+)
 
 FAULTS = [
+    (warm_late, "completeness", "fail", {}),
+    (warm_early, "completeness", "fail", {}),
+    (warm_late, "completeness", "fail", {"task": 3}),
+    (sessions(251), "connections", "pass", RESUMING),
+    (sessions(240), "connections", "pass", RESUMING),
+    (sessions(230), "connections", "warn", RESUMING),
+    (sessions(None), "connections", "cannot tell", RESUMING),
+    (a_wire_of(2, "bytes"), "codec size", "pass", {"operation": LARGE}),
+    (a_wire_of(3, "bytes"), "codec size", "warn", {"operation": LARGE}),
+    (a_wire_of(3, "bytes"), "codec size", "pass", {}),  # of small bodies, headers may be as large
+    (a_wire_of(50, "segments"), "lost packets", "warn", {}),
+    (over(4, 6), "connections", "pass", SHARED),
+    (over(4, 5), "connections", "fail", SHARED),  # a library that puts two channels on one connection
+    (over(2, 4), "connections", "fail", SHARED),  # one that opens fewer, and says so
+    (over(3, 5), "connections", "warn", SHARED),
+    (over(8, 10), "connections", "pass", EIGHT),
+    (over(8, 9), "connections", "fail", EIGHT),
+    (over(8, 3), "connections", "fail", EIGHT),  # all over one, which the requester numbers as eight
+    (over(1, 3), "connections", "fail", EIGHT),
     (clock_that_stops_at(0.9), "Little's law", "fail", {}),
     (clock_that_stops_at(0.75), "Little's law", "fail", {}),
     (clock_that_stops_at(0.9), "Little's law", "fail", EIGHT),
@@ -318,7 +396,8 @@ def test_a_mode_of_another_length_has_no_known_cause():
 
 
 @pytest.mark.parametrize(
-    ("compression", "extra_bytes", "verdict"), [("gzip", 5_000, "fail"), ("gzip", 500, "pass"), ("none", 5_000, "pass")]
+    ("compression", "extra_bytes", "verdict"),
+    [("gzip", 5_000, "fail"), ("gzip", 500, "pass"), ("none", 5_000, "warn"), ("none", 3_000, "pass")],
 )
 def test_a_wire_that_carried_much_more_than_compressed_bodies_says_that_they_were_not(
     compression, extra_bytes, verdict

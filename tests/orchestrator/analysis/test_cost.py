@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -208,3 +209,16 @@ def test_cpu_time_that_nobody_else_counts_cannot_be_told():
         draft.stats["host"] = draft.stats_warm["host"] = None
 
     assert {result.verdict for result in of(a_run(spoil=spoil), "CPU time")} == {"cannot tell"}
+
+
+@pytest.mark.parametrize("cpu_s", [5e-324, 1e300])
+def test_a_time_at_the_end_of_all_numbers_makes_no_interval_that_is_none(cpu_s: float) -> None:
+    """In a run from elsewhere: no verb may end in a fault of its own."""
+
+    def spoil(draft) -> None:
+        if draft.block == 1:
+            draft.done["cpu_s"] = cpu_s
+
+    summary = summarise(a_run(spoil=spoil))
+    assert json.dumps(summary.to_dict(), allow_nan=False)
+    assert render(summary)

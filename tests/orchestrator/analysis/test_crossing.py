@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks import crossings
 from orchestrator.analysis.crossing import crossing
 
+RUNS = 60
 PLACES = (1.0, 5.0, 20.0, 50.0, 100.0)
 
 
@@ -84,3 +86,28 @@ def test_equal_stacks_have_no_crossing_but_by_chance() -> None:
     random = np.random.default_rng(11)
     found = [crossing(PLACES, random.normal(0, 1.0, (5, len(PLACES)))) for _ in range(400)]
     assert sum(each is not None for each in found) < 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("curve", ["equal", "equal, then slower", "slower throughout"])
+@pytest.mark.parametrize("noise", ["quiet", "bimodal"])
+def test_runs_name_no_crossing_where_there_is_none(curve: str, noise: str) -> None:
+    """Of any of five stacks, in at most one run of twenty, and what chance adds to so few runs."""
+    found = crossings.simulate(curve, noise, stacks=6, blocks=5, runs=RUNS)
+    assert found.named <= 0.05 + 3 * (0.05 * 0.95 / RUNS) ** 0.5
+
+
+@pytest.mark.slow
+def test_by_each_places_own_interval_more_runs_named_one() -> None:
+    size = {"stacks": 6, "blocks": 5, "runs": RUNS}
+    before = crossings.simulate("equal, then slower", "quiet", before=True, **size)
+    assert before.named > 0.1
+    assert crossings.simulate("equal, then slower", "quiet", **size).named < before.named / 2
+
+
+@pytest.mark.slow
+def test_a_crossing_that_is_there_is_named_with_an_interval_that_holds_it() -> None:
+    found = crossings.simulate("crosses", "quiet", stacks=2, blocks=5, runs=RUNS)
+    assert found.named >= 0.9
+    assert found.held is not None
+    assert found.held >= 0.9

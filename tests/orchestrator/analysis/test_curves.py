@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from orchestrator.analysis.axes import TEXTS
@@ -148,6 +149,29 @@ def test_a_link_that_is_not_as_wanted_is_a_warning() -> None:
         "distance-50ms": "20 % of pings lost in place of 0.0 %",
     }
     assert sum("was not as wanted" in text for text in summary.warnings) == 2
+
+
+def jittery(asked: float, is_there: float, blocks: int = 3) -> RunSummary:
+    """Links that are asked for so much jitter, and pings that vary by so much, evenly on each way; ms."""
+    places = tuple(replace(x, link=replace(x.link, jitter_ms=asked)) for x in DISTANCES[1:])
+    run = a_run(a_plan(placements=places, load=p.Load(concurrency=1, requests=50), blocks=blocks))
+    random = np.random.default_rng(3)
+    for name, columns in run.files.items():
+        if name.startswith("baselines/ping/"):
+            both = random.uniform(-is_there / 2, is_there / 2, (2, columns["received_ns"].size)).sum(axis=0)
+            columns["received_ns"] = columns["received_ns"] + (both * 1_000 * US).astype(np.int64)
+    return summarise(run)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_there", "is_off"),
+    [(0.0, 0.0, False), (5.0, 5.0, False), (5.0, 0.0, True), (5.0, 1.5, True), (0.0, 15.0, True), (5.0, 30.0, True)],
+)
+def test_a_link_that_varies_by_more_or_less_than_was_asked_for_is_not_as_wanted(
+    asked: float, is_there: float, is_off: bool
+) -> None:
+    found = jittery(asked, is_there).links
+    assert ["jitter" in link.why_not for link in found] == [is_off] * len(found)
 
 
 def test_sizes_are_an_axis_and_the_sentence_says_from_which_on_one_is_ahead() -> None:

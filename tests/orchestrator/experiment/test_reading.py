@@ -54,6 +54,10 @@ def _file(**keys: object) -> Change:
     return lambda plan: plan["payload_files"][0].update(keys)
 
 
+def _link(**keys: object) -> Change:
+    return lambda plan: plan["placements"][0]["link"].update(keys)
+
+
 def _sent_away(plan: dict[str, Any]) -> None:
     plan["stacks"][0]["external"] = THERE
     plan["placements"][0]["kind"] = "external"
@@ -63,6 +67,13 @@ def _sent_away(plan: dict[str, Any]) -> None:
 
 CHANGES: dict[str, tuple[str, Change]] = {
     "a file of the user's for another": (r"operations\.0\.payload\.path", _sent_away),
+    "a link that loses less than nothing": (r"placements\.0\.link\.loss", _link(loss=-1.0)),
+    "a link that loses everything": (r"placements\.0\.link\.loss", _link(loss=1.0)),
+    "a link of no rate": (r"placements\.0\.link\.rate_mbit", _link(rate_mbit=0.0)),
+    "a link of a rate below all numbers": (r"placements\.0\.link\.rate_mbit", _link(rate_mbit=5e-324)),
+    "a round trip below nothing": (r"placements\.0\.link\.rtt_ms", _link(rtt_ms=-1.0)),
+    "a round trip of ages": (r"placements\.0\.link\.rtt_ms", _link(rtt_ms=1e308)),
+    "a jitter of ages": (r"placements\.0\.link\.jitter_ms", _link(jitter_ms=1e308)),
     "a path beside the digest": (r"operations\.0\.payload\.path", _payload(0, path=SECRET)),
     "no path": (r"operations\.0\.payload\.path", _payload(0, path=None)),
     "no digest": (r"operations\.0\.payload\.sha256", _instead(0, {"kind": "json"})),

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
+from orchestrator.errors import MissingError
 from orchestrator.experiment.plan.planning import make_plan
-from orchestrator.hosts.base import Completed
+from orchestrator.hosts.base import Completed, HostLost
 from orchestrator.measure import teardown
 from orchestrator.measure.ask import Ask
-from orchestrator.measure.certificates import Certificates, make_certificates
+from orchestrator.measure.certificates import Certificates, make_certificates, remove_certificates
 from orchestrator.measure.trial import unlike_told
 from orchestrator.results.folder import RunFolder
 from orchestrator.workspace import Workspace
@@ -53,9 +54,8 @@ class DistantHost(FakeHost):
         return PurePosixPath(shutil.copy(local, self.folder / name))
 
     def run(self, argv: Sequence[str], *, timeout_s: float) -> Completed:
-        if argv[0] == "rm":
-            Path(argv[-1]).unlink()
-        return Completed(returncode=0, stdout="", stderr="")
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=timeout_s)
+        return Completed(returncode=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
 
 def telling(version: str) -> Callable[[FakeProcess], Iterator[Line]]:
@@ -119,6 +119,35 @@ def test_a_key_can_be_read_by_its_owner_alone_and_is_for_the_hosts_address(tmp_p
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(made.serving[lab.host.name].certificate, key)
     assert KEY not in Path(made.trusted[lab.host.name].path).read_bytes()
+
+
+def test_keys_that_were_put_before_the_rest_failed_are_removed_too(tmp_path: Path) -> None:
+    lab = Lab(tmp_path)
+    asking, answering = two_ends(lab)
+
+    class Full(DistantHost):
+        def put(self, local: Path, name: str) -> PurePosixPath:
+            raise HostLost(f"{self.name} is gone")
+
+    lost = Full(folder=tmp_path / "lost", time=lab.time, diary=lab.diary, name="lost")
+    folder = tmp_path / "private" / "run"
+    with pytest.raises(HostLost):
+        make_certificates(folder, [answering, lost], [asking])
+    assert holding_keys(answering.folder) != []
+    remove_certificates(folder, [asking, answering], Certificates())
+    assert holding_keys(tmp_path) == []
+
+
+def test_no_key_is_written_or_removed_where_a_link_leads(tmp_path: Path) -> None:
+    lab = Lab(tmp_path)
+    elsewhere, folder = tmp_path / "elsewhere", tmp_path / "private" / "run"
+    (elsewhere / "run").mkdir(parents=True)
+    (elsewhere / "run" / "mine").write_text("kept")
+    folder.parent.symlink_to(elsewhere)
+    with pytest.raises(MissingError, match="is a link"):
+        make_certificates(folder, [lab.host], [lab.host])
+    remove_certificates(folder, [], Certificates())
+    assert [path.name for path in (elsewhere / "run").iterdir()] == ["mine"]
 
 
 def test_teardown_removes_the_keys_that_a_killed_orch_has_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

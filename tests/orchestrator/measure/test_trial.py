@@ -204,6 +204,7 @@ def test_what_the_requester_saw_of_a_responder_that_died_is_laid_to_the_responde
 
 CHECKED = checked_line()
 START = {"type": "start", "anchor": {"wall_ns": 1, "monotonic_ns": 1}}
+WARM = {"type": "warm", "requests": 0}
 PROGRESS = {"type": "progress", "phase": "measured", "requests": 1, "elapsed_s": 1.0}
 BROKEN_REQUESTERS = {
     "dies before it checked": (script(None), "check", "requester-died"),
@@ -214,7 +215,7 @@ BROKEN_REQUESTERS = {
     ),
     "falls silent": (script(CHECKED, START, TimeoutError()), "warm-up", "hung"),
     "dies while measuring": (
-        script(CHECKED, START, PROGRESS, None),
+        script(CHECKED, START, WARM, PROGRESS, None),
         "measure",
         "requester-died",
     ),
@@ -237,7 +238,10 @@ BROKEN_REQUESTERS = {
     "progresses in no phase": (script(CHECKED, START, {**PROGRESS, "phase": []}), "warm-up", "protocol"),
     "fails for no reason": (script({"type": "failed", "kind": 3}), "check", "protocol"),
     "is of no type": (script({"type": ["done"]}), "check", "protocol"),
-    "never succeeds": (script(CHECKED, START, done_line(10, errors={"refused": 10})), "measure", "refused"),
+    "never succeeds": (script(CHECKED, START, WARM, done_line(10, errors={"refused": 10})), "measure", "refused"),
+    "is done without having waited": (script(CHECKED, START, done_line(10)), "warm-up", "protocol"),
+    "measures without having waited": (script(CHECKED, START, PROGRESS, WARM, done_line(10)), "warm-up", "protocol"),
+    "is warm twice": (script(CHECKED, START, WARM, PROGRESS, WARM, done_line(10)), "measure", "protocol"),
 }
 
 
@@ -252,13 +256,14 @@ def test_a_requester_that_cannot_measure_fails_the_trial(host, case):
 
 
 def test_a_trial_with_some_errors_counts(host):
-    host.requester = lambda number: script(CHECKED, START, done_line(10, errors={"timeout": 3}))
+    host.requester = lambda number: script(CHECKED, START, WARM, done_line(10, errors={"timeout": 3}))
     assert make(host).failure is None
 
 
 def never_done(process):
     yield CHECKED
     yield START
+    yield WARM
     while True:
         process.host.time.passes(60.0)
         yield PROGRESS

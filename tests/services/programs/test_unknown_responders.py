@@ -58,6 +58,7 @@ REPLIES = {
     "no name": (http(b"{}"), "wrong-reply"),
     "a number for a name": (http(b'{"identity": 1}'), "wrong-reply"),
     "a name without end": (http(json.dumps({"identity": "\x1b[31m" + "A" * 3_000_000}).encode()), "wrong-reply"),
+    "half a character for a name": (http(b'{"identity": "\\ud800"}'), "wrong-reply"),
     "a body without end": (OK + b"Content-Length: 99999999999\r\n\r\n" + b"a" * 100_000, "host"),
 }
 
@@ -68,6 +69,30 @@ def test_what_is_no_reply_ends_the_trial_with_its_kind_and_a_short_line(tmp_path
     with misbehaving(answer, then_close=True) as port:
         (line,) = make_trial(a_trial(port, tmp_path / "record"))
     assert (line["type"], line["kind"]) == ("failed", kind)
+    assert len(line["message"]) < 1_000
+    assert line["message"].isprintable()
+
+
+LONG = "\x1b]0;owned\x07" + "A" * 3_000_000
+ERRORS = {
+    "connect": (b"HTTP/1.1 500 Oh\r\nContent-Type: application/json\r\n", '{"code": "internal", "message": %s}'),
+    "graphql": (OK, '{"errors": [{"message": %s}]}'),
+}
+
+
+@pytest.mark.parametrize("words", [json.dumps(LONG), '"\\ud800"'], ids=["without end", "half a character"])
+@pytest.mark.parametrize("protocol", ERRORS)
+def test_an_error_in_the_responders_own_words_is_a_short_line_that_can_be_kept(
+    tmp_path: Path, protocol: str, words: str
+):
+    """A longer line would end the requester, and half a surrogate pair is no JSON that the orchestrator takes."""
+    head, document = ERRORS[protocol]
+    body = (document % words).encode()
+    answer = head + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    with misbehaving(answer, then_close=True) as port:
+        target = Target(host="127.0.0.1", port=port, anonymous=True)
+        (line,) = make_trial(a_trial(port, tmp_path / "record", protocol=protocol, client="raw", target=target))
+    assert (line["type"], line["kind"]) == ("failed", "protocol")
     assert len(line["message"]) < 1_000
     assert line["message"].isprintable()
 

@@ -37,7 +37,7 @@ class AsyncConnection(HttpConnection):
             cookie_jar=aiohttp.DummyCookieJar(),
             read_bufsize=_READ_BUFFER_BYTES,
             trust_env=False,
-            auto_decompress=route.coding is None,
+            auto_decompress=False,  # a body that was compressed unasked stays what it is on the wire
         )
 
     def _open_once(self, address: aiohttp.AddrInfoType) -> socket.socket:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from functools import partial
 from typing import Any
 
 import httpx
@@ -67,7 +68,7 @@ class Connection(_HttpxConnection):
 
     def __init__(self, route: Route, call: CallSpec) -> None:
         super().__init__(route, call)
-        self._client = httpx.Client(**_options(route, call))
+        self._client = httpx.Client(**_options(route, call, partial(_look, route)))
 
     def call(self, request: Request) -> HttpReply:
         """See `load.client.Connection.call`."""
@@ -88,7 +89,7 @@ class AsyncConnection(_HttpxConnection):
 
     def __init__(self, route: Route, call: CallSpec) -> None:
         super().__init__(route, call)
-        self._client = httpx.AsyncClient(**_options(route, call))
+        self._client = httpx.AsyncClient(**_options(route, call, partial(_look_awaited, route)))
 
     async def call(self, request: Request) -> HttpReply:
         """See `load.client.AsyncConnection.call`."""
@@ -104,7 +105,16 @@ class AsyncConnection(_HttpxConnection):
         await self._client.aclose()
 
 
-def _options(route: Route, call: CallSpec) -> dict[str, Any]:
+def _look(route: Route, response: httpx.Response) -> None:
+    route.require_plain(response.headers.get("content-encoding"))
+
+
+async def _look_awaited(route: Route, response: httpx.Response) -> None:
+    _look(route, response)
+
+
+def _options(route: Route, call: CallSpec, hook: Any) -> dict[str, Any]:
+    """`hook` looks at a reply's head, before httpx reads and unpacks its body."""
     return {
         "headers": route.fields(),
         "timeout": call.timeout_s,
@@ -113,6 +123,7 @@ def _options(route: Route, call: CallSpec) -> dict[str, Any]:
         "http1": version.asked(call.knobs) == version.ONE,
         "http2": version.asked(call.knobs) == version.TWO,
         "verify": _UNUSED_TLS if call.tls is None else call.tls.context,
+        "event_hooks": {"response": [hook]},
     }
 
 

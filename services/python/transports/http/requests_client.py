@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from http.client import BadStatusLine, RemoteDisconnected
 from typing import Any
 
@@ -80,6 +81,7 @@ class Connection(HttpConnection):
         self._session = requests.Session()
         self._session.trust_env = False
         self._session.headers.update(route.fields())
+        self._session.hooks["response"] = [partial(_look, route)]
         self._session.mount(f"{call.http}://", _Adapter(call.tls))
 
     def call(self, request: Request) -> HttpReply:
@@ -92,6 +94,9 @@ class Connection(HttpConnection):
         except (requests.RequestException, _Gone) as error:
             self._failed = True
             raise _failure(error) from error
+        except CallFailed:
+            self._failed = True
+            raise
         reply = response.content
         received = len(reply)
         if (coding := self._route.coding) is not None:
@@ -106,6 +111,11 @@ class Connection(HttpConnection):
     def close(self) -> None:
         """See `load.client.Connection.close`."""
         self._session.close()
+
+
+def _look(route: Route, response: requests.Response, **_named: Any) -> None:
+    """See a reply's head before requests reads and unpacks its body."""
+    route.require_plain(response.headers.get("Content-Encoding"))
 
 
 def _failure(error: Exception) -> CallFailed:

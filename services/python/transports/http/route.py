@@ -13,6 +13,8 @@ from services.python.load.client import CallFailed, Reply, Request
 
 _SHOWN_BYTES = 200
 
+_PLAIN = (None, "", "identity")
+
 OCTETS = "application/octet-stream"
 
 GONE = "the kept connection was gone"
@@ -70,6 +72,14 @@ class Route(Part):
         """CallFailed unless the reply was compressed, where the library unpacks it; `name`: its Content-Encoding."""
         if name != coding.name:
             raise CallFailed("undecodable", f"a reply with Content-Encoding {name}, not {coding.name}")
+
+    def require_plain(self, name: str | None) -> None:
+        """CallFailed for a reply that is compressed although nobody asked for that, where the library would unpack it.
+
+        Its size on the wire would be told as that of the unpacked body; and a stranger's may unpack to anything.
+        """
+        if self.coding is None and name not in _PLAIN:
+            raise CallFailed("undecodable", f"a reply with Content-Encoding {name!r:.80}, which was not asked for")
 
     def require_type(self, status: int, media_type: str | None) -> None:
         """CallFailed where a right reply has another Content-Type than `reply_type`."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import gzip
 import os
 import socket
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -208,6 +210,25 @@ def test_a_redirect_is_not_followed(client: str) -> None:
 @pytest.mark.parametrize("body", [b"<html>", b'{"a": ', b"[1]", b"\xff", b""])
 def test_a_body_that_is_none_is_undecodable(client: str, body: bytes) -> None:
     assert failure(client, replies(answered(body))).status == "undecodable"
+
+
+@pytest.mark.parametrize("codings", [("gzip",), ("deflate",), ("gzip", "gzip")])
+def test_a_reply_that_was_compressed_unasked_is_undecodable(client: str, codings: tuple[str, ...]) -> None:
+    """Its size would be told as that of the unpacked body, and a few bytes may unpack to any number."""
+    body = b'{"b": 2}'
+    for coding in codings:
+        body = gzip.compress(body) if coding == "gzip" else zlib.compress(body)
+    reply = answered(body, "200 OK", f"Content-Encoding: {', '.join(codings)}")
+    assert failure(client, replies_once(reply)).status == "undecodable"
+
+
+@pytest.mark.parametrize("client", ["httpx", "httpx-async", "requests"])
+def test_a_library_that_unpacks_by_itself_does_not_unpack_what_was_not_asked_for(client: str) -> None:
+    """A body that ends before it is whole: who had begun to read it would say that the connection was closed."""
+    reply = answered(b"x" * 1000, "200 OK", "Content-Encoding: gzip")[:-500]
+    failed = failure(client, replies_once(reply))
+    assert failed.status == "undecodable"
+    assert "which was not asked for" in failed.detail
 
 
 def test_bytes_that_are_not_http_are_undecodable(client: str) -> None:
