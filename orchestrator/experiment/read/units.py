@@ -147,6 +147,11 @@ def format_duration(seconds: float) -> str:
     return f"{hours} h {rest} min" if rest else f"{hours} h"
 
 
+def exact_ms(seconds: float) -> str:
+    """Seconds in milliseconds, to the last digit, as `parse_duration` reads it: `12.5ms`."""
+    return f"{_trim(Decimal(repr(seconds)) * 1000)}ms"
+
+
 def format_rate(per_s: float) -> str:
     """Requests per second as `parse_rate` reads it."""
     return f"{_trim(Decimal(repr(per_s)))}/s"

@@ -31,6 +31,11 @@ class Phase:
     over: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def is_over(self) -> bool:
+        """Whether there is nothing more to take."""
+        late = self.end_ns is not None and time.monotonic_ns() >= self.end_ns
+        return self.over or late or (self.most is not None and self.taken >= self.most)
+
     def take(self) -> int | None:
         """The place of the next request, from 0."""
         with self.lock:
