@@ -22,8 +22,8 @@ shows in `requester's own work`.
 With think time a worker rests before each request, and its row says when the rest was over. The time from a reply to that
 moment, less the rest that the trial's seed gives, is a pause like any other: what a clock leaves out stands there, as a rest
 begins when the worker is ready. What a timer is late by belongs to neither, and Little's law is the interactive response
-time law: concurrency x window = sum of latencies + rests + pauses. Fewer are in flight than declared then, so that what is
-missing of this sum, and in no worker's pauses, is workers that never asked.
+time law: concurrency x window = sum of latencies + rests + pauses. Fewer are in flight than declared then, so that workers are
+counted, where each has a connection of its own.
 
 Whose a request was is not known where several are in flight and each has a connection of its own. Then each reply is taken
 to free a worker for the next send that needs one: for n in flight the k-th reply for the send n places after the k-th. The
@@ -33,7 +33,6 @@ have paused for longer than that, which is what it says of itself (`paused_s`) t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -43,12 +42,11 @@ from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
 from orchestrator.analysis.checks.workers import Busy, Slowest, busy
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
-from services.python.contract.lines import Load
+from orchestrator.experiment.plan.connections import connections_of
 
 IN_FLIGHT = "in flight"
 LITTLE = "Little's law"
 _FOLLOWS = 0.08  # honest clients stay below 0.05, a clock that stops at nine tenths gives 0.11
-_ABSENT = 0.05  # of the workers, beyond what the ends of the window explain
 _BUSY_MACHINE = 3.0  # the requester's work may take so many times its CPU time on a machine that is busy otherwise
 
 
@@ -110,9 +108,9 @@ def judge_little(cell: CellEvidence) -> Finding | None:
             action="Measure the same stacks in a closed loop too, where it does.",
         )
         return worst([*overstated, blind])
-    load = cell.cell.load
-    findings = [_little(trial, part, seen, load.concurrency) for trial, part, seen in cell.parts(LITTLE)]
-    findings += [f for trial, _, seen in cell.parts(LITTLE) if (f := _too_few(trial, seen, load))]
+    if absent := [f for trial, _, seen in cell.parts(LITTLE) if (f := _absent(cell, trial, seen))]:
+        return worst([*absent, *overstated])
+    findings = [_little(trial, part, seen, cell.cell.load.concurrency) for trial, part, seen in cell.parts(LITTLE)]
     findings.sort(key=lambda f: -abs(1 - f.evidence.get("ratio", 1)))
     follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
     if follows and (typical := median(follows)) > _FOLLOWS and not _is_own_work(cell, typical):
@@ -292,7 +290,9 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy, concurrency: int) -> F
     evidence["typical_pause_ms"] = None if seen.pause_s is None else seen.pause_s * 1000
     if seen.rests_s:
         evidence["rests_s"] = seen.rests_s
-        measured = f"Throughput x (latency + think time) gives {ratio * concurrency:.2f} workers, {concurrency} declared"
+        measured = (
+            f"Throughput x (latency + think time) gives {ratio * concurrency:.2f} workers, {concurrency} declared"
+        )
     else:
         measured = f"Throughput x latency gives {ratio * concurrency:.2f} in flight, {concurrency} declared"
     if ratio > 1.02:
@@ -320,23 +320,18 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy, concurrency: int) -> F
     return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the rest is the requester's own work.")
 
 
-def _too_few(trial: TrialEvidence, seen: Busy, load: Load) -> Finding | None:
-    """Workers that never asked, where think time hides that fewer are in flight."""
-    held_s = load.concurrency * seen.window_s
-    if not load.think_s or seen.own_s is None or seen.requests < 10 * load.concurrency:
+def _absent(cell: CellEvidence, trial: TrialEvidence, seen: Busy) -> Finding | None:
+    """Workers that never asked, where think time hides that fewer are in flight and each has a connection of its own."""
+    declared = cell.cell.load.concurrency
+    has_own = cell.cell.connection == "reuse" and connections_of(cell.cell.factors, declared) == declared
+    if not cell.cell.load.think_s or not has_own or seen.requests < 10 * declared or seen.connections >= declared:
         return None
-    cycle_s = (seen.call_s + seen.rests_s) / seen.requests
-    at_the_end_s = load.concurrency * cycle_s  # a worker's last rest has no request behind it
-    absent = (held_s - seen.call_s - seen.rests_s - max(0.0, seen.own_s) - at_the_end_s) / seen.window_s
-    if absent <= _ABSENT * load.concurrency:
-        return None
-    there = load.concurrency - absent
     return Finding(
-        verdict="warn",
-        evidence={"trial": trial.record.index, "declared": load.concurrency, "workers": round(there, 2)},
-        weight=absent,
-        explanation=f"No more than {there:.1f} workers sent requests or rested between them, {load.concurrency} declared.",
-        action="Check whether the requester kept up (`offered load`), or lower the concurrency.",
+        verdict="fail",
+        evidence={"trial": trial.record.index, "declared": declared, "workers": seen.connections},
+        weight=declared - seen.connections,
+        explanation=f"Only {words.count(seen.connections, 'worker')} of {declared} declared ever sent a request.",
+        action="Check how the requester begins its workers, and whether all of their connections were opened.",
     )
 
 

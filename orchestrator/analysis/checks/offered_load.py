@@ -205,8 +205,8 @@ def _think_time(cell: CellEvidence, trial: TrialEvidence, seen: Rested) -> Findi
             verdict="fail",
             evidence=evidence,
             weight=count,
-            explanation=f"{count:,} of {seen.requests:,} requests were sent before the think time that the trial's seed gives "
-            f"was over{how}: more load than declared.",
+            explanation=f"{count:,} of {seen.requests:,} requests were sent before the think time that the trial's seed "
+            f"gives was over{how}: more load than declared.",
             action="Check when a rest begins, how long it is (protos/payloads.md), and that it is slept to its end.",
         )
     sent = f"After a think time of {mean} requests were sent {words.ns(seen.late_mean_ns)} late on average"

@@ -22,8 +22,8 @@ _SLOWEST_EXCESS_S = 15e-6
 class Busy:
     """Sum of all measured requests' time, and the window they lie in.
 
-    `rests_s` is how long workers rested, late wake-ups included. With think time a `next send` below is when the rest before it
-    was over, and the rest itself is in none of the pauses; `own_s` adds up those of workers that are known.
+    `rests_s` is how long workers rested, late wake-ups included. With think time a `next send` below is when the rest before
+    it was over, and the rest itself is in none of the pauses.
     `pause_s` is the median time from a reply to the next send of the same worker; None where it is not known whose it was.
     `gap_s` is the same from a reply to the send that it makes room for, and `gaps_s` are all of those, added up; None with
     fewer requests than may be in flight. `pauses_s` are those with each of the three longest taken for a typical one.
@@ -42,7 +42,7 @@ class Busy:
     pauses_s: float | None = None
     reopened: bool = False
     rests_s: float = 0.0
-    own_s: float | None = None
+    connections: int = 0
     slowest: Slowest | None = None
 
 
@@ -81,7 +81,7 @@ def busy(samples: Samples) -> Busy:
         pauses_s=float(gaps.sum() - np.maximum(longest - middle, 0).sum()) / 1e9 if gaps.size else None,
         reopened=samples.in_flight < connections < samples.measured,
         rests_s=_rested_s(samples),
-        own_s=float(pauses.sum()) / 1e9 if pauses.size else None,
+        connections=int(connections),
         slowest=_slowest(latencies, pauses) if samples.in_flight == 1 else None,
     )
 
@@ -113,7 +113,7 @@ def _slowest(latencies: Nanoseconds, pauses: Nanoseconds) -> Slowest | None:
     )
 
 
-def _pauses(samples: Samples) -> tuple[Nanoseconds, Nanoseconds]:
+def pauses_of(samples: Samples) -> tuple[Nanoseconds, Nanoseconds]:
     """Each request's time and the pause after it, until the same worker's next.
 
     A kept connection belongs to one worker; requests that never overlap belong to one worker, too, if there is one. Where

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from orchestrator.experiment.model.levels import Level, Numbers
-from orchestrator.experiment.read.units import format_duration, format_size
+from orchestrator.experiment.read.units import exact_duration, format_size
 
 Value: TypeAlias = str | int | float | None
 Values: TypeAlias = Mapping[str, Value]
@@ -22,8 +22,8 @@ class Factor:
     """One thing in which cells may differ.
 
     `belongs_to`: what fixes it. A factor of the stack, the operation, the placement or the load has the value of the
-    part's `attribute` (`payload.size`: a key of a mapping; None where it is absent). It is None, too, where the part does not
-    have what the factor `needs`, or has what it `lacks` (both attributes of the part). One of the call is chosen for the
+    part's `attribute` (`payload.size`: a key of a mapping; None where it is absent). It is None, too, where the part does
+    not have what the factor `needs`, or has what it `lacks` (both attributes of the part). One of the call is chosen for the
     whole experiment or for a stack, from `levels`, of which the first is the default, or from `numbers`; `description`
     explains its key.
 
@@ -111,8 +111,7 @@ class Factor:
         """What a person may call the value in an experiment file, the first as it is written there by most."""
         brief = str(value) if self.levels else self.briefly(value)
         if self.kind == "time" and isinstance(value, int | float):
-            seconds = f"{value:g}s"
-            brief = seconds if value >= 1 else format_duration(value).replace(" ", "") if value else "0ms"
+            brief = exact_duration(value).replace(" ", "")
         return tuple(dict.fromkeys((brief, brief.replace(",", ""), str(value), self.text(value))))
 
     def read(self, parts: Mapping[str, Any]) -> Value:
@@ -130,7 +129,7 @@ class Factor:
         if value is None:
             return "closed loop" if self.belongs_to == "load" and self.kind == "rate" else "none"
         if self.kind == "time" and isinstance(value, int | float):
-            return f"{self.title} {format_duration(value)}" if value else f"no {self.title}"
+            return f"{self.title} {exact_duration(value)}" if value else f"no {self.title}"
         number = f"{value:g}" if self.kind == "rate" else str(value)
         is_one = self.kind == "count" and value == 1
         return f"{number}{self.unit.removesuffix('s') if is_one else self.unit}"

@@ -13,7 +13,6 @@ from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS, Schem
 MAX_REQUESTS = 100_000_000
 MAX_CONCURRENCY = 10_000
 MOST_RECORDS = 1_000_000
-MOST_STEPS = 100
 LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
 
 Concurrency = Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)]
@@ -74,22 +73,20 @@ class LoadSpec(Strict):
     think: Annotated[
         OneOrMany[ThinkTime] | None,
         Field(
-            description="Closed loop: think time, for which each of those in flight rests before its next request; 0ms, none,"
-            " unless given."
+            description="Closed loop: think time, for which each of those in flight rests before its next request; 0ms,"
+            " none, unless given."
         ),
     ] = None
     thinking: Annotated[
         OneOrMany[Thinking] | None,
         Field(
-            description="Whether think times are all alike (constant), or drawn with that mean (exponential); constant unless"
-            " given."
+            description="Whether think times are all alike (constant), or drawn with that mean (exponential); constant"
+            " unless given."
         ),
     ] = None
     steps: Annotated[
-        tuple[StepSpec, ...] | None,
+        OneOrMany[StepSpec] | None,
         Field(
-            min_length=1,
-            max_length=MOST_STEPS,
             description="Levels of the load that belong together, each with its own end: a trial has one of them, and each"
             " is judged and shown on its own. In place of `rate` and `concurrency`.",
         ),

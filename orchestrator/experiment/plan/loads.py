@@ -9,7 +9,7 @@ from itertools import product
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import Arrivals, LoadSpec, StepSpec, Thinking, WarmupSpec
 from orchestrator.experiment.read.tree import Key
-from orchestrator.experiment.read.units import format_duration, format_rate, rate_of_tasks
+from orchestrator.experiment.read.units import exact_duration, format_duration, format_rate, rate_of_tasks
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 
@@ -48,8 +48,8 @@ def resolve_loads(located: Located, own: LoadSpec | None, path: Sequence[Key], k
 
 def _merged(common: LoadSpec, own: LoadSpec) -> LoadSpec:
     """What steps leave out: an operation's own values, else the experiment's."""
-    ends = ("requests", "duration")
-    has_end = any(getattr(own, name) is not None for name in ends)
+    ends = ("requests", "duration") if own.duration is None else ("requests", "duration", "at_most")
+    has_end = own.requests is not None or own.duration is not None
     kept = {
         name: value
         for name in ("requests", "duration", "at_most", "arrivals", "think", "thinking")
@@ -59,9 +59,7 @@ def _merged(common: LoadSpec, own: LoadSpec) -> LoadSpec:
     return LoadSpec.model_construct(set(kept), **kept)
 
 
-def _of_steps(
-    located: Located, common: LoadSpec, steps: Sequence[StepSpec], path: tuple[Key, ...]
-) -> tuple[Load, ...]:
+def _of_steps(located: Located, common: LoadSpec, steps: Sequence[StepSpec], path: tuple[Key, ...]) -> tuple[Load, ...]:
     """The loads of all steps in their order; a level is one step's, as each is measured by itself."""
     found: dict[tuple[object, ...], int] = {}
     every: list[Load] = []
@@ -69,10 +67,11 @@ def _of_steps(
         given = {name: value for name in StepSpec.model_fields if (value := getattr(step, name)) is not None}
         one = {name: (value,) if name in _LISTS else value for name, value in given.items()}
         # What is said of open loops for all steps is nothing to a closed one, and the other way round.
-        of_other = ("think", "thinking") if step.rate else ("arrivals",)
         is_mixed = len({bool(each.rate) for each in steps}) > 1
-        rest = common.model_copy(update=dict.fromkeys(of_other)) if is_mixed else common
-        place = (*path, number)
+        unfit: tuple[str, ...] = (("think", "thinking") if step.rate else ("arrivals",)) if is_mixed else ()
+        if not (step.think or common.think) and any(each.think for each in steps):
+            unfit += ("thinking",)
+        rest, place = common.model_copy(update=dict.fromkeys(unfit)), (*path, number)
         for load in _loads(located, rest, LoadSpec.model_construct(set(one), **one), place, is_step=True):
             level = (load.concurrency, load.rate_per_s, load.arrivals, load.think_s, load.thinking)
             if (same := found.setdefault(level, number)) != number:
@@ -273,7 +272,7 @@ def describe_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
 def think_time(load: Load) -> str:
     """`think time 10 ms`, `think time 10 ms (exponential)`."""
     spread = "" if load.thinking == "constant" else f" ({load.thinking})"
-    return f"think time {format_duration(load.think_s)}{spread}"
+    return f"think time {exact_duration(load.think_s)}{spread}"
 
 
 def clients(number: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import STACK, knobs, of_the_call, short
 from orchestrator.experiment.providers import ProviderName
-from orchestrator.experiment.read.units import exact_ms, format_rate
+from orchestrator.experiment.read.units import exact_duration, format_rate
 from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
 from services.python.contract.lines import Load, Warmup
 
@@ -207,7 +207,8 @@ def cell_id(*, stack: str, operation: str, placement: str, values: Values, load:
         arrivals = "" if load.arrivals == "poisson" else f"{load.arrivals}-"
         offered = f"r{format_rate(load.rate_per_s).removesuffix('/s')}-{arrivals}{offered}"
     elif load.think_s:
-        offered += f"-think{exact_ms(load.think_s)}" + ("" if load.thinking == "constant" else f"-{load.thinking}")
+        thinking = "" if load.thinking == "constant" else f"-{load.thinking}"
+        offered += f"-think{exact_duration(load.think_s).replace(' ', '')}{thinking}"
     return "__".join((stack, operation, placement, *short(values), offered))
 
 

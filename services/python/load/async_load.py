@@ -132,7 +132,7 @@ class AwaitingLoops:
 
     async def _workers(self, wait: Wait | None, take: Take, resting: Sequence[_Resting] = ()) -> None:
         worker = self._reuse if self._work.policy == "reuse" else self._per_request
-        each = resting or [None] * len(self._lanes)
+        each: Sequence[_Resting | None] = resting or [None] * len(self._lanes)
         tasks = [
             asyncio.create_task(worker(lane, wait, take, rests)) for lane, rests in zip(self._lanes, each, strict=True)
         ]

@@ -47,7 +47,6 @@ class _Resting:
         return due_ns
 
 
-
 def ask(dialer: Dialer, request: Request) -> tuple[Reply, tuple[int, int]]:
     """One request on a connection of its own: the reply's value, and both bodies' sizes. CallFailed otherwise."""
     connection = dialer.dial()
@@ -123,7 +122,9 @@ class BlockingLoops:
     def _run(self, phase: Phase, take: Take, due_at: Due | None, rests: Rests | None = None) -> None:
         worker = self._reuse if self._work.policy == "reuse" else self._per_request
         clock = self._work.clock
-        resting = [rests and _Resting(rests, number, phase, clock) for number in range(len(self._lanes))]
+        resting = [
+            None if rests is None else _Resting(rests, number, phase, clock) for number in range(len(self._lanes))
+        ]
         if len(self._lanes) == 1:
             worker(self._lanes[0], take, due_at, resting[0])
             return

@@ -1,4 +1,4 @@
-"""What a requester refuses of a trial before anybody is asked: what its client cannot do, and loads that cannot be offered."""
+"""What a requester refuses of a trial before anybody is asked: what its client cannot do, and impossible loads."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from services.python.load.recorder import GaveUp, Recorder, Tally
 from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
 from services.python.load.tls import client_tls
 from services.python.load.unasked import grace_s
-from services.python.operations import OPERATIONS, Operation
+from services.python.operations import OPERATIONS
 from services.python.operations.files import read_schema
 from services.python.probes import sockets
 from services.python.probes.clock import Clock
