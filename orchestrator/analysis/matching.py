@@ -149,7 +149,7 @@ def _factors(cell: CellSummary, plan: _Plan) -> Factors:
     ):  # what is sent stands in the operation's payload, to the byte
         texts.pop(name, None)
     for name in ("think", "thinking"):  # runs of earlier versions had none, and do not say so
-        if BY_NAME[name].is_usual(cell.factors.get(name)):
+        if not cell.factors.get("think") or BY_NAME[name].is_usual(cell.factors.get(name)):
             texts.pop(name, None)
     return {
         **texts,

@@ -32,7 +32,7 @@ from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready, Stats
 from tests.support.drafts import TASK, Draft, with_parts
 from tests.support.lines import BOOT_NS, as_line, host_counters, stats_lines
-from tests.support.shapes import Shape, narrow, paused_s, rested, stamps
+from tests.support.shapes import Shape, narrow, paused_s, stamps
 
 START_NS = 1_700_000_000_000_000_000
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
@@ -236,11 +236,7 @@ def _draft(
     latency += rng.integers(0, 999, size=rows)
     if cell.connection == "reuse":
         latency[0] += rtt_ns + base_ns
-    worker, paused = np.arange(rows) % cell.load.concurrency, None
-    if cell.load.think_s:
-        intended, sent, worker, paused = rested(rng, cell, latency, start_ns, seed)
-    else:
-        intended, sent = stamps(rng, cell, latency, start_ns, seed)
+    intended, sent, worker, paused = stamps(rng, cell, latency, start_ns, seed)
     received = sent + latency
     order = np.argsort(received, kind="stable")
     columns = {

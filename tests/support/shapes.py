@@ -30,16 +30,22 @@ def paused_s(columns: dict[str, np.ndarray], measured: np.ndarray, workers: int)
 
 def stamps(
     rng: np.random.Generator, cell: p.Cell, latency: np.ndarray, start_ns: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Intended and sent: by the trial's schedule in an open loop, else each worker's next send follows its last reply."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float | None]:
+    """Intended and sent, by which worker, and its `paused_s` where that is known.
+
+    By the trial's schedule in an open loop, else each worker's next send follows its last reply, with think time a rest.
+    """
     rows = latency.size
+    if cell.load.think_s:
+        return _rested(rng, cell, latency, start_ns, seed)
+    in_turn = np.arange(rows) % cell.load.concurrency
     if cell.load.rate_per_s is not None:
         warm = cell.warmup.requests
         due = arrivals(replace(cell.load, requests=rows - warm, duration_s=None), seed)
         before = np.arange(warm) * int(1_000_000_000 / cell.load.rate_per_s)
         begin = int(before[-1]) + 100_000_000 if warm else 0
         intended = start_ns + np.concatenate([before, begin + np.asarray(due, dtype=np.int64)])
-        return intended, intended + rng.integers(2_000, 40_000, size=rows)
+        return intended, intended + rng.integers(2_000, 40_000, size=rows), in_turn, None
     sent, takes = np.empty(rows, dtype=np.int64), latency.copy()
     workers, warm = cell.load.concurrency, cell.warmup.requests
     for worker in range(workers):
@@ -51,10 +57,10 @@ def stamps(
             ends = np.cumsum([begins_ns + worker * 7_001, *takes[mine]])
             sent[mine] = ends[:-1] // workers * workers + worker  # one clock never gives two workers the same reading
             start_ns = max(start_ns, int(ends[-1]) + workers - 1)
-    return sent, sent
+    return sent, sent, in_turn, None
 
 
-def rested(
+def _rested(
     rng: np.random.Generator, cell: p.Cell, latency: np.ndarray, start_ns: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """Intended and sent of a closed loop with think time, whose each row is, and `paused_s`; requests by who is ready."""

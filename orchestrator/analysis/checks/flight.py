@@ -22,8 +22,8 @@ shows in `requester's own work`.
 With think time a worker rests before each request, and its row says when the rest was over. The time from a reply to that
 moment, less the rest that the trial's seed gives, is a pause like any other: what a clock leaves out stands there, as a rest
 begins when the worker is ready. What a timer is late by belongs to neither, and Little's law is the interactive response
-time law: concurrency x window = sum of latencies + rests + pauses. Fewer are in flight than declared then, so that workers are
-counted, where each has a connection of its own.
+time law: concurrency x window = sum of latencies + rests + pauses. Fewer are in flight than declared then, so that workers
+are counted, where each has a connection of its own.
 
 Whose a request was is not known where several are in flight and each has a connection of its own. Then each reply is taken
 to free a worker for the next send that needs one: for n in flight the k-th reply for the send n places after the k-th. The

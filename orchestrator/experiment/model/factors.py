@@ -356,7 +356,8 @@ def choices(chosen: Mapping[str, tuple[Value, ...]]) -> Iterator[dict[str, Value
 def of_load(cell: Values, without: Collection[str] = ()) -> tuple[str, ...]:
     """What a cell's load is beyond requests in flight and rate, in words: `uniform arrivals`, `think time 10 ms`."""
     others = [factor for factor in OF_THE_LOAD if factor.name not in ("concurrency", "rate", *without)]
-    return tuple(f.text(value) for f in others if not f.is_usual(value := cell.get(f.name)))
+    told = tuple(factor for factor in others if factor.name != "thinking" or cell.get("think"))
+    return tuple(factor.text(value) for factor in told if not factor.is_usual(value := cell.get(factor.name)))
 
 
 def without_call() -> dict[str, Value]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import Arrivals, LoadSpec, StepSpec, Thinking, WarmupSpec
@@ -50,7 +51,7 @@ def _merged(common: LoadSpec, own: LoadSpec) -> LoadSpec:
     """What steps leave out: an operation's own values, else the experiment's."""
     ends = ("requests", "duration") if own.duration is None else ("requests", "duration", "at_most")
     has_end = own.requests is not None or own.duration is not None
-    kept = {
+    kept: dict[str, Any] = {
         name: value
         for name in ("requests", "duration", "at_most", "arrivals", "think", "thinking")
         if (value := getattr(own, name)) is not None
@@ -65,7 +66,7 @@ def _of_steps(located: Located, common: LoadSpec, steps: Sequence[StepSpec], pat
     every: list[Load] = []
     for number, step in enumerate(steps):
         given = {name: value for name in StepSpec.model_fields if (value := getattr(step, name)) is not None}
-        one = {name: (value,) if name in _LISTS else value for name, value in given.items()}
+        one: dict[str, Any] = {name: (value,) if name in _LISTS else value for name, value in given.items()}
         # What is said of open loops for all steps is nothing to a closed one, and the other way round.
         is_mixed = len({bool(each.rate) for each in steps}) > 1
         unfit: tuple[str, ...] = (("think", "thinking") if step.rate else ("arrivals",)) if is_mixed else ()
@@ -142,8 +143,8 @@ def _shape(
 
 
 def _rests(thinks: Sequence[float], thinking: Sequence[Thinking]) -> list[tuple[float, Thinking]]:
-    """Every think time with every spread; none is one however it is spread."""
-    found = [(think_s, spread if think_s else "constant") for think_s in thinks for spread in thinking]
+    """Every think time with every spread; none is one however it is spread, and is compared with the first of them."""
+    found = [(think_s, spread if think_s else thinking[0]) for think_s in thinks for spread in thinking]
     return list(dict.fromkeys(found))
 
 

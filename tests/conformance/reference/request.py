@@ -218,10 +218,7 @@ class Requester:
             time.sleep(max(0, at - time.time_ns()) / NS)
 
     def play(self, phase: Phase) -> None:
-        threads = [
-            threading.Thread(target=self.work, args=(phase, lane, number), daemon=True)
-            for number, lane in enumerate(self.lanes)
-        ]
+        threads = [threading.Thread(target=self.work, args=(phase, *of), daemon=True) for of in enumerate(self.lanes)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -229,14 +226,14 @@ class Requester:
         if self.gave_up is not None:
             raise self.gave_up
 
-    def work(self, phase: Phase, lane: Lane, number: int) -> None:
+    def work(self, phase: Phase, number: int, lane: Lane) -> None:
         thinks = phase.number == MEASURED and self.trial["load"]["think_s"] > 0
         rested_ns = 0
         if self.reuses() and lane.connection is None and not self.is_codec:
             self.open(lane, phase)
         if thinks:
             rested_ns = phase.begin_ns + self.first_rest(number)
-            self.rest(phase, rested_ns)
+            phase.rest(rested_ns)
         while (place := phase.take()) is not None:
             with self.storing:
                 sequence = next(self.sequences)
@@ -248,17 +245,13 @@ class Requester:
             self.enter(phase, made)
             if thinks:
                 rested_ns = time.monotonic_ns() + self.rest_after(place)
-                self.rest(phase, rested_ns)
+                phase.rest(rested_ns)
 
     def first_rest(self, worker: int) -> int:
         return first_rest(self.trial["seed"], self.trial["load"], worker)
 
     def rest_after(self, place: int) -> int:
         return rest(self.trial["seed"], self.trial["load"], place)
-
-    def rest(self, phase: Phase, until_ns: int) -> None:
-        while not phase.is_over() and (left_ns := until_ns - time.monotonic_ns()) > 0:
-            time.sleep(min(left_ns / NS, 0.02))
 
     def wait_until(self, due_ns: int) -> None:
         while (left_ns := due_ns - time.monotonic_ns()) > 0:

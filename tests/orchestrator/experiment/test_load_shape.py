@@ -40,6 +40,13 @@ def test_think_time_is_a_factor_of_closed_loops_and_none_is_as_before(write: Wri
     assert [(pair.cell.load.thinking, pair.reference.load.think_s) for pair in pairs(plan)] == [("constant", 0.0)]
 
 
+def test_no_think_time_is_compared_with_any_spread(write: Write, known: Known) -> None:
+    text = ONE + "load: {think: [0ms, 10ms], thinking: exponential}\ncompare_by: think\n"
+    plan = make_plan(write(text), known=known)
+    assert loads_of(plan) == ["c1", "c1-think10ms-exponential"]
+    assert [(pair.cell.factors["think"], pair.reference.factors["think"]) for pair in pairs(plan)] == [(0.01, 0.0)]
+
+
 def test_a_rest_is_part_of_what_a_plan_takes(write: Write, known: Known) -> None:
     load = "load: {requests: 1000, at_most: 600s"
     fast, slow = (make_plan(write(ONE + f"{load}{think}}}\n"), known=known) for think in ("", ", think: 50ms"))
@@ -78,5 +85,5 @@ def test_a_plan_with_any_of_it_is_read_back_and_one_that_cannot_be_is_refused(wr
     document = json.loads(json.dumps(plan.to_dict()))
     assert read_plan(document).digest() == plan.digest()
     document["cells"][0]["load"]["think_s"] = 0.5
-    with pytest.raises(ValueError, match="cells.0.load.think_s"):
+    with pytest.raises(ValueError, match=r"cells\.0\.load\.think_s"):
         read_plan(document)
