@@ -115,7 +115,7 @@ def _cell(
     is_one_clock = _is_one_machine(plan, placement)
     events = streams.StreamsOfCell(cell, is_one_clock=is_one_clock) if cell.kind == "stream" else None
     for record in made:
-        parts = []
+        parts: list[tuple[RequesterRecord, Samples]] = []
         for part in record.requesters:
             if part.samples:
                 columns = run.samples(part.samples, COLUMNS if events is None else (*COLUMNS, *streams.COLUMNS))
