@@ -19,8 +19,8 @@ class Deadline:
     """What has been heard of a requester, and whether it is worth waiting on.
 
     A requester prints at most one line a second, and none while a request hangs or all its workers rest: so every line may
-    take as long as a request and a rest may. One whose requests all fail gives up by itself; a load that ends in time must have
-    ended by then.
+    take as long as a request and a rest may. One whose requests all fail gives up by itself; a load that ends in time must
+    have ended by then.
     """
 
     ask: Ask

@@ -141,8 +141,8 @@ RESTS = 65_536
 """How many exponential rests are drawn for a trial; then they come again from the first on."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rests:
+@part
+class Rests(Part):
     """How long the workers of a closed loop with think time rest, in nanoseconds (`protos/payloads.md`).
 
     `drawn` holds the exponential ones, and is empty where all are `mean_ns` long.
