@@ -26,7 +26,7 @@ from PIL import Image
 
 from services.python.contract.generator import EXPONENTIAL_LIMITS
 from services.python.contract.lines import Load, Payload
-from services.python.load.phases import arrivals
+from services.python.load.phases import arrivals, rests
 from services.python.operations import OPERATIONS
 from services.python.operations.events import text_of
 from services.python.operations.picture import picture
@@ -110,9 +110,9 @@ def of_records(seed: int, count: int) -> dict[str, Any]:
     return {"sha256": digest(f"[{','.join(texts)}]".encode())}
 
 
-def gap(seed: int, g: int) -> int:
+def gap(seed: int, g: int, label: str = "arrivals") -> int:
     part, place = divmod(g, 1024)
-    w = struct.unpack_from("<5I", stream(f"arrivals/{seed}/{part}", 20 * 1024), 20 * place)
+    w = struct.unpack_from("<5I", stream(f"{label}/{seed}/{part}", 20 * 1024), 20 * place)
     digits = [sum(limit <= drawn for limit in row) for row, drawn in zip(LIMITS, w, strict=False)]
     return int("".join(f"{digit:x}" for digit in digits), 16) * 2**32 + w[4]
 
@@ -132,6 +132,21 @@ def of_arrivals(
     return due
 
 
+def of_rests(seed: int, think_s: float, thinking: str, workers: int, requests: int) -> tuple[list[int], list[int]]:
+    """Before the first request of each worker, and after each of so many requests."""
+    m = floor(think_s * 1e9)
+    if thinking == "constant":
+        return [floor(Fraction(m * i, workers)) for i in range(workers)], [m] * requests
+    drawn = [floor(m * Fraction(gap(seed, g % 65_536, "think"), 2**43)) for g in range(workers + requests)]
+    return drawn[:workers], drawn[workers:]
+
+
+def told_of_rests(first: list[int], after: list[int]) -> dict[str, Any]:
+    """Rests as the vectors give them."""
+    every = b"".join(at.to_bytes(8, "little", signed=True) for at in (*first, *after))
+    return {"before_ns": first[:4], "after_ns": after[:4], "sha256": digest(every)}
+
+
 def told(due: list[int]) -> dict[str, Any]:
     """A schedule as the vectors give it."""
     said = {"count": len(due), "first_ns": due[:4], "last_ns": due[-1]}
@@ -146,6 +161,7 @@ RULES: dict[str, Callable[..., dict[str, Any]]] = {
     "add": of_add,
     "records": of_records,
     "arrivals": lambda **asked: told(of_arrivals(**asked)),
+    "rests": lambda **asked: told_of_rests(*of_rests(**asked)),
 }
 ENTRIES = [(part, entry) for part in RULES for entry in VECTORS[part]]
 
@@ -180,6 +196,13 @@ def sent(part: str, entry: dict[str, Any]) -> dict[str, Any]:
     if part == "arrivals":
         load = {name: value for name, value in given.items() if name != "seed"}
         return told(list(arrivals(Load(**load), given["seed"])))
+    if part == "rests":
+        resting = rests(
+            Load(concurrency=given["workers"], think_s=given["think_s"], thinking=given["thinking"]), given["seed"]
+        )
+        assert resting is not None
+        first = [resting.first_ns(worker) for worker in range(given["workers"])]
+        return told_of_rests(first, [resting.after_ns(index) for index in range(given["requests"])])
     if part == "events":
         return {"data": text_of(**given)}
     if part == "add":

@@ -9,7 +9,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.series import Scale
 from orchestrator.analysis.summary import CellSummary
 from orchestrator.experiment.model.factor import Factor
-from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL, phrases
+from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL, of_load, phrases
 from orchestrator.experiment.plan.plan import Cell, Link, Operation, Placement
 from orchestrator.experiment.read.units import format_size
 
@@ -76,12 +76,11 @@ class Axis:
             asked = operation.asked
         called = {factor.name: cell.factors.get(factor.name) for factor in OF_THE_CALL}
         load = [
-            factor.text(value)
-            for factor in FACTORS
-            if factor.belongs_to == "load"
-            and factor.name not in free
-            and (value := cell.factors.get(factor.name)) is not None
+            BY_NAME[name].text(value)
+            for name in ("concurrency", "rate")
+            if name not in free and (value := cell.factors.get(name)) is not None
         ]
+        load += of_load(cell.factors, free)
         return (
             asked,
             ", ".join(_of_link(placement.link, self.link)) if self.link else placement.name,
@@ -121,6 +120,11 @@ def _of_factor(name: str) -> At:
         return float(value) if isinstance(value, int | float) else None
 
     return at
+
+
+def _think_ms(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
+    value = cell.factors.get("think")
+    return float(value) * 1000 if isinstance(value, int | float) else None
 
 
 def _bytes(at: float) -> str:
@@ -187,6 +191,7 @@ AXES: tuple[Axis, ...] = (
     _numeric("calls", "calls of a task", "calls"),
     _numeric("concurrency", "requests in flight", "in flight"),
     _numeric("rate", "requests offered", "/s"),
+    Axis(name="think", title="think time", unit="ms", at=_think_ms, text=words.ms, factor=BY_NAME["think"]),
 )
 
 TEXTS: Mapping[str, Callable[[float], str]] = {axis.name: axis.text for axis in AXES}

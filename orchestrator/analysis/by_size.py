@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, Interval
-from orchestrator.experiment.model.factors import BY_NAME, phrases
+from orchestrator.experiment.model.factors import BY_NAME, of_load, phrases
 
 FEWEST_SIZES = 3  # different ones: fewer are read off the tables of each
 
@@ -72,7 +72,8 @@ def _setting(cell: CellSummary) -> tuple[str, ...]:
     kind = words.OF_KIND[cell.kind][1] if cell.kind != "call" else ""
     calls = cell.factors.get("calls")
     tasks = f"tasks of {calls} calls" if cell.kind == "task" else kind
-    return tuple(filter(None, (cell.placement, *phrases(cell.factors), *offered, flight, tasks)))
+    load = (*offered, flight, *of_load(cell.factors))
+    return tuple(filter(None, (cell.placement, *phrases(cell.factors), *load, tasks)))
 
 
 def _table(setting: str, cells: list[CellSummary]) -> BySize:

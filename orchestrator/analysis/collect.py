@@ -37,6 +37,7 @@ from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from services.python.contract.limits import Kind
 from services.python.contract.lines import STATUSES
+from services.python.load.phases import rests
 
 Observe = Callable[[Samples], Any]
 
@@ -114,11 +115,12 @@ def _cell(
     is_one_clock = _is_one_machine(plan, placement)
     events = streams.StreamsOfCell(cell, is_one_clock=is_one_clock) if cell.kind == "stream" else None
     for record in made:
-        parts = []
+        parts: list[tuple[RequesterRecord, Samples]] = []
         for part in record.requesters:
             if part.samples:
                 columns = run.samples(part.samples, COLUMNS if events is None else (*COLUMNS, *streams.COLUMNS))
-                parts.append((part, _samples(columns, cell, is_one_clock=is_one_clock)))
+                seed = plan.trials[record.index].seed + len(parts)
+                parts.append((part, _samples(columns, cell, seed, is_one_clock=is_one_clock)))
                 if cell.kind in ("task", "codec"):
                     for place, took in parts_of(columns).items():
                         pieces[place].append(took)
@@ -182,10 +184,15 @@ def _cell(
     )
 
 
-def _samples(columns: Mapping[str, npt.NDArray[Any]], cell: Cell, *, is_one_clock: bool) -> Samples:
+def _samples(columns: Mapping[str, npt.NDArray[Any]], cell: Cell, seed: int, *, is_one_clock: bool) -> Samples:
     if cell.kind == "stream":
         return StreamSamples(columns, cell, is_one_clock=is_one_clock)
-    return Samples(columns, is_open_loop=cell.load.rate_per_s is not None, in_flight=cell.load.concurrency)
+    return Samples(
+        columns,
+        is_open_loop=cell.load.rate_per_s is not None,
+        in_flight=cell.load.concurrency,
+        rests=rests(cell.load, seed),
+    )
 
 
 def _is_one_machine(plan: Plan, placement: Placement) -> bool:

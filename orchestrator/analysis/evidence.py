@@ -30,6 +30,7 @@ from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, 
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
 from services.python.contract.lines import STATUSES
 from services.python.contract.requester_lines import Done
+from services.python.load.phases import Rests
 
 SHORT_WINDOW_S = 0.5  # below it the responder's work outside of the window counts for too much of its CPU time
 COLUMNS = (
@@ -74,12 +75,18 @@ class Samples:
     What an open loop had due and never sent is in none of them: `never_sent_ns` holds when it was due. A sample's parts and
     a stream's events are rows of the record and no samples: only `recorded` counts them.
 
-    `latency_ns` counts from the *intended* send time (equal to the real one in a closed loop) to the decoded reply, of
-    successful requests; `call_ns` counts from the real send time, of the same requests.
+    `latency_ns` counts to the decoded reply, of successful requests: in an open loop from the *intended* send time, in a
+    closed one from the real one, as `call_ns` does always. With think time (`rests`) the intended one is when the rest
+    before the request was over: what is sent later is late by the requester's own timers.
     """
 
     def __init__(
-        self, columns: Mapping[str, npt.NDArray[Any]], *, is_open_loop: bool = False, in_flight: int = 1
+        self,
+        columns: Mapping[str, npt.NDArray[Any]],
+        *,
+        is_open_loop: bool = False,
+        in_flight: int = 1,
+        rests: Rests | None = None,
     ) -> None:
         self.recorded = int(columns["sequence"].size)
         kinds = columns.get("kind")
@@ -91,6 +98,7 @@ class Samples:
         self._columns = columns
         self.is_open_loop = is_open_loop
         self.in_flight = in_flight  # as declared
+        self.rests = rests
         due = columns["phase"] == 1
         unsent = columns["status"] == NOT_SENT
         self.never_sent_ns: Nanoseconds = columns["intended_ns"][due & unsent]
@@ -146,6 +154,24 @@ class Samples:
         return self._of("intended_ns")
 
     @cached_property
+    def ready_ns(self) -> Nanoseconds:
+        """When the worker of each was to send it: at once in a closed loop, with think time when its rest was over."""
+        return self.intended_ns if self.rests else self.sent_ns
+
+    @cached_property
+    def rest_ns(self) -> Nanoseconds:
+        """The think time after each, as it was drawn; 0 without."""
+        if self.rests is None or not self.measured:
+            return np.zeros(self.measured, dtype=np.int64)
+        numbers = self._of("sequence")
+        index = numbers - numbers.min()
+        if not self.rests.drawn:
+            return np.full(index.size, self.rests.mean_ns, dtype=np.int64)
+        drawn = np.asarray(self.rests.drawn, dtype=np.int64)
+        found: Nanoseconds = drawn[(self.rests.workers + index) % drawn.size]
+        return found
+
+    @cached_property
     def connection(self) -> Nanoseconds:
         """Which connection carried each."""
         return self._of("connection")
@@ -193,8 +219,9 @@ class Samples:
 
     @cached_property
     def latency_ns(self) -> Nanoseconds:
-        """From the intended send time, successful requests, in send order."""
-        return (self.received_ns - self.intended_ns)[self.ok]
+        """See the class; successful requests, in send order."""
+        begun = self.sent_ns if self.rests else self.intended_ns
+        return (self.received_ns - begun)[self.ok]
 
     @cached_property
     def call_ns(self) -> Nanoseconds:

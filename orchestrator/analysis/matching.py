@@ -145,8 +145,12 @@ def _factors(cell: CellSummary, plan: _Plan) -> Factors:
         "records",
         "per_second",
         "schema_change",
+        "arrivals",  # with the rate
     ):  # what is sent stands in the operation's payload, to the byte
         texts.pop(name, None)
+    for name in ("think", "thinking"):  # runs of earlier versions had none, and do not say so
+        if not cell.factors.get("think") or BY_NAME[name].is_usual(cell.factors.get(name)):
+            texts.pop(name, None)
     return {
         **texts,
         "control": cell.stack if control else "no",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.analysis.summary import CellSummary
-from orchestrator.experiment.model.factors import BY_NAME, FACTORS, OF_THE_CALL, short
+from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, of_load, short
 from orchestrator.experiment.plan.plan import Plan
 
 
@@ -24,8 +24,8 @@ def without(factor: str, cell: CellSummary) -> str:
         said = tuple(value for value in said if value != of.default)
     load = [cell.load]
     if of.belongs_to == "load":
-        rest = [f for f in FACTORS if f.belongs_to == "load" and f.name not in free]
-        load = [f.text(cell.factors[f.name]) for f in rest]
+        load = [BY_NAME[name].text(cell.factors[name]) for name in ("concurrency", "rate") if name not in free]
+        load += of_load(cell.factors, free)
     operation = cell.operation
     if of.belongs_to == "operation":
         operation = str(cell.factors["operation" if factor == "payload" or "payload" in free else "payload"])

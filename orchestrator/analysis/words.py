@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestrator.experiment.read.units import format_rate, rate_of_tasks
+from orchestrator.experiment.read.units import exact_duration, format_rate, rate_of_tasks
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
 from services.python.contract.requester_lines import Done
@@ -174,6 +174,10 @@ def of_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
     until = " or ".join(ends)
     if load.rate_per_s is not None:
         return f"{format_rate(load.rate_per_s)} ({load.arrivals}) for {until}, at most {load.concurrency:,} in flight"
+    if load.think_s:
+        spread = "" if load.thinking == "constant" else f" ({load.thinking})"
+        think = f"think time {exact_duration(load.think_s)}{spread}"
+        return f"{until}, at most {load.concurrency:,} in flight, {think}"
     return f"{until}, {load.concurrency:,} in flight"
 
 

@@ -10,6 +10,7 @@ from services.python.contract.strict import Line
 
 _SPARE_S = 30.0
 _SPARE_LINES = 100
+_LONGEST_REST = 32  # times the mean: none that is drawn is longer (protos/payloads.md)
 _LINES_PER_S = 10.0  # ten times what the contract allows
 
 
@@ -17,8 +18,9 @@ _LINES_PER_S = 10.0  # ten times what the contract allows
 class Deadline:
     """What has been heard of a requester, and whether it is worth waiting on.
 
-    A requester prints at most one line a second, and none while a request hangs: so every line may take as long as a
-    request may. One whose requests all fail gives up by itself; a load that ends in time must have ended by then.
+    A requester prints at most one line a second, and none while a request hangs or all its workers rest: so every line may
+    take as long as a request and a rest may. One whose requests all fail gives up by itself; a load that ends in time must
+    have ended by then.
     """
 
     ask: Ask
@@ -36,8 +38,16 @@ class Deadline:
     @property
     def next_line_s(self) -> float:
         """How long the next line may take, seconds."""
-        spare_s = self.ready_s if self.stage == "check" else _SPARE_S
-        return self._longest_s + spare_s
+        if self.stage == "check":
+            return self._longest_s + self.ready_s
+        return self._longest_s + self._rest_s + _SPARE_S
+
+    @property
+    def _rest_s(self) -> float:
+        """How long all workers may rest at once; no rest goes on beyond the window."""
+        load = self.ask.load
+        longest_s = load.think_s * (_LONGEST_REST if load.thinking == "exponential" else 1)
+        return longest_s if load.duration_s is None else min(longest_s, load.duration_s)
 
     @property
     def at_most_s(self) -> float | None:

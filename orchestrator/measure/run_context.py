@@ -9,7 +9,7 @@ from typing import Protocol
 
 from orchestrator.clock import Clock
 from orchestrator.experiment.model.factor import Factor
-from orchestrator.experiment.model.factors import OF_THE_CALL, knobs
+from orchestrator.experiment.model.factors import OF_THE_CALL, knobs, of_load
 from orchestrator.experiment.plan.differences import HTTP, has_version
 from orchestrator.experiment.plan.documents import FACTOR, TYPED, plan_way
 from orchestrator.experiment.plan.loads import clients
@@ -127,6 +127,7 @@ class RunContext:
             words.append(clients(cell.load.concurrency) if is_stream else f"{cell.load.concurrency} in flight")
         if len({c.load.rate_per_s for c in self.plan.cells}) > 1:
             words.append("closed loop" if cell.load.rate_per_s is None else format_rate(cell.load.rate_per_s))
+        words += of_load(cell.factors)
         return " · ".join(words)
 
     def refuse_to_go_on_without_hosts(self) -> None:

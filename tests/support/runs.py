@@ -236,13 +236,13 @@ def _draft(
     latency += rng.integers(0, 999, size=rows)
     if cell.connection == "reuse":
         latency[0] += rtt_ns + base_ns
-    intended, sent = stamps(rng, cell, latency, start_ns, seed)
+    intended, sent, worker, paused = stamps(rng, cell, latency, start_ns, seed)
     received = sent + latency
     order = np.argsort(received, kind="stable")
     columns = {
         "sequence": np.arange(1, rows + 1),
         "phase": (np.arange(rows) >= warm).astype(np.int64),
-        "connection": np.arange(rows) if cell.connection == "per-request" else np.arange(rows) % cell.load.concurrency,
+        "connection": np.arange(rows) if cell.connection == "per-request" else worker,
         "intended_ns": intended,
         "sent_ns": sent,
         "received_ns": received,
@@ -260,7 +260,7 @@ def _draft(
         cell=cell,
         block=block,
         columns=columns,
-        done=_done(cell, columns, rtt_ns),
+        done=_done(cell, columns, rtt_ns) | ({} if paused is None else {"paused_s": paused}),
         ready={"type": "ready", "contract": VERSION, "port": 4000, "implementation": "plain", "identity": "nonce"},
         **stats_lines(
             rows * cell.calls, warm * cell.calls, _peers(cell, rows), took_s=took_s, warmed_s=warmed_s, block=block

@@ -19,6 +19,12 @@ the pauses after them must be typical of all, or be pauses that the requester sa
 A codec alone waits for nobody, so that Little's law has nothing to say of it: what it puts off until its clock has stopped
 shows in `requester's own work`.
 
+With think time a worker rests before each request, and its row says when the rest was over. The time from a reply to that
+moment, less the rest that the trial's seed gives, is a pause like any other: what a clock leaves out stands there, as a rest
+begins when the worker is ready. What a timer is late by belongs to neither, and Little's law is the interactive response
+time law: concurrency x window = sum of latencies + rests + pauses. Fewer are in flight than declared then, so that workers
+are counted, where each has a connection of its own.
+
 Whose a request was is not known where several are in flight and each has a connection of its own. Then each reply is taken
 to free a worker for the next send that needs one: for n in flight the k-th reply for the send n places after the k-th. The
 sum of these pauses is that of the workers', and more only by what a worker began late or ended early. So no requester can
@@ -27,7 +33,6 @@ have paused for longer than that, which is what it says of itself (`paused_s`) t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -35,14 +40,13 @@ import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.analysis.checks.workers import Busy, Slowest, busy
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.analysis.statistics import Nanoseconds
+from orchestrator.experiment.plan.connections import connections_of
 
 IN_FLIGHT = "in flight"
 LITTLE = "Little's law"
 _FOLLOWS = 0.08  # honest clients stay below 0.05, a clock that stops at nine tenths gives 0.11
-_FEWEST_PAIRS = 100
-_STALLS = 3
 _BUSY_MACHINE = 3.0  # the requester's work may take so many times its CPU time on a machine that is busy otherwise
 
 
@@ -57,7 +61,7 @@ def peak(samples: Samples) -> int:
 
 def judge_peak(cell: CellEvidence) -> Finding | None:
     """The trial with the most, and the one that never got to what was declared."""
-    declared = cell.cell.load.concurrency
+    declared, thinks = cell.cell.load.concurrency, cell.cell.load.think_s > 0
     findings = []
     for trial, part, most in cell.parts(IN_FLIGHT):
         evidence = {"trial": trial.record.index, "declared": declared, "most": most}
@@ -71,7 +75,7 @@ def judge_peak(cell: CellEvidence) -> Finding | None:
                     action="Declare that concurrency, or await each reply: latencies now include waiting for each other.",
                 )
             )
-        elif most < declared and not cell.is_open_loop and part.done.requests >= 10 * declared:
+        elif most < declared and not cell.is_open_loop and not thinks and part.done.requests >= 10 * declared:
             findings.append(
                 Finding(
                     verdict="warn",
@@ -86,113 +90,8 @@ def judge_peak(cell: CellEvidence) -> Finding | None:
     return worst(findings)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Busy:
-    """Sum of all measured requests' time, and the window they lie in.
-
-    `pause_s` is the median time from a reply to the next send of the same worker; None where it is not known whose it was.
-    `gap_s` is the same from a reply to the send that it makes room for, and `gaps_s` are all of those, added up; None with
-    fewer requests than may be in flight. `pauses_s` are those with each of the three longest taken for a typical one.
-    `reopened`: connections that were kept open were opened again.
-    `follows` is by how much a pause grows with the latency before it (0.1: by 1 ms with each 10 ms); None where too few
-    requests tell.
-    """
-
-    requests: int
-    call_s: float
-    window_s: float
-    pause_s: float | None
-    follows: float | None
-    gap_s: float | None = None
-    gaps_s: float | None = None
-    pauses_s: float | None = None
-    reopened: bool = False
-    slowest: Slowest | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Slowest:
-    """The requests with the most time to the next send: how long they typically took, and how much longer they paused.
-
-    There are `count` of them. `excess_s` is their median pause less that of all requests.
-    """
-
-    count: int
-    call_s: float
-    excess_s: float
-
-    def is_cut(self, share: float) -> bool:
-        """Whether so much of their time stands in the pauses after them, and more than a few instructions take."""
-        return self.excess_s > max(_SLOWEST_EXCESS_S, share * self.call_s)
-
-
-def busy(samples: Samples) -> Busy:
-    """Failed requests count too: their worker waited for them."""
-    latencies, pauses = _pauses(samples)
-    gaps = samples.sent_ns[samples.in_flight :] - np.sort(samples.received_ns)[: -samples.in_flight]
-    middle = float(np.median(gaps)) if gaps.size else 0.0
-    longest = np.sort(gaps)[-_STALLS:]
-    connections = np.unique(samples.connection).size
-    return Busy(
-        requests=samples.measured,
-        call_s=float((samples.received_ns - samples.sent_ns).sum()) / 1e9,
-        window_s=samples.span_ns / 1e9,
-        pause_s=float(np.median(pauses)) / 1e9 if pauses.size else None,
-        follows=_follows(latencies, pauses),
-        gap_s=middle / 1e9 if gaps.size else None,
-        gaps_s=float(gaps.sum()) / 1e9 if gaps.size else None,
-        pauses_s=float(gaps.sum() - np.maximum(longest - middle, 0).sum()) / 1e9 if gaps.size else None,
-        reopened=samples.in_flight < connections < samples.measured,
-        slowest=_slowest(latencies, pauses) if samples.in_flight == 1 else None,
-    )
-
-
-def _slowest(latencies: Nanoseconds, pauses: Nanoseconds) -> Slowest | None:
-    """Of one per cent of the requests; None where those are too few to have something typical."""
-    count = int(latencies.size * _SLOWEST_SHARE)
-    if count < _FEWEST_SLOWEST:
-        return None
-    longest = np.argpartition(latencies + pauses, -count)[-count:]
-    return Slowest(
-        count=count,
-        call_s=float(np.median(latencies[longest])) / 1e9,
-        excess_s=float(np.median(pauses[longest]) - np.median(pauses)) / 1e9,
-    )
-
-
-def _pauses(samples: Samples) -> tuple[Nanoseconds, Nanoseconds]:
-    """Each request's time and the pause after it, until the same worker's next.
-
-    A kept connection belongs to one worker; requests that never overlap belong to one worker, too, if there is one. Where
-    workers share connections, nobody knows whose a request was.
-    """
-    sent, received, connection = samples.sent_ns, samples.received_ns, samples.connection
-    following: Nanoseconds = sent[1:] - received[:-1]
-    if not following.size or (samples.in_flight == 1 and following.min() >= 0):
-        return (received - sent)[:-1], following
-    if np.unique(connection).size < samples.in_flight:
-        return following[:0], following[:0]
-    order = np.argsort(connection, kind="stable")
-    kept = connection[order][1:] == connection[order][:-1]
-    calls: Nanoseconds = (received - sent)[order][:-1][kept]
-    pauses: Nanoseconds = (sent[order][1:] - received[order][:-1])[kept]
-    return calls, pauses
-
-
-def _follows(latencies: Nanoseconds, pauses: Nanoseconds) -> float | None:
-    """How the change of the pause goes with the change of the latency before it."""
-    if latencies.size < _FEWEST_PAIRS:
-        return None
-    calls, gaps = np.diff(latencies), np.diff(pauses)
-    low, high = np.quantile(calls, [0.25, 0.75])
-    shorter, longer = calls <= low, calls >= high
-    span = float(np.median(calls[longer]) - np.median(calls[shorter]))
-    return float(np.median(gaps[longer]) - np.median(gaps[shorter])) / span if span > 0 else None
-
-
 _OVERSTATED, _ROUNDING_S = 0.02, 10e-6
-_SLOWEST_SHARE, _FEWEST_SLOWEST = 0.01, 5
-_SLOWEST_EXCESS_S, _OF_SLOWEST, _OF_SLOWEST_ONCE = 15e-6, 0.15, 0.25
+_OF_SLOWEST, _OF_SLOWEST_ONCE = 0.15, 0.25
 _UNEXPLAINED = 0.5  # of what their pauses are longer
 # Of a request, what no pause accounts for: more than both. Honest clients on a busy machine came to 14 us and 1.8 %.
 _OF_ALL_S, _OF_ALL_SHARE = 10e-6, 0.03
@@ -209,6 +108,8 @@ def judge_little(cell: CellEvidence) -> Finding | None:
             action="Measure the same stacks in a closed loop too, where it does.",
         )
         return worst([*overstated, blind])
+    if absent := [f for trial, _, seen in cell.parts(LITTLE) if (f := _absent(cell, trial, seen))]:
+        return worst([*absent, *overstated])
     findings = [_little(trial, part, seen, cell.cell.load.concurrency) for trial, part, seen in cell.parts(LITTLE)]
     findings.sort(key=lambda f: -abs(1 - f.evidence.get("ratio", 1)))
     follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
@@ -225,7 +126,7 @@ def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy
     paused_s = part.done.paused_s or 0.0
     shown_s = 0.0 if cell.is_open_loop else None if seen.gaps_s is None else seen.gaps_s / cell.cell.load.concurrency
     if shown_s is None:
-        shown_s = max(0.0, seen.window_s - seen.call_s / cell.cell.load.concurrency)
+        shown_s = max(0.0, seen.window_s - (seen.call_s + seen.rests_s) / cell.cell.load.concurrency)
     if -_ROUNDING_S <= paused_s <= (1 + _OVERSTATED) * shown_s + _ROUNDING_S:
         return None
     room = "an open loop has no pauses" if cell.is_open_loop else f"its rows leave room for {words.ns(shown_s * 1e9)}"
@@ -382,13 +283,20 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy, concurrency: int) -> F
             ),
             action="Plan at least ten requests for each one in flight.",
         )
-    ratio = seen.call_s / (seen.window_s * concurrency)
-    missing_s = seen.window_s * concurrency - seen.call_s
+    ratio = (seen.call_s + seen.rests_s) / (seen.window_s * concurrency)
+    missing_s = seen.window_s * concurrency - seen.call_s - seen.rests_s
     cpu_s = part.done.cpu_s
     evidence |= {"ratio": round(ratio, 4), "missing_s": missing_s, "requester_cpu_s": cpu_s, "window_s": seen.window_s}
     evidence["typical_pause_ms"] = None if seen.pause_s is None else seen.pause_s * 1000
-    measured = f"Throughput x latency gives {ratio * concurrency:.2f} in flight, {concurrency} declared"
-    if ratio > 1.02:
+    if seen.rests_s:
+        evidence["rests_s"] = seen.rests_s
+        measured = (
+            f"Throughput x (latency + think time) gives {ratio * concurrency:.2f} workers, {concurrency} declared"
+        )
+    else:
+        measured = f"Throughput x latency gives {ratio * concurrency:.2f} in flight, {concurrency} declared"
+    # Whose rest was the last one is not known: with few requests that is a share of all.
+    if ratio > 1.02 + (2 * concurrency / seen.requests if seen.rests_s else 0):
         return Finding(
             verdict="fail",
             evidence=evidence,
@@ -411,6 +319,21 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy, concurrency: int) -> F
             action="See `noise` for what delayed the requester between requests.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the rest is the requester's own work.")
+
+
+def _absent(cell: CellEvidence, trial: TrialEvidence, seen: Busy) -> Finding | None:
+    """Workers that never asked, where think time hides that fewer are in flight and each has a connection of its own."""
+    declared = cell.cell.load.concurrency
+    has_own = cell.cell.connection == "reuse" and connections_of(cell.cell.factors, declared) == declared
+    if not cell.cell.load.think_s or not has_own or seen.requests < 10 * declared or seen.connections >= declared:
+        return None
+    return Finding(
+        verdict="fail",
+        evidence={"trial": trial.record.index, "declared": declared, "workers": seen.connections},
+        weight=declared - seen.connections,
+        explanation=f"Only {words.count(seen.connections, 'worker')} of {declared} declared ever sent a request.",
+        action="Check how the requester begins its workers, and whether all of their connections were opened.",
+    )
 
 
 def _did_not_count(seen: Busy, ratio: float, missing_s: float, cpu_s: float, concurrency: int) -> bool:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import BEYOND_CAPACITY, CALLS, Check, Finding, worst
+from orchestrator.analysis.checks.workers import pauses_of
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import Nanoseconds, quantile
 from services.python.contract.limits import SATURATED
@@ -23,6 +25,7 @@ from services.python.load.phases import arrivals
 
 _REDRAWN = 10_000
 _LATE_MS = 50.0
+_MOST_LATE = 0.05  # of a worker's round
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +44,27 @@ class Schedule:
     earliest_ns: int  # by how much the earliest of them
 
 
-def observe(samples: Samples) -> Schedule | None:
-    """None for a closed loop."""
+@dataclass(frozen=True, kw_only=True)
+class Rested:
+    """What came of think time, nanoseconds: how late requests were sent after their rests, and which were sent too soon.
+
+    `early`: sent before the rest was over. `short`: rests that did not last as long as drawn, as far as it is known after
+    which request a rest came. `cycle_ns`: a latency, its rest and what came between, on average.
+    """
+
+    requests: int
+    late_median_ns: float
+    late_mean_ns: float
+    cycle_ns: float
+    early: int
+    short: int
+    shortest_ns: int  # the shortest of them, by how much it was too short
+
+
+def observe(samples: Samples) -> Schedule | Rested | None:
+    """None for a closed loop without think time."""
+    if samples.rests is not None and samples.measured > samples.in_flight:
+        return _rested(samples)
     if not samples.is_open_loop or samples.measured < 2:
         return None
     sent, unsent = samples.sent_ns, samples.never_sent_ns
@@ -63,6 +85,24 @@ def observe(samples: Samples) -> Schedule | None:
         first_due_ns=int(intended.min()),
         early=int((lag < 0).sum()),
         earliest_ns=max(0, -int(lag[0])),
+    )
+
+
+def _rested(samples: Samples) -> Rested:
+    late = samples.sent_ns - samples.ready_ns
+    _, spare = pauses_of(samples)
+    if not spare.size:  # nobody knows whose a request was
+        # Of n workers the k-th reply whose rest is over frees one, so that the send n places later cannot be before it.
+        free = np.sort(samples.received_ns + samples.rest_ns)[: -samples.in_flight]
+        spare = np.sort(samples.ready_ns)[samples.in_flight :] - free
+    return Rested(
+        requests=samples.measured,
+        late_median_ns=float(np.median(late)),
+        late_mean_ns=float(late.mean()),
+        cycle_ns=samples.span_ns * samples.in_flight / samples.measured,
+        early=int((late < 0).sum()),
+        short=int((spare < 0).sum()),
+        shortest_ns=max(0, -int(spare.min())),
     )
 
 
@@ -96,8 +136,10 @@ def judge(cell: CellEvidence) -> Finding | None:
     """The schedule where there is one, and the requester's core and event loop."""
     findings = []
     for trial, part, seen in cell.parts(NAME):
-        if seen is not None:
+        if isinstance(seen, Schedule):
             findings.append(_schedule(cell, trial, part, seen))
+        elif seen is not None:
+            findings.append(_think_time(cell, trial, seen))
         findings.append(_requester(cell, trial, part))
     return worst(findings)
 
@@ -150,6 +192,33 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
             action="Lower the rate or add requesters: latencies count from the intended time and include this lag.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}, on time.")
+
+
+def _think_time(cell: CellEvidence, trial: TrialEvidence, seen: Rested) -> Finding:
+    mean = words.ms(cell.cell.load.think_s * 1e3)
+    late = seen.late_mean_ns / seen.cycle_ns if seen.cycle_ns > 0 else 0.0
+    evidence: dict[str, Any] = {"trial": trial.record.index, "think_s": cell.cell.load.think_s, **seen.__dict__}
+    if seen.early or seen.short:
+        count, by_ns = (seen.short, seen.shortest_ns) if seen.short else (seen.early, 0)
+        how = f", by up to {words.ns(by_ns)}" if by_ns else ""
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=count,
+            explanation=f"{count:,} of {seen.requests:,} requests were sent before the think time that the trial's seed "
+            f"gives was over{how}: more load than declared.",
+            action="Check when a rest begins, how long it is (protos/payloads.md), and that it is slept to its end.",
+        )
+    sent = f"After a think time of {mean} requests were sent {words.ns(seen.late_mean_ns)} late on average"
+    if late > _MOST_LATE:
+        return Finding(
+            verdict="warn",
+            evidence=evidence,
+            weight=late,
+            explanation=f"{sent}, {words.percent(late)} of a worker's round: less load than declared.",
+            action="Lower the concurrency or add requesters: those that rest share one requester's CPU.",
+        )
+    return Finding(verdict="pass", evidence=evidence, weight=late, explanation=f"{sent}.")
 
 
 def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:

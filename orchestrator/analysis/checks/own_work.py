@@ -18,6 +18,8 @@ stamps count: what lies between those of a message and those of its two parts (c
 the message before was decoded to) is in the sum, of every codec alike, and makes ratios of sums look smaller; it is told,
 from a fifth of the sum on as a warning. Each part holds about one reading of the clock.
 
+Think time is no pause, and what a timer is late by is none either: a rest begins when the requester is done with a reply.
+
 Limits: honest clients that keep their connections came to 12 µs and less than 1 % beyond the least, with seven stacks on a
 busy machine. Closing a connection per request is in these pauses as well, and clients differ in it honestly (a WebSocket's
 closing handshake: 20 %): there the limits are a quarter and half. What is postponed by less passes, and what another thread
@@ -60,7 +62,7 @@ def observe(samples: Samples) -> Pauses | None:
     """None where several are in flight, in an open loop, or with too few requests."""
     if samples.in_flight > 1 or samples.is_open_loop or samples.measured < _FEWEST:
         return None
-    pauses = np.sort(samples.sent_ns[1:] - samples.received_ns[:-1])
+    pauses = np.sort(samples.ready_ns[1:] - (samples.received_ns + samples.rest_ns)[:-1])
     if pauses[0] < 0:
         return None  # several were in flight: the check of that name fails
     pause_s = float(pauses[:-_STALLS].mean()) / 1e9

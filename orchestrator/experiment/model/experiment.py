@@ -44,7 +44,7 @@ Model = TypeVar("Model", bound=Strict)
 
 _COMPARED_BY: Any = Literal.__getitem__((STACK, *(factor.name for factor in FACTORS)))
 
-_OF_KIND: dict[str, Any] = {"name": Short, "bytes": Size, "count": int, "rate": Rate}
+_OF_KIND: dict[str, Any] = {"name": Short, "bytes": Size, "count": int, "rate": Rate, "time": Duration}
 
 
 def _with_factors(fields: Callable[[Factor], tuple[Any, Any] | None]) -> Callable[[type[Model]], type[Model]]:

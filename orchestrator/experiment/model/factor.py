@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from orchestrator.experiment.model.levels import Level, Numbers
-from orchestrator.experiment.read.units import format_size
+from orchestrator.experiment.read.units import exact_duration, format_size
 
 Value: TypeAlias = str | int | float | None
 Values: TypeAlias = Mapping[str, Value]
 
 BelongsTo = Literal["stack", "operation", "placement", "call", "load"]
-Kind = Literal["name", "level", "count", "bytes", "rate", "text"]
+Kind = Literal["name", "level", "count", "bytes", "rate", "time", "text"]
 Reach = Literal["program", "payload", "hosts", "connection", "load", "knob"]
 
 
@@ -22,13 +22,16 @@ class Factor:
     """One thing in which cells may differ.
 
     `belongs_to`: what fixes it. A factor of the stack, the operation, the placement or the load has the value of the
-    part's `attribute` (`payload.size`: a key of a mapping; None where it is absent). One of the call is chosen for the
+    part's `attribute` (`payload.size`: a key of a mapping; None where it is absent). It is None, too, where the part does
+    not have what the factor `needs`, or has what it `lacks` (both attributes of the part). One of the call is chosen for the
     whole experiment or for a stack, from `levels`, of which the first is the default, or from `numbers`; `description`
     explains its key.
 
     `reaches`: how the end programs learn of it. A `knob` is told to both where it is not the default, and a stack can
     have it if its protocol says so (`knobs` of its manifest), which also gives the reason where it cannot. Any other factor
     of the call is refused by what a responder or a client `refuses`.
+
+    A `rate` is per second, a `time` in seconds.
 
     `compared_as` is how a sentence that compares values of the factor says one (`compared`). `varies_with` names the factors
     that differ wherever this one does: cells that differ in them and in this one "differ in this one alone".
@@ -45,6 +48,8 @@ class Factor:
     reaches: Reach
     unit: str = ""
     attribute: str = ""
+    needs: str = ""
+    lacks: str = ""
     levels: tuple[Level, ...] = ()
     numbers: Numbers | None = None
     compared_as: str = "with {}"
@@ -68,6 +73,10 @@ class Factor:
         words = f"{self.title} {value}"
         return known or Level(value=str(value), words=words, compared=words, shown=str(value))
 
+    def is_usual(self, value: Value) -> bool:
+        """Whether a load is not described by this value: it has none, or what it has unless somebody says otherwise."""
+        return value is None or (bool(self.levels) and value == self.default) or (self.kind == "time" and not value)
+
     def takes(self, value: object) -> bool:
         """Whether a cell can have this value of a factor of the call."""
         if any(level.value == value for level in self.levels):
@@ -90,7 +99,7 @@ class Factor:
         return self.compared_as.format(self.briefly(value))
 
     def briefly(self, value: Value) -> str:
-        """A value without the words around it: `a kept connection`, `10 kB`."""
+        """A value without the words around it: `a kept connection`, `10 kB`, `think time 10 ms`."""
         if self.levels:
             return self.level(value).compared
         if self.kind == "bytes" and isinstance(value, int):
@@ -101,11 +110,15 @@ class Factor:
     def names(self, value: Value) -> tuple[str, ...]:
         """What a person may call the value in an experiment file, the first as it is written there by most."""
         brief = str(value) if self.levels else self.briefly(value)
+        if self.kind == "time" and isinstance(value, int | float):
+            brief = exact_duration(value).replace(" ", "")
         return tuple(dict.fromkeys((brief, brief.replace(",", ""), str(value), self.text(value))))
 
     def read(self, parts: Mapping[str, Any]) -> Value:
         """Its value in a cell made of these parts, by what factors belong to."""
         found: Any = parts[self.belongs_to]
+        if (self.needs and not getattr(found, self.needs)) or (self.lacks and getattr(found, self.lacks)):
+            return None
         for step in self.attribute.split("."):
             found = found.get(step) if isinstance(found, Mapping) else getattr(found, step)
         value: Value = found
@@ -115,6 +128,8 @@ class Factor:
         """A value in words: `8 in flight`, `100/s`, `closed loop`."""
         if value is None:
             return "closed loop" if self.belongs_to == "load" and self.kind == "rate" else "none"
+        if self.kind == "time" and isinstance(value, int | float):
+            return f"{self.title} {exact_duration(value)}" if value else f"no {self.title}"
         number = f"{value:g}" if self.kind == "rate" else str(value)
         is_one = self.kind == "count" and value == 1
         return f"{number}{self.unit.removesuffix('s') if is_one else self.unit}"

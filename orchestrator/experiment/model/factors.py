@@ -8,12 +8,13 @@ which are told of a factor that `reaches` them as a knob. So a new factor is one
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import Any
 
 from orchestrator.experiment.model.factor import Factor, Value, Values
 from orchestrator.experiment.model.levels import Level, Numbers
+from orchestrator.experiment.model.load_factors import OF_THE_LOAD
 
 FACTORS: tuple[Factor, ...] = (
     Factor(name="protocol", title="protocol", kind="name", belongs_to="stack", attribute="protocol", reaches="program"),
@@ -350,27 +351,7 @@ FACTORS: tuple[Factor, ...] = (
         description="Whether the requester sends small segments at once (immediate), or holds them back while others are not"
         " acknowledged (nagle); the responder always sends at once",
     ),
-    Factor(
-        name="concurrency",
-        title="concurrency",
-        kind="count",
-        unit=" in flight",
-        belongs_to="load",
-        attribute="concurrency",
-        reaches="load",
-        column="concurrency",
-    ),
-    Factor(
-        name="rate",
-        title="rate",
-        kind="rate",
-        unit="/s",
-        compared_as="at {}",
-        varies_with=("concurrency",),
-        belongs_to="load",
-        attribute="rate_per_s",
-        reaches="load",
-    ),
+    *OF_THE_LOAD,
 )
 
 BY_NAME: Mapping[str, Factor] = {factor.name: factor for factor in FACTORS}
@@ -395,6 +376,13 @@ def choices(chosen: Mapping[str, tuple[Value, ...]]) -> Iterator[dict[str, Value
     """Every combination of the values chosen for the factors of a call, the last one varying fastest."""
     for combination in product(*(chosen[factor.name] for factor in OF_THE_CALL)):
         yield {factor.name: value for factor, value in zip(OF_THE_CALL, combination, strict=True)}
+
+
+def of_load(cell: Values, without: Collection[str] = ()) -> tuple[str, ...]:
+    """What a cell's load is beyond requests in flight and rate, in words: `uniform arrivals`, `think time 10 ms`."""
+    others = [factor for factor in OF_THE_LOAD if factor.name not in ("concurrency", "rate", *without)]
+    told = tuple(factor for factor in others if factor.name != "thinking" or cell.get("think"))
+    return tuple(factor.text(value) for factor in told if not factor.is_usual(value := cell.get(factor.name)))
 
 
 def without_call() -> dict[str, Value]:

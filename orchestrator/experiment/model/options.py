@@ -18,8 +18,31 @@ LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
 Concurrency = Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)]
 EventRate = Annotated[Rate, Field(gt=0, le=100_000)]
 PayloadSize = Annotated[Size, Field(ge=1, le=MAX_PAYLOAD_BYTES)]
+OfferedRate = Annotated[Rate, Field(gt=0, le=1_000_000)]
+ThinkTime = Annotated[Duration, Field(le=LONGEST_S)]
 PositiveDuration = Annotated[Duration, Field(gt=0, le=LONGEST_S)]
 Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]
+
+
+Arrivals = Literal["poisson", "uniform"]
+Thinking = Literal["constant", "exponential"]
+
+
+class StepSpec(Strict):
+    """One step of a load: a level of its own, with trials of its own. What it leaves out is the load's."""
+
+    concurrency: Annotated[
+        Concurrency | None, Field(description="Requests in flight at once; with a rate the most at once.")
+    ] = None
+    requests: Annotated[Requests | None, Field(description="Measured requests of the step's trials.")] = None
+    duration: Annotated[PositiveDuration | None, Field(description="Measure the step for so long.")] = None
+    at_most: Annotated[
+        PositiveDuration | None, Field(description="End after so long even if `requests` are not reached.")
+    ] = None
+    rate: Annotated[OfferedRate | None, Field(description="Open loop: start so many requests per second.")] = None
+    arrivals: Annotated[Arrivals | None, Field(description="How an open loop's requests are spaced.")] = None
+    think: Annotated[ThinkTime | None, Field(description="Closed loop: rest so long before each request.")] = None
+    thinking: Annotated[Thinking | None, Field(description="How long each rest is.")] = None
 
 
 class LoadSpec(Strict):
@@ -40,12 +63,33 @@ class LoadSpec(Strict):
         PositiveDuration | None, Field(description="End after so long even if `requests` are not reached.")
     ] = None
     rate: Annotated[
-        OneOrMany[Annotated[Rate, Field(gt=0, le=1_000_000)]] | None,
+        OneOrMany[OfferedRate] | None,
         Field(description="Open loop: start so many requests per second, whether or not earlier ones are answered."),
     ] = None
     arrivals: Annotated[
-        Literal["poisson", "uniform"] | None,
+        OneOrMany[Arrivals] | None,
         Field(description="How an open loop's requests are spaced; poisson unless given."),
+    ] = None
+    think: Annotated[
+        OneOrMany[ThinkTime] | None,
+        Field(
+            description="Closed loop: think time, for which each of those in flight rests before its next request; 0ms,"
+            " none, unless given."
+        ),
+    ] = None
+    thinking: Annotated[
+        OneOrMany[Thinking] | None,
+        Field(
+            description="Whether think times are all alike (constant), or drawn with that mean (exponential); constant"
+            " unless given."
+        ),
+    ] = None
+    steps: Annotated[
+        OneOrMany[StepSpec] | None,
+        Field(
+            description="Levels of the load that belong together, each with its own end: a trial has one of them, and each"
+            " is judged and shown on its own. In place of `rate` and `concurrency`.",
+        ),
     ] = None
 
 

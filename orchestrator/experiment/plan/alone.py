@@ -9,7 +9,7 @@ from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.plan import Placement
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 from orchestrator.experiment.read.tree import Key
-from orchestrator.experiment.read.units import format_rate
+from orchestrator.experiment.read.units import format_duration, format_rate
 from services.python.contract.lines import Load
 
 NOBODY = "none"
@@ -45,6 +45,8 @@ def refusal_of_load(load: Load, calls: int = 1) -> str | None:
         offered = f"a rate of {format_rate(load.rate_per_s)}"
     elif load.concurrency > 1:
         offered = f"a concurrency of {load.concurrency:,}"
+    elif load.think_s:
+        offered = f"a think time of {format_duration(load.think_s)}"
     elif calls > 1:
         offered = f"`calls: {calls}`"
     else:

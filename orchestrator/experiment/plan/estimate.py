@@ -79,7 +79,7 @@ def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
             per_s, sizes = cell.get("throughput_per_s"), cell.get("body_bytes")
             is_small = sizes is not None and max(sizes) <= _SEGMENT_BYTES
             made = cell.get("factors") or {}
-            is_alone = made.get("concurrency") == 1 and made.get("calls", 1) == 1
+            is_alone = made.get("concurrency") == 1 and made.get("calls", 1) == 1 and not made.get("think")
             is_plain = is_alone and all(made.get(f.name, f.default) == f.default for f in OF_THE_CALL)
             if per_s and is_small and is_plain and cell["id"] not in rates:
                 found.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
@@ -251,7 +251,9 @@ class _Trial:
             self._count_events(plan)
             return
         warmup_each_s = self._each_s()  # always a closed loop
-        each_s = warmup_each_s if load.rate_per_s is None else 1 / load.rate_per_s
+        each_s = max(warmup_each_s, (self.latency_s + load.think_s) / load.concurrency)
+        if load.rate_per_s is not None:
+            each_s = 1 / load.rate_per_s
         ends = [] if load.requests is None else [load.requests * each_s]
         measured_s = min([*ends, *([] if load.duration_s is None else [load.duration_s])])
         warmup_s = min(max(warmup.requests * warmup_each_s, warmup.at_least_s), warmup.at_most_s)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.model.options import LoadSpec, WarmupSpec
+from orchestrator.experiment.model.options import Arrivals, LoadSpec, StepSpec, Thinking, WarmupSpec
 from orchestrator.experiment.read.tree import Key
-from orchestrator.experiment.read.units import format_duration, format_rate, rate_of_tasks
+from orchestrator.experiment.read.units import exact_duration, format_duration, format_rate, rate_of_tasks
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load, Warmup
 
@@ -23,6 +24,11 @@ _DEFAULT_STREAM_S = 10.0
 _ROOM_S = 0.5
 _LEAST_ROOM, _MOST_ROOM = 8, 256
 
+_LISTS = ("concurrency", "rate", "arrivals", "think", "thinking")  # of a load, what may be a list
+_NO_THINK = (
+    "an open loop sends by its schedule, whatever was answered: think time is a closed loop's. Give `rate` or `think`."
+)
+
 
 def resolve_loads(located: Located, own: LoadSpec | None, path: Sequence[Key], kind: Kind = "call") -> tuple[Load, ...]:
     """Every load of an operation; `path` is where its own stands. What cannot be is noted in `located`."""
@@ -31,11 +37,62 @@ def resolve_loads(located: Located, own: LoadSpec | None, path: Sequence[Key], k
     common = located.experiment.load
     own = own or LoadSpec()
     own_path = (*path, "load") if own.model_fields_set else ("load",)
+    for spec, place in ((common, ("load",)), (own, own_path)):
+        for key in ("rate", "concurrency"):
+            if spec.steps and getattr(spec, key) is not None:
+                located.add((*place, key), f"`steps` have a `{key}` each: give it to them, or leave them out.")
+    steps, place = (own.steps, own_path) if own.steps else (common.steps, ("load",))
+    if not steps or (not own.steps and (own.rate or own.concurrency)):
+        return _loads(located, common, own, own_path)
+    return _of_steps(located, _merged(common, own), steps, (*place, "steps"))
+
+
+def _merged(common: LoadSpec, own: LoadSpec) -> LoadSpec:
+    """What steps leave out: an operation's own values, else the experiment's."""
+    ends = ("requests", "duration") if own.duration is None else ("requests", "duration", "at_most")
+    has_end = own.requests is not None or own.duration is not None
+    kept: dict[str, Any] = {
+        name: value
+        for name in ("requests", "duration", "at_most", "arrivals", "think", "thinking")
+        if (value := getattr(own, name)) is not None
+        or (not (has_end and name in ends) and (value := getattr(common, name)) is not None)
+    }
+    return LoadSpec.model_construct(set(kept), **kept)
+
+
+def _of_steps(located: Located, common: LoadSpec, steps: Sequence[StepSpec], path: tuple[Key, ...]) -> tuple[Load, ...]:
+    """The loads of all steps in their order; a level is one step's, as each is measured by itself."""
+    found: dict[tuple[object, ...], int] = {}
+    every: list[Load] = []
+    for number, step in enumerate(steps):
+        given = {name: value for name in StepSpec.model_fields if (value := getattr(step, name)) is not None}
+        one: dict[str, Any] = {name: (value,) if name in _LISTS else value for name, value in given.items()}
+        # What is said of open loops for all steps is nothing to a closed one, and the other way round.
+        is_mixed = len({bool(each.rate) for each in steps}) > 1
+        unfit: tuple[str, ...] = (("think", "thinking") if step.rate else ("arrivals",)) if is_mixed else ()
+        if not (step.think or common.think) and any(each.think for each in steps):
+            unfit += ("thinking",)
+        rest, place = common.model_copy(update=dict.fromkeys(unfit)), (*path, number)
+        for load in _loads(located, rest, LoadSpec.model_construct(set(one), **one), place, is_step=True):
+            level = (load.concurrency, load.rate_per_s, load.arrivals, load.think_s, load.thinking)
+            if (same := found.setdefault(level, number)) != number:
+                located.add(
+                    place,
+                    f"step {number + 1} offers what step {same + 1} does: each level has trials of its own, whatever stands"
+                    " before it, so give it once.",
+                )
+            every.append(load)
+    return tuple(every)
+
+
+def _loads(
+    located: Located, common: LoadSpec, own: LoadSpec, own_path: tuple[Key, ...], *, is_step: bool = False
+) -> tuple[Load, ...]:
     is_open = bool(own.rate or (common.rate and own.concurrency is None))
     rates = (own.rate or common.rate) if is_open else None
-    arrivals = own.arrivals or common.arrivals
-    if arrivals and not is_open:
-        located.add((*own_path, "arrivals"), "`arrivals` spaces the requests of an open loop: it needs a `rate`.")
+    arrivals, thinks, thinking = _shape(
+        located, common, own, own_path, is_open=is_open, is_others=not is_step and is_open != bool(common.rate)
+    )
     requests, duration = _end(located, common, own, own_path, is_open=is_open)
     given = own.concurrency or (
         None if own.rate and not common.rate else common.concurrency
@@ -46,13 +103,49 @@ def resolve_loads(located: Located, own: LoadSpec | None, path: Sequence[Key], k
             requests=requests,
             duration_s=duration,
             rate_per_s=rate,
-            arrivals=arrivals or "poisson",
+            arrivals=arriving,
+            think_s=think_s,
+            thinking=spread,
         )
-        for concurrency, rate in product(given or (None,), rates or (None,))
+        for concurrency, rate, arriving, (think_s, spread) in product(
+            given or (None,), rates or (None,), arrivals, _rests(thinks, thinking)
+        )
     ]
     for load in loads:
         _check(located, load, own_path)
     return tuple(loads)
+
+
+def _shape(
+    located: Located, common: LoadSpec, own: LoadSpec, path: tuple[Key, ...], *, is_open: bool, is_others: bool
+) -> tuple[tuple[Arrivals, ...], tuple[float, ...], tuple[Thinking, ...]]:
+    """Arrivals of an open loop, think times of a closed one, and how these are spread.
+
+    `is_others`: the operation's own load is of another kind than the experiment's, which then says nothing of it.
+    """
+    for key, is_unfit, why in (
+        ("arrivals", not is_open, "`arrivals` spaces the requests of an open loop: it needs a `rate`."),
+        ("think", is_open, _NO_THINK),
+        ("thinking", is_open, _NO_THINK),
+    ):
+        if is_unfit and getattr(own, key) is not None:
+            located.add((*path, key), why)
+        elif is_unfit and getattr(common, key) is not None and not is_others:
+            located.add(("load", key), why)
+    if is_open:
+        return own.arrivals or common.arrivals or ("poisson",), (0.0,), ("constant",)
+    thinks = own.think if own.think is not None else common.think
+    thinking = own.thinking or common.thinking
+    if thinking and not any(thinks or ()):
+        place = path if own.thinking else ("load",)
+        located.add((*place, "thinking"), "`thinking` says how think times are spread: it needs a `think` above 0ms.")
+    return ("poisson",), thinks or (0.0,), thinking or ("constant",)
+
+
+def _rests(thinks: Sequence[float], thinking: Sequence[Thinking]) -> list[tuple[float, Thinking]]:
+    """Every think time with every spread; none is one however it is spread, and is compared with the first of them."""
+    found = [(think_s, spread if think_s else thinking[0]) for think_s in thinks for spread in thinking]
+    return list(dict.fromkeys(found))
 
 
 def _of_stream(located: Located, own: LoadSpec, path: Sequence[Key]) -> tuple[Load, ...]:
@@ -60,7 +153,7 @@ def _of_stream(located: Located, own: LoadSpec, path: Sequence[Key]) -> tuple[Lo
     common = located.experiment.load
     all_are_streams = all(spec.name == "events" for spec in located.experiment.operations)
     for spec, where in ((own, (*path, "load")), *([(common, ("load",))] if all_are_streams else [])):
-        for key in ("requests", "rate", "arrivals", "at_most"):
+        for key in ("requests", "rate", "arrivals", "at_most", "think", "thinking", "steps"):
             if getattr(spec, key) is not None:
                 located.add(
                     (*where, key),
@@ -118,6 +211,12 @@ def _check(located: Located, load: Load, path: tuple[Key, ...]) -> None:
             (*path, "rate"),
             f"at {format_rate(load.rate_per_s)} no request is sent in {format_duration(load.duration_s)}.",
         )
+    if load.think_s and load.duration_s is not None and load.think_s >= load.duration_s:
+        located.add(
+            (*path, "think"),
+            f"with a think time of {format_duration(load.think_s)} nobody sends a second request in"
+            f" {format_duration(load.duration_s)}.",
+        )
 
 
 def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key], kind: Kind = "call") -> Warmup:
@@ -163,10 +262,18 @@ def describe_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
     if load.rate_per_s is not None:
         rate = format_rate(load.rate_per_s) if calls == 1 else rate_of_tasks(load.rate_per_s, calls)
         how = f"{rate} {load.arrivals}, at most {how}"
+    elif load.think_s:
+        how = f"at most {how}, {think_time(load)}"
     ends = [f"{load.requests:,} {'tasks' if calls > 1 else 'requests'}"] if load.requests is not None else []
     if load.duration_s is not None:
         ends.append(f"{'at most ' if ends else ''}{format_duration(load.duration_s)}")
     return ", ".join([*ends, how])
+
+
+def think_time(load: Load) -> str:
+    """`think time 10 ms`, `think time 10 ms (exponential)`."""
+    spread = "" if load.thinking == "constant" else f" ({load.thinking})"
+    return f"think time {exact_duration(load.think_s)}{spread}"
 
 
 def clients(number: int) -> str:

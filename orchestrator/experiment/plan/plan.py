@@ -14,7 +14,7 @@ from typing import Any, Literal
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import STACK, knobs, of_the_call, short
 from orchestrator.experiment.providers import ProviderName
-from orchestrator.experiment.read.units import format_rate
+from orchestrator.experiment.read.units import exact_duration, format_rate
 from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
 from services.python.contract.lines import Load, Warmup
 
@@ -204,7 +204,11 @@ def cell_id(*, stack: str, operation: str, placement: str, values: Values, load:
     """The id of the cell of these parts, which are given by their ids: `rest-flask-requests__add__local__reuse__c1`."""
     offered = f"c{load.concurrency}"
     if load.rate_per_s is not None:
-        offered = f"r{format_rate(load.rate_per_s).removesuffix('/s')}-{offered}"
+        arrivals = "" if load.arrivals == "poisson" else f"{load.arrivals}-"
+        offered = f"r{format_rate(load.rate_per_s).removesuffix('/s')}-{arrivals}{offered}"
+    elif load.think_s:
+        thinking = "" if load.thinking == "constant" else f"-{load.thinking}"
+        offered += f"-think{exact_duration(load.think_s).replace(' ', '')}{thinking}"
     return "__".join((stack, operation, placement, *short(values), offered))
 
 

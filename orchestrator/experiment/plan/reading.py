@@ -129,6 +129,8 @@ def read_plan(raw: Any) -> Plan:
         for name in ("requests", "duration_s", "rate_per_s"):
             value = getattr(cell.load, name)
             require(value is None or value > 0, f"cells.{number}.load.{name}", value)
+        has_no_rest = cell.load.rate_per_s is not None or cell.kind in ("stream", "codec")
+        require(not (has_no_rest and cell.load.think_s), f"cells.{number}.load.think_s", cell.load.think_s)
         expected = cell_id(
             stack=cell.stack, operation=cell.operation, placement=cell.placement, values=cell.factors, load=cell.load
         )

@@ -147,6 +147,12 @@ def format_duration(seconds: float) -> str:
     return f"{hours} h {rest} min" if rest else f"{hours} h"
 
 
+def exact_duration(seconds: float) -> str:
+    """Seconds to the last digit, as `parse_duration` reads it: `12.5 ms`, `1.25 s`."""
+    exact = Decimal(repr(seconds))
+    return f"{_trim(exact)} s" if seconds >= 1 else f"{_trim(exact * 1000)} ms"
+
+
 def format_rate(per_s: float) -> str:
     """Requests per second as `parse_rate` reads it."""
     return f"{_trim(Decimal(repr(per_s)))}/s"

@@ -105,11 +105,14 @@ _GAPS_AT_ONCE = 1024
 GAP_BITS = 43
 
 
-def exponential_gaps(seed: int) -> Iterator[int]:
-    """Independent exponentially distributed integers without end, their mean 2^`GAP_BITS`; about half a microsecond each."""
+def exponential_gaps(seed: int, label: str = "arrivals") -> Iterator[int]:
+    """Independent exponentially distributed integers without end, their mean 2^`GAP_BITS`; about half a microsecond each.
+
+    They come from the streams `<label>/<seed>/0`, `<label>/<seed>/1`, ...
+    """
     first, second, third, fourth = EXPONENTIAL_LIMITS
     for part in count():
-        drawn = iter(words(f"arrivals/{seed}/{part}", _GAPS_AT_ONCE * _GAP_WORDS))
+        drawn = iter(words(f"{label}/{seed}/{part}", _GAPS_AT_ONCE * _GAP_WORDS))
         for a, b, c, d, rest in zip(drawn, drawn, drawn, drawn, drawn, strict=True):
             high = bisect(first, a) << 12 | bisect(second, b) << 8 | bisect(third, c) << 4 | bisect(fourth, d)
             yield high << _WORD_BITS | rest

@@ -89,6 +89,8 @@ class Load(Part):
     room (half a second at the rate, say): what is due while all are taken is sent late, and its latency counts from when
     it was due; what was not sent when the window closed is entered as `not-sent`. Of a stream `concurrency` is the number of
     clients, each with a subscription of its own, and `duration_s` how long each lasts; the other keys say nothing.
+    `think_s`: how long a closed loop's worker rests, in the measured phase, before each of its requests; `thinking`: whether
+    all rests are that long, or exponentially distributed with that mean (protos/payloads.md).
     """
 
     concurrency: Exact = 1
@@ -96,6 +98,8 @@ class Load(Part):
     duration_s: Duration | None = None
     rate_per_s: Rate | None = None
     arrivals: Literal["poisson", "uniform"] = "poisson"
+    think_s: Duration = 0.0
+    thinking: Literal["constant", "exponential"] = "constant"
 
 
 @part

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from array import array
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, Reply, Request
 from services.python.load.loop import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses
 from services.python.load.pacer import Pacer
-from services.python.load.phases import NS, Phase
+from services.python.load.phases import NS, Phase, Rests
 from services.python.load.unasked import refuse
 
 _LAG_EVERY_NS = 20_000_000
@@ -19,6 +19,31 @@ Wait = Callable[[], Awaitable[int]]
 
 Take = Callable[[int], int]
 """The next request's sequence number at a time, or 0: the phase is over."""
+
+
+class _Resting:
+    """How one worker rests between its requests. Each method returns when the rest was to end, once it is over."""
+
+    def __init__(self, rests: Rests, worker: int, phase: Phase, pacer: Pacer) -> None:
+        self._rests, self._worker, self._phase, self._pacer = rests, worker, phase, pacer
+
+    async def first(self) -> int:
+        """Before the worker's first request."""
+        return await self._until(self._phase.begin_ns + self._rests.first_ns(self._worker))
+
+    async def after(self, sequence: int, now_ns: int) -> int:
+        """After the request of that number, which the worker was done with at `now_ns`."""
+        due_ns = now_ns + self._rests.after_ns(sequence - self._phase.first_sequence)
+        return due_ns if self._phase.is_over(now_ns) else await self._until(due_ns)
+
+    async def _until(self, due_ns: int) -> int:
+        """Wait until then, or until the phase is over."""
+        await self._pacer.until(min(due_ns, self._phase.ends_ns))
+        return due_ns
+
+    def end(self) -> None:
+        """The phase is over: nobody rests any more."""
+        self._pacer.release()
 
 
 def ask(loop: asyncio.AbstractEventLoop, dialer: AsyncDialer, request: Request) -> tuple[Reply, tuple[int, int]]:
@@ -55,9 +80,10 @@ class AwaitingLoops:
         if self._work.policy == "reuse":
             self._loop.run_until_complete(self._dial_all())
 
-    def closed_loop(self, phase: Phase) -> None:
+    def closed_loop(self, phase: Phase, rests: Rests | None = None) -> None:
         """See `loop.Loops.closed_loop`."""
-        self._loop.run_until_complete(self._watched(self._workers(None, phase.take)))
+        load = self._workers(None, phase.take) if rests is None else self._resting(phase, rests)
+        self._loop.run_until_complete(self._watched(load))
         count_pauses(self._work, self._lanes, is_closed_loop=True)
 
     def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
@@ -99,9 +125,17 @@ class AwaitingLoops:
         count_pauses(work, self._lanes, is_closed_loop=False)
         cancel_rest(work, phase, due, clock())
 
-    async def _workers(self, wait: Wait | None, take: Take) -> None:
+    async def _resting(self, phase: Phase, rests: Rests) -> None:
+        with Pacer(asyncio.get_running_loop(), self._work.clock.monotonic_ns) as pacer:
+            resting = [_Resting(rests, number, phase, pacer) for number in range(len(self._lanes))]
+            await self._workers(None, phase.take, resting)
+
+    async def _workers(self, wait: Wait | None, take: Take, resting: Sequence[_Resting] = ()) -> None:
         worker = self._reuse if self._work.policy == "reuse" else self._per_request
-        tasks = [asyncio.create_task(worker(lane, wait, take)) for lane in self._lanes]
+        each: Sequence[_Resting | None] = resting or [None] * len(self._lanes)
+        tasks = [
+            asyncio.create_task(worker(lane, wait, take, rests)) for lane, rests in zip(self._lanes, each, strict=True)
+        ]
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -109,11 +143,14 @@ class AwaitingLoops:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _reuse(self, lane: Lane[AsyncConnection], wait: Wait | None, take: Take) -> None:
+    async def _reuse(
+        self, lane: Lane[AsyncConnection], wait: Wait | None, take: Take, resting: _Resting | None
+    ) -> None:
         work, clock, wall, make = self._work, self._work.clock.monotonic_ns, self._work.clock.wall_ns, self._work.make
         replied, failed = work.recorder.replied, work.recorder.failed
         # Local names, as they are quicker than attributes: this runs while the requests of other workers are in flight.
-        due_ns = pause_ns = paused_ns = 0
+        pause_ns = paused_ns = 0
+        due_ns = 0 if resting is None else await resting.first()
         now_ns = clock()
         try:
             while True:
@@ -124,6 +161,8 @@ class AwaitingLoops:
                     now_ns = clock()
                 sequence = take(now_ns)
                 if not sequence:
+                    if resting is not None:
+                        resting.end()
                     return
                 paused_ns += pause_ns
                 request = make(sequence, wall)
@@ -146,13 +185,18 @@ class AwaitingLoops:
                     reply = None  # freed here, and not when the next one takes its place: within that one's window
                 now_ns = clock()
                 pause_ns = now_ns - received_ns
+                if resting is not None:
+                    due_ns = await resting.after(sequence, now_ns)
+                    now_ns = clock()
         finally:
             lane.pause_ns, lane.paused_ns = pause_ns, paused_ns
 
-    async def _per_request(self, lane: Lane[AsyncConnection], wait: Wait | None, take: Take) -> None:
+    async def _per_request(
+        self, lane: Lane[AsyncConnection], wait: Wait | None, take: Take, resting: _Resting | None
+    ) -> None:
         work, dial = self._work, self._dialer.dial
         clock, wall, make, recorder = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.recorder
-        due_ns = 0
+        due_ns = 0 if resting is None else await resting.first()
         while True:
             if wait is not None:
                 due_ns = await wait()
@@ -160,6 +204,8 @@ class AwaitingLoops:
                     return
             sequence = take(clock())
             if not sequence:
+                if resting is not None:
+                    resting.end()
                 return
             lane.paused_ns += lane.pause_ns
             request = make(sequence, wall)
@@ -182,7 +228,10 @@ class AwaitingLoops:
                 if connection is not None:
                     work.before_close()
                     await connection.close()
-            lane.pause_ns = clock() - received_ns
+            now_ns = clock()
+            lane.pause_ns = now_ns - received_ns
+            if resting is not None:
+                due_ns = await resting.after(sequence, now_ns)
 
     async def _watched(self, load: Awaitable[None]) -> None:
         """Run a load and note how late the event loop comes to its timers meanwhile."""

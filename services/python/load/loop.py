@@ -10,7 +10,8 @@ uvloop. Rules of both:
   how long verifying and recording took all workers is counted (`Tally.entering_ns`).
 * Pauses of a closed loop, from a reply to the worker's being ready again (verifying, recording, looking at the socket,
   closing), are added up, so that throughput can be told without them.
-* A worker has one request in flight: at concurrency 1 there is exactly one.
+* A worker has one request in flight: at concurrency 1 there is exactly one. With think time it rests before each, and the
+  row's intended stamp says when the rest was over; latency counts from the send stamp all the same.
 * When a phase is over nothing more is sent, and what is in flight is awaited (the client's time-out bounds that): to
   throw it away would throw away the slow ones first. What an open loop had due and could not send in time is entered as
   not sent, which is no error.
@@ -29,7 +30,7 @@ from services.python.contract.limits import Policy
 from services.python.contract.lines import Load
 from services.python.contract.strict import Part, part
 from services.python.load.client import Request
-from services.python.load.phases import NS, Phase
+from services.python.load.phases import NS, Phase, Rests
 from services.python.load.recorder import Recorder
 from services.python.probes.clock import Clock
 
@@ -72,8 +73,12 @@ class Loops(Protocol):
     def open(self) -> None:
         """Under `reuse`, open as many connections as requests may be in flight; CallFailed when that fails."""
 
-    def closed_loop(self, phase: Phase) -> None:
-        """Keep as many requests in flight as `concurrency` says, until the phase is over. GaveUp."""
+    def closed_loop(self, phase: Phase, rests: Rests | None = None) -> None:
+        """Keep as many requests in flight as `concurrency` says, until the phase is over. GaveUp.
+
+        With `rests` each worker rests before each of its requests: think time. It begins when the worker is ready for the
+        next request, so that nothing that a clock left out hides in it, and is no pause.
+        """
 
     def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
         """Send each request when it is due (ns from the phase's beginning), until `close_ns`. GaveUp."""

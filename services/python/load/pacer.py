@@ -1,4 +1,4 @@
-"""Wakes a task at a stamp of the monotonic clock, more exactly than an event loop's own timers.
+"""Wakes tasks at stamps of the monotonic clock, more exactly than an event loop's own timers.
 
 Those count in milliseconds (libuv), which would itself be most of the latency from the intended time on a fast network.
 On Linux a timer descriptor wakes the loop instead, and costs no spinning; elsewhere the loop's timers have to do.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import heapq
+import itertools
 import os
 import struct
 import sys
@@ -24,12 +26,14 @@ _ITIMERSPEC = struct.Struct("@llll")  # interval and first expiry, seconds and n
 
 
 class Pacer:
-    """One timer of one event loop; a context manager."""
+    """One timer of one event loop, for any number of tasks; a context manager."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, clock_ns: Callable[[], int]) -> None:
         self._loop = loop
         self._clock_ns = clock_ns
-        self._waiting: asyncio.Future[None] | None = None
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []  # a heap: the next to wake first
+        self._numbers = itertools.count()
+        self._is_open = True
         self._libc = ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") else None
         self._descriptor = -1
 
@@ -49,14 +53,24 @@ class Pacer:
             self._descriptor = -1
 
     async def until(self, due_ns: int) -> None:
-        """Return at `due_ns`, or at once when that has passed."""
-        while (left_ns := due_ns - self._clock_ns()) > 0:
+        """Return at `due_ns`, or at once when that has passed, or when nobody is to wait any more (`release`)."""
+        while self._is_open and (left_ns := due_ns - self._clock_ns()) > 0:
+            woken: asyncio.Future[None] = self._loop.create_future()
+            heapq.heappush(self._waiting, (due_ns, next(self._numbers), woken))
             if self._descriptor < 0:
-                await asyncio.sleep(left_ns / NS)
+                await asyncio.wait([woken], timeout=left_ns / NS)
+                self._waiting = [waiting for waiting in self._waiting if waiting[2] is not woken]
                 continue
-            self._waiting = self._loop.create_future()
-            self._set(due_ns)
-            await self._waiting
+            if self._waiting[0][2] is woken:
+                self._set(due_ns)
+            await woken
+
+    def release(self) -> None:
+        """Wake all who wait; nobody waits from now on."""
+        self._is_open = False
+        for _, _, woken in self._waiting:
+            if not woken.done():
+                woken.set_result(None)
 
     def _set(self, due_ns: int) -> None:
         assert self._libc is not None  # noqa: S101 - narrows the type
@@ -66,5 +80,10 @@ class Pacer:
 
     def _expired(self) -> None:
         os.read(self._descriptor, 8)
-        if self._waiting is not None and not self._waiting.done():
-            self._waiting.set_result(None)
+        now_ns = self._clock_ns()
+        while self._waiting and (self._waiting[0][0] <= now_ns or self._waiting[0][2].done()):
+            woken = heapq.heappop(self._waiting)[2]
+            if not woken.done():
+                woken.set_result(None)
+        if self._waiting:
+            self._set(self._waiting[0][0])

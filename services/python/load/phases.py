@@ -90,6 +90,19 @@ class Phase:
         """No number is given any more."""
         self._most_ns = 0
 
+    def is_over(self, now_ns: int) -> bool:
+        """Whether `take` would give no number at that time."""
+        return (
+            now_ns >= self._most_ns
+            or (self._latest + 1 >= self._requests and now_ns >= self._least_ns)
+            or (self._most is not None and self._latest + 1 >= self._most)
+        )
+
+    @property
+    def ends_ns(self) -> int:
+        """When it is over at the latest."""
+        return self._most_ns
+
     def take_rest(self) -> range:
         """The indices, from 0, of what was never taken of `most`; from here on all of it is."""
         assert self._most is not None  # noqa: S101 - narrows the type
@@ -122,6 +135,41 @@ def measured(load: Load) -> Extent:
         requests=NEVER if load.requests is None else load.requests,
         most_ns=NEVER if load.duration_s is None else int(load.duration_s * NS),
     )
+
+
+RESTS = 65_536
+"""How many exponential rests are drawn for a trial; then they come again from the first on."""
+
+
+@part
+class Rests(Part):
+    """How long the workers of a closed loop with think time rest, in nanoseconds (`protos/payloads.md`).
+
+    `drawn` holds the exponential ones, and is empty where all are `mean_ns` long.
+    """
+
+    mean_ns: int
+    workers: int
+    drawn: array[int]
+
+    def first_ns(self, worker: int) -> int:
+        """Before the first request of a worker, counted from 0: workers do not begin all at once."""
+        return self.drawn[worker % RESTS] if self.drawn else self.mean_ns * worker // self.workers
+
+    def after_ns(self, index: int) -> int:
+        """After the phase's request of that index, from 0 in the order of sequence numbers."""
+        return self.drawn[(self.workers + index) % RESTS] if self.drawn else self.mean_ns
+
+
+def rests(load: Load, seed: int) -> Rests | None:
+    """The rests of a closed loop with think time; None where it has none."""
+    if load.rate_per_s is not None or not load.think_s:
+        return None
+    mean = int(load.think_s * NS)
+    drawn = array("q")
+    if load.thinking == "exponential":
+        drawn.extend(mean * gap >> GAP_BITS for gap in itertools.islice(exponential_gaps(seed, "think"), RESTS))
+    return Rests(mean_ns=mean, workers=load.concurrency, drawn=drawn)
 
 
 def arrivals(load: Load, seed: int) -> array[int]:

@@ -8,16 +8,43 @@ from concurrent.futures import ThreadPoolExecutor
 
 from services.python.load.client import CallFailed, Connection, Dialer, Reply, Request
 from services.python.load.loop import BREAKING, NO_CONNECTION, Lane, Work, cancel_rest, count_pauses
-from services.python.load.phases import NS, Phase
+from services.python.load.phases import NS, Phase, Rests
 from services.python.load.unasked import refuse
+from services.python.probes.clock import Clock
 
 _SPIN_NS = 200_000  # a sleeping thread wakes up late by up to about this much
+_LOOK_NS = 100_000_000  # a worker that rests looks so often whether the phase is over
 
 Take = Callable[[int], int]
 """The next request's sequence number at a time, or 0: the phase is over. In an open loop, once it is due."""
 
 Due = Callable[[int], int]
 """When the request of a sequence number was due in an open loop."""
+
+
+class _Resting:
+    """How one worker rests between its requests. Each method returns when the rest was to end, once it is over."""
+
+    def __init__(self, rests: Rests, worker: int, phase: Phase, clock: Clock) -> None:
+        self._rests, self._worker, self._phase, self._clock = rests, worker, phase, clock
+        self._spin_ns = _SPIN_NS if rests.workers == 1 else 0  # as in an open loop
+
+    def first(self) -> int:
+        """Before the worker's first request."""
+        return self._until(self._phase.begin_ns + self._rests.first_ns(self._worker))
+
+    def after(self, sequence: int, now_ns: int) -> int:
+        """After the request of that number, which the worker was done with at `now_ns`."""
+        return self._until(now_ns + self._rests.after_ns(sequence - self._phase.first_sequence))
+
+    def _until(self, due_ns: int) -> int:
+        """Sleep until then, or until the phase is over."""
+        clock, phase, spin_ns = self._clock.monotonic_ns, self._phase, self._spin_ns
+        while (now_ns := clock()) < due_ns and not phase.is_over(now_ns):
+            left_ns = min(due_ns, phase.ends_ns, now_ns + _LOOK_NS) - now_ns
+            if left_ns > spin_ns:
+                self._clock.sleep((left_ns - spin_ns) / NS)
+        return due_ns
 
 
 def ask(dialer: Dialer, request: Request) -> tuple[Reply, tuple[int, int]]:
@@ -46,9 +73,9 @@ class BlockingLoops:
             for lane in self._lanes:
                 self._dial(lane)
 
-    def closed_loop(self, phase: Phase) -> None:
+    def closed_loop(self, phase: Phase, rests: Rests | None = None) -> None:
         """See `loop.Loops.closed_loop`."""
-        self._run(phase, phase.take, None)
+        self._run(phase, phase.take, None, rests)
         count_pauses(self._work, self._lanes, is_closed_loop=True)
 
     def open_loop(self, phase: Phase, due: array[int], close_ns: int | None) -> None:
@@ -92,27 +119,32 @@ class BlockingLoops:
             self._drop(lane)
         refuse(found)
 
-    def _run(self, phase: Phase, take: Take, due_at: Due | None) -> None:
+    def _run(self, phase: Phase, take: Take, due_at: Due | None, rests: Rests | None = None) -> None:
         worker = self._reuse if self._work.policy == "reuse" else self._per_request
+        clock = self._work.clock
+        resting = [
+            None if rests is None else _Resting(rests, number, phase, clock) for number in range(len(self._lanes))
+        ]
         if len(self._lanes) == 1:
-            worker(self._lanes[0], take, due_at)
+            worker(self._lanes[0], take, due_at, resting[0])
             return
 
-        def guarded(lane: Lane[Connection]) -> None:
+        def guarded(number: int) -> None:
             try:
-                worker(lane, take, due_at)
+                worker(self._lanes[number], take, due_at, resting[number])
             finally:
                 phase.end()  # one that gave up ends the phase for all; one that ended found it over
 
         with ThreadPoolExecutor(len(self._lanes)) as pool:
-            for ended in [pool.submit(guarded, lane) for lane in self._lanes]:
+            for ended in [pool.submit(guarded, number) for number in range(len(self._lanes))]:
                 ended.result()
 
-    def _reuse(self, lane: Lane[Connection], take: Take, due_at: Due | None) -> None:
+    def _reuse(self, lane: Lane[Connection], take: Take, due_at: Due | None, resting: _Resting | None) -> None:
         work, clock, wall, make = self._work, self._work.clock.monotonic_ns, self._work.clock.wall_ns, self._work.make
         replied, failed = work.recorder.replied, work.recorder.failed
         # Local names, as they are quicker than attributes: this runs while the requests of other workers are in flight.
-        due_ns = pause_ns = paused_ns = 0
+        pause_ns = paused_ns = 0
+        due_ns = 0 if resting is None else resting.first()
         now_ns = clock()
         try:
             while sequence := take(now_ns):
@@ -139,13 +171,16 @@ class BlockingLoops:
                     reply = None  # freed here, and not when the next one takes its place: within that one's window
                 now_ns = clock()
                 pause_ns = now_ns - received_ns
+                if resting is not None:
+                    due_ns = resting.after(sequence, now_ns)
+                    now_ns = clock()
         finally:
             lane.pause_ns, lane.paused_ns = pause_ns, paused_ns
 
-    def _per_request(self, lane: Lane[Connection], take: Take, due_at: Due | None) -> None:
+    def _per_request(self, lane: Lane[Connection], take: Take, due_at: Due | None, resting: _Resting | None) -> None:
         work, dial = self._work, self._dialer.dial
         clock, wall, make, recorder = work.clock.monotonic_ns, work.clock.wall_ns, work.make, work.recorder
-        due_ns = 0
+        due_ns = 0 if resting is None else resting.first()
         while sequence := take(clock()):
             lane.paused_ns += lane.pause_ns
             if due_at is not None:
@@ -170,7 +205,10 @@ class BlockingLoops:
                 if connection is not None:
                     work.before_close()
                     connection.close()
-            lane.pause_ns = clock() - received_ns
+            now_ns = clock()
+            lane.pause_ns = now_ns - received_ns
+            if resting is not None:
+                due_ns = resting.after(sequence, now_ns)
 
     def _dial(self, lane: Lane[Connection]) -> Connection:
         connection = self._dialer.dial()

@@ -29,6 +29,8 @@ def refuse_impossible(load: Load, connection: str) -> None:
         raise ValueError("load: give duration_s, which is how long each subscription lasts")
     if load.requests is not None or load.rate_per_s is not None:
         raise ValueError("load: requests and rate_per_s say nothing of a stream, whose operation has a rate of its own")
+    if load.think_s:
+        raise ValueError("load: a stream has no think time: its clients wait for events, and ask once")
     if connection != "reuse":
         raise ValueError("connection: a subscription has one connection for as long as it lasts (reuse)")
 

@@ -20,13 +20,24 @@ from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.loop import Loops, Work, close_after
 from services.python.load.memory import bound_memory, room_for_replies
-from services.python.load.phases import MEASURED, NS, SLOWEST_RATE, WARM_UP, Extent, Phase, arrivals, measured, warm_up
+from services.python.load.phases import (
+    MEASURED,
+    NS,
+    WARM_UP,
+    Extent,
+    Phase,
+    Rests,
+    arrivals,
+    measured,
+    rests,
+    warm_up,
+)
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
 from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
 from services.python.load.tls import client_tls
 from services.python.load.unasked import grace_s
-from services.python.operations import OPERATIONS, Operation
+from services.python.operations import OPERATIONS
 from services.python.operations.files import read_schema
 from services.python.probes import sockets
 from services.python.probes.clock import Clock
@@ -35,6 +46,7 @@ from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
 from services.python.programs.hold import MayMeasure, hold_back
 from services.python.programs.parts import Ask, Parts, Print
+from services.python.programs.refused import refusal_of_target, refuse_impossible
 
 _ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
 _PARTS_OF_A_CODEC = 2  # encoding and decoding
@@ -96,10 +108,10 @@ def load_parts(trial: Trial) -> Parts:
         raise CannotTry("trial", f"{protocol.name} does not carry {operation.name}")
     has_schema, has_tls = trial.schema is not None, trial.tls is not None
     refusal = protocol.refusal_of(trial.knobs, client, has_schema=has_schema, has_tls=has_tls)
-    if reason := refusal or _refusal_of_target(trial, client):
+    if reason := refusal or refusal_of_target(trial, client):
         raise CannotTry("trial", reason)
     try:
-        _refuse_impossible(trial, operation)
+        refuse_impossible(trial, operation)
         sockets.refuse_if_impossible(trial.knobs)
         if reason := client.refuses.get(operation.name) or client.refuses.get(operation.kind):
             raise ValueError(f"{client.name} cannot do {operation.name}: {reason}")
@@ -155,44 +167,6 @@ def load_parts(trial: Trial) -> Parts:
         event_loop=event_loop,
         tls=tls,
     )
-
-
-def _refusal_of_target(trial: Trial, client: Client) -> str | None:
-    """Why a client cannot be used with this target, or without one; None when it can."""
-    if client.kind == "call":
-        return "it names no target, and there is nobody to ask without one" if trial.target is None else None
-    load = trial.load
-    for is_given, what in (
-        (trial.target is not None, "a target"),
-        (trial.connection != "reuse", f"connection: {trial.connection}"),
-        (bool(trial.knobs), ", ".join(trial.knobs)),
-        (trial.schema is not None, "a schema"),
-        (trial.tls is not None, "tls"),
-        (load.concurrency != 1, f"a concurrency of {load.concurrency}"),
-        (load.rate_per_s is not None, "a rate"),
-        (trial.calls != 1, f"calls: {trial.calls}"),
-    ):
-        if is_given:
-            return (
-                f"{client.name} encodes and decodes one message after the other, and asks nobody: {what} does not apply"
-            )
-    return None
-
-
-def _refuse_impossible(trial: Trial, operation: Operation) -> None:
-    """ValueError for a load that cannot be offered, or would never end."""
-    load = trial.load
-    if operation.kind == "stream" and load.requests != 0:
-        from services.python.programs.run_stream import refuse_impossible
-
-        refuse_impossible(load, trial.connection)
-    measured(load)
-    if load.concurrency < 1:
-        raise ValueError(f"load: a concurrency of at least 1, not {load.concurrency}")
-    if load.rate_per_s is not None and load.rate_per_s < SLOWEST_RATE:
-        raise ValueError(
-            f"load: an open loop needs a rate above 0, at least {SLOWEST_RATE} a second, not {load.rate_per_s}"
-        )
 
 
 def _style(client: Client) -> tuple[Ask, Callable[[Any, Work], Loops], Any]:
@@ -297,6 +271,7 @@ def _measure(
         dialer = tasks(dialer, parts.operation.verify, clock.monotonic_ns)
     loops = parts.loops(dialer, work)
     due = None if trial.load.rate_per_s is None else arrivals(trial.load, trial.seed)  # before connections wait for it
+    resting = rests(trial.load, trial.seed)
     # The collector must not run into a sample; what stands now will stand to the end.
     gc.collect()
     gc.freeze()
@@ -306,7 +281,7 @@ def _measure(
     warm = _warm_up(trial, loops, recorder, clock)
     warmed = warm.next_sequence - 1
     hold_back(trial, warmed, loops.wait, print_line, clock, may_measure)
-    measured_phase = _measured_phase(trial, due, loops, recorder, wire, clock, warm.next_sequence)
+    measured_phase = _measured_phase(trial, due, resting, loops, recorder, wire, clock, warm.next_sequence)
     _on_sockets(sockets.refuse_differing, trial)
     who = parts.who()
     if trial.target is not None and (congestion := sockets.congestion_of(trial.target.port)):
@@ -369,6 +344,7 @@ def _warm_up(trial: Trial, loops: Loops, recorder: Recorder, clock: Clock) -> Ph
 def _measured_phase(
     trial: Trial,
     due: array[int] | None,
+    resting: Rests | None,
     loops: Loops,
     recorder: Recorder,
     wire: Meter,
@@ -377,7 +353,7 @@ def _measured_phase(
 ) -> dict[str, Any]:
     """The measured phase between two looks at the host, the sockets and this process's CPU time: fields of `Done`.
 
-    `due`: when the requests of an open loop are; None in a closed one.
+    `due`: when the requests of an open loop are; None in a closed one. `resting`: think time of a closed one, if any.
     """
     load = trial.load
     extent, most = (measured(load), load.requests) if due is None else (Extent(), len(due))
@@ -392,7 +368,7 @@ def _measured_phase(
     recorder.begin(phase)
     with _settled(recorder):
         if due is None:
-            loops.closed_loop(phase)
+            loops.closed_loop(phase, resting)
         else:
             loops.open_loop(phase, due, close_after(load, phase.begin_ns))
         cpu_s = time.process_time() - cpu_before_s

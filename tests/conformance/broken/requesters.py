@@ -108,6 +108,21 @@ class AnotherSchedule(Requester):
         return [at + (place % 2) for place, at in enumerate(super().due())]
 
 
+class RestsTooShort(Requester):
+    def rest_after(self, place: int) -> int:
+        return super().rest_after(place) * 3 // 4
+
+
+class AnotherThinkTime(Requester):
+    def rest_after(self, place: int) -> int:
+        return super().rest_after(place + 1)
+
+
+class BeginsAllAtOnce(Requester):
+    def first_rest(self, worker: int) -> int:
+        return 0
+
+
 class ForgetsWhatWasNotSent(Requester):
     def enter_not_sent(self, phase: Phase) -> None:
         return

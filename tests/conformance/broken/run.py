@@ -18,6 +18,7 @@ FILES = {
         "test_requester_process.py",
         "test_trials.py",
         "test_open_loop.py",
+        "test_think_time.py",
         "test_tasks.py",
         "test_codecs.py",
         "test_tls.py",

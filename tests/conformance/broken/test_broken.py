@@ -25,6 +25,7 @@ HELD = "test_it_holds_back_the_measured_phase"
 WORD = "test_it_measures_once_it_may"
 DUE = "test_requests_are_due_when_the_page_says_and_none_is_sent_before"
 NOT_SENT = "test_what_was_due_and_not_sent_is_entered_and_is_no_error"
+RESTS = "test_each_worker_rests_as_long_as_the_page_says"
 ENDS_EARLY = "test_it_ends_early_and_the_rows_stay"
 PROGRESS = "test_progress_comes_at_most_once_a_second"
 GARBAGE = "test_a_line_that_is_no_trial_is_refused"
@@ -98,6 +99,9 @@ REQUESTERS = {
     "WrongKind": KINDS,
     "SendsBeforeItIsDue": DUE,
     "AnotherSchedule": DUE,
+    "RestsTooShort": RESTS,
+    "AnotherThinkTime": RESTS,
+    "BeginsAllAtOnce": RESTS,
     "ForgetsWhatWasNotSent": NOT_SENT,
     "GivesUpTooEarly": TIME_OUT,
     "NeverGivesUp": TIME_OUT,

@@ -55,9 +55,10 @@ def test_each_message_is_encoded_and_decoded(ends: Implementation, coding: Codin
         {"connection": "per-request"},
         {"load": {"requests": 10, "concurrency": 2}},
         {"load": {"requests": 10, "rate_per_s": 5.0}},
+        {"load": {"requests": 10, "think_s": 0.01}},
         {"calls": 2},
     ],
-    ids=["a target", "a connection", "several in flight", "a rate", "several calls"],
+    ids=["a target", "a connection", "several in flight", "a rate", "think time", "several calls"],
 )
 def test_what_only_a_call_has_is_refused(ends: Implementation, coding: Coding, tmp_path: Path, changes: dict[str, Any]):
     assert ends.request(a_trial(ends, coding, tmp_path, **changes)).failed["kind"] == "trial"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.reference.contract import PROTOS
-from tests.conformance.reference.generator import arrivals, pair, records, stream
+from tests.conformance.reference.generator import arrivals, first_rest, pair, records, rest, stream
 from tests.conformance.reference.streams import text_of
 from tests.conformance.reference.wire import compact
 
@@ -41,6 +41,12 @@ def _given(part: str, wanted: dict[str, Any], gives: dict[str, Any]) -> dict[str
         )
         first, digest = due[: len(gives["first_ns"])], sha256(struct.pack(f"<{len(due)}q", *due)).digest()
         return {"count": len(due), "first_ns": first, "last_ns": due[-1], "sha256": _grouped(digest)}
+    if part == "rests":
+        load = {**wanted, "concurrency": wanted["workers"]}
+        first = [first_rest(wanted["seed"], load, worker) for worker in range(wanted["workers"])]
+        after = [rest(wanted["seed"], load, place) for place in range(wanted["requests"])]
+        every = sha256(struct.pack(f"<{len(first) + len(after)}q", *first, *after)).digest()
+        return {"before_ns": first[:4], "after_ns": after[:4], "sha256": _grouped(every)}
     raise AssertionError(f"vectors of {part} are not checked")
 
 

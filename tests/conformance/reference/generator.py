@@ -86,9 +86,9 @@ def limits() -> list[list[int]]:
     return [list(map(int, row.split())) for row in re.findall(r"^\| [0-3] \| ([0-9 ]+) \|$", page, re.MULTILINE)]
 
 
-def gaps(seed: int) -> Iterator[int]:
+def gaps(seed: int, label: str = "arrivals") -> Iterator[int]:
     for part in itertools.count():
-        drawn = words(f"arrivals/{seed}/{part}", 5 * 1024)
+        drawn = words(f"{label}/{seed}/{part}", 5 * 1024)
         for g in range(1024):
             *digits, rest = drawn[5 * g : 5 * g + 5]
             x = 0
@@ -111,6 +111,26 @@ def arrivals(
             break
         due.append(at_ns)
     return due
+
+
+@cache
+def think_times(seed: int, think_s: float) -> list[int]:
+    mean = int(think_s * 10**9)
+    return [mean * x >> 43 for x in itertools.islice(gaps(seed, "think"), 65_536)]
+
+
+def first_rest(seed: int, load: dict[str, Any], worker: int) -> int:
+    """How long a worker, from 0, rests before its first request, nanoseconds."""
+    if load["thinking"] == "exponential":
+        return think_times(seed, load["think_s"])[worker % 65_536]
+    return int(load["think_s"] * 10**9) * worker // load["concurrency"]
+
+
+def rest(seed: int, load: dict[str, Any], place: int) -> int:
+    """How long it rests after the measured request of that place, from 0."""
+    if load["thinking"] == "exponential":
+        return think_times(seed, load["think_s"])[(load["concurrency"] + place) % 65_536]
+    return int(load["think_s"] * 10**9)
 
 
 class NoSuchTrial(Exception):

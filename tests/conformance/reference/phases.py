@@ -31,6 +31,16 @@ class Phase:
     over: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def is_over(self) -> bool:
+        """Whether there is nothing more to take."""
+        late = self.end_ns is not None and time.monotonic_ns() >= self.end_ns
+        return self.over or late or (self.most is not None and self.taken >= self.most)
+
+    def rest(self, until_ns: int) -> None:
+        """Until then, or until there is nothing more to take."""
+        while not self.is_over() and (left_ns := until_ns - time.monotonic_ns()) > 0:
+            time.sleep(min(left_ns / 1e9, 0.02))
+
     def take(self) -> int | None:
         """The place of the next request, from 0."""
         with self.lock:

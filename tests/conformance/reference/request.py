@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tests.conformance.reference.contract import STATUS, STATUSES, VERSION, read_line, with_defaults
-from tests.conformance.reference.generator import NoSuchTrial, arrivals, requests
+from tests.conformance.reference.generator import NoSuchTrial, arrivals, first_rest, requests, rest, think_times
 from tests.conformance.reference.operations import answer, is_right
 from tests.conformance.reference.phases import Lane, Phase
 from tests.conformance.reference.record import HEADER, Row, packed
@@ -84,6 +84,8 @@ class Requester:
             raise NoSuchTrial("load: neither requests nor duration_s would end this trial")
         if load["concurrency"] < 1 or (load["rate_per_s"] is not None and load["rate_per_s"] <= 0):
             raise NoSuchTrial("load: a concurrency of at least 1, a rate above 0")
+        if load["rate_per_s"] is not None and load["think_s"]:
+            raise NoSuchTrial("load: an open loop has no think time")
         self.is_codec = trial["client"] == CODEC_CLIENT
         if trial["target"] is None and not self.is_codec:
             raise NoSuchTrial("it names no target, and this client asks somebody")
@@ -103,7 +105,8 @@ class Requester:
         is_other = (
             trial["connection"] != "reuse" or trial.get("knobs") or trial["calls"] != 1 or load["concurrency"] != 1
         )
-        return bool(is_other or trial["target"] is not None or load["rate_per_s"] is not None)
+        is_other = is_other or load["rate_per_s"] is not None or load["think_s"]
+        return bool(is_other or trial["target"] is not None)
 
     def requests(self) -> Any:
         return requests(self.trial["operation"], self.trial["payload"], self.trial["seed"])
@@ -185,6 +188,8 @@ class Requester:
             print_line({"type": "warm", "requests": warmup_phase.taken})
             self.await_word()
         self.hold_back()
+        if load["thinking"] == "exponential":
+            think_times(self.trial["seed"], load["think_s"])  # drawn before it begins
         self.begin_ns = time.monotonic_ns()
         end_ns = None if load["duration_s"] is None else self.begin_ns + int(load["duration_s"] * NS)
         due = None
@@ -213,7 +218,7 @@ class Requester:
             time.sleep(max(0, at - time.time_ns()) / NS)
 
     def play(self, phase: Phase) -> None:
-        threads = [threading.Thread(target=self.work, args=(phase, lane), daemon=True) for lane in self.lanes]
+        threads = [threading.Thread(target=self.work, args=(phase, *of), daemon=True) for of in enumerate(self.lanes)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -221,18 +226,32 @@ class Requester:
         if self.gave_up is not None:
             raise self.gave_up
 
-    def work(self, phase: Phase, lane: Lane) -> None:
+    def work(self, phase: Phase, number: int, lane: Lane) -> None:
+        thinks = phase.number == MEASURED and self.trial["load"]["think_s"] > 0
+        rested_ns = 0
         if self.reuses() and lane.connection is None and not self.is_codec:
             self.open(lane, phase)
+        if thinks:
+            rested_ns = phase.begin_ns + self.first_rest(number)
+            phase.rest(rested_ns)
         while (place := phase.take()) is not None:
             with self.storing:
                 sequence = next(self.sequences)
-            intended_ns = 0
+            intended_ns = rested_ns
             if phase.due is not None:
                 intended_ns = phase.begin_ns + phase.due[place]
                 self.wait_until(intended_ns)
             made = self.coded(phase, sequence) if self.is_codec else self.one(phase, lane, sequence, intended_ns)
             self.enter(phase, made)
+            if thinks:
+                rested_ns = time.monotonic_ns() + self.rest_after(place)
+                phase.rest(rested_ns)
+
+    def first_rest(self, worker: int) -> int:
+        return first_rest(self.trial["seed"], self.trial["load"], worker)
+
+    def rest_after(self, place: int) -> int:
+        return rest(self.trial["seed"], self.trial["load"], place)
 
     def wait_until(self, due_ns: int) -> None:
         while (left_ns := due_ns - time.monotonic_ns()) > 0:

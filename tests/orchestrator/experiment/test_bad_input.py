@@ -23,6 +23,27 @@ BAD_INPUT = [
     ("load: {rate: 500}\n", "5:14: 'rate': '500' is not a rate: write it with its unit, like 500/s."),
     ("load: {rate: 1/h, duration: 10s}\n", "5:14: at 0.0002777777777777778/s no request is sent in 10 s."),
     ("load: {arrivals: uniform}\n", "5:18: `arrivals` spaces the requests of an open loop: it needs a `rate`."),
+    ("load: {arrivals: [poisson, uniform]}\n", "5:18: `arrivals` spaces the requests of an open loop: it needs a `rate`."),
+    ("load: {rate: 9/s, arrivals: even}\n", "5:29: 'arrivals': 'even' is not one of poisson, uniform. Known: poisson, uniform."),
+    ("load: {rate: 9/s, arrivals: [poisson, poisson]}\n", "5:29: 'arrivals': item 2 of the list is given twice; every value of a list is its own cell."),
+    (
+        "load: {rate: 9/s, think: 1ms}\n",
+        "5:26: an open loop sends by its schedule, whatever was answered: think time is a closed loop's. Give `rate` or `think`.",
+    ),
+    ("load: {think: -1ms}\n", "5:15: 'think': '-1ms' is negative."),
+    ("load: {think: 10}\n", "5:15: 'think': '10' is not a duration: write it with its unit, like 60s, 45m, 2h or 500ms."),
+    ("load: {think: 5s, duration: 5s}\n", "5:15: with a think time of 5 s nobody sends a second request in 5 s."),
+    ("load: {thinking: exponential}\n", "5:18: `thinking` says how think times are spread: it needs a `think` above 0ms."),
+    ("load: {rate: 9/s, steps: [{rate: 1/s}]}\n", "5:14: `steps` have a `rate` each: give it to them, or leave them out."),
+    (
+        "load: {steps: [{rate: 1/s}, {rate: 9/s}, {rate: 1/s, duration: 9s}]}\n",
+        "5:42: step 3 offers what step 1 does: each level has trials of its own, whatever stands before it, so give it once.",
+    ),
+    (
+        "load: {steps: [{concurrency: 2}, {rate: 9/s, think: 1ms}]}\n",
+        "5:53: an open loop sends by its schedule, whatever was answered: think time is a closed loop's. Give `rate` or `think`.",
+    ),
+    ("load: {steps: [{concurrency: 2, arrivals: uniform}]}\n", "5:43: `arrivals` spaces the requests of an open loop: it needs a `rate`."),
     ("load: {concurrency: 50, requests: 10}\n", "5:21: 50 requests in flight, but a trial has only 10 requests."),
     (
         "load: {requests: 10, duration: 5s}\n",

@@ -113,9 +113,14 @@ def test_a_closed_loops_concurrency_is_no_bound_of_an_operations_own_rate(write:
         "rate: [100000.1/s, 100000.2/s]",
         "rate: 1000000/s, concurrency: [10, 20]",
         "rate: 100/s, concurrency: [10, 20]",
+        "rate: 100/s, arrivals: [poisson, uniform]",
+        "think: [10ms, 10.01ms]",
+        "think: 1.0001s, thinking: [constant, exponential]",
+        "think: [0ms, 1us]",
+        "steps: [{rate: 100/s, arrivals: uniform}, {concurrency: 3, think: 1ms}]",
     ],
 )
-def test_two_values_of_an_open_loop_have_two_names_everywhere(varied: str, write: Write, known: Known) -> None:
+def test_two_values_of_a_load_have_two_names_everywhere(varied: str, write: Write, known: Known) -> None:
     plan = make_plan(write(MINIMAL.replace("[rest, grpc]", "rest") + f"load: {{{varied}}}\n"), known=known)
     assert len({cell.id for cell in plan.cells}) == len({describe_load(cell.load) for cell in plan.cells}) == 2
     assert len({words.of_load(cell.load) for cell in plan.cells}) == 2

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from orchestrator.measure.ask import Ask
 from orchestrator.measure.deadline import Deadline
 from services.python.contract.counters import Clocks
@@ -40,6 +44,20 @@ def test_every_further_line_may_take_as_long_as_a_request_that_hangs():
     waiting = deadline(requests=10)
     waiting.heard(START, 0.0)
     assert 5.0 < waiting.next_line_s < 95.0
+
+
+@pytest.mark.parametrize(
+    ("load", "rest_s"),
+    [
+        ({"requests": 10, "think_s": 60.0}, 60),
+        ({"requests": 10, "think_s": 60.0, "thinking": "exponential"}, 32 * 60),
+        ({"duration_s": 100.0, "think_s": 60.0, "thinking": "exponential"}, 100),
+    ],
+)
+def test_a_line_may_take_as_long_as_its_workers_rest(load: dict[str, Any], rest_s: float):
+    waiting = deadline(**load)
+    waiting.heard(START, 0.0)
+    assert waiting.next_line_s == 5.0 + rest_s + 30.0
 
 
 def test_the_stage_follows_the_lines():

@@ -1,0 +1,49 @@
+"""What a requester refuses of a trial before anybody is asked: what its client cannot do, and impossible loads."""
+
+from __future__ import annotations
+
+from services.python.contract.lines import Trial
+from services.python.contract.offers import Client
+from services.python.load.phases import SLOWEST_RATE, measured
+from services.python.operations import Operation
+
+
+def refusal_of_target(trial: Trial, client: Client) -> str | None:
+    """Why a client cannot be used with this target, or without one; None when it can."""
+    if client.kind == "call":
+        return "it names no target, and there is nobody to ask without one" if trial.target is None else None
+    load = trial.load
+    for is_given, what in (
+        (trial.target is not None, "a target"),
+        (trial.connection != "reuse", f"connection: {trial.connection}"),
+        (bool(trial.knobs), ", ".join(trial.knobs)),
+        (trial.schema is not None, "a schema"),
+        (trial.tls is not None, "tls"),
+        (load.concurrency != 1, f"a concurrency of {load.concurrency}"),
+        (load.rate_per_s is not None, "a rate"),
+        (load.think_s > 0, "think time"),
+        (trial.calls != 1, f"calls: {trial.calls}"),
+    ):
+        if is_given:
+            return (
+                f"{client.name} encodes and decodes one message after the other, and asks nobody: {what} does not apply"
+            )
+    return None
+
+
+def refuse_impossible(trial: Trial, operation: Operation) -> None:
+    """ValueError for a load that cannot be offered, or would never end."""
+    load = trial.load
+    if operation.kind == "stream" and load.requests != 0:
+        from services.python.programs import run_stream
+
+        run_stream.refuse_impossible(load, trial.connection)
+    measured(load)
+    if load.concurrency < 1:
+        raise ValueError(f"load: a concurrency of at least 1, not {load.concurrency}")
+    if load.rate_per_s is not None and load.rate_per_s < SLOWEST_RATE:
+        raise ValueError(
+            f"load: an open loop needs a rate above 0, at least {SLOWEST_RATE} a second, not {load.rate_per_s}"
+        )
+    if load.rate_per_s is not None and load.think_s:
+        raise ValueError("load: an open loop has a schedule and no think time; give rate_per_s or think_s")

@@ -1,0 +1,160 @@
+"""Think time: how long each worker rests, that no latency and no pause holds it, and that nobody rests beyond the end."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.python.contract.lines import Load
+from services.python.load.async_load import AwaitingLoops
+from services.python.load.loop import Loops, Work
+from services.python.load.pacer import Pacer
+from services.python.load.phases import MEASURED, NS, RESTS, Phase, measured, rests
+from services.python.load.record import Record, Row, read_record
+from services.python.load.recorder import Recorder
+from services.python.load.sync_load import BlockingLoops
+from services.python.probes.clock import Clock
+from tests.support.scripted import AwaitableDialer, ScriptedClock, ScriptedDialer
+
+pytestmark = pytest.mark.busy
+
+US, MS = 1_000, 1_000_000
+HOUR_S = 3600.0
+
+
+def play(style: str, path: Path, load: Load, policy: Any = "reuse", time: ScriptedClock | None = None) -> Any:
+    """The measured phase of a load, and its rows; by the machine's own clock unless one is given."""
+    script = ScriptedDialer(time or ScriptedClock(), service_ns=1234, close_ns=300)
+    record = Record(path, 100)
+    clock = time.clock() if time else Clock()
+    recorder = Recorder(record, lambda request, reply: None, timeout_s=30, progress=lambda line: None)
+    work = Work(
+        make=lambda sequence, wall: {},
+        recorder=recorder,
+        clock=clock,
+        policy=policy,
+        concurrency=load.concurrency,
+        before_close=lambda: None,
+    )
+    event_loop = asyncio.new_event_loop()
+    loops: Loops = (
+        BlockingLoops(script, work) if style == "blocking" else AwaitingLoops(event_loop, AwaitableDialer(script), work)
+    )
+    loops.open()
+    begin_ns = clock.monotonic_ns()
+    phase = Phase(number=MEASURED, begin_ns=begin_ns, first_sequence=4, extent=measured(load), most=load.requests)
+    recorder.begin(phase)
+    loops.closed_loop(phase, rests(load, seed=7))
+    tally = recorder.tally
+    loops.close()
+    event_loop.close()
+    record.close()
+    return phase, list(read_record(path)), tally
+
+
+@pytest.mark.parametrize("policy", ["reuse", "per-request"])
+def test_a_rest_is_in_no_latency_and_is_no_pause(tmp_path: Path, policy: Any):
+    """By a clock that each reading moves on by 100 ns: a request takes 1,234 ns and a few readings."""
+    load = Load(requests=5, think_s=0.010)
+    _, rows, tally = play("blocking", tmp_path / "record", load, policy, ScriptedClock(tick_ns=100))
+    assert len(rows) == 5
+    for row, following in pairwise(rows):
+        assert 0 <= following.intended_ns - row.received_ns - 10 * MS < 1 * US
+        assert 0 <= following.sent_ns - following.intended_ns < 1 * US
+    assert all(1_234 <= row.received_ns - row.sent_ns < 2 * US for row in rows)
+    assert 0 < tally.paused_ns < 4 * US
+    assert tally.span_s > 0.040
+
+
+@pytest.mark.parametrize("style", ["blocking", "awaiting"])
+@pytest.mark.parametrize("thinking", ["constant", "exponential"])
+def test_each_worker_rests_as_drawn(tmp_path: Path, style: str, thinking: Any):
+    load = Load(requests=60, concurrency=5, think_s=0.002, thinking=thinking)
+    phase, rows, _ = play(style, tmp_path / "record", load)
+    drawn = rests(load, 7)
+    assert drawn is not None
+    workers: dict[int, list[Row]] = {}
+    for row in sorted(rows):
+        workers.setdefault(row.connection, []).append(row)
+    for worker, made in workers.items():
+        assert made[0].intended_ns == phase.begin_ns + drawn.first_ns(worker)
+        for row, following in pairwise(made):
+            assert following.intended_ns >= row.received_ns + drawn.after_ns(row.sequence - 4)
+    assert sorted(row.sequence for row in rows) == list(range(4, 64))
+    assert all(row.sent_ns >= row.intended_ns for row in rows)
+
+
+@pytest.mark.parametrize("style", ["blocking", "awaiting"])
+@pytest.mark.parametrize("policy", ["reuse", "per-request"])
+@pytest.mark.parametrize("end", [{"requests": 1}, {"duration_s": 0.2}])
+def test_nobody_rests_when_the_phase_is_over(tmp_path: Path, style: str, policy: Any, end: Any):
+    """The second of two workers is to rest for half an hour."""
+    _, rows, _ = play(style, tmp_path / "record", Load(concurrency=2, think_s=HOUR_S, **end), policy)
+    assert [row.sequence for row in rows] == [4]
+
+
+@pytest.mark.parametrize("style", ["blocking", "awaiting"])
+def test_a_worker_whose_rest_ends_beyond_the_window_ends_it_for_nobody_else(tmp_path: Path, style: str):
+    """Rests are drawn: one may last longer than what is left of the window, while others have time for more."""
+    load = Load(concurrency=4, duration_s=0.5, think_s=0.05, thinking="exponential")
+    phase, rows, _ = play(style, tmp_path / "record", load)
+    drawn = rests(load, 7)
+    assert drawn is not None
+    last = {
+        worker: [row for row in rows if row.connection == worker][-1] for worker in {row.connection for row in rows}
+    }
+    end_ns = phase.begin_ns + 500 * MS
+    assert all(row.received_ns + drawn.after_ns(row.sequence - 4) + 100 * MS > end_ns for row in last.values())
+    assert all(row.sent_ns < end_ns for row in rows)
+
+
+def test_constant_rests_begin_spread_over_one_of_them():
+    drawn = rests(Load(concurrency=4, think_s=0.001), seed=1)
+    assert drawn is not None
+    assert [drawn.first_ns(worker) for worker in range(4)] == [0, 250_000, 500_000, 750_000]
+    assert {drawn.after_ns(index) for index in (0, 1, 70_000)} == {1_000_000}
+
+
+def test_exponential_rests_have_the_mean_and_come_again():
+    load = Load(concurrency=4, think_s=0.001, thinking="exponential")
+    drawn = rests(load, seed=1)
+    assert drawn is not None
+    assert [drawn.first_ns(worker) for worker in range(4)] == list(drawn.drawn[:4])
+    assert [drawn.after_ns(index) for index in (0, RESTS - 4, RESTS)] == [drawn.drawn[at] for at in (4, 0, 4)]
+    assert sum(drawn.drawn) / RESTS == pytest.approx(MS, rel=0.02)
+    beyond = sum(rest > 3 * MS for rest in drawn.drawn) / RESTS
+    assert beyond == pytest.approx(0.0498, rel=0.1)  # e^-3
+    assert rests(load, seed=1) == drawn
+    assert rests(load, seed=2) != drawn
+
+
+def test_without_think_time_there_are_no_rests():
+    assert rests(Load(concurrency=4), seed=1) is None
+    assert rests(Load(rate_per_s=5.0), seed=1) is None
+
+
+def test_a_pacer_wakes_each_task_at_its_time_and_all_when_it_is_over():
+    woken: list[str] = []
+
+    async def waits(pacer: Pacer, name: str, after_s: float) -> None:
+        clock = Clock().monotonic_ns
+        due_ns = clock() + int(after_s * NS)
+        await pacer.until(due_ns)
+        woken.append(name if clock() >= due_ns else f"{name} was let go")
+
+    async def all_wait() -> None:
+        with Pacer(asyncio.get_running_loop(), Clock().monotonic_ns) as pacer:
+            tasks = [
+                asyncio.create_task(waits(pacer, name, after_s))
+                for name, after_s in (("last", 0.06), ("never", HOUR_S), ("first", 0.02), ("at once", 0.0))
+            ]
+            await tasks[0]
+            pacer.release()
+            await asyncio.gather(*tasks)
+
+    asyncio.run(all_wait())
+    assert woken == ["at once", "first", "last", "never was let go"]
