@@ -253,6 +253,7 @@ def _model_at(path: Sequence[Key]) -> type[BaseModel]:
         "zones": ZonesSpec,
         "exclude": model.ExcludeSpec,
         "load": options.LoadSpec,
+        "find": options.FindSpec,
         "warmup": options.WarmupSpec,
         "limits": model.LimitsSpec,
         "external": model.ExternalSpec,

@@ -117,17 +117,17 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
     block_s = sum(part.trials_s for part in parts.values())
     looks_s = sum(part.looks_s for part in parts.values())
     rows = sum(part.rows for part in parts.values())
-    stored = rows * plan.repeats * plan.requesters
+    stored = rows * plan.blocks * plan.requesters
     files = len(plan.trials) * plan.requesters
     return Estimate(
-        duration_s=hosts_s + (block_s + looks_s) * plan.repeats + costs.report_s + teardown_s,
+        duration_s=hosts_s + (block_s + looks_s) * plan.blocks + costs.report_s + teardown_s,
         hosts_s=hosts_s,
         teardown_s=teardown_s,
-        trials_s=block_s * plan.repeats,
-        baselines_s=looks_s * plan.repeats,
+        trials_s=block_s * plan.blocks,
+        baselines_s=looks_s * plan.blocks,
         block_s=block_s,
         disk_bytes=stored * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * plan.requesters * _ROW_BYTES,
-        requests=sum(part.samples for part in parts.values()) * plan.repeats * plan.requesters,
+        requests=sum(part.samples for part in parts.values()) * plan.blocks * plan.requesters,
         hosts=hosts_needed(plan),
         traffic=_traffic(plan, {name: part.sent_bytes for name, part in parts.items()}, rows),
         traffic_at_most=_traffic(
@@ -146,6 +146,7 @@ def short_of_room(plan: Plan, costs: Costs | None = None) -> tuple[Cell, ...]:
         cell
         for cell in plan.cells
         if cell.load.rate_per_s is not None
+        and cell.find is None  # it is to find out where that begins
         and cell.load.rate_per_s
         * _Trial(plan, cell, operations[cell.operation], placements[cell.placement], costs or Costs()).latency_s
         > cell.load.concurrency
@@ -154,7 +155,7 @@ def short_of_room(plan: Plan, costs: Costs | None = None) -> tuple[Cell, ...]:
 
 def _traffic(plan: Plan, block_bytes: Mapping[str, float], block_rows: float) -> Traffic:
     """The traffic of the whole plan, from that of one block and one requester, by placement."""
-    times = plan.repeats * plan.requesters
+    times = plan.blocks * plan.requesters
     return priced(plan, {name: size * times for name, size in block_bytes.items()}, block_rows * _ROW_BYTES * times)
 
 
@@ -250,12 +251,14 @@ class _Trial:
             return
         warmup_each_s = self._each_s()  # always a closed loop
         each_s = warmup_each_s if load.rate_per_s is None else 1 / load.rate_per_s
+        if cell.find is not None:
+            each_s = 1 / math.sqrt(cell.find.lowest * cell.find.highest)  # the first rate tried, and the middle of all
         ends = [] if load.requests is None else [load.requests * each_s]
         measured_s = min([*ends, *([] if load.duration_s is None else [load.duration_s])])
         warmup_s = min(max(warmup.requests * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
         self.samples = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
         # A count is the most that is asked; `duration` or `at_most` may only end it earlier than we think.
-        counted = load.requests if load.requests is not None else measured_s / each_s
+        counted = load.requests if load.requests is not None else measured_s * (load.rate_per_s or 1 / each_s)
         is_counted = load.requests is not None or load.rate_per_s is not None
         warmed = max(warmup.requests, warmup.at_least_s / warmup_each_s * _FASTER)
         self.samples_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed)
@@ -321,7 +324,7 @@ def requests_of(plan: Plan, stacks: Container[str]) -> int:
         for cell in plan.cells
         if cell.stack in stacks
     )
-    return requests * plan.repeats * plan.requesters
+    return requests * plan.blocks * plan.requesters
 
 
 def _look_s(plan: Plan, placement: Placement, floors: int, costs: Costs) -> float:
