@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
-from typing import Any
 
-import numpy.typing as npt
-
-from orchestrator.analysis.checks.offered_load import observe
+from orchestrator.analysis.checks import offered_load
 from orchestrator.analysis.evidence import Samples
-from orchestrator.analysis.statistics import NS_PER_MS, quantile
+from orchestrator.analysis.statistics import NS_PER_MS, finite, quantile
+from orchestrator.analysis.summary import MOST_UNSENT
 from orchestrator.experiment.model.goal import ERRORS, SHARES, Goal
 from orchestrator.experiment.plan.plan import Cell, Find
 from orchestrator.record_layout import COLUMNS
@@ -25,23 +22,22 @@ from orchestrator.results.lines import Failure
 from orchestrator.results.manifest import Verdict
 from services.python.contract.lines import STATUSES
 
+NAME = "search"
+"""What a trial's reading is kept as, among what checks observe."""
+
 LEAST_OFFERED = 0.98
 """Of the rate that is tried, what must be sent: as the check `offered load` asks of every open loop."""
-
-MOST_UNSENT = 0.01
-"""Of the requests that were due, those that may be left unsent."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What a trial shows of its goals: each one's statistic in ms (of `errors` a share), None beyond every reply."""
+    """What a requester's samples show: every statistic of latency in ms, None beyond every reply, and errors as a share."""
 
     requests: int
     failed: int
     not_sent: int
-    offered: float  # sent per second, over what was due
+    offered: float  # what was sent per second, over what was due
     figures: Mapping[str, float | None]
-    missed: tuple[Goal, ...]
 
     @property
     def is_offered(self) -> bool:
@@ -49,41 +45,38 @@ class Reading:
         due = self.requests + self.not_sent
         return due > 0 and self.offered >= LEAST_OFFERED and self.not_sent <= MOST_UNSENT * due
 
-    @property
-    def held(self) -> bool:
+    def missed(self, find: Find) -> tuple[Goal, ...]:
+        """The goals that did not hold."""
+        return tuple(goal for goal in find.goals if not _holds(goal, self.figures[goal.statistic]))
+
+    def held(self, find: Find) -> bool:
         """Whether the rate was offered, and every goal held."""
-        return self.is_offered and not self.missed
+        return self.is_offered and not self.missed(find)
 
 
-def read(find: Find, columns: Mapping[str, npt.NDArray[Any]], cell: Cell) -> Reading:
-    """The reading of one requester's samples, whatever their order."""
-    samples = Samples(columns, is_open_loop=True, in_flight=cell.load.concurrency)
-    schedule = observe(samples)
+def _holds(goal: Goal, figure: float | None) -> bool:
+    return figure is not None and figure < (goal.below if goal.statistic == ERRORS else goal.below * 1000)
+
+
+def observe(samples: Samples) -> Reading:
+    """The reading of one requester's samples of an open loop, whatever their order."""
+    schedule = offered_load.observe(samples)
     failed, not_sent = int(samples.failed.sum()), int(samples.never_sent_ns.size)
-    figures = {goal.statistic: _figure(goal, samples, failed, not_sent) for goal in find.goals}
-    offered = 0.0
-    if schedule is not None and schedule.intended_per_s > 0:
-        offered = schedule.achieved_per_s / schedule.intended_per_s
+    figures: dict[str, float | None] = dict.fromkeys((*SHARES, ERRORS))
+    if samples.measured:
+        late = failed + not_sent
+        figures = {
+            name: finite(quantile(samples.ordered_ns, share, late) / NS_PER_MS) for name, share in SHARES.items()
+        }
+        figures[ERRORS] = failed / samples.measured
+    is_known = schedule is not None and schedule.intended_per_s > 0
     return Reading(
         requests=samples.measured,
         failed=failed,
         not_sent=not_sent,
-        offered=offered,
-        figures={name: None if figure == inf else figure for name, figure in figures.items()},
-        missed=tuple(goal for goal in find.goals if not figures[goal.statistic] < _bound(goal)),
+        offered=schedule.achieved_per_s / schedule.intended_per_s if schedule is not None and is_known else 0.0,
+        figures=figures,
     )
-
-
-def _figure(goal: Goal, samples: Samples, failed: int, not_sent: int) -> float:
-    if not samples.measured:
-        return inf
-    if goal.statistic == ERRORS:
-        return failed / samples.measured
-    return quantile(samples.ordered_ns, SHARES[goal.statistic], failed + not_sent) / NS_PER_MS
-
-
-def _bound(goal: Goal) -> float:
-    return goal.below if goal.statistic == ERRORS else goal.below * 1000
 
 
 def verdict(find: Find, cell: Cell, failure: Failure | None, records: Sequence[Path]) -> Verdict:
@@ -99,5 +92,6 @@ def verdict(find: Find, cell: Cell, failure: Failure | None, records: Sequence[P
     for path in records:
         rows = read_record(path, kind=cell.kind, parts=cell.parts)
         columns = {name: rows[:, place] for place, name in enumerate(COLUMNS)}
-        held = held and read(find, columns, cell).held
+        samples = Samples(columns, is_open_loop=True, in_flight=cell.load.concurrency)
+        held = held and observe(samples).held(find)
     return "held" if held else "not held"

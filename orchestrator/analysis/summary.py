@@ -13,6 +13,7 @@ from typing import Any, Literal
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
+from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.series import Curves, Delivered, RoundTrips
 from orchestrator.errors import UsageError
@@ -353,6 +354,8 @@ class RunSummary:
     saturation: tuple[LoadSeries, ...] = ()  # cells that differ in requests in flight, or in the rate, alone
     curves: tuple[Curves, ...] = ()  # along each numeric axis with places enough
     round_trips: tuple[RoundTrips, ...] = ()
+    found_rates: tuple[FoundRate, ...] = ()  # where rates were searched for; `cells` are then those of the rates tried
+    rate_comparisons: tuple[RateComparison, ...] = ()
     links: tuple[Delivered, ...] = ()  # what was asked of the distance of each placement, and what it was
     schema_version: int = SCHEMA_VERSION
 

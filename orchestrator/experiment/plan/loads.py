@@ -8,6 +8,7 @@ from itertools import product
 
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import LoadSpec, WarmupSpec
+from orchestrator.experiment.plan.plan import Find
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import format_duration, format_rate, rate_of_tasks
 from services.python.contract.limits import Kind
@@ -167,6 +168,15 @@ def describe_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
     if load.duration_s is not None:
         ends.append(f"{'at most ' if ends else ''}{format_duration(load.duration_s)}")
     return ", ".join([*ends, how])
+
+
+def describe_search(find: Find, load: Load) -> str:
+    """A search in words: `10 s each, poisson: the highest of 100/s to 10000/s within 2 % at which p99 < 10 ms`."""
+    bound = "" if find.concurrency is None else f", at most {find.concurrency:,} in flight"
+    return (
+        f"{format_duration(load.duration_s or 0.0)} each, {load.arrivals}{bound}: the highest of"
+        f" {format_rate(find.lowest)} to {format_rate(find.highest)} within {(find.factor - 1) * 100:.2g} % at which {find.text}"
+    )
 
 
 def clients(number: int) -> str:
