@@ -95,8 +95,8 @@ def _found(
     requester, responder = (
         mean_of(getattr(probe, name) for probe in decisive) for name in ("requester_cpu", "responder_cpu")
     )
-    rate, side = _median(find, of)
-    interval, why = _interval(find, of)
+    rate, side = median_of(find, of)
+    interval, why = interval_of(find, of)
     serious = [check for check in checks if not is_beyond_capacity(check)]
     return capacity_words.said(
         FoundRate(
@@ -173,7 +173,7 @@ def _ended(of: Sequence[Search]) -> list[Search]:
     return [search for search in of if search.is_over]
 
 
-def _median(find: Find, of: Sequence[Search]) -> tuple[float | None, Side]:
+def median_of(find: Find, of: Sequence[Search]) -> tuple[float | None, Side]:
     """The rate that a search found, so that it is one that was tried: of an even number the lower of the two in the middle."""
     ended = _ended(of)
     if not ended:
@@ -184,7 +184,7 @@ def _median(find: Find, of: Sequence[Search]) -> tuple[float | None, Side]:
     return middle, "at least" if middle == find.highest else ""
 
 
-def _interval(find: Find, of: Sequence[Search]) -> tuple[Interval | None, str]:
+def interval_of(find: Find, of: Sequence[Search]) -> tuple[Interval | None, str]:
     """The t-interval of the searches' logs, wider by half a step to either side; or why there is none."""
     ended = _ended(of)
     outside = [search for search in ended if search.is_below or search.is_at_least]

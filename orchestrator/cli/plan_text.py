@@ -140,7 +140,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     if document["terraform"]:
         yield f"terraform  {document['terraform']['sentence']}"
     yield (
-        f"duration   about {format_duration(expected['duration_s'])}:"
+        f"duration   {'at most ' * _is_search(plan)}about {format_duration(expected['duration_s'])}:"
         f" trials {format_duration(expected['trials_s'])}, baselines {format_duration(expected['baselines_s'])}"
         + _around(expected)
         + f" (at most {format_duration(plan.limits.wall_s)})"

@@ -77,7 +77,7 @@ def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
             per_s, sizes = cell.get("throughput_per_s"), cell.get("body_bytes")
             is_small = sizes is not None and max(sizes) <= _SEGMENT_BYTES
             made = cell.get("factors") or {}
-            is_alone = made.get("concurrency") == 1 and made.get("calls", 1) == 1
+            is_alone = made.get("concurrency") == 1 and made.get("calls", 1) == 1 and made.get("rate") is None
             is_plain = is_alone and all(made.get(f.name, f.default) == f.default for f in OF_THE_CALL)
             if per_s and is_small and is_plain and cell["id"] not in rates:
                 found.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
