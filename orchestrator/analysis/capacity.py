@@ -18,7 +18,7 @@ from orchestrator.analysis.evidence import RunEvidence, TrialEvidence
 from orchestrator.analysis.expanded import searches
 from orchestrator.analysis.found_rates import FoundRate, ProbeSummary, RateComparison, RateStanding, Search, Side
 from orchestrator.analysis.intervals import ALPHA, LogMean
-from orchestrator.analysis.probes import NAME, Reading
+from orchestrator.analysis.probes import NAME, Reading, of_failure
 from orchestrator.analysis.saturation import is_beyond_capacity, limit_of, mean_of, responder_cpu
 from orchestrator.analysis.summary import CellSummary, Interval
 from orchestrator.analysis.validity import failed_in
@@ -62,7 +62,7 @@ def excused(plan: Plan, manifest: Manifest, checks: Sequence[CheckResult]) -> tu
 def found_rates(
     plan: Plan, manifest: Manifest, evidence: RunEvidence, cells: Sequence[CellSummary], checks: Sequence[CheckResult]
 ) -> tuple[FoundRate, ...]:
-    """What was found of each cell of `plan` (as it was planned); `evidence`, `cells` and `checks` are of the rates tried.
+    """What was found of each cell of `plan` (as it was planned), setting by setting; `evidence`, `cells` and `checks` are of the rates tried.
 
     InvalidMeasurement where a trial's samples do not say what the run took from them.
     """
@@ -73,7 +73,8 @@ def found_rates(
         of_cell = [(repeat, records) for (name, repeat), records in made.items() if name == cell.id]
         if cell.find is not None and of_cell:
             found.append(_found(plan, cell, cell.find, sorted(of_cell), trials, cells, checks))
-    return tuple(found)
+    order = list(dict.fromkeys((one.setting, one.goals) for one in found))
+    return tuple(sorted(found, key=lambda one: order.index((one.setting, one.goals))))
 
 
 # ---- one cell
@@ -145,12 +146,13 @@ def _search(
 def _probe(find: Find, record: TrialRecord, trial: TrialEvidence | None) -> ProbeSummary:
     assert record.probe is not None  # noqa: S101 - `searches` gives no other
     readings: list[Reading] = [part.seen[NAME] for part in trial.parts] if trial is not None else []
-    if record.outcome == "ok":
-        says = "held" if readings and all(reading.held(find) for reading in readings) else "not held"
-        if says != record.probe.verdict:
-            raise InvalidMeasurement(
-                f"trial {record.index}: the run went on as if its goals had {record.probe.verdict}; its samples say {says}"
-            )
+    says = of_failure(record.failure) if record.failure is not None else "not held"
+    if record.failure is None and readings and all(reading.held(find) for reading in readings):
+        says = "held"
+    if says != record.probe.verdict:
+        raise InvalidMeasurement(
+            f"trial {record.index}: the run took it for {record.probe.verdict!r}; its samples say {says!r}"
+        )
     summary = trial.summary if trial is not None else None
     reading = readings[0] if readings else None
     return ProbeSummary(

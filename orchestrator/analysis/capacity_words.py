@@ -122,7 +122,7 @@ def _sentence(found: FoundRate) -> str:
         return f"{text}."
     limits = limit_in_words(found.limit, found.responder_cpu, found.requester_cpu, is_busy=found.is_busy)
     may = ": its responder may do more, which this requester cannot tell" if found.limit == "requester" else ""
-    return f"{text}; above that {limits}{may}."
+    return f"{text}; {'there' if found.side else 'above that'} {limits}{may}."
 
 
 def interval_text(found: FoundRate) -> str:
@@ -157,7 +157,7 @@ def _brief(found: FoundRate) -> str:
     if found.rate_per_s is None:
         return f"a rate that is not known with {found.stack_label}"
     side = {"below": "less than ", "at least": "at least ", "": ""}[found.side]
-    own = " (the requester's limit)" if found.limit == "requester" and not found.side else ""
+    own = " (the requester's limit)" if found.limit == "requester" else ""
     return f"{side}{format_rate(found.rate_per_s)} with {found.stack_label}{own}"
 
 

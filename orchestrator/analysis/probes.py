@@ -79,13 +79,18 @@ def observe(samples: Samples) -> Reading:
     )
 
 
+def of_failure(failure: Failure) -> Verdict:
+    """The verdict on a trial that failed: that of one without a right reply, or none at all."""
+    return "not held" if failure.stage == "measure" and failure.kind in STATUSES else "no result"
+
+
 def verdict(find: Find, cell: Cell, failure: Failure | None, records: Sequence[Path]) -> Verdict:
     """The verdict on a trial that just ended, from its raw records; `cell` is at the rate that was tried.
 
     A trial in which not one request got a right reply is one at which no goal held; any other failure tells nothing.
     """
     if failure is not None:
-        return "not held" if failure.stage == "measure" and failure.kind in STATUSES else "no result"
+        return of_failure(failure)
     from orchestrator.results.convert import read_record
 
     held = bool(records)

@@ -67,7 +67,7 @@ def a_search_run(
         limit = most.setdefault((search.id, repeat), capacity(search, repeat, rng))
         rate = cell.load.rate_per_s or 0.0
         is_over = rate > limit
-        shown = replace(cell, load=replace(cell.load, requests=max(100, int(rate * 0.25)), duration_s=None))
+        shown = replace(cell, load=replace(cell.load, requests=int(rate * 0.8), duration_s=None))
         base_ns = (20 * MS if is_over else 300 * US) * 1.0
         clock = BOOT_NS + planned.index * 30 * S
         draft = _draft(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.model.options import FindSpec, LoadSpec
+from orchestrator.experiment.model.options import MOST_PER_S, FindSpec, LoadSpec
 from orchestrator.experiment.plan.loads import room
 from orchestrator.experiment.plan.plan import Cell, Find, cell_id
 from orchestrator.experiment.read.tree import Key
@@ -92,7 +92,7 @@ def resolve_searches(
         )
     duration = own.duration if own.duration is not None else common.duration
     lowest, duration_s = _begin(located, spec, duration, where)
-    highest = spec.most or max(_HIGHEST_PER_S, 10 * lowest)
+    highest = spec.most or min(max(_HIGHEST_PER_S, 10 * lowest), float(MOST_PER_S))
     for goal in spec.goals:
         if goal.statistic != "errors" and goal.below > located.experiment.timeout:
             timeout = format_duration(located.experiment.timeout)

@@ -201,9 +201,9 @@ REFUSED = [
     (with_find(f"{GOAL}, probes: 1"), "5:59: 'probes': must be at least 2; it is '1'."),
     (with_find(f"{GOAL}, probes: 4, within: 2 %"), "5:59: from 100/s to 10000/s within 2 % takes up to 8 probes: allow as many, or leave `within` or `probes` out."),
     (with_find(f"{GOAL}, from: 50/s", ", duration: 5s"), "5:57: at 50/s for 5 s a trial has about 250 requests, and 'p99 < 10 ms' needs 1,000: begin at 200/s, or give a `duration` of 20s."),
-    (with_find(GOAL, ", rate: 500/s"), "5:59: `find` searches for the rate: leave `rate` out, or `find`."),
-    (with_find(GOAL, ", requests: 500"), "5:63: every rate of a search is offered for the same `duration`: leave `requests` out."),
-    (with_find(GOAL, ", at_most: 5s"), "5:62: every rate of a search is offered for the same `duration`: leave `at_most` out."),
+    (with_find(GOAL, ", rate: 500/s"), "5:58: `find` searches for the rate: leave `rate` out, or `find`."),
+    (with_find(GOAL, ", requests: 500"), "5:62: every rate of a search is offered for the same `duration`: leave `requests` out."),
+    (with_find(GOAL, ", at_most: 5s"), "5:61: every rate of a search is offered for the same `duration`: leave `at_most` out."),
     ("load: {find: yes}\n", None),
 ]  # fmt: skip
 

@@ -111,7 +111,10 @@ def test_a_search_that_is_over_asks_no_more_and_no_floor_is_taken_for_it(lab):
     manifest = lab.runs.manifest()
     assert len(manifest.trials) < len(planned.trials)
     assert {b.block for b in manifest.baselines} == {t.block for t in manifest.trials}
-    assert lab.told.lines[-2].startswith(f"[{len(planned.trials)}/") or "received" in "".join(lab.told.lines)
+    told = [line for line in lab.told.lines if "requests in" in line]
+    assert len(told) == len(manifest.trials)
+    assert all(": not held" in line for line in told)
+    assert f"{FIND.rate(5):g}/s: 200 requests" in told[0], "the rate that is tried"
 
 
 def test_samples_lie_with_the_rate_that_was_tried(lab):
