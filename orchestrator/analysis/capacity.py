@@ -1,8 +1,8 @@
 """The highest rates at which goals hold: what each search found, the median over repeats with its interval, comparisons.
 
-Each repeat is a search, and gives one rate: so the repeat is the replicate, as the trial is elsewhere. A search ends between
-two neighbouring rates, one at which the goals held and one at which they did not. Its value for statistics is their geometric
-mean, and every interval is widened by what the rates between two steps leave unknown.
+Each repeat is a search, and gives one rate: so the repeat is the replicate, as the trial is elsewhere. A search ends
+between two neighbouring rates, one at which the goals held and one at which they did not. Its value for statistics is
+their geometric mean, and every interval is widened by what the rates between two steps leave unknown.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def excused(plan: Plan, manifest: Manifest, checks: Sequence[CheckResult]) -> tu
 def found_rates(
     plan: Plan, manifest: Manifest, evidence: RunEvidence, cells: Sequence[CellSummary], checks: Sequence[CheckResult]
 ) -> tuple[FoundRate, ...]:
-    """What was found of each cell of `plan` (as it was planned), setting by setting; `evidence`, `cells` and `checks` are of the rates tried.
+    """What was found of each cell of `plan` (as it was planned), setting by setting.
 
-    InvalidMeasurement where a trial's samples do not say what the run took from them.
+    `evidence`, `cells` and `checks` are of the rates tried. InvalidMeasurement where a trial's samples do not say what the run took from them.
     """
     made = searches(plan, manifest)
     trials = {trial.record.index: trial for cell in evidence.cells for trial in cell.trials}
@@ -125,9 +125,7 @@ def _found(
     )
 
 
-def _search(
-    find: Find, repeat: int, records: Sequence[TrialRecord], trials: Mapping[int, TrialEvidence]
-) -> Search:
+def _search(find: Find, repeat: int, records: Sequence[TrialRecord], trials: Mapping[int, TrialEvidence]) -> Search:
     probes = tuple(_probe(find, record, trials.get(record.index)) for record in records)
     held = [probe.verdict == "held" for probe in probes]
     if any(probe.verdict == "no result" for probe in probes):
@@ -176,7 +174,7 @@ def _ended(of: Sequence[Search]) -> list[Search]:
 
 
 def median_of(find: Find, of: Sequence[Search]) -> tuple[float | None, Side]:
-    """The rate that a search found, so that it is one that was tried: of an even number the lower of the two in the middle."""
+    """The rate that a search found, one that was tried: of an even number the lower of the two in the middle."""
     ended = _ended(of)
     if not ended:
         return None, ""
@@ -252,9 +250,7 @@ def compare_rates(plan: Plan, found: Sequence[FoundRate]) -> tuple[RateCompariso
     return tuple(_judged(pairs, results, family, envelopes, plan.matters, len(asked)))
 
 
-def _pair(
-    pair: contrasts.Pair, found: FoundRate, reference: FoundRate, finds: Mapping[str, Find | None]
-) -> _Pair:
+def _pair(pair: contrasts.Pair, found: FoundRate, reference: FoundRate, finds: Mapping[str, Find | None]) -> _Pair:
     one, other = finds[found.cell], finds[reference.cell]
     values: list[dict[int, float]] = [
         {search.repeat: _value(find, search) for search in _ended(side.searches)} if find is not None else {}
@@ -349,4 +345,8 @@ def _allowed(found: FoundRate, reference: FoundRate) -> Set[str]:
 
 def _label(found: FoundRate, cell: Cell, factor: str) -> str:
     """What a side is called: its stack, and by a factor its value too."""
-    return found.stack_label if factor == STACK else f"{found.stack_label} {BY_NAME[factor].compared(cell.factors[factor])}"
+    return (
+        found.stack_label
+        if factor == STACK
+        else f"{found.stack_label} {BY_NAME[factor].compared(cell.factors[factor])}"
+    )

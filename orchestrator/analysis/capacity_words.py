@@ -25,8 +25,8 @@ HEADS = (
     "",
 )
 NOTES = (
-    "The highest rate is the median over searches, each of which bisects the rates tried; CPU is of one core, at the rates just"
-    " above it. A ratio above 1 is a higher rate than the reference's. -: not known."
+    "The highest rate is the median over searches, each of which bisects the rates tried; CPU is of one core, at the rates"
+    " just above it. A ratio above 1 is a higher rate than the reference's. -: not known."
 )
 
 
@@ -87,7 +87,9 @@ def one_sided(found: FoundRate, reference: FoundRate) -> str:
     clauses = []
     for side in (found, reference):
         if any(search.is_below for search in side.searches):
-            clauses.append(f"{side.stack_label} misses the goal at {format_rate(side.lowest_per_s)}, the lowest rate tried")
+            clauses.append(
+                f"{side.stack_label} misses the goal at {format_rate(side.lowest_per_s)}, the lowest rate tried"
+            )
         if any(search.is_at_least for search in side.searches):
             clauses.append(f"{side.stack_label} reaches {format_rate(side.highest_per_s)}, the highest rate tried")
         if side.limit == "requester":

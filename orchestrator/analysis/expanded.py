@@ -27,14 +27,15 @@ def expanded(plan: Plan, manifest: Manifest) -> tuple[Plan, Manifest]:
             if record.probe is not None:
                 tried[record.cell].add(record.probe.step)
     at_step = {
-        (cell.id, step): at(cell, step) for cell in plan.cells if cell.find is not None for step in sorted(tried[cell.id])
+        (cell.id, step): at(cell, step)
+        for cell in plan.cells
+        if cell.find is not None
+        for step in sorted(tried[cell.id])
     }
     ids: dict[str, list[str]] = defaultdict(list)
     for (search, _), cell in at_step.items():
         ids[search].append(cell.id)
-    trials = tuple(
-        t if t.probe is None else replace(t, cell=at_step[t.cell, t.probe.step].id) for t in manifest.trials
-    )
+    trials = tuple(t if t.probe is None else replace(t, cell=at_step[t.cell, t.probe.step].id) for t in manifest.trials)
     made = {trial.index: trial.cell for trial in trials}
     return (
         replace(

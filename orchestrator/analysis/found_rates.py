@@ -43,8 +43,8 @@ class ProbeSummary:
 class Search:
     """One repeat of a search: its trials in order, and between which two rates it ended.
 
-    `held_per_s` is the highest rate at which the goals held (None: not at the lowest), `missed_per_s` the lowest at which they
-    did not (None: they held at the highest). Where it has no result, `why_none` says why, and both are None.
+    `held_per_s` is the highest rate at which the goals held (None: not at the lowest), `missed_per_s` the lowest at which
+    they did not (None: they held at the highest). Where it has no result, `why_none` says why, and both are None.
     """
 
     repeat: int

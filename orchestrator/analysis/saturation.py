@@ -167,6 +167,7 @@ def _why_left_out(cell: CellSummary, checks: Sequence[CheckResult]) -> str:
 
 
 def is_beyond_capacity(check: CheckResult) -> bool:
+    """Whether it failed for nothing but a rate above what can be answered."""
     return check.verdict == "fail" and bool(check.evidence.get(BEYOND_CAPACITY))
 
 
@@ -203,7 +204,8 @@ def _with_knee(series: LoadSeries, by_block: Sequence[Mapping[int, float]], soun
         knee_by=last,
         is_reached=is_reached,
         limit=limit_of(points[knee].responder_cpu, points[knee].requester_cpu)
-        if is_reached or points[knee].keeps_up is False else None,
+        if is_reached or points[knee].keeps_up is False
+        else None,
     )
 
 

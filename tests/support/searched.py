@@ -116,7 +116,7 @@ def unsent(draft: Draft, is_over: bool) -> None:
         "requests": measured.size - late.size,
         "verified": measured.size - late.size,
         "not_sent": int(late.size),
-        "not_sent_reason": "late",
+        "not_sent_reason": "requester-behind",
     }
     draft.stats["answered"] -= late.size
 

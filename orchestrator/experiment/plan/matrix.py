@@ -205,9 +205,7 @@ def _cell(
     find: Find | None,
 ) -> Cell:
     return Cell(
-        id=cell_id(
-            stack=stack.id, operation=operation.id, placement=placement.id, values=values, load=load, find=find
-        ),
+        id=cell_id(stack=stack.id, operation=operation.id, placement=placement.id, values=values, load=load, find=find),
         stack=stack.id,
         operation=operation.id,
         placement=placement.id,

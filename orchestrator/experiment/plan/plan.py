@@ -244,9 +244,7 @@ class Cell:
         return replace(self, factors={**self.factors, **values})
 
 
-def cell_id(
-    *, stack: str, operation: str, placement: str, values: Values, load: Load, find: Find | None = None
-) -> str:
+def cell_id(*, stack: str, operation: str, placement: str, values: Values, load: Load, find: Find | None = None) -> str:
     """The id of the cell of these parts, which are given by their ids: `rest-flask-requests__add__local__reuse__c1`."""
     offered = f"c{load.concurrency}"
     if find is not None:

@@ -56,9 +56,7 @@ def at(cell: Cell, step: int) -> Cell:
     rate = find.rate(step)
     load = replace(cell.load, rate_per_s=rate, concurrency=find.concurrency or room(rate))
     factors = {**cell.factors, "rate": rate, "concurrency": load.concurrency}
-    of_rate = cell_id(
-        stack=cell.stack, operation=cell.operation, placement=cell.placement, values=factors, load=load
-    )
+    of_rate = cell_id(stack=cell.stack, operation=cell.operation, placement=cell.placement, values=factors, load=load)
     return replace(cell, id=of_rate, factors=factors, load=load, find=None)
 
 
@@ -88,7 +86,8 @@ def resolve_searches(
                 located.add((*place, key), _refusal(key))
     if located.experiment.requesters > 1:
         located.add(
-            where, "a search has one requester: several would each offer the rate. Leave `requesters` out, or give `rate`."
+            where,
+            "a search has one requester: several would each offer the rate. Leave `requesters` out, or give `rate`.",
         )
     duration = own.duration if own.duration is not None else common.duration
     lowest, duration_s = _begin(located, spec, duration, where)
@@ -125,7 +124,9 @@ def refuse_beside_others(located: Located, finds: Iterable[Find | None]) -> None
         place: tuple[Key, ...] = ("load", "find")
         if own.options.load is not None and own.options.load.find is not None:
             place = ("operations", item, own.name, "load", "find")
-        located.add(place, "an experiment searches for the rates of all its operations, or of none: ask the others in another.")
+        located.add(
+            place, "an experiment searches for the rates of all its operations, or of none: ask the others in another."
+        )
 
 
 def _refusal(key: str) -> str:
@@ -134,9 +135,7 @@ def _refusal(key: str) -> str:
     return f"every rate of a search is offered for the same `duration`: leave `{key}` out."
 
 
-def _begin(
-    located: Located, spec: FindSpec, duration_s: float | None, where: tuple[Key, ...]
-) -> tuple[float, float]:
+def _begin(located: Located, spec: FindSpec, duration_s: float | None, where: tuple[Key, ...]) -> tuple[float, float]:
     """The lowest rate tried, and for how long each is offered: so that every trial has the requests that the goals need."""
     needed = max(goal.requests for goal in spec.goals)
     if spec.lowest is None:
@@ -166,7 +165,7 @@ def _steps(located: Located, spec: FindSpec, lowest: float, highest: float, wher
     """How many steps lie between the lowest and the highest rate: as `within` asks, or as many as `probes` tell apart."""
     spread = math.log(highest / lowest)
     if spec.probes is not None and spec.within is None:
-        return min(2**spec.probes - 2, max(1, math.floor(spread / math.log1p(_FINEST))))
+        return min((1 << spec.probes) - 2, max(1, math.floor(spread / math.log1p(_FINEST))))
     within = spec.within or _WITHIN
     steps = max(1, math.ceil(round(spread / math.log1p(within), 9)))
     needed = (steps + 1).bit_length()

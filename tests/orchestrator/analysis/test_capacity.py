@@ -173,7 +173,9 @@ def test_a_search_that_did_not_go_where_its_verdicts_lead_is_found():
     run = a_search_run(a_search("rest", repeats=1), capacity())
     first, second, *others = run.stored.trials
     assert second.probe is not None
-    moved = replace(second, probe=replace(second.probe, step=second.probe.step + 1, rate_per_s=FIND.rate(second.probe.step + 1)))
+    moved = replace(
+        second, probe=replace(second.probe, step=second.probe.step + 1, rate_per_s=FIND.rate(second.probe.step + 1))
+    )
     run.stored = replace(run.stored, trials=(first, moved, *others))
     with pytest.raises(InvalidMeasurement, match="not where the trials before it lead"):
         summarise(run)
@@ -185,7 +187,10 @@ def test_a_search_that_did_not_go_where_its_verdicts_lead_is_found():
 def test_the_terminal_shows_the_rates_and_not_every_rate_that_was_tried():
     lines = [*answer_lines(answer(summary()), width=1000)]
     start = lines.index("highest rate while p50 < 10 ms · add, local, reuse")
-    assert lines[start + 1].split() == "stack highest rate 95 % interval against the reference requester CPU responder CPU".split()
+    assert (
+        lines[start + 1].split()
+        == "stack highest rate 95 % interval against the reference requester CPU responder CPU".split()
+    )
     grpc = next(line for line in lines[start:] if line.startswith("  grpc (thin)"))
     assert "more, " in grpc
     assert not any("median, " in line for line in lines)
@@ -230,7 +235,10 @@ def one_search(rng: np.random.Generator, find: Find, log_true: float, width: flo
     )
 
 
-@pytest.mark.parametrize(("repeats", "width", "spurious"), [(5, 0.001, 0.0), (5, 0.02, 0.0), (5, 0.05, 0.0), (5, 0.02, 0.02), (10, 0.05, 0.0)])
+@pytest.mark.parametrize(
+    ("repeats", "width", "spurious"),
+    [(5, 0.001, 0.0), (5, 0.02, 0.0), (5, 0.05, 0.0), (5, 0.02, 0.02), (10, 0.05, 0.0)],
+)
 def test_the_median_is_near_the_truth_and_the_interval_covers_it(repeats, width, spurious):
     find = Find(goals=P50, lowest=100.0, highest=8000.0, steps=221)
     rng = np.random.default_rng(7)
