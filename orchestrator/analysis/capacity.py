@@ -64,7 +64,8 @@ def found_rates(
 ) -> tuple[FoundRate, ...]:
     """What was found of each cell of `plan` (as it was planned), setting by setting.
 
-    `evidence`, `cells` and `checks` are of the rates tried. InvalidMeasurement where a trial's samples do not say what the run took from them.
+    `evidence`, `cells` and `checks` are of the rates tried. InvalidMeasurement where a trial's samples do not say what the
+    run took from them.
     """
     made = searches(plan, manifest)
     trials = {trial.record.index: trial for cell in evidence.cells for trial in cell.trials}

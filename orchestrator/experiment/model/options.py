@@ -37,7 +37,7 @@ _A_DISTANCE = {"type": "string", "pattern": SHARE_PATTERN, "description": "A sha
 
 
 class FindSpec(Strict):
-    """A search: which is the highest rate of an open loop at which the goals hold?"""
+    """A search for the highest rate of an open loop at which the goals hold."""
 
     highest: Annotated[Literal["rate"], Field(description="What is searched for: the rate of an open loop.")]
     goals: Annotated[

@@ -173,10 +173,9 @@ def describe_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
 def describe_search(find: Find, load: Load) -> str:
     """A search in words: `10 s each, poisson: the highest of 100/s to 10000/s within 2 % at which p99 < 10 ms`."""
     bound = "" if find.concurrency is None else f", at most {find.concurrency:,} in flight"
-    return (
-        f"{format_duration(load.duration_s or 0.0)} each, {load.arrivals}{bound}: the highest of"
-        f" {format_rate(find.lowest)} to {format_rate(find.highest)} within {(find.factor - 1) * 100:.2g} % at which {find.text}"
-    )
+    rates = f"{format_rate(find.lowest)} to {format_rate(find.highest)} within {(find.factor - 1) * 100:.2g} %"
+    each = f"{format_duration(load.duration_s or 0.0)} each, {load.arrivals}{bound}"
+    return f"{each}: the highest of {rates} at which {find.text}"
 
 
 def clients(number: int) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 from math import ceil, log2
+from pathlib import Path
 
 import pytest
 
@@ -52,7 +54,7 @@ def test_the_rates_are_a_geometric_scale_from_the_lowest_to_the_highest():
     rates = [find.rate(step) for step in range(101)]
     assert (rates[0], rates[-1]) == (100.0, 1000.0)
     assert rates == sorted(set(rates))
-    assert [b / a for a, b in zip(rates, rates[1:], strict=False)] == [pytest.approx(find.factor, rel=0.002)] * 100
+    assert [b / a for a, b in pairwise(rates)] == [pytest.approx(find.factor, rel=0.002)] * 100
     with pytest.raises(ValueError, match="has no rate 101"):
         at(replace(a_plan().cells[0], find=find), 101)
 
@@ -61,8 +63,6 @@ def test_the_rates_are_a_geometric_scale_from_the_lowest_to_the_highest():
 
 
 def a_plan() -> Plan:
-    from pathlib import Path
-
     return make_plan(Path(__file__).parents[3] / "experiments" / "capacity.yaml")
 
 
