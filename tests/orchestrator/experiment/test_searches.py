@@ -200,7 +200,7 @@ REFUSED = [
     (with_find('highest: rate, while: "p99 < 0ms"'), "5:37: 'while': 'p99 < 0ms': nothing is below 0ms."),
     (with_find('highest: rate, while: "errors < 10ms"'), "5:37: 'while': '10ms' has no unit of share: known are %, as in 0.1 %."),
     (with_find('highest: rate, while: ["p99 < 10ms", "p99 < 20ms"]'), "5:37: 'while': p99 has two bounds: leave one out."),
-    (with_find('highest: rate, while: "p99 < 60s"'), "5:37: 'p99 < 60 s' is beyond `timeout`: a request has failed after 30 s."),
+    (with_find('highest: rate, while: "p99 < 45s"'), "5:37: 'p99 < 45 s' is beyond `timeout`: a request has failed after 30 s."),
     (with_find(f"{GOAL}, until: 5"), "5:51: unknown key 'until' in find. Known: from, highest, probes, to, while, within."),
     (with_find(f"{GOAL}, from: 100"), "5:57: 'from': '100' is not a rate: write it with its unit, like 500/s."),
     (with_find(f"{GOAL}, from: 500/s, to: 400/s"), "5:68: the rates tried go from 500/s up, and 400/s is no higher."),

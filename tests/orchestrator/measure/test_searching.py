@@ -81,6 +81,7 @@ def ended(trials: list[TrialRecord]) -> tuple[int, int]:
     return bounds(FIND, held)
 
 
+@pytest.mark.slow
 def test_every_repeat_finds_the_rate_up_to_which_its_stack_answers_in_time(lab):
     planned = a_plan("tcp", "rest", "cbor")
     result = lab.run(planned)
@@ -97,7 +98,7 @@ def test_every_repeat_finds_the_rate_up_to_which_its_stack_answers_in_time(lab):
 
 
 def test_the_stacks_take_turns_at_every_step(lab):
-    planned = a_plan("tcp", "rest")
+    planned = a_plan("tcp", "rest", repeats=1)
     lab.run(planned)
     for block in range(planned.blocks):
         cells = [trial.cell for trial in lab.runs.manifest().trials if trial.block == block]
@@ -107,7 +108,7 @@ def test_the_stacks_take_turns_at_every_step(lab):
 
 
 def test_a_search_that_is_over_asks_no_more_and_no_floor_is_taken_for_it(lab):
-    planned = a_plan("cbor")
+    planned = a_plan("cbor", repeats=1)
     lab.run(planned)
     manifest = lab.runs.manifest()
     assert len(manifest.trials) < len(planned.trials)
@@ -131,6 +132,7 @@ def test_samples_lie_with_the_rate_that_was_tried(lab):
     assert "journal.jsonl" in verify(lab.runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [5, 9, 12, 17])
 def test_a_search_that_was_cut_goes_on_where_it_was(lab, tmp_path, at):
     planned = a_plan("tcp", "rest")
@@ -151,6 +153,7 @@ def test_a_search_that_was_cut_goes_on_where_it_was(lab, tmp_path, at):
     assert after == whole, "the same trials as without the kill"
 
 
+@pytest.mark.slow
 def test_where_not_one_request_is_answered_the_goal_does_not_hold(lab):
     lab.host.requester = lambda number: asks(CAPACITY, status=STATUSES.index("timeout"))
     planned = a_plan("tcp", repeats=1)
@@ -160,6 +163,7 @@ def test_where_not_one_request_is_answered_the_goal_does_not_hold(lab):
     assert result.failed_trials == sum(t.probe.verdict == "not held" for t in trials if t.probe) > 0
 
 
+@pytest.mark.slow
 def test_a_trial_that_fails_for_another_reason_ends_its_search_without_a_result(lab):
     dies = script(checked_line(), None)
     lab.host.requester = lambda number: dies if number == 5 else asks(CAPACITY)
@@ -177,3 +181,16 @@ def test_a_stack_that_does_not_work_is_not_searched(lab):
     result = lab.run(planned)
     assert [t.probe.verdict for t in lab.runs.manifest().trials if t.probe] == ["no result"] * 2
     assert result.failed_trials == 2
+
+
+def test_a_search_that_was_cut_goes_on_after_its_first_block(lab):
+    planned = a_plan("tcp", repeats=1)
+    lab.host.requester = lambda number: script(interrupted()) if number == 5 else asks(CAPACITY)
+    with pytest.raises(errors.Interrupted):
+        lab.run(planned)
+    (first,) = lab.runs.manifest().trials
+    lab.host.requester = lambda number: asks(CAPACITY)
+    lab.run(planned)
+    trials = lab.runs.manifest().trials
+    assert trials[0].probe == first.probe
+    assert ended(list(trials)) == (4, 5)
