@@ -140,7 +140,9 @@ def verdicts(found: Sequence[FoundRate], comparisons: Sequence[RateComparison]) 
     answers = []
     for (setting, goals), of in groupby(found, key=lambda one: (one.setting, one.goals)):
         members = [one for one in of if not one.is_control]
-        lead = f"{setting}: {goals} holds up to {words.listed([_brief(one) for one in _highest_first(members)])}"
+        hold = "hold" if " and " in goals else "holds"
+        rates = words.listed([_brief(one) for one in _highest_first(members)])
+        lead = f"{setting}: the highest rate at which {goals} {hold} is {rates}"
         here = [c for c in comparisons if c.setting == setting and not c.is_control]
         answers.append("; ".join((lead, *_compared(here))) + ".")
     return (*answers, *(one.sentence for one in found))
@@ -155,10 +157,10 @@ def _highest_first(found: Sequence[FoundRate]) -> list[FoundRate]:
 
 def _brief(found: FoundRate) -> str:
     if found.invalid:
-        return f"an invalid rate with {found.stack_label}"
+        return f"invalid with {found.stack_label}"
     if found.rate_per_s is None:
-        return f"a rate that is not known with {found.stack_label}"
-    side = {"below": "less than ", "at least": "at least ", "": ""}[found.side]
+        return f"not known with {found.stack_label}"
+    side = {"below": "below ", "at least": "at least ", "": ""}[found.side]
     own = " (the requester's limit)" if found.limit == "requester" else ""
     return f"{side}{format_rate(found.rate_per_s)} with {found.stack_label}{own}"
 

@@ -91,7 +91,8 @@ def test_a_goal_that_holds_nowhere_and_one_that_holds_everywhere_are_said_plainl
     (comparison,) = found.rate_comparisons
     assert comparison.standing == "more", "one side is below, the other above"
     assert found.verdicts[0].startswith(
-        "add, local, reuse: p50 < 10 ms holds up to at least 1600/s with grpc (thin) and less than 100/s with rest (thin)"
+        "add, local, reuse: the highest rate at which p50 < 10 ms holds is at least 1600/s with grpc (thin) and below 100/s"
+        " with rest (thin)"
     )
 
 
@@ -130,7 +131,7 @@ def test_a_rate_that_was_not_offered_is_not_held_however_quick_the_replies():
 def test_rates_that_were_too_high_are_no_failed_checks():
     found = summary()
     assert [check.name for check in found.checks if check.verdict == "fail"] == []
-    assert found.verdicts[0].startswith("add, local, reuse: p50 < 10 ms holds up to")
+    assert found.verdicts[0].startswith("add, local, reuse: the highest rate at which p50 < 10 ms holds is ")
 
 
 def test_a_search_that_was_cut_counts_for_nothing_and_is_said_to_be():
@@ -197,7 +198,7 @@ def test_the_terminal_shows_the_rates_and_not_every_rate_that_was_tried():
     grpc = next(line for line in lines[start:] if line.startswith("  grpc (thin)"))
     assert "more, " in grpc
     assert not any("median, " in line for line in lines)
-    assert lines[0].startswith("add, local, reuse: p50 < 10 ms holds up to ")
+    assert lines[0].startswith("add, local, reuse: the highest rate at which p50 < 10 ms holds is ")
 
 
 @pytest.mark.slow
