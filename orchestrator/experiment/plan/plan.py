@@ -392,7 +392,6 @@ def _cell_to_dict(cell: Cell) -> dict[str, Any]:
         "load": dict(vars(cell.load)),
         "warmup": dict(vars(cell.warmup)),
     }
-    del document["find"]
     if cell.find is not None:
         document["find"] = {**vars(cell.find), "goals": [dict(vars(goal)) for goal in cell.find.goals]}
     return document

@@ -82,10 +82,10 @@ def test_a_search_is_planned_with_defaults_that_its_goal_needs(write, known):
     assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
-def test_a_plan_without_a_search_says_nothing_of_searches(write, known):
+def test_a_plan_without_a_search_has_a_block_for_each_repeat(write, known):
     plan = make_plan(write(MINIMAL), known=known)
     assert plan.blocks == plan.repeats
-    assert all("find" not in cell for cell in plan.to_dict()["cells"])
+    assert {cell.find for cell in plan.cells} == {None}
 
 
 def test_every_block_has_one_probe_of_each_cell_in_balanced_order(write, known):
