@@ -37,23 +37,17 @@ _STANDINGS: Mapping[str, RateStanding] = {
 }
 
 
-def excused(plan: Plan, manifest: Manifest, checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
-    """The checks of a run of searches: that a rate was too high is no failure where the search found just that."""
-    held: dict[str, bool] = {}
-    cells = {cell.id: cell for cell in plan.cells}
-    for (cell, _), records in searches(plan, manifest).items():
-        for record in records:
-            if record.probe is not None:
-                at_rate = at(cells[cell], record.probe.step).id
-                held[at_rate] = held.get(at_rate, False) or record.probe.verdict == "held"
+def excused(manifest: Manifest, checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    """The checks of a run of searches: that a rate was too high is no failure of a trial that found just that."""
+    missed = {record.index for record in manifest.trials if record.probe and record.probe.verdict == "not held"}
     return tuple(
         replace(
             check,
             verdict="not applicable",
-            explanation=f"A search tried this rate, and its goals did not hold there: {check.explanation}",
+            explanation=f"A search tried this rate, and its goals did not hold: {check.explanation}",
             action="Nothing to do.",
         )
-        if is_beyond_capacity(check) and held.get(check.cell or "") is False
+        if is_beyond_capacity(check) and check.evidence.get("trial") in missed
         else check
         for check in checks
     )

@@ -134,6 +134,18 @@ def test_rates_that_were_too_high_are_no_failed_checks():
     assert found.verdicts[0].startswith("add, local, reuse: the highest rate at which p50 < 10 ms holds is ")
 
 
+def test_a_rate_that_held_in_one_repeat_and_was_too_high_in_another_is_no_failed_check():
+    found = summarise(a_search_run(a_search("rest", repeats=4), capacity(0.5), spoil=unsent))
+    (rest,) = found.found_rates
+    verdicts: dict[float, set[str]] = {}
+    for probe in (probe for search in rest.searches for probe in search.probes):
+        verdicts.setdefault(probe.rate_per_s, set()).add(probe.verdict)
+    assert {"held", "not held"} in verdicts.values()
+    excused = [check for check in found.checks if check.explanation.startswith("A search tried this rate")]
+    assert {check.name for check in excused} >= {"offered load"}
+    assert "offered load" not in [check.name for check in found.checks if check.verdict == "fail"]
+
+
 def test_a_search_that_was_cut_counts_for_nothing_and_is_said_to_be():
     planned = a_search()
     found = summarise(cut(a_search_run(planned, capacity()), 4 * planned.rounds + 2))
