@@ -14,6 +14,7 @@ from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Compared, Statistic
 from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
 from orchestrator.analysis.evolutions import Evolutions
+from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary, StreamSummary
 from orchestrator.analysis.uncompared import why_uncompared
@@ -117,6 +118,8 @@ class Answer:
     by_size: tuple[BySize, ...] = ()  # where three sizes or more were asked: goodput and bytes on the wire by size
     evolutions: tuple[Evolutions, ...] = ()  # what came of records that another schema read
     saturation: tuple[LoadSeries, ...] = ()  # where more load brings no more replies
+    found_rates: tuple[FoundRate, ...] = ()  # where rates were searched for; the rows are then those of the rates tried
+    rate_comparisons: tuple[RateComparison, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -132,6 +135,8 @@ class Answer:
         is_invalid = any(row.failed_checks for row in self.table)
         before = self.verdicts[: min(self.answer_at - bool(self.busy), 2 if is_invalid else 1)]
         told = self.verdicts[self.answer_at :][: self.answers if self.is_resolved else 1]
+        if self.found_rates:
+            return (*before, *([self.busy] if self.busy else []), *told)
         said = (first_sentence(verdict)[0] for verdict in told) if self.is_resolved else told
         return (
             *before,
@@ -174,9 +179,9 @@ def answer(summary: RunSummary) -> Answer:
         verdicts=summary.verdicts,
         table=table,
         reference=common_reference(table),
-        answer_at=count_before_answer(summary.cells, summary.checks) + bool(summary.busy),
+        answer_at=_before(summary) + bool(summary.busy),
         busy=summary.busy,
-        answers=len(by_factors) + are_stacks_asked if by_factors else 1,
+        answers=_answers(summary, len(by_factors) + are_stacks_asked if by_factors else 1),
         is_resolved=not unresolved.is_open(summary.comparisons),
         differences=differing.sentence(summary.comparisons),
         documents=documents.sentence(summary.plan),
@@ -188,7 +193,23 @@ def answer(summary: RunSummary) -> Answer:
         by_size=by_size(summary.cells),
         evolutions=evolutions.evolutions(summary.cells),
         saturation=summary.saturation,
+        found_rates=summary.found_rates,
+        rate_comparisons=summary.rate_comparisons,
     )
+
+
+def _before(summary: RunSummary) -> int:
+    """How many sentences stand before the answer, but for the one that the machine was busy."""
+    if summary.found_rates:  # what failed or was not sent at a rate that is too high is no news
+        return bool(validity.sentence(summary.cells, summary.checks))
+    return count_before_answer(summary.cells, summary.checks)
+
+
+def _answers(summary: RunSummary, otherwise: int) -> int:
+    """How many sentences answer: of searches one for each setting, and one for each stack in it."""
+    if not summary.found_rates:
+        return otherwise
+    return len({(found.setting, found.goals) for found in summary.found_rates}) + len(summary.found_rates)
 
 
 def _row(

@@ -27,6 +27,7 @@ from orchestrator.analysis.evidence import (
     TrialEvidence,
     parts_of,
 )
+from orchestrator.analysis.expanded import expanded
 from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.streams import DROPPED, StreamSamples
 from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, Strip, TrialSummary
@@ -56,7 +57,7 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
             f"run {manifest.run_id} is still in progress in another process",
             hint="wait until it has ended, or name another run",
         )
-    plan = read_plan(manifest.plan)
+    plan, manifest = expanded(read_plan(manifest.plan), manifest)
     trials = last_attempts(manifest.trials)
     if not any(t.outcome == "ok" for t in trials):
         raise InvalidMeasurement(

@@ -112,7 +112,7 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
     keeps_up = None
     if factor == "rate" and rates:
         is_answered = answered is not None and answered.mean >= -log(1 + margin)
-        overloads = [check for check in checks if check.cell == cell.id and _is_beyond_capacity(check)]
+        overloads = [check for check in checks if check.cell == cell.id and is_beyond_capacity(check)]
         keeps_up = is_answered and not cell.not_sent and not overloads
     middle = cell.distribution
     return LoadPoint(
@@ -129,8 +129,8 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
         keeps_up=keeps_up,
         median=middle.median if middle else None,
         p99=middle.p99 if middle else None,
-        requester_cpu=_mean(trial.cpu_share for trial in cell.trials),
-        responder_cpu=_mean(_responder_cpu(trial) for trial in cell.trials),
+        requester_cpu=mean_of(trial.cpu_share for trial in cell.trials),
+        responder_cpu=mean_of(responder_cpu(trial) for trial in cell.trials),
         not_sent=cell.not_sent,
         errors=cell.failed,
         is_busy=bool(unresolved.busy(checks, {}, (cell.id,))),
@@ -139,22 +139,25 @@ def _point(cell: CellSummary, factor: str, checks: Sequence[CheckResult], margin
     )
 
 
-def _mean(shares: Iterable[float | None]) -> float | None:
+def mean_of(shares: Iterable[float | None]) -> float | None:
     """Over trials; None unless every trial knows."""
     found = [*shares]
     known = [share for share in found if share is not None]
     return mean(known) if known and len(known) == len(found) else None
 
 
-def _responder_cpu(trial: TrialSummary) -> float | None:
-    """Unknown of a short window, in which starting and ending the trial may have used it (`responder's core`)."""
+def responder_cpu(trial: TrialSummary) -> float | None:
+    """How busy the responder's core was.
+
+    Unknown of a short window, in which starting and ending the trial may have used it (`responder's core`).
+    """
     window_s = trial.responder_window_s
     return None if window_s is not None and window_s < SHORT_WINDOW_S else trial.responder_cpu_share
 
 
 def _why_left_out(cell: CellSummary, checks: Sequence[CheckResult]) -> str:
     """A rate that could not be offered in full is a result; whatever else makes a cell invalid leaves it out."""
-    failed = failed_in(cell.id, [check for check in checks if not _is_beyond_capacity(check)])
+    failed = failed_in(cell.id, [check for check in checks if not is_beyond_capacity(check)])
     if failed:
         return f"{', '.join(failed)} failed"
     if cell.failed_trials:
@@ -164,7 +167,8 @@ def _why_left_out(cell: CellSummary, checks: Sequence[CheckResult]) -> str:
     return "a trial without a right reply" if any(not trial.throughput_per_s for trial in cell.trials) else ""
 
 
-def _is_beyond_capacity(check: CheckResult) -> bool:
+def is_beyond_capacity(check: CheckResult) -> bool:
+    """Whether it failed for nothing but a rate above what can be answered."""
     return check.verdict == "fail" and bool(check.evidence.get(BEYOND_CAPACITY))
 
 
@@ -200,7 +204,9 @@ def _with_knee(series: LoadSeries, by_block: Sequence[Mapping[int, float]], soun
         knee_from=first,
         knee_by=last,
         is_reached=is_reached,
-        limit=_limit(points[knee]) if is_reached or points[knee].keeps_up is False else None,
+        limit=limit_of(points[knee].responder_cpu, points[knee].requester_cpu)
+        if is_reached or points[knee].keeps_up is False
+        else None,
     )
 
 
@@ -228,11 +234,11 @@ def _ends(ratios: Mapping[tuple[int, int], LogMean], sound: Sequence[int], least
     return first, next((place for place in sound if reaches(place, 0, intervals.ALPHA)), sound[-1])
 
 
-def _limit(point: LoadPoint) -> Limit:
+def limit_of(responder_cpu: float | None, requester_cpu: float | None) -> Limit:
     """Whose process is busy for so much of its core that it limits; unknown where nobody knows of one, and not the other."""
     busy = {
         end: None if share is None else share >= SATURATED
-        for end, share in (("responder", point.responder_cpu), ("requester", point.requester_cpu))
+        for end, share in (("responder", responder_cpu), ("requester", requester_cpu))
     }
     if busy["responder"] and busy["requester"]:
         return "both"
@@ -304,16 +310,23 @@ def _earliest(series: LoadSeries) -> str:
 
 
 def _limit_in_words(limit: Limit | None, point: LoadPoint) -> str:
+    return limit_in_words(limit, point.responder_cpu, point.requester_cpu, is_busy=point.is_busy)
+
+
+def limit_in_words(
+    limit: Limit | None, responder_cpu: float | None, requester_cpu: float | None, *, is_busy: bool
+) -> str:
+    """Which end limits, as a clause; `is_busy`: the machine was, so that a process may only look idle."""
     shares = [
         f"{end} {'unknown' if share is None else words.percent(share)}"
-        for end, share in (("responder", point.responder_cpu), ("requester", point.requester_cpu))
+        for end, share in (("responder", responder_cpu), ("requester", requester_cpu))
     ]
     busy = f"{', '.join(shares)} of a core"
     if limit == "both":
         return f"the CPU of both ends limits it ({busy})"
     if limit in ("responder", "requester"):
         return f"the {limit}'s CPU limits it ({busy})"
-    but = ", but the machine was busy, and a process that gets no CPU time looks idle" if point.is_busy else ""
+    but = ", but the machine was busy, and a process that gets no CPU time looks idle" if is_busy else ""
     if limit == "neither":
         return f"neither end's CPU limits it ({busy}){but}"
     return f"whether a CPU limits it is not known ({busy}){but}"

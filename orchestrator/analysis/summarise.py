@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import unresolved
+from orchestrator.analysis import capacity, capacity_words, probes, unresolved, validity
 from orchestrator.analysis.cells import summarise_cells
 from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.collect import collect, last_attempts
@@ -28,6 +28,7 @@ from orchestrator.analysis.window_fit import window_fits
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.plan import documents, own_work
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results.manifest import is_shared
 
 _MOST_ALONG = 4  # sentences on curves that stand beside the answer
@@ -40,12 +41,17 @@ def summarise(run: Run) -> RunSummary:
     version than this program knows.
     """
     observers = {check.name: check.observe for check in CHECKS if check.observe}
-    evidence = collect(run, observers)
+    searched = _searched(run)
+    evidence = collect(run, observers if searched is None else {**observers, probes.NAME: probes.observe})
     manifest, plan = evidence.manifest, evidence.plan
     checks = run_checks(evidence)
+    if searched is not None:
+        checks = capacity.excused(manifest, checks)
     cells = summarise_cells(evidence, checks)
     invalid = invalid_cells(cells, checks)
-    comparisons = withhold(compare_cells(plan, cells, invalid), invalid)
+    comparisons = withhold(compare_cells(plan, cells, invalid), invalid) if searched is None else ()
+    rates = capacity.found_rates(searched, run.manifest(), evidence, cells, checks) if searched is not None else ()
+    rate_comparisons = capacity.compare_rates(searched, rates) if searched is not None else ()
     compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons} or {cell.id for cell in cells}
     why = unresolved.sentences(
         cells,
@@ -66,8 +72,11 @@ def summarise(run: Run) -> RunSummary:
             unresolved.busy(checks, manifest.hosts, compared, is_shared=is_shared(manifest.warnings))
         )
     )
-    found = verdicts(cells, comparisons, checks, plan.matters)
-    before = count_before_answer(cells, checks)
+    if searched is None:
+        found, before = verdicts(cells, comparisons, checks, plan.matters), count_before_answer(cells, checks)
+    else:
+        not_valid = [text for text in (validity.sentence(cells, checks),) if text]
+        found, before = (*not_valid, *capacity_words.verdicts(rates, rate_comparisons)), len(not_valid)
     said = _cause_first(found, why or busy, before) if found else ()
     said = _with_along(said, along, {c.group for c in comparisons}, before + bool(why or busy) + 1)
     return RunSummary(
@@ -82,7 +91,7 @@ def summarise(run: Run) -> RunSummary:
         cells=cells,
         floors=evidence.floors,
         comparisons=comparisons,
-        costs=withhold(compare_costs(plan, cells, invalid), invalid),
+        costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
         checks=checks,
         warnings=(*warned_once(manifest.warnings), *run.remarks(), *_off(links)),
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
@@ -90,7 +99,9 @@ def summarise(run: Run) -> RunSummary:
         settings=settings(evidence),
         plan=manifest.plan,
         matters=plan.matters,
-        saturation=find_series(cells, checks, matters=plan.matters),
+        saturation=find_series(cells, checks, matters=plan.matters) if searched is None else (),
+        found_rates=rates,
+        rate_comparisons=rate_comparisons,
         busy=busy if said else "",
         curves=along,
         round_trips=round_trips(plan, cells, floors, invalid),
@@ -98,6 +109,14 @@ def summarise(run: Run) -> RunSummary:
         links=links,
         manifest_sha256=_manifest_sha256(run),
     )
+
+
+def _searched(run: Run) -> Plan | None:
+    """The plan of a run that searched for rates, as it was made; None of any other."""
+    document = run.manifest().plan
+    if not any(isinstance(cell, dict) and cell.get("find") for cell in document.get("cells", ())):
+        return None
+    return read_plan(document)
 
 
 def _with_along(said: tuple[str, ...], curves: tuple[Curves, ...], groups: set[str], behind: int) -> tuple[str, ...]:

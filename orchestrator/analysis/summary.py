@@ -13,6 +13,7 @@ from typing import Any, Literal
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
+from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.series import Curves, Delivered, RoundTrips, WindowFit
 from orchestrator.errors import UsageError
@@ -354,6 +355,8 @@ class RunSummary:
     curves: tuple[Curves, ...] = ()  # along each numeric axis with places enough
     round_trips: tuple[RoundTrips, ...] = ()
     windows: tuple[WindowFit, ...] = ()  # of transfers over a distance, where cells set a window
+    found_rates: tuple[FoundRate, ...] = ()  # where rates were searched for; `cells` are then those of the rates tried
+    rate_comparisons: tuple[RateComparison, ...] = ()
     links: tuple[Delivered, ...] = ()  # what was asked of the distance of each placement, and what it was
     schema_version: int = SCHEMA_VERSION
 

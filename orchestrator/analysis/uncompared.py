@@ -12,6 +12,8 @@ def why_uncompared(cell: CellSummary, summary: RunSummary) -> str:
 
     A setting is an operation, a placement, a load and how requests are made.
     """
+    if summary.found_rates:
+        return "rates that a search tried are not compared, but the rates that were found"
     if any(cell.id in (comparison.cell, comparison.reference_cell) for comparison in summary.comparisons):
         return ""
     by = [str(contrast["factor"]) for contrast in summary.plan.get("contrasts") or ({"factor": STACK},)]

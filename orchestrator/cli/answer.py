@@ -10,6 +10,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.answer import Against, Answer, Row, common_reference
 from orchestrator.analysis.one_unit import units
 from orchestrator.cli.answer_tables import by_size_lines, evolution_lines
+from orchestrator.cli.capacity import capacity_lines
 from orchestrator.cli.costs import WHOLE_LIFE, costs_of
 from orchestrator.cli.saturation import saturation_lines
 
@@ -28,7 +29,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     """The lines, the sentences wrapped at `width` columns; the report has the rows beyond the first forty."""
     for sentence in answer.headline():
         yield from _wrapped(sentence, width)
-    shown = answer.table[:_ROWS_SHOWN]
+    shown = () if answer.found_rates else answer.table[:_ROWS_SHOWN]  # each rate tried: for report and JSON
     tables = [list(of_setting) for _, of_setting in groupby(shown, key=lambda row: row.setting)]
     for rows, unit in zip(tables, _units(tables), strict=True):
         rate = words.per_second(row.kind for row in rows).lower()
@@ -76,9 +77,10 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     notes += [f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []
     notes += [words.PRICES] if any("responder_usd" in row.costs for row in shown) else []
     yield from _wrapped(" ".join(notes), width)
-    if len(answer.table) > len(shown):
+    if len(answer.table) > len(shown) and not answer.found_rates:
         yield f"... and {len(answer.table) - len(shown):,} more rows in the report"
     yield from saturation_lines(answer.saturation, width=width)
+    yield from capacity_lines(answer.found_rates, answer.rate_comparisons, width=width)
 
 
 def _units(tables: Sequence[Sequence[Row]]) -> list[words.Unit]:

@@ -19,7 +19,7 @@ from orchestrator.experiment.plan.contrasts import compared, pairs
 from orchestrator.experiment.plan.differences import HTTP, against_reference, differs_in, has_version, may_differ_in
 from orchestrator.experiment.plan.estimate import cost_of, costs_from, estimate, short_of_room
 from orchestrator.experiment.plan.external import announcements, behind_loopback, given
-from orchestrator.experiment.plan.loads import describe_load
+from orchestrator.experiment.plan.loads import describe_load, describe_search
 from orchestrator.experiment.plan.machines import PRICES_AS_OF
 from orchestrator.experiment.plan.own_work import added, unread
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
@@ -64,7 +64,8 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "question": plan.question,
         "cells": len(plan.cells),
         "trials": len(plan.trials),
-        "blocks": plan.repeats,
+        "blocks": plan.blocks,
+        "searches": plan.repeats * sum(cell.find is not None for cell in plan.cells),
         "estimate": asdict(expected),
         "cost": cost,
         "reference": plan.reference,
@@ -73,7 +74,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "may_differ_in": {label: list(parts) for label, parts in against_reference(plan, may_differ_in) if parts},
         "documents": documents.sentence(plan.to_dict()),
         "matters": plan.matters,
-        "power": describe(plan, history).to_dict(),
+        "power": None if _is_search(plan) else describe(plan, history).to_dict(),
         "external": announcements(plan),
         "warnings": _warnings(plan, expected.duration_s),
         "plan": plan.to_dict(),
@@ -127,11 +128,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield from _matrix_lines(plan)
     yield ""
-    trials = len(plan.cells)
-    yield (
-        f"schedule   {count(plan.repeats, 'block')} of {count(trials, 'trial')},"
-        f" in balanced random order (seed {plan.seed})"
-    )
+    yield f"schedule   {_schedule(plan)}, in balanced random order (seed {plan.seed})"
     yield f"compared   {compared(plan)}"
     yield f"matters    a difference of {margin(plan.matters)}: stacks that surely differ by less are a tie"
     yield f"hosts      {_hosts(plan, expected['hosts'])}"
@@ -143,7 +140,7 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     if document["terraform"]:
         yield f"terraform  {document['terraform']['sentence']}"
     yield (
-        f"duration   about {format_duration(expected['duration_s'])}:"
+        f"duration   {'at most ' * _is_search(plan)}about {format_duration(expected['duration_s'])}:"
         f" trials {format_duration(expected['trials_s'])}, baselines {format_duration(expected['baselines_s'])}"
         + _around(expected)
         + f" (at most {format_duration(plan.limits.wall_s)})"
@@ -152,7 +149,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield f"cost       {_cost(plan, document['cost'])}"
     if PROVIDERS[plan.provider].costs_money:
         yield f"traffic    {_traffic(expected, document['cost'])}"
-    yield f"power      {document['power']['sentence']}"
+    if document["power"] is not None:
+        yield f"power      {document['power']['sentence']}"
     yield ""
     for warning in document["warnings"]:
         yield f"warning: {warning}"
@@ -160,6 +158,21 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
         yield f"warning: {document['machine_now']['warning']}"
     yield f"plan {document['id']} is current: {document['path']}"
     yield "next: orch run"
+
+
+def _is_search(plan: Plan) -> bool:
+    return any(cell.find is not None for cell in plan.cells)
+
+
+def _schedule(plan: Plan) -> str:
+    """How many blocks of trials; of searches how many they are, and how many trials at most."""
+    if not _is_search(plan):
+        return f"{count(plan.repeats, 'block')} of {count(len(plan.cells), 'trial')}"
+    searches = count(plan.repeats, "search", "searches")
+    return (
+        f"{searches} of {count(len(plan.cells), 'cell')}, at most {plan.rounds} probes each: at most"
+        f" {count(len(plan.trials), 'trial')} in {count(plan.blocks, 'block')}"
+    )
 
 
 def _differences(plan: Plan) -> Iterator[str]:
@@ -192,7 +205,9 @@ def _matrix_lines(plan: Plan) -> Iterator[str]:
             operations[cell.operation],
             cell.placement,
             *(_shown(plan, cell, factor) for factor in shown_factors),
-            describe_load(cell.load, cell.kind, cell.calls),
+            describe_load(cell.load, cell.kind, cell.calls)
+            if cell.find is None
+            else describe_search(cell.find, cell.load),
             _warmup(cell),
         )
         rows.setdefault(key, []).append(labels[cell.stack])

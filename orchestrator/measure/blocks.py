@@ -11,6 +11,7 @@ from orchestrator.measure.interrupts import OutOfTime
 from orchestrator.measure.progress import Progress, duration
 from orchestrator.measure.records import bring
 from orchestrator.measure.run_context import RunContext
+from orchestrator.measure.searching import Searching
 from orchestrator.measure.trial import Outcome
 from orchestrator.results.lines import Failure
 from orchestrator.results.manifest import REPEATED, RequesterRecord, TrialRecord
@@ -45,10 +46,14 @@ class Measuring:
         self._context = context
         self._deadline_s = deadline_s
         self._progress = Progress(listener=context.listener, clock=context.clock, total=len(context.plan.trials))
+        self._searching = Searching(context.plan)
 
     def run(self) -> bool:
         """Measure every block that is not finished yet; whether the schedule was completed within its wall time."""
         journal_state = self._context.folder.journal_state()
+        for record in journal_state.trials:
+            if record.block in journal_state.finished_blocks:
+                self._searching.take(record)
         try:
             for block in blocks(self._context.plan):
                 if block.number in journal_state.finished_blocks:
@@ -70,7 +75,11 @@ class Measuring:
         folder.set_aside()
         if attempt:
             self._context.warn(REPEATED.format(block.number + 1))
-        for placement, trials in block.groups:
+        for placement, planned in block.groups:
+            trials = self._searching.still_needed(planned)
+            self._progress.skip(len(planned) - len(trials))
+            if not trials:
+                continue  # the searches of this placement are over
             cells = [self._context.cells[t.cell] for t in trials]
             baselines = Baselines(self._context, placement, cells, block=block.number, attempt=attempt)
             self._group(trials, baselines, attempt)
@@ -103,10 +112,11 @@ class Measuring:
             raise OutOfTime
 
     def _trial(self, trial: PlannedTrial, attempt: int) -> None:
-        context, cell = self._context, self._context.cells[trial.cell]
+        context, cell = self._context, self._searching.cell(trial, self._context.cells[trial.cell])
         self._progress.begin(context.label(cell), cell.kind)
         broken = context.broken.get(cell.exchange)
         record = self._left_out(trial, attempt, broken) if broken else self._made(trial, cell, attempt)
+        record = self._searching.judged(record, cell, context.folder.raw_path)
         if record.failure is not None and not broken:
             words = f"{record.failure.message}\n\n{record.failure.last_words}"
             context.folder.log(f"trial-{trial.index:04}-a{attempt}.txt", words)
@@ -114,6 +124,7 @@ class Measuring:
         context.folder.append(
             {"event": "trial", "trial": asdict(record), "records": context.folder.record_digests(kept)}
         )
+        self._searching.take(record)
         self._progress.end(record)
         if record.failure is not None and not broken:
             context.refuse_to_go_on_without_hosts()
@@ -152,7 +163,7 @@ class Measuring:
     ) -> tuple[tuple[RequesterRecord, ...], Failure | None]:
         """Bring the records home; a failed trial has none that count."""
         failure = outcome.failure
-        paths = [_samples(trial, attempt, number) for number in range(len(outcome.parts))]
+        paths = [_samples(trial, cell, attempt, number) for number in range(len(outcome.parts))]
         if failure is None:
             try:
                 with self._context.interrupts.within_limits():
@@ -181,6 +192,6 @@ class Measuring:
         )
 
 
-def _samples(trial: PlannedTrial, attempt: int, requester: int) -> str:
+def _samples(trial: PlannedTrial, cell: Cell, attempt: int, requester: int) -> str:
     name = f"b{trial.block:03}-t{trial.index:04}-a{attempt}-r{requester}"
-    return f"samples/cell={trial.cell}/{name}.parquet"
+    return f"samples/cell={cell.id}/{name}.parquet"

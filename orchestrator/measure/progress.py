@@ -83,7 +83,8 @@ def _result(record: TrialRecord, samples: str) -> str:
     not_sent = sum(r.done.not_sent for r in record.requesters)
     wrong = f", {errors:,} errors" if errors else ""
     unsent = f", {not_sent:,} not sent" if not_sent else ""
-    return f"{requests:,} {samples} in {format_duration(seconds)}{wrong}{unsent}"
+    verdict = "" if record.probe is None else f": {record.probe.verdict}"
+    return f"{requests:,} {samples} in {format_duration(seconds)}{wrong}{unsent}{verdict}"
 
 
 def _events(record: TrialRecord) -> str:

@@ -125,7 +125,7 @@ class RunContext:
         if len({c.load.concurrency for c in self.plan.cells}) > 1:
             is_stream = cell.kind == "stream"
             words.append(clients(cell.load.concurrency) if is_stream else f"{cell.load.concurrency} in flight")
-        if len({c.load.rate_per_s for c in self.plan.cells}) > 1:
+        if len({c.load.rate_per_s for c in self.plan.cells} | {cell.load.rate_per_s}) > 1:
             words.append("closed loop" if cell.load.rate_per_s is None else format_rate(cell.load.rate_per_s))
         words += of_load(cell.factors)
         return " · ".join(words)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import load_tables, words
+from orchestrator.analysis import capacity_words, load_tables, words
 from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.by_size import by_size
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.evolutions import evolutions, said
+from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
@@ -103,6 +106,12 @@ def render(summary: RunSummary) -> str:
         series_rows=load_tables.rows,
         series_dash=load_tables.DASH,
         saturated=SATURATED,
+        rate_groups=_rate_groups(summary),
+        rate_heads=capacity_words.HEADS,
+        rate_row=capacity_words.row,
+        rate_path=capacity_words.path,
+        rate_notes=capacity_words.NOTES,
+        path_heads=capacity_words.PATH_HEADS,
         is_alone=all(cell.kind == "codec" for cell in summary.cells),
         statistics=STATISTICS,
         cost_names=COSTS,
@@ -130,6 +139,12 @@ def default_path(summary: RunSummary, reports: Path, origin: str = "") -> Path:
     if not origin:
         return reports / f"{'-'.join(parts)}.html"
     return own_folder(reports / ELSEWHERE) / f"{'-'.join(part[:_MOST_LETTERS] for part in parts)}-{origin}.html"
+
+
+def _rate_groups(summary: RunSummary) -> list[tuple[str, str, list[FoundRate]]]:
+    """Found rates by what they have in common: the setting and the goals."""
+    key = attrgetter("setting", "goals")
+    return [(*names, list(of)) for names, of in groupby(summary.found_rates, key=key)]
 
 
 def _round_trips_text(value: float) -> str:

@@ -16,6 +16,7 @@ from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import in_columns
 from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.searches import at
 from orchestrator.record_layout import COLUMNS
 from orchestrator.results import derive, sizes
 from orchestrator.results.documents import sha256_of, whole_file
@@ -175,6 +176,11 @@ def _of_trial(trial: TrialRecord, plan: Plan) -> dict[str, Constants]:
     cell = next((c for c in plan.cells if c.id == trial.cell), None)
     if cell is None:
         raise InvalidMeasurement(f"trial {trial.index} is of cell {trial.cell[:200]!r}, which the plan does not have")
+    if trial.probe is not None:
+        try:
+            cell = at(cell, trial.probe.step)
+        except ValueError as error:
+            raise InvalidMeasurement(f"trial {trial.index}: {error}") from error
     return {
         part.samples: Constants(
             stack=cell.stack,

@@ -57,6 +57,21 @@ class RequesterRecord:
     samples: str | None  # path below the run folder
 
 
+Verdict = Literal["held", "not held", "no result"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probe:
+    """A trial's part in a search (`plan.Find`): which of its rates it had, and whether the goals held at it.
+
+    `no result`: the trial failed for another reason than its rate, and ends its search.
+    """
+
+    step: int
+    rate_per_s: float
+    verdict: Verdict
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrialRecord:
     """One trial that was made: what both ends said of it."""
@@ -75,6 +90,7 @@ class TrialRecord:
     stats_warm: KeptStats = None  # when the warm-up was over and nothing was measured yet; of older runs None
     requesters: tuple[RequesterRecord, ...] = ()
     failure: Failure | None = None
+    probe: Probe | None = None  # of a cell whose rate is searched for
 
     @property
     def responder_cpu_s(self) -> float | None:

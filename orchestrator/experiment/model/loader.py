@@ -167,7 +167,8 @@ def _explain(root: Node, details: ErrorDetails) -> Problem:
     if kind == "extra_forbidden":
         return Problem(key_mark, _unknown_key(path))
     if kind == "missing":
-        words = _model_at(path[:-1]).model_fields[name].description or ""
+        fields = _model_at(path[:-1]).model_fields
+        words = next((f.description for key, f in fields.items() if (f.alias or key) == name), "") or ""
         return Problem(node.mark, f"'{name}' is missing. {words}".strip())
     return Problem(node.mark, f"'{name}': {_sentence(kind, details, node, str(name))}")
 
@@ -253,6 +254,7 @@ def _model_at(path: Sequence[Key]) -> type[BaseModel]:
         "zones": ZonesSpec,
         "exclude": model.ExcludeSpec,
         "load": options.LoadSpec,
+        "find": options.FindSpec,
         "warmup": options.WarmupSpec,
         "limits": model.LimitsSpec,
         "external": model.ExternalSpec,

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from orchestrator.experiment.model.base import Strict
+from orchestrator.experiment.model.goal import PATTERN, Goal, parse_goal, parse_within
 from orchestrator.experiment.read.fields import Duration, OneOrMany, Rate, Size
+from orchestrator.experiment.read.units import SHARE_PATTERN
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS, SchemaChange
 
 MAX_REQUESTS = 100_000_000
 MAX_CONCURRENCY = 10_000
 MOST_RECORDS = 1_000_000
+MOST_PER_S = 1_000_000
 LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
 
 Concurrency = Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)]
@@ -22,6 +25,59 @@ OfferedRate = Annotated[Rate, Field(gt=0, le=1_000_000)]
 ThinkTime = Annotated[Duration, Field(le=LONGEST_S)]
 PositiveDuration = Annotated[Duration, Field(gt=0, le=LONGEST_S)]
 Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]
+OfferedRate = Annotated[Rate, Field(gt=0, le=MOST_PER_S)]
+MOST_PROBES = 12  # of a search: as many tell 4,096 outcomes apart
+
+
+_A_GOAL = {
+    "type": "string",
+    "pattern": PATTERN,
+    "description": "A statistic of each trial, and what it must stay below.",
+    "examples": ["p99 < 10ms", "errors < 0.1 %"],
+}
+_A_DISTANCE = {"type": "string", "pattern": SHARE_PATTERN, "description": "A share, in per cent.", "examples": ["2 %"]}
+
+
+class FindSpec(Strict):
+    """A search for the highest rate of an open loop at which the goals hold."""
+
+    highest: Annotated[Literal["rate"], Field(description="What is searched for: the rate of an open loop.")]
+    goals: Annotated[
+        OneOrMany[Annotated[Goal, BeforeValidator(parse_goal), WithJsonSchema(_A_GOAL)]],
+        Field(
+            alias="while",
+            description="What must hold at a rate: p50, p90, p95, p99, p99.9 or max below a time, errors below a share of"
+            " the requests; several in a list must all hold.",
+        ),
+    ]
+    lowest: Annotated[
+        OfferedRate | None,
+        Field(alias="from", description="The lowest rate tried; unless given 10/s, or what `while` needs."),
+    ] = None
+    most: Annotated[
+        OfferedRate | None, Field(alias="to", description="The highest rate tried; 10000/s unless given.")
+    ] = None
+    within: Annotated[
+        Annotated[float, BeforeValidator(parse_within), WithJsonSchema(_A_DISTANCE)] | None,
+        Field(description="How far apart the rates lie that are told apart; 2 % unless given, from 0.5 % on."),
+    ] = None
+    probes: Annotated[
+        int | None,
+        Field(
+            ge=2,
+            le=MOST_PROBES,
+            description="So many trials for each search at most; they decide how near `within` can be, unless it is given.",
+        ),
+    ] = None
+
+    @field_validator("goals")
+    @classmethod
+    def _one_goal_each(cls, goals: tuple[Goal, ...]) -> tuple[Goal, ...]:
+        named = [goal.statistic for goal in goals]
+        for name in named:
+            if named.count(name) > 1:
+                raise ValueError(f"{name} has two bounds: leave one out")
+        return goals
 
 
 Arrivals = Literal["poisson", "uniform"]
@@ -83,6 +139,10 @@ class LoadSpec(Strict):
             description="Whether think times are all alike (constant), or drawn with that mean (exponential); constant"
             " unless given."
         ),
+    ] = None
+    find: Annotated[
+        FindSpec | None,
+        Field(description="Open loop: search for the highest rate at which a goal holds, instead of a `rate`."),
     ] = None
     steps: Annotated[
         OneOrMany[StepSpec] | None,

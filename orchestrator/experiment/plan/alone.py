@@ -39,9 +39,14 @@ def refuse_what_does_not_apply(
         located.add(items[0], "a codec alone is at no distance from anybody: its only placement is local.")
 
 
-def refusal_of_load(load: Load, calls: int = 1) -> str | None:
-    """Why a codec alone cannot be put under this load, with so many calls in a sample; None when it can."""
-    if load.rate_per_s is not None:
+def refusal_of_load(load: Load, calls: int = 1, *, is_search: bool = False) -> str | None:
+    """Why a codec alone cannot be put under this load, with so many calls in a sample; None when it can.
+
+    `is_search`: its rate is one that is searched for.
+    """
+    if is_search:
+        offered = "a rate that `find` searches for"
+    elif load.rate_per_s is not None:
         offered = f"a rate of {format_rate(load.rate_per_s)}"
     elif load.concurrency > 1:
         offered = f"a concurrency of {load.concurrency:,}"

@@ -79,7 +79,12 @@ def costs_from(summaries: Sequence[Mapping[str, Any]]) -> Costs:
             per_s, sizes = cell.get("throughput_per_s"), cell.get("body_bytes")
             is_small = sizes is not None and max(sizes) <= _SEGMENT_BYTES
             made = cell.get("factors") or {}
-            is_alone = made.get("concurrency") == 1 and made.get("calls", 1) == 1 and not made.get("think")
+            is_alone = (
+                made.get("concurrency") == 1
+                and made.get("calls", 1) == 1
+                and made.get("rate") is None
+                and not made.get("think")
+            )
             is_plain = is_alone and all(made.get(f.name, f.default) == f.default for f in OF_THE_CALL)
             if per_s and is_small and is_plain and cell["id"] not in rates:
                 found.setdefault(cell["stack"], max(0.0, 1 / per_s - _LOOPBACK_RTT_S))
@@ -119,17 +124,17 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
     block_s = sum(part.trials_s for part in parts.values())
     looks_s = sum(part.looks_s for part in parts.values())
     rows = sum(part.rows for part in parts.values())
-    stored = rows * plan.repeats * plan.requesters
+    stored = rows * plan.blocks * plan.requesters
     files = len(plan.trials) * plan.requesters
     return Estimate(
-        duration_s=hosts_s + (block_s + looks_s) * plan.repeats + costs.report_s + teardown_s,
+        duration_s=hosts_s + (block_s + looks_s) * plan.blocks + costs.report_s + teardown_s,
         hosts_s=hosts_s,
         teardown_s=teardown_s,
-        trials_s=block_s * plan.repeats,
-        baselines_s=looks_s * plan.repeats,
+        trials_s=block_s * plan.blocks,
+        baselines_s=looks_s * plan.blocks,
         block_s=block_s,
         disk_bytes=stored * _PARQUET_ROW_BYTES + files * _PARQUET_FILE_BYTES + rows * plan.requesters * _ROW_BYTES,
-        requests=sum(part.samples for part in parts.values()) * plan.repeats * plan.requesters,
+        requests=sum(part.samples for part in parts.values()) * plan.blocks * plan.requesters,
         hosts=hosts_needed(plan),
         traffic=_traffic(plan, {name: part.sent_bytes for name, part in parts.items()}, rows),
         traffic_at_most=_traffic(
@@ -148,6 +153,7 @@ def short_of_room(plan: Plan, costs: Costs | None = None) -> tuple[Cell, ...]:
         cell
         for cell in plan.cells
         if cell.load.rate_per_s is not None
+        and cell.find is None  # it is to find out where that begins
         and cell.load.rate_per_s
         * _Trial(plan, cell, operations[cell.operation], placements[cell.placement], costs or Costs()).latency_s
         > cell.load.concurrency
@@ -156,7 +162,7 @@ def short_of_room(plan: Plan, costs: Costs | None = None) -> tuple[Cell, ...]:
 
 def _traffic(plan: Plan, block_bytes: Mapping[str, float], block_rows: float) -> Traffic:
     """The traffic of the whole plan, from that of one block and one requester, by placement."""
-    times = plan.repeats * plan.requesters
+    times = plan.blocks * plan.requesters
     return priced(plan, {name: size * times for name, size in block_bytes.items()}, block_rows * _ROW_BYTES * times)
 
 
@@ -252,14 +258,16 @@ class _Trial:
             return
         warmup_each_s = self._each_s()  # always a closed loop
         each_s = max(warmup_each_s, (self.latency_s + load.think_s) / load.concurrency)
-        if load.rate_per_s is not None:
+        if cell.find is not None:
+            each_s = 1 / math.sqrt(cell.find.lowest * cell.find.highest)  # the first rate tried, and the middle of all
+        elif load.rate_per_s is not None:
             each_s = 1 / load.rate_per_s
         ends = [] if load.requests is None else [load.requests * each_s]
         measured_s = min([*ends, *([] if load.duration_s is None else [load.duration_s])])
         warmup_s = min(max(warmup.requests * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
         self.samples = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
         # A count is the most that is asked; `duration` or `at_most` may only end it earlier than we think.
-        counted = load.requests if load.requests is not None else measured_s / each_s
+        counted = load.requests if load.requests is not None else measured_s * (load.rate_per_s or 1 / each_s)
         is_counted = load.requests is not None or load.rate_per_s is not None
         warmed = max(warmup.requests, warmup.at_least_s / warmup_each_s * _FASTER)
         self.samples_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed)
@@ -327,7 +335,7 @@ def requests_of(plan: Plan, stacks: Container[str]) -> int:
         for cell in plan.cells
         if cell.stack in stacks
     )
-    return requests * plan.repeats * plan.requesters
+    return requests * plan.blocks * plan.requesters
 
 
 def _look_s(plan: Plan, placement: Placement, floors: int, costs: Costs) -> float:

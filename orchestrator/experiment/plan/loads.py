@@ -9,6 +9,7 @@ from typing import Any
 
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.model.options import Arrivals, LoadSpec, StepSpec, Thinking, WarmupSpec
+from orchestrator.experiment.plan.plan import Find
 from orchestrator.experiment.read.tree import Key
 from orchestrator.experiment.read.units import exact_duration, format_duration, format_rate, rate_of_tasks
 from services.python.contract.limits import Kind
@@ -274,6 +275,12 @@ def think_time(load: Load) -> str:
     """`think time 10 ms`, `think time 10 ms (exponential)`."""
     spread = "" if load.thinking == "constant" else f" ({load.thinking})"
     return f"think time {exact_duration(load.think_s)}{spread}"
+def describe_search(find: Find, load: Load) -> str:
+    """A search in words: `10 s each, poisson: the highest of 100/s to 10000/s within 2 % at which p99 < 10 ms`."""
+    bound = "" if find.concurrency is None else f", at most {find.concurrency:,} in flight"
+    rates = f"{format_rate(find.lowest)} to {format_rate(find.highest)} within {(find.factor - 1) * 100:.2g} %"
+    each = f"{format_duration(load.duration_s or 0.0)} each, {load.arrivals}{bound}"
+    return f"{each}: the highest of {rates} at which {find.text}"
 
 
 def clients(number: int) -> str:

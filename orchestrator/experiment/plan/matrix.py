@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 from orchestrator.catalogue.offers import Protocol
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan import documents
+from orchestrator.experiment.plan import documents, searches
 from orchestrator.experiment.plan.alone import refusal_of_load, refuse_what_does_not_apply
 from orchestrator.experiment.plan.connections import refusal_of_sharing
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
@@ -24,6 +24,7 @@ from orchestrator.experiment.plan.placements import resolve_placements
 from orchestrator.experiment.plan.plan import (
     Cell,
     Contrast,
+    Find,
     Operation,
     PayloadFile,
     Placement,
@@ -82,13 +83,14 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     placements = resolve_placements(located, is_elsewhere=is_elsewhere(e.external for e in entries if e.external))
     located.raise_problems()
     questions = [_question(located, question) for question in asked]
+    searches.refuse_beside_others(located, (find for _, loads, _ in questions for _, find in loads))
     _refuse_too_many_cells(located, entries, questions, placements)
     refuse_what_does_not_apply(located, (entry.path for entry in entries if entry.kind == "codec"), placements)
     uses: dict[str, _Use] = {}
     cells: dict[str, Cell] = {}
     excluder = _Excluder(located)
     for question, loads, warmup in questions:
-        for entry, load in product(entries, loads):
+        for entry, (load, find) in product(entries, loads):
             kind = "codec" if entry.kind == "codec" else kind_of(question.operation)
             stack = entry.stack_for(load, kind)
             for call, placement in product(entry.calls, placements):
@@ -98,12 +100,14 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                     continue
                 client = entry.client_for(load, kind)
                 reason = refusal(entry, client, operation.name, call, kind)
-                cell = _cell(located, stack, operation, placement, values, load, warmup, kind)
-                if entry.kind == "codec" and (unfit := refusal_of_load(load, operation.calls)):
+                cell = _cell(located, stack, operation, placement, values, load, warmup, kind, find)
+                least = load if find is None else searches.at(cell, 0).load
+                is_search = find is not None
+                if entry.kind == "codec" and (unfit := refusal_of_load(load, operation.calls, is_search=is_search)):
                     located.add(entry.path, f"{unfit}. Leave this part out with `exclude`, or ask it of other stacks.")
                 elif kind == "stream" and (too_many := _refusal_of_stream(located, entry, operation, load, warmup)):
                     located.add(entry.path, f"{too_many}, or leave this part out with `exclude`.")
-                elif unfit := refusal_of_sharing(call, load, kind):
+                elif unfit := refusal_of_sharing(call, least, kind):
                     located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif reason:
                     located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call, kind)}")
@@ -135,14 +139,20 @@ def _refusal_of_stream(located: Located, entry: Entry, operation: Operation, loa
     )
 
 
-def _question(located: Located, asked: Asked) -> tuple[Asked, tuple[Load, ...], Warmup]:
-    """An operation with the loads and the warm-up it is asked with."""
+_Question: TypeAlias = tuple[Asked, tuple[tuple[Load, Find | None], ...], Warmup]
+"""An operation with the loads it is asked with, each with what is searched for, and the warm-up."""
+
+
+def _question(located: Located, asked: Asked) -> _Question:
     spec = located.experiment.operations[asked.item]
     path = ("operations", asked.item, spec.name)
     kind = kind_of(asked.operation)
+    own = spec.options.load
     return (
         asked,
-        resolve_loads(located, spec.options.load, path, kind),
+        searches.resolve_searches(located, own, path, kind)
+        if searches.is_asked(located, own)
+        else tuple((load, None) for load in resolve_loads(located, own, path, kind)),
         resolve_warmup(located, spec.options.warmup, path, kind),
     )
 
@@ -150,7 +160,7 @@ def _question(located: Located, asked: Asked) -> tuple[Asked, tuple[Load, ...], 
 def _refuse_too_many_cells(
     located: Located,
     entries: Sequence[Entry],
-    questions: Sequence[tuple[Asked, tuple[Load, ...], Warmup]],
+    questions: Sequence[_Question],
     placements: Sequence[Placement],
 ) -> None:
     """Count the product before it is made; what `exclude` would leave out counts too, as it is made first."""
@@ -173,13 +183,14 @@ def _refuse_too_many_cells(
         located.raise_problems()
 
 
-def refuse_too_many_trials(located: Located, cells: int) -> None:
-    """ExperimentError when the blocks of so many cells are more trials than a plan may have."""
-    repeats = located.experiment.repeats
-    if cells * repeats > MAX_TRIALS:
+def refuse_too_many_trials(located: Located, cells: Sequence[Cell]) -> None:
+    """ExperimentError when the blocks of these cells are more trials than a plan may have."""
+    repeats, trials = located.experiment.repeats, sum(cell.rounds for cell in cells)
+    if trials * repeats > MAX_TRIALS:
+        of = f"{len(cells):,} cells" if trials == len(cells) else f"{trials:,} probes of {len(cells):,} cells"
         located.add(
             ("repeats",),
-            f"{cells:,} cells x {repeats:,} repeats are {cells * repeats:,} trials; a plan has at most {MAX_TRIALS:,}."
+            f"{of} x {repeats:,} repeats are {trials * repeats:,} trials; a plan has at most {MAX_TRIALS:,}."
             " Ask less at once.",
         )
         located.raise_problems()
@@ -194,9 +205,10 @@ def _cell(
     load: Load,
     warmup: Warmup,
     kind: Kind,
+    find: Find | None,
 ) -> Cell:
     return Cell(
-        id=cell_id(stack=stack.id, operation=operation.id, placement=placement.id, values=values, load=load),
+        id=cell_id(stack=stack.id, operation=operation.id, placement=placement.id, values=values, load=load, find=find),
         stack=stack.id,
         operation=operation.id,
         placement=placement.id,
@@ -205,6 +217,7 @@ def _cell(
         warmup=warmup,
         timeout_s=located.experiment.timeout,
         kind=kind,
+        find=find,
     )
 
 
@@ -242,7 +255,7 @@ def _assemble(
         ]
     used_operations = {cell.operation for cell in every}
     used_placements = {cell.placement for cell in every}
-    refuse_too_many_trials(located, len(every))
+    refuse_too_many_trials(located, every)
     typed = {
         cell.operation
         for cell in every

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import STACK, knobs, of_the_call, short
+from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.providers import ProviderName
 from orchestrator.experiment.read.units import exact_duration, format_rate
 from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
@@ -138,10 +139,47 @@ class Placement:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Find:
+    """A search for the highest rate at which the goals hold, among rates on a geometric scale.
+
+    They are `steps + 1` rates from `lowest` to `highest` (per second), `factor` apart. `concurrency` bounds the requests in
+    flight at every rate; None: enough for the rate (`loads.room`).
+    """
+
+    goals: tuple[Goal, ...]
+    lowest: float
+    highest: float
+    steps: int
+    concurrency: int | None = None
+
+    @property
+    def factor(self) -> float:
+        """A rate over the next lower one."""
+        return float((self.highest / self.lowest) ** (1 / self.steps))
+
+    @property
+    def probes(self) -> int:
+        """The most trials that a search takes: bisection of the rates, or below them all."""
+        return (self.steps + 1).bit_length()
+
+    @property
+    def text(self) -> str:
+        """What must hold: `p99 < 10 ms and errors < 1 %`."""
+        return " and ".join(goal.text for goal in self.goals)
+
+    def rate(self, step: int) -> float:
+        """The rate of a step from 0 on, per second, to four digits."""
+        if step in (0, self.steps):
+            return self.highest if step else self.lowest
+        return float(f"{self.lowest * self.factor**step:.4g}")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Cell:
     """One point of the matrix: a value of every factor. Refers to its parts by id, as they say more than the value.
 
-    `id` is stable: a slug of its parts, safe in a path.
+    `id` is stable: a slug of its parts, safe in a path. With `find` the rate is searched for: its trials have the load that
+    `searches.at` gives, and its own load is that at the highest rate.
     """
 
     id: str
@@ -153,6 +191,12 @@ class Cell:
     warmup: Warmup
     timeout_s: float = 30.0
     kind: Kind = "call"
+    find: Find | None = None
+
+    @property
+    def rounds(self) -> int:
+        """The most trials of a repeat."""
+        return 1 if self.find is None else self.find.probes
 
     @property
     def connection(self) -> Policy:
@@ -200,10 +244,12 @@ class Cell:
         return replace(self, factors={**self.factors, **values})
 
 
-def cell_id(*, stack: str, operation: str, placement: str, values: Values, load: Load) -> str:
+def cell_id(*, stack: str, operation: str, placement: str, values: Values, load: Load, find: Find | None = None) -> str:
     """The id of the cell of these parts, which are given by their ids: `rest-flask-requests__add__local__reuse__c1`."""
     offered = f"c{load.concurrency}"
-    if load.rate_per_s is not None:
+    if find is not None:
+        offered = "find" if find.concurrency is None else f"find-c{find.concurrency}"
+    elif load.rate_per_s is not None:
         arrivals = "" if load.arrivals == "poisson" else f"{load.arrivals}-"
         offered = f"r{format_rate(load.rate_per_s).removesuffix('/s')}-{arrivals}{offered}"
     elif load.think_s:
@@ -286,10 +332,7 @@ class Plan:
         parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("cells", "trials")}
         document: dict[str, Any] = {name: _plain(value) for name, value in parts.items()}
         document["contrasts"] = [{"factor": c.factor, "references": list(c.references)} for c in self.contrasts]
-        document["cells"] = [
-            {**vars(c), "factors": dict(c.factors), "load": dict(vars(c.load)), "warmup": dict(vars(c.warmup))}
-            for c in self.cells
-        ]
+        document["cells"] = [_cell_to_dict(cell) for cell in self.cells]
         document["trials"] = [dict(vars(trial)) for trial in self.trials]
         return document
 
@@ -309,9 +352,7 @@ class Plan:
             for o in raw["operations"]
         )
         parts["placements"] = tuple(Placement(**{**p, "link": Link(**p["link"])}) for p in raw["placements"])
-        parts["cells"] = tuple(
-            Cell(**{**cell, "load": Load(**cell["load"]), "warmup": Warmup(**cell["warmup"])}) for cell in raw["cells"]
-        )
+        parts["cells"] = tuple(_cell_of(cell) for cell in raw["cells"])
         parts["contrasts"] = tuple(
             Contrast(**{**contrast, "references": tuple(contrast["references"])}) for contrast in raw["contrasts"]
         )
@@ -320,6 +361,16 @@ class Plan:
         parts["payload_files"] = tuple(PayloadFile(**file) for file in raw["payload_files"])
         parts["overrides"] = tuple(raw["overrides"])
         return cls(**parts)
+
+    @property
+    def rounds(self) -> int:
+        """How many blocks a repeat takes: more than one where a rate is searched for, probe by probe."""
+        return max(cell.rounds for cell in self.cells)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks the schedule has; where a rate is searched for, at most."""
+        return self.repeats * self.rounds
 
     def digest(self) -> str:
         """SHA-256 of the canonical JSON, hexadecimal."""
@@ -336,6 +387,25 @@ def stack_of(raw: dict[str, Any]) -> Stack:
     """A stack out of a plan's `to_dict`; TypeError names a key that is unknown or missing."""
     external = raw.get("external")
     return Stack(**{**raw, "external": None if external is None else External(**external)})
+
+
+def _cell_to_dict(cell: Cell) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        **vars(cell),
+        "factors": dict(cell.factors),
+        "load": dict(vars(cell.load)),
+        "warmup": dict(vars(cell.warmup)),
+    }
+    if cell.find is not None:
+        document["find"] = {**vars(cell.find), "goals": [dict(vars(goal)) for goal in cell.find.goals]}
+    return document
+
+
+def _cell_of(raw: dict[str, Any]) -> Cell:
+    find = raw.get("find")
+    if find is not None:
+        find = Find(**{**find, "goals": tuple(Goal(**goal) for goal in find["goals"])})
+    return Cell(**{**raw, "load": Load(**raw["load"]), "warmup": Warmup(**raw["warmup"]), "find": find})
 
 
 def _plain(value: Any) -> Any:

@@ -12,8 +12,9 @@ from typing import Any, Literal
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.address import is_askable, is_loopback, parse_address
 from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.model.goal import ERRORS, SHARES
 from orchestrator.experiment.model.host_rules import MOST_RTT_S
-from orchestrator.experiment.model.options import LONGEST_S, MAX_CONCURRENCY, MOST_RECORDS
+from orchestrator.experiment.model.options import LONGEST_S, MAX_CONCURRENCY, MOST_PER_S, MOST_PROBES, MOST_RECORDS
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.external import is_elsewhere, several_distances
 from orchestrator.experiment.plan.payloads import GENERATED
@@ -21,6 +22,7 @@ from orchestrator.experiment.plan.plan import (
     SCHEMA_VERSION,
     Cell,
     External,
+    Find,
     Link,
     Operation,
     PayloadFile,
@@ -124,6 +126,9 @@ def read_plan(raw: Any) -> Plan:
         _require_of_the_contract(f"cells.{number}.warmup", Warmup, vars(cell.warmup))
         is_possible = 1 <= cell.load.concurrency <= MAX_CONCURRENCY
         require(is_possible, f"cells.{number}.load.concurrency", cell.load.concurrency)
+        require((cell.find is None) == (plan.cells[0].find is None), f"cells.{number}.find", cell.find)
+        if cell.find is not None:
+            _require_search(f"cells.{number}.find", cell, cell.find)
         if is_codec:
             require(refusal_of_load(cell.load, cell.calls) is None, f"cells.{number}.load", cell.load)
         for name in ("requests", "duration_s", "rate_per_s"):
@@ -132,18 +137,38 @@ def read_plan(raw: Any) -> Plan:
         has_no_rest = cell.load.rate_per_s is not None or cell.kind in ("stream", "codec")
         require(not (has_no_rest and cell.load.think_s), f"cells.{number}.load.think_s", cell.load.think_s)
         expected = cell_id(
-            stack=cell.stack, operation=cell.operation, placement=cell.placement, values=cell.factors, load=cell.load
+            stack=cell.stack,
+            operation=cell.operation,
+            placement=cell.placement,
+            values=cell.factors,
+            load=cell.load,
+            find=cell.find,
         )
         require(cell.id == expected, f"cells.{number}.id", cell.id)
     require(len(plan.trials) > 0, "trials", "none")
     for number, trial in enumerate(plan.trials):
         require(trial.cell in cells, f"trials.{number}.cell", trial.cell)
         require(trial.index == number, f"trials.{number}.index", trial.index)
-        require(0 <= trial.block < plan.repeats, f"trials.{number}.block", trial.block)
+        require(0 <= trial.block < plan.blocks, f"trials.{number}.block", trial.block)
         require(0 <= trial.seed <= _MOST_SEED, f"trials.{number}.seed", trial.seed)
     for name, resolved in plan.resolved.items():
         _shaped(f"resolved.{name}", resolved)
     return plan
+
+
+def _require_search(place: str, cell: Cell, find: Find) -> None:
+    """ValueError unless it is a search that a plan can have."""
+    require(cell.kind in ("call", "task"), f"{place}", cell.kind)
+    require(len(find.goals) > 0, f"{place}.goals", "none")
+    for number, goal in enumerate(find.goals):
+        require(goal.statistic in (*SHARES, ERRORS), f"{place}.goals.{number}.statistic", goal.statistic)
+        require(0 < goal.below <= LONGEST_S, f"{place}.goals.{number}.below", goal.below)
+    require(0 < find.lowest < find.highest <= MOST_PER_S, f"{place}.lowest", find.lowest)
+    require(1 <= find.steps <= 2**MOST_PROBES - 2, f"{place}.steps", find.steps)
+    require(cell.load.rate_per_s == find.highest, f"{place}.highest", find.highest)
+    require(cell.load.duration_s is not None and cell.load.requests is None, f"{place}.load", cell.load)
+    is_possible = find.concurrency is None or 1 <= find.concurrency <= MAX_CONCURRENCY
+    require(is_possible, f"{place}.concurrency", find.concurrency)
 
 
 def _require_shape(place: str, shape: Shape | None) -> None:

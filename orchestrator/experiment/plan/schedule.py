@@ -20,6 +20,9 @@ from orchestrator.experiment.plan.plan import Cell, PlannedTrial
 def schedule(cells: Sequence[Cell], repeats: int, seed: int) -> tuple[PlannedTrial, ...]:
     """Every cell once per block, in an order that the seed alone decides.
 
+    Where rates are searched for, a repeat is as many blocks as the longest search has probes, and a block holds the n-th
+    probe of each cell: those of shorter searches are not in its last ones.
+
     Within a block the placements come one after the other, so that each can be bracketed by its own baselines. Their
     order over the blocks is balanced, and so is that of the cells of each. The same seed gives the same order on every
     machine.
@@ -28,14 +31,18 @@ def schedule(cells: Sequence[Cell], repeats: int, seed: int) -> tuple[PlannedTri
     for cell in cells:
         by_placement.setdefault(cell.placement, []).append(cell)
     names = sorted(by_placement)
-    placements = balanced_orders(len(names), repeats, _source(seed, "placements"))
-    orders = {name: balanced_orders(len(by_placement[name]), repeats, _source(seed, f"cells/{name}")) for name in names}
+    rounds = max((cell.rounds for cell in cells), default=1)
+    blocks = repeats * rounds
+    placements = balanced_orders(len(names), blocks, _source(seed, "placements"))
+    orders = {name: balanced_orders(len(by_placement[name]), blocks, _source(seed, f"cells/{name}")) for name in names}
     trials: list[PlannedTrial] = []
-    for block in range(repeats):
+    for block in range(blocks):
         for placement in placements[block]:
             name = names[placement]
             for place in orders[name][block]:
                 cell = by_placement[name][place]
+                if block % rounds >= cell.rounds:
+                    continue
                 trial_seed = _trial_seed(seed, block, cell.operation)
                 trials.append(PlannedTrial(index=len(trials), block=block, cell=cell.id, seed=trial_seed))
     return tuple(trials)

@@ -1,0 +1,347 @@
+"""The highest rates at which goals hold: what each search found, the median over repeats with its interval, comparisons.
+
+Each repeat is a search, and gives one rate: so the repeat is the replicate, as the trial is elsewhere. A search ends
+between two neighbouring rates, one at which the goals held and one at which they did not. Its value for statistics is
+their geometric mean, and every interval is widened by what the rates between two steps leave unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from math import log, sqrt
+from statistics import median_low
+
+from orchestrator.analysis import capacity_words, equivalence, intervals, naming, unresolved
+from orchestrator.analysis.check_result import CheckResult
+from orchestrator.analysis.evidence import RunEvidence, TrialEvidence
+from orchestrator.analysis.expanded import searches
+from orchestrator.analysis.found_rates import FoundRate, ProbeSummary, RateComparison, RateStanding, Search, Side
+from orchestrator.analysis.intervals import ALPHA, LogMean
+from orchestrator.analysis.probes import NAME, Reading, of_failure
+from orchestrator.analysis.saturation import is_beyond_capacity, limit_of, mean_of, responder_cpu
+from orchestrator.analysis.summary import CellSummary, Interval
+from orchestrator.analysis.validity import failed_in
+from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.model.factors import BY_NAME, STACK
+from orchestrator.experiment.plan import contrasts
+from orchestrator.experiment.plan.plan import Cell, Find, Plan
+from orchestrator.experiment.plan.searches import at, bounds, next_step
+from orchestrator.results.manifest import Manifest, TrialRecord
+
+_STANDINGS: Mapping[str, RateStanding] = {
+    "faster": "less",
+    "slower": "more",
+    "tie": "tie",
+    "not resolved": "not resolved",
+}
+
+
+def excused(manifest: Manifest, checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    """The checks of a run of searches: that a rate was too high is no failure of a trial that found just that."""
+    missed = {record.index for record in manifest.trials if record.probe and record.probe.verdict == "not held"}
+    return tuple(
+        replace(
+            check,
+            verdict="not applicable",
+            explanation=f"A search tried this rate, and its goals did not hold: {check.explanation}",
+            action="Nothing to do.",
+        )
+        if is_beyond_capacity(check) and check.evidence.get("trial") in missed
+        else check
+        for check in checks
+    )
+
+
+def found_rates(
+    plan: Plan, manifest: Manifest, evidence: RunEvidence, cells: Sequence[CellSummary], checks: Sequence[CheckResult]
+) -> tuple[FoundRate, ...]:
+    """What was found of each cell of `plan` (as it was planned), setting by setting.
+
+    `evidence`, `cells` and `checks` are of the rates tried. InvalidMeasurement where a trial's samples do not say what the
+    run took from them.
+    """
+    made = searches(plan, manifest)
+    trials = {trial.record.index: trial for cell in evidence.cells for trial in cell.trials}
+    found = []
+    for cell in plan.cells:
+        of_cell = [(repeat, records) for (name, repeat), records in made.items() if name == cell.id]
+        if cell.find is not None and of_cell:
+            found.append(_found(plan, cell, cell.find, sorted(of_cell), trials, cells, checks))
+    order = list(dict.fromkeys((one.setting, one.goals) for one in found))
+    return tuple(sorted(found, key=lambda one: order.index((one.setting, one.goals))))
+
+
+# ---- one cell
+
+
+def _found(
+    plan: Plan,
+    cell: Cell,
+    find: Find,
+    made: Sequence[tuple[int, Sequence[TrialRecord]]],
+    trials: Mapping[int, TrialEvidence],
+    cells: Sequence[CellSummary],
+    checks: Sequence[CheckResult],
+) -> FoundRate:
+    of = tuple(_search(find, repeat, records, trials) for repeat, records in made)
+    ids = {at(cell, record.probe.step).id for _, records in made for record in records if record.probe is not None}
+    first = next(summary for summary in cells if summary.id in ids)
+    decisive = [probe for search in of for probe in search.probes if probe.rate_per_s == search.missed_per_s]
+    requester, responder = (
+        mean_of(getattr(probe, name) for probe in decisive) for name in ("requester_cpu", "responder_cpu")
+    )
+    rate, side = median_of(find, of)
+    interval, why = interval_of(find, of)
+    serious = [check for check in checks if not is_beyond_capacity(check)]
+    return capacity_words.said(
+        FoundRate(
+            cell=cell.id,
+            stack=cell.stack,
+            stack_label=first.stack_label,
+            setting=naming.without("rate", first)
+            + ("" if find.concurrency is None else f", at most {find.concurrency:,} in flight"),
+            goals=find.text,
+            lowest_per_s=find.lowest,
+            highest_per_s=find.highest,
+            factor=find.factor,
+            searches=of,
+            rate_per_s=rate,
+            side=side,
+            interval=interval,
+            why_no_interval=why,
+            limit=limit_of(responder, requester) if decisive else None,
+            requester_cpu=requester,
+            responder_cpu=responder,
+            is_busy=bool(unresolved.busy(checks, {}, ids)),
+            is_control=any(stack.id == cell.stack and stack.control_of for stack in plan.stacks),
+            invalid=tuple(dict.fromkeys(name for one in sorted(ids) for name in failed_in(one, serious))),
+        )
+    )
+
+
+def _search(find: Find, repeat: int, records: Sequence[TrialRecord], trials: Mapping[int, TrialEvidence]) -> Search:
+    probes = tuple(_probe(find, record, trials.get(record.index)) for record in records)
+    held = [probe.verdict == "held" for probe in probes]
+    if any(probe.verdict == "no result" for probe in probes):
+        return Search(repeat=repeat, probes=probes, held_per_s=None, missed_per_s=None, why_none="a trial failed")
+    if next_step(find, held) is not None:
+        return Search(repeat=repeat, probes=probes, held_per_s=None, missed_per_s=None, why_none="the run was cut")
+    low, high = bounds(find, held)
+    return Search(
+        repeat=repeat,
+        probes=probes,
+        held_per_s=None if low < 0 else find.rate(low),
+        missed_per_s=None if high > find.steps else find.rate(high),
+    )
+
+
+def _probe(find: Find, record: TrialRecord, trial: TrialEvidence | None) -> ProbeSummary:
+    assert record.probe is not None  # noqa: S101 - `searches` gives no other
+    readings: list[Reading] = [part.seen[NAME] for part in trial.parts] if trial is not None else []
+    says = of_failure(record.failure) if record.failure is not None else "not held"
+    if record.failure is None and readings and all(reading.held(find) for reading in readings):
+        says = "held"
+    if says != record.probe.verdict:
+        raise InvalidMeasurement(
+            f"trial {record.index}: the run took it for {record.probe.verdict!r}; its samples say {says!r}"
+        )
+    summary = trial.summary if trial is not None else None
+    reading = readings[0] if readings else None
+    return ProbeSummary(
+        trial=record.index,
+        block=record.block,
+        rate_per_s=record.probe.rate_per_s,
+        verdict=record.probe.verdict,
+        why=capacity_words.why_not(find, reading, record),
+        figures={goal.statistic: reading.figures[goal.statistic] if reading else None for goal in find.goals},
+        requests=sum(r.requests for r in readings),
+        errors=sum(r.failed for r in readings),
+        not_sent=sum(r.not_sent for r in readings),
+        offered=reading.offered if reading else None,
+        requester_cpu=summary.cpu_share if summary else None,
+        responder_cpu=responder_cpu(summary) if summary else None,
+    )
+
+
+def _ended(of: Sequence[Search]) -> list[Search]:
+    return [search for search in of if search.is_over]
+
+
+def median_of(find: Find, of: Sequence[Search]) -> tuple[float | None, Side]:
+    """The rate that a search found, one that was tried: of an even number the lower of the two in the middle."""
+    ended = _ended(of)
+    if not ended:
+        return None, ""
+    middle = median_low([0.0 if search.held_per_s is None else search.held_per_s for search in ended])
+    if middle == 0.0:
+        return find.lowest, "below"
+    return middle, "at least" if middle == find.highest else ""
+
+
+def interval_of(find: Find, of: Sequence[Search]) -> tuple[Interval | None, str]:
+    """The t-interval of the searches' logs, wider by half a step to either side; or why there is none."""
+    ended = _ended(of)
+    outside = [search for search in ended if search.is_below or search.is_at_least]
+    if outside:
+        return None, capacity_words.ended_outside(len(outside), len(ended))
+    if len(ended) < intervals.FEWEST_BLOCKS:
+        return None, f"{len(ended)} of at least {intervals.FEWEST_BLOCKS} searches that an interval needs"
+    interval = intervals.of_trials([_value(find, search) for search in ended]).interval()
+    return (None, "") if interval is None else (_wider(interval, sqrt(find.factor)), "")
+
+
+def _wider(interval: Interval, factor: float) -> Interval:
+    return interval[0] / factor, interval[1] * factor
+
+
+def _value(find: Find, search: Search) -> float:
+    """What a search found: the middle of its two rates; of one that ended outside, half a step beyond the last rate."""
+    half = sqrt(find.factor)
+    held = search.held_per_s or find.lowest / find.factor
+    return held * half if search.missed_per_s is None else sqrt(held * search.missed_per_s)
+
+
+# ---- comparisons
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pair:
+    """A found rate beside its reference's, and how each compares in the repeats in which both searches ended."""
+
+    found: FoundRate
+    reference: FoundRate
+    label: str
+    reference_label: str
+    placement: str
+    is_control: bool
+    by_search: tuple[float, ...]
+
+    @property
+    def result(self) -> LogMean | None:
+        return intervals.log_mean([log(ratio) for ratio in self.by_search]) if self.by_search else None
+
+
+def compare_rates(plan: Plan, found: Sequence[FoundRate]) -> tuple[RateComparison, ...]:
+    """Every pair of cells that the plan compares, by the rates found; Holm over all of them, controls last.
+
+    What ended outside of the rates tried, or was limited by the requester, bounds the other side's rate from one side only:
+    it may be told to be more or less, and nothing else.
+    """
+    by_cell = {of.cell: of for of in found}
+    finds = {cell.id: cell.find for cell in plan.cells}
+    pairs = [
+        _pair(pair, by_cell[pair.cell.id], by_cell[pair.reference.id], finds)
+        for pair in contrasts.pairs(plan)
+        if pair.cell.id in by_cell and pair.reference.id in by_cell
+    ]
+    results = _with_shared_error(pairs)
+    envelopes: dict[str, float] = {}
+    for pair, result in zip(pairs, results, strict=True):
+        if pair.is_control and result is not None:
+            envelopes[pair.found.setting] = max(envelopes.get(pair.found.setting, 0.0), abs(result.mean))
+    asked = [r.p_value for p, r in zip(pairs, results, strict=True) if not p.is_control and r and r.p_value is not None]
+    family = zip(intervals.holm(asked), intervals.holm_levels(asked), strict=True)
+    return tuple(_judged(pairs, results, family, envelopes, plan.matters, len(asked)))
+
+
+def _pair(pair: contrasts.Pair, found: FoundRate, reference: FoundRate, finds: Mapping[str, Find | None]) -> _Pair:
+    one, other = finds[found.cell], finds[reference.cell]
+    values: list[dict[int, float]] = [
+        {search.repeat: _value(find, search) for search in _ended(side.searches)} if find is not None else {}
+        for find, side in ((one, found), (other, reference))
+    ]
+    shared = sorted(values[0].keys() & values[1].keys())
+    is_sound = not found.invalid and not reference.invalid
+    return _Pair(
+        found=found,
+        reference=reference,
+        label=_label(found, pair.cell, pair.factor),
+        reference_label=_label(reference, pair.reference, pair.factor),
+        placement=pair.cell.placement,
+        is_control=pair.is_control,
+        by_search=tuple(values[0][repeat] / values[1][repeat] for repeat in shared) if is_sound else (),
+    )
+
+
+def _with_shared_error(pairs: Sequence[_Pair]) -> list[LogMean | None]:
+    found: dict[int, LogMean | None] = {}
+    for placement in {pair.placement for pair in pairs}:
+        here = [number for number, pair in enumerate(pairs) if pair.placement == placement]
+        shared = intervals.with_shared_error([pairs[number].result for number in here])
+        found |= dict(zip(here, shared, strict=True))
+    return [found[number] for number in range(len(pairs))]
+
+
+def _judged(
+    pairs: Sequence[_Pair],
+    results: Sequence[LogMean | None],
+    family: Iterator[tuple[float, float]],
+    envelopes: Mapping[str, float],
+    margin: float,
+    compared: int,
+) -> Iterator[RateComparison]:
+    for pair, result in zip(pairs, results, strict=True):
+        p_value, level, envelope = None, ALPHA, 0.0
+        if result is not None and result.p_value is not None:
+            p_value = result.p_value
+            if not pair.is_control:
+                (p_value, level), envelope = next(family), envelopes.get(pair.found.setting, 0.0)
+        interval = None if result is None else result.interval(level)
+        if interval is not None:
+            interval = _wider(interval, max(pair.found.factor, pair.reference.factor))
+        yield _comparison(pair, result, p_value, interval, margin, envelope, 1 if pair.is_control else compared)
+
+
+def _comparison(
+    pair: _Pair,
+    result: LogMean | None,
+    p_value: float | None,
+    interval: Interval | None,
+    margin: float,
+    envelope: float,
+    compared: int,
+) -> RateComparison:
+    standing = _STANDINGS.get(equivalence.standing(interval, margin, envelope=envelope), "cannot tell")
+    why = (
+        capacity_words.no_interval(pair.found, pair.reference, len(pair.by_search))
+        if interval is None
+        else equivalence.reason(interval, margin, envelope=envelope, by_block=pair.by_search, compared=compared)
+    )
+    if interval is not None and standing not in _allowed(pair.found, pair.reference):
+        standing, why = "cannot tell", capacity_words.one_sided(pair.found, pair.reference)
+        result = interval = p_value = None
+    return RateComparison(
+        cell=pair.found.cell,
+        reference_cell=pair.reference.cell,
+        setting=pair.found.setting,
+        label=pair.label,
+        reference_label=pair.reference_label,
+        ratio=result.ratio if result is not None else None,
+        interval=interval,
+        p_value=p_value,
+        by_search=pair.by_search,
+        standing=standing,
+        why=why,
+        is_control=pair.is_control,
+    )
+
+
+def _allowed(found: FoundRate, reference: FoundRate) -> Set[str]:
+    """What may be said of two rates of which one is known from one side alone."""
+    allowed: Set[str] = frozenset(_STANDINGS.values())
+    for side, at_least, at_most in ((found, "more", "less"), (reference, "less", "more")):
+        if side.limit == "requester" or any(search.is_at_least for search in side.searches):
+            allowed = allowed & {at_least}
+        if any(search.is_below for search in side.searches):
+            allowed = allowed & {at_most}
+    return allowed
+
+
+def _label(found: FoundRate, cell: Cell, factor: str) -> str:
+    """What a side is called: its stack, and by a factor its value too."""
+    return (
+        found.stack_label
+        if factor == STACK
+        else f"{found.stack_label} {BY_NAME[factor].compared(cell.factors[factor])}"
+    )

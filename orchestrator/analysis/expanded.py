@@ -1,0 +1,81 @@
+"""A run of searches as a run of the rates that they tried: every rate is a cell like any other, with the trials it had.
+
+All that judges or describes cells does so without knowing of searches. What the searches found is for `capacity`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.searches import at, next_step
+from orchestrator.results.manifest import Manifest, TrialRecord
+
+
+def expanded(plan: Plan, manifest: Manifest) -> tuple[Plan, Manifest]:
+    """Plan and manifest with a cell for each rate that was tried; both as they are where nothing is searched for.
+
+    InvalidMeasurement where a search did not go the way that its verdicts tell.
+    """
+    if all(cell.find is None for cell in plan.cells):
+        return plan, manifest
+    tried: dict[str, set[int]] = defaultdict(set)
+    for records in searches(plan, manifest).values():
+        for record in records:
+            if record.probe is not None:
+                tried[record.cell].add(record.probe.step)
+    at_step = {
+        (cell.id, step): at(cell, step)
+        for cell in plan.cells
+        if cell.find is not None
+        for step in sorted(tried[cell.id])
+    }
+    ids: dict[str, list[str]] = defaultdict(list)
+    for (search, _), cell in at_step.items():
+        ids[search].append(cell.id)
+    trials = tuple(t if t.probe is None else replace(t, cell=at_step[t.cell, t.probe.step].id) for t in manifest.trials)
+    made = {trial.index: trial.cell for trial in trials}
+    return (
+        replace(
+            plan,
+            cells=tuple(at_step.values()),
+            trials=tuple(replace(t, cell=made.get(t.index, t.cell)) for t in plan.trials),
+            repeats=plan.blocks,
+        ),
+        replace(
+            manifest,
+            trials=trials,
+            baselines=tuple(
+                replace(b, cells=tuple(of_rate for cell in b.cells for of_rate in ids.get(cell, [cell])))
+                for b in manifest.baselines
+            ),
+        ),
+    )
+
+
+def searches(plan: Plan, manifest: Manifest) -> dict[tuple[str, int], list[TrialRecord]]:
+    """The trials of each search that count, in their order, by cell and repeat; InvalidMeasurement as `expanded`."""
+    finds = {cell.id: cell.find for cell in plan.cells}
+    last: dict[int, int] = {}
+    for trial in manifest.trials:
+        last[trial.block] = max(last.get(trial.block, 0), trial.attempt)
+    found: dict[tuple[str, int], list[TrialRecord]] = defaultdict(list)
+    for trial in sorted(manifest.trials, key=lambda t: t.index):
+        if trial.attempt != last[trial.block]:
+            continue
+        find, probe = finds.get(trial.cell), trial.probe
+        if find is None or probe is None:
+            raise InvalidMeasurement(f"trial {trial.index} has no part in a search, and its cell is one")
+        before = found[trial.cell, trial.block // plan.rounds]
+        probes = [record.probe for record in before if record.probe is not None]
+        is_over = any(p.verdict == "no result" for p in probes)
+        step = None if is_over else next_step(find, [p.verdict == "held" for p in probes])
+        if step != probe.step or probe.rate_per_s != find.rate(probe.step):
+            raise InvalidMeasurement(
+                f"trial {trial.index} tried {probe.rate_per_s:g}/s, which is not where the trials before it lead",
+                hint="orch bisects the rates (docs/capacity.md); this run was made otherwise, or changed",
+            )
+        before.append(trial)
+    return dict(found)

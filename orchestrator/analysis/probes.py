@@ -1,0 +1,102 @@
+"""Whether goals held in one trial of a search, from its samples: by the run, which goes on from there, and by analysis.
+
+A goal holds where the statistic of all requests that were due is below its bound. Those without a right reply count as
+slower than every reply, as everywhere, and so do those that were never sent. And the rate must have been offered: with
+fewer requests than were due, the trial says nothing about that rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.analysis.checks import offered_load
+from orchestrator.analysis.evidence import Samples
+from orchestrator.analysis.statistics import NS_PER_MS, finite, quantile
+from orchestrator.analysis.summary import MOST_UNSENT
+from orchestrator.experiment.model.goal import ERRORS, SHARES, Goal
+from orchestrator.experiment.plan.plan import Cell, Find
+from orchestrator.record_layout import COLUMNS
+from orchestrator.results.lines import Failure
+from orchestrator.results.manifest import Verdict
+from services.python.contract.lines import STATUSES
+
+NAME = "search"
+"""What a trial's reading is kept as, among what checks observe."""
+
+LEAST_OFFERED = 0.98
+"""Of the rate that is tried, what must be sent: as the check `offered load` asks of every open loop."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What a requester's samples show: every statistic of latency in ms, None beyond every reply, and errors as a share."""
+
+    requests: int
+    failed: int
+    not_sent: int
+    offered: float  # what was sent per second, over what was due
+    figures: Mapping[str, float | None]
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether the rate was offered."""
+        due = self.requests + self.not_sent
+        return due > 0 and self.offered >= LEAST_OFFERED and self.not_sent <= MOST_UNSENT * due
+
+    def missed(self, find: Find) -> tuple[Goal, ...]:
+        """The goals that did not hold."""
+        return tuple(goal for goal in find.goals if not _holds(goal, self.figures[goal.statistic]))
+
+    def held(self, find: Find) -> bool:
+        """Whether the rate was offered, and every goal held."""
+        return self.is_offered and not self.missed(find)
+
+
+def _holds(goal: Goal, figure: float | None) -> bool:
+    return figure is not None and figure < (goal.below if goal.statistic == ERRORS else goal.below * 1000)
+
+
+def observe(samples: Samples) -> Reading:
+    """The reading of one requester's samples of an open loop, whatever their order."""
+    schedule = offered_load.observe(samples)
+    failed, not_sent = int(samples.failed.sum()), int(samples.never_sent_ns.size)
+    figures: dict[str, float | None] = dict.fromkeys((*SHARES, ERRORS))
+    if samples.measured:
+        late = failed + not_sent
+        figures = {
+            name: finite(quantile(samples.ordered_ns, share, late) / NS_PER_MS) for name, share in SHARES.items()
+        }
+        figures[ERRORS] = failed / samples.measured
+    is_known = schedule is not None and schedule.intended_per_s > 0
+    return Reading(
+        requests=samples.measured,
+        failed=failed,
+        not_sent=not_sent,
+        offered=schedule.achieved_per_s / schedule.intended_per_s if schedule is not None and is_known else 0.0,
+        figures=figures,
+    )
+
+
+def of_failure(failure: Failure) -> Verdict:
+    """The verdict on a trial that failed: that of one without a right reply, or none at all."""
+    return "not held" if failure.stage == "measure" and failure.kind in STATUSES else "no result"
+
+
+def verdict(find: Find, cell: Cell, failure: Failure | None, records: Sequence[Path]) -> Verdict:
+    """The verdict on a trial that just ended, from its raw records; `cell` is at the rate that was tried.
+
+    A trial in which not one request got a right reply is one at which no goal held; any other failure tells nothing.
+    """
+    if failure is not None:
+        return of_failure(failure)
+    from orchestrator.results.convert import read_record
+
+    held = bool(records)
+    for path in records:
+        rows = read_record(path, kind=cell.kind, parts=cell.parts)
+        columns = {name: rows[:, place] for place, name in enumerate(COLUMNS)}
+        samples = Samples(columns, is_open_loop=True, in_flight=cell.load.concurrency)
+        held = held and observe(samples).held(find)
+    return "held" if held else "not held"

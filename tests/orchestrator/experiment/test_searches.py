@@ -1,0 +1,265 @@
+# ruff: noqa: E501 - messages are compared whole, as a user reads them
+"""`find`: what an experiment asks of a search, what is refused of it, and how a search goes on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+from math import ceil, log2
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.plan_text import plan_document, plan_lines
+from orchestrator.experiment.model.goal import Goal, parse_goal
+from orchestrator.experiment.plan.estimate import estimate, short_of_room
+from orchestrator.experiment.plan.plan import Find, Plan
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.plan.searches import at, bounds, next_step
+from tests.support.experiments import MINIMAL, problems
+
+FIND = MINIMAL + 'load: {find: {highest: rate, while: "p99 < 10ms"}}\n'
+
+
+def a_find(steps: int, *, lowest: float = 100.0, highest: float = 1000.0) -> Find:
+    return Find(goals=(Goal(statistic="p99", below=0.01),), lowest=lowest, highest=highest, steps=steps)
+
+
+def searched(find: Find, holds_up_to: int) -> list[bool]:
+    """The verdicts of a whole search in which the goals hold up to a step (-1: at none)."""
+    held: list[bool] = []
+    while (step := next_step(find, held)) is not None:
+        held.append(step <= holds_up_to)
+    return held
+
+
+# ---- how a search goes on
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 6, 7, 100, 187, 254])
+def test_a_search_finds_every_rate_and_both_ends_in_as_many_probes_as_it_says(steps):
+    find = a_find(steps)
+    taken = []
+    for last in range(-1, steps + 1):
+        held = searched(find, last)
+        assert bounds(find, held) == (last, last + 1)
+        taken.append(len(held))
+    assert max(taken) == find.probes == ceil(log2(steps + 2))
+
+
+def test_the_rates_are_a_geometric_scale_from_the_lowest_to_the_highest():
+    find = a_find(100)
+    rates = [find.rate(step) for step in range(101)]
+    assert (rates[0], rates[-1]) == (100.0, 1000.0)
+    assert rates == sorted(set(rates))
+    assert [b / a for a, b in pairwise(rates)] == [pytest.approx(find.factor, rel=0.002)] * 100
+    with pytest.raises(ValueError, match="has no rate 101"):
+        at(replace(a_plan().cells[0], find=find), 101)
+
+
+# ---- what a plan has of it
+
+
+def a_plan() -> Plan:
+    return make_plan(Path(__file__).parents[3] / "experiments" / "capacity.yaml")
+
+
+def test_a_search_is_planned_with_defaults_that_its_goal_needs(write, known):
+    plan = make_plan(write(FIND), known=known)
+    (find,) = {cell.find for cell in plan.cells}
+    assert find is not None
+    assert (find.lowest, find.highest, find.text, find.concurrency) == (100.0, 10_000.0, "p99 < 10 ms", None)
+    assert find.factor == pytest.approx(1.02, abs=0.001)
+    assert find.probes == plan.rounds == 8
+    assert [cell.id for cell in plan.cells] == [f"{cell.stack}__timestamp__local__reuse__find" for cell in plan.cells]
+    assert {(cell.load.rate_per_s, cell.load.duration_s, cell.load.requests) for cell in plan.cells} == {
+        (10_000.0, 10.0, None)
+    }
+    assert (plan.blocks, len(plan.trials)) == (40, 80)
+    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
+    assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+
+
+def test_a_plan_without_a_search_has_a_block_for_each_repeat(write, known):
+    plan = make_plan(write(MINIMAL), known=known)
+    assert plan.blocks == plan.repeats
+    assert {cell.find for cell in plan.cells} == {None}
+
+
+def test_every_block_has_one_probe_of_each_cell_in_balanced_order(write, known):
+    plan = make_plan(write(FIND), known=known)
+    places = {cell.id: 0 for cell in plan.cells}
+    for block in range(plan.blocks):
+        order = [trial.cell for trial in plan.trials if trial.block == block]
+        assert sorted(order) == sorted(places)
+        places[order[0]] += 1
+    assert set(places.values()) == {plan.blocks // 2}
+    assert len({trial.seed for trial in plan.trials}) == plan.blocks, "every probe has arrivals of its own"
+
+
+def test_a_probe_is_the_open_loop_at_its_rate(write, known):
+    plan = make_plan(write(FIND), known=known)
+    probe = at(plan.cells[0], 0)
+    rate = make_plan(write(MINIMAL + "load: {rate: 100/s, duration: 10s}\n"), known=known)
+    assert probe == rate.cells[0]
+
+
+def test_a_bound_on_requests_in_flight_holds_at_every_rate(write, known):
+    text = FIND.replace("load: {", "load: {concurrency: [4, 16], ")
+    plan = make_plan(write(text), known=known)
+    assert [cell.id.rsplit("__", 1)[1] for cell in plan.cells[:2]] == ["find-c4", "find-c16"]
+    assert {at(cell, step).load.concurrency for cell in plan.cells[:1] for step in (0, 9)} == {4}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("from: 500/s, to: 2000/s", (500.0, 2000.0, 7)),
+        ("from: 500/s, to: 2000/s, within: 10 %", (500.0, 2000.0, 5)),
+        ("from: 500/s, to: 2000/s, probes: 4", (500.0, 2000.0, 4)),
+        ("to: 200/s", (100.0, 200.0, 6)),
+    ],
+)
+def test_bounds_and_probes_are_as_asked(write, known, options, expected):
+    plan = make_plan(write(FIND.replace("highest: rate", f"highest: rate, {options}")), known=known)
+    find = plan.cells[0].find
+    assert find is not None
+    assert (find.lowest, find.highest, find.probes) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "statistic", "below", "needs"),
+    [
+        ("p99 < 10ms", "p99", 0.01, 1000),
+        ("p50<2s", "p50", 2.0, 20),
+        ("p99.9 < 100 ms", "p99.9", 0.1, 10_000),
+        ("max < 1s", "max", 1.0, 1),
+        ("errors < 0.5 %", "errors", 0.005, 2000),
+    ],
+)
+def test_a_goal_is_read_and_knows_how_many_requests_it_needs(text, statistic, below, needs):
+    goal = parse_goal(text)
+    assert (goal.statistic, goal.below, goal.requests) == (statistic, below, needs)
+    assert parse_goal(goal.text) == goal
+
+
+def test_a_trial_lasts_as_long_as_its_goal_needs_at_the_lowest_rate(write, known):
+    plan = make_plan(write(FIND.replace("highest: rate", "highest: rate, from: 20/s")), known=known)
+    assert plan.cells[0].load.duration_s == 50.0
+    plan = make_plan(write(FIND.replace("load: {", "load: {duration: 4s, ")), known=known)
+    assert plan.cells[0].find is not None
+    assert plan.cells[0].find.lowest == 250.0
+
+
+def test_an_operation_has_a_search_of_its_own(write, known):
+    text = MINIMAL.replace(
+        "operations: timestamp", "operations: [timestamp, {add: {load: {find: {highest: rate, while: p50 < 1ms}}}}]"
+    )
+    plan = make_plan(write(text + 'load: {find: {highest: rate, while: "p99 < 10ms"}}\n'), known=known)
+    assert {(cell.operation, cell.find.text) for cell in plan.cells if cell.find} == {
+        ("timestamp", "p99 < 10 ms"),
+        ("add", "p50 < 1 ms"),
+    }
+    assert {cell.operation: cell.find.probes for cell in plan.cells if cell.find} == {"timestamp": 8, "add": 9}
+    last = [trial.cell for trial in plan.trials if trial.block == 8]
+    assert {plan_cell.split("__")[1] for plan_cell in last} == {"add"}, "the longer search alone has a ninth probe"
+
+
+def test_the_plan_says_how_many_trials_there_are_at_most_and_how_long_they_take(write, known, tmp_path):
+    plan = make_plan(write(FIND), known=known)
+    document = plan_document(plan, tmp_path) | {"terraform": None, "machine_now": None}
+    text = "\n".join(plan_lines(plan, document))
+    assert "10 s each, poisson: the highest of 100/s to 10000/s within 2 % at which p99 < 10 ms" in text
+    assert "schedule   5 searches of 2 cells, at most 8 probes each: at most 80 trials in 40 blocks" in text
+    assert "duration   at most about " in text
+    assert "power" not in text
+    assert (document["blocks"], document["searches"], document["trials"]) == (40, 10, 80)
+    assert estimate(plan).trials_s > 80 * 12
+    assert short_of_room(plan) == ()
+
+
+# ---- what is refused
+
+
+def with_find(find: str, rest: str = "") -> str:
+    return f"load: {{find: {{{find}}}{rest}}}\n"
+
+
+GOAL = 'highest: rate, while: "p99 < 10ms"'
+REFUSED = [
+    (with_find("highest: rate"), "5:14: 'while' is missing. What must hold at a rate: p50, p90, p95, p99, p99.9 or max below a time, errors below a share of the requests; several in a list must all hold."),
+    (with_find('while: "p99 < 10ms"'), "5:14: 'highest' is missing. What is searched for: the rate of an open loop."),
+    (with_find('highest: rates, while: "p99 < 10ms"'), "5:24: 'highest': 'rates' is not one of rate. Did you mean rate?"),
+    (with_find('highest: rate, while: "p97 < 10ms"'), "5:37: 'while': 'p97' is no statistic of a goal: known are p50, p90, p95, p99, p99.9, max, errors."),
+    (with_find('highest: rate, while: "p99 > 10ms"'), "5:37: 'while': 'p99 > 10ms': a goal is an upper bound, with <: write it like 'p99 < 10ms' or 'errors < 0.1 %'."),
+    (with_find("highest: rate, while: fast"), "5:37: 'while': 'fast' is not a goal: write it like 'p99 < 10ms' or 'errors < 0.1 %'."),
+    (with_find("highest: rate, while: 10"), "5:37: 'while': '10' is not a goal: write it like 'p99 < 10ms' or 'errors < 0.1 %'."),
+    (with_find('highest: rate, while: "p99 < 10"'), "5:37: 'while': '10' is not a duration: write it with its unit, like 60s, 45m, 2h or 500ms."),
+    (with_find('highest: rate, while: "p99 < 0ms"'), "5:37: 'while': 'p99 < 0ms': nothing is below 0ms."),
+    (with_find('highest: rate, while: "errors < 10ms"'), "5:37: 'while': '10ms' has no unit of share: known are %, as in 0.1 %."),
+    (with_find('highest: rate, while: ["p99 < 10ms", "p99 < 20ms"]'), "5:37: 'while': p99 has two bounds: leave one out."),
+    (with_find('highest: rate, while: "p99 < 45s"'), "5:37: 'p99 < 45 s' is beyond `timeout`: a request has failed after 30 s."),
+    (with_find(f"{GOAL}, until: 5"), "5:51: unknown key 'until' in find. Known: from, highest, probes, to, while, within."),
+    (with_find(f"{GOAL}, from: 100"), "5:57: 'from': '100' is not a rate: write it with its unit, like 500/s."),
+    (with_find(f"{GOAL}, from: 500/s, to: 400/s"), "5:68: the rates tried go from 500/s up, and 400/s is no higher."),
+    (with_find(f"{GOAL}, within: 0.1 %"), "5:59: 'within': '0.1 %' is not a distance of rates that a search tells apart: write 0.5 % to 100 %."),
+    (with_find(f"{GOAL}, probes: 1"), "5:59: 'probes': must be at least 2; it is '1'."),
+    (with_find(f"{GOAL}, probes: 4, within: 2 %"), "5:59: from 100/s to 10000/s within 2 % takes up to 8 probes: allow as many, or leave `within` or `probes` out."),
+    (with_find(f"{GOAL}, from: 50/s", ", duration: 5s"), "5:57: at 50/s for 5 s a trial has about 250 requests, and 'p99 < 10 ms' needs 1,000: begin at 200/s, or give a `duration` of 20s."),
+    (with_find(GOAL, ", rate: 500/s"), "5:58: `find` searches for the rate: leave `rate` out, or `find`."),
+    (with_find(GOAL, ", requests: 500"), "5:62: every rate of a search is offered for the same `duration`: leave `requests` out."),
+    (with_find(GOAL, ", at_most: 5s"), "5:61: every rate of a search is offered for the same `duration`: leave `at_most` out."),
+    ("load: {find: 500/s}\n", "5:14: 'find': must be a mapping of keys; it is '500/s'."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "problem"), REFUSED)
+def test_a_search_that_cannot_be_is_refused_at_its_place(write, known, line, problem):
+    found = problems(write(MINIMAL + line), known)
+    assert found == [problem]
+
+
+def test_streams_have_no_rate_to_find(write, known):
+    text = MINIMAL.replace("operations: timestamp", "operations: events") + with_find(GOAL)
+    found = problems(write(text), known)
+    assert "5:14: a stream has no rate to find: its events come as its `per_second` says." in found
+
+
+def test_codecs_alone_have_no_rate_to_find(tmp_path):
+    path = tmp_path / "alone.yaml"
+    path.write_text(
+        "name: alone\nquestion: What?\nstacks: {protocol: json, client: stdlib}\noperations: {echo: {records: 1}}\n"
+        + with_find(GOAL)
+    )
+    from orchestrator.catalogue.read import protocols
+
+    assert any("a rate that `find` searches for" in text for text in problems(path, dict(protocols())))
+
+
+def test_all_operations_search_or_none(write, known):
+    text = MINIMAL.replace("operations: timestamp", f"operations: [timestamp, {{add: {{load: {{find: {{{GOAL}}}}}}}}}]")
+    assert problems(write(text), known) == [
+        "4:45: an experiment searches for the rates of all its operations, or of none: ask the others in another."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"goals": [{"statistic": "p97", "below": 0.1}]}, "goals.0.statistic"),
+        ({"goals": [{"statistic": "p99", "below": 0.0}]}, "goals.0.below"),
+        ({"goals": []}, "goals"),
+        ({"steps": 0}, "steps"),
+        ({"steps": 1 << 40}, "steps"),
+        ({"lowest": 20_000.0}, "lowest"),
+        ({"highest": 9_000.0}, "highest"),
+        ({"concurrency": 0}, "concurrency"),
+    ],
+)
+def test_a_plan_from_elsewhere_is_read_as_far_as_its_search_can_be(write, known, changes, place):
+    raw = json.loads(json.dumps(make_plan(write(FIND), known=known).to_dict()))
+    raw["cells"][0]["find"] |= changes
+    with pytest.raises(ValueError, match=rf"cells\.0\.find\.{place}"):
+        read_plan(raw)

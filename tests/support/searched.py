@@ -1,0 +1,128 @@
+"""Plans that search for rates, and synthetic runs of them in which it is known where goals hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from orchestrator.experiment.model.factors import values
+from orchestrator.experiment.model.goal import Goal
+from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.loads import room
+from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.experiment.plan.searches import at
+from orchestrator.measure.searching import Searching
+from orchestrator.results.manifest import Probe, TrialRecord
+from services.python.contract.lines import STATUSES, Load
+from tests.support.drafts import Draft
+from tests.support.runs import BOOT_NS, MS, US, MemoryRun, S, _draft, _look, _manifest, _trial_record
+from tests.support.shapes import narrow
+
+P50 = (Goal(statistic="p50", below=0.01),)
+
+Capacity = Callable[[p.Cell, int, np.random.Generator], float]
+"""Up to which rate goals hold, given the cell and the repeat."""
+
+
+def searching(plan: p.Plan, find: p.Find, *, repeats: int) -> p.Plan:
+    """The same plan with a search for the rate of each of its cells."""
+    load = Load(concurrency=find.concurrency or room(find.highest), duration_s=1.0, rate_per_s=find.highest)
+    parts = {"stack": plan.stacks, "operation": plan.operations, "placement": plan.placements}
+    cells = []
+    for cell in plan.cells:
+        of = {name: next(part for part in known if part.id == getattr(cell, name)) for name, known in parts.items()}
+        factors = values(**of, load=load, call=cell.factors)
+        name = p.cell_id(
+            stack=cell.stack, operation=cell.operation, placement=cell.placement, values=factors, load=load, find=find
+        )
+        cells.append(replace(cell, id=name, factors=factors, load=load, find=find))
+    return replace(plan, cells=tuple(cells), trials=schedule(cells, repeats, plan.seed), repeats=repeats)
+
+
+def a_search_run(
+    plan: p.Plan,
+    capacity: Capacity,
+    *,
+    seed: int = 1,
+    cpu: Mapping[str, tuple[float, float]] | None = None,
+    spoil: Callable[[Draft, bool], None] | None = None,
+) -> MemoryRun:
+    """A run that follows the searches: above its capacity a cell's requests take 20 ms, below it 0.3 ms.
+
+    `cpu`: by protocol, how busy responder and requester are above it.
+    """
+    rng = np.random.default_rng(seed)
+    state = Searching(plan)
+    cells, stacks = {c.id: c for c in plan.cells}, {s.id: s for s in plan.stacks}
+    operations = {o.id: o for o in plan.operations}
+    most: dict[tuple[str, int], float] = {}
+    trials, files, readings = [], {}, []
+    for planned in plan.trials:
+        if not state.still_needed([planned]):
+            continue
+        search, repeat = cells[planned.cell], planned.block // plan.rounds
+        cell = state.cell(planned, search)
+        limit = most.setdefault((search.id, repeat), capacity(search, repeat, rng))
+        rate = cell.load.rate_per_s or 0.0
+        is_over = rate > limit
+        shown = replace(cell, load=replace(cell.load, requests=int(rate * 0.8), duration_s=None))
+        base_ns = (20 * MS if is_over else 300 * US) * 1.0
+        clock = BOOT_NS + planned.index * 30 * S
+        draft = _draft(
+            rng, shown, operations[cell.operation], planned.block, base_ns, 0.0, 1, clock, narrow, planned.seed
+        )
+        if is_over and cpu and stacks[cell.stack].protocol in cpu:
+            responder, requester = cpu[stacks[cell.stack].protocol]
+            span_s = float(draft.columns["received_ns"].max() - draft.columns["sent_ns"].min()) / S
+            draft.done["cpu_share"] = requester
+            draft.stats["cpu_s"] = draft.stats_before["cpu_s"] + responder * span_s
+        if spoil:
+            spoil(draft, is_over)
+        path = f"samples/cell={cell.id}/{planned.index:05d}.parquet"
+        files[path] = draft.columns
+        record = _trial_record(planned, [draft], [path])
+        find = search.find
+        assert find is not None
+        step = next(step for step in range(find.steps + 1) if at(search, step).id == cell.id)
+        verdict = "not held" if is_over else "held"
+        record = replace(record, probe=Probe(step=step, rate_per_s=find.rate(step), verdict=verdict))
+        state.take(record)
+        trials.append(record)
+    for block in sorted({trial.block for trial in trials}):
+        beside = tuple(dict.fromkeys(t.cell for t in trials if t.block == block))
+        for moment in ("before", "after"):
+            for kind in ("ping", "tcp"):
+                reading, columns = _look(rng, kind, "local", block, moment, 0.0, beside)
+                files[reading.samples] = columns
+                readings.append(reading)
+    return MemoryRun(stored=_manifest(plan, trials, readings), files=files)
+
+
+def unsent(draft: Draft, is_over: bool) -> None:
+    """Above the capacity a third of what is due is never sent, and what is sent is quick."""
+    if not is_over:
+        return
+    rows = draft.columns
+    measured = np.flatnonzero(rows["phase"] == 1)
+    late = measured[np.argsort(rows["intended_ns"][measured], kind="stable")][-(measured.size // 3) :]
+    rows["received_ns"] = np.minimum(rows["received_ns"], rows["sent_ns"] + 300 * US)
+    end = int(rows["received_ns"].max())
+    rows["connection"][late] = rows["bytes_sent"][late] = rows["bytes_received"][late] = -1
+    rows["sent_ns"][late] = rows["received_ns"][late] = end
+    rows["status"][late] = STATUSES.index("not-sent")
+    draft.done |= {
+        "requests": measured.size - late.size,
+        "verified": measured.size - late.size,
+        "not_sent": int(late.size),
+        "not_sent_reason": "requester-behind",
+    }
+    draft.stats["answered"] -= late.size
+
+
+def cut(run: MemoryRun, block: int) -> MemoryRun:
+    """The same run, ended after so many blocks."""
+    kept: tuple[TrialRecord, ...] = tuple(t for t in run.stored.trials if t.block < block)
+    stored = replace(run.stored, trials=kept, state="interrupted")
+    return MemoryRun(stored=stored, files=run.files)
