@@ -275,6 +275,8 @@ def think_time(load: Load) -> str:
     """`think time 10 ms`, `think time 10 ms (exponential)`."""
     spread = "" if load.thinking == "constant" else f" ({load.thinking})"
     return f"think time {exact_duration(load.think_s)}{spread}"
+
+
 def describe_search(find: Find, load: Load) -> str:
     """A search in words: `10 s each, poisson: the highest of 100/s to 10000/s within 2 % at which p99 < 10 ms`."""
     bound = "" if find.concurrency is None else f", at most {find.concurrency:,} in flight"
