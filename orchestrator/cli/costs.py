@@ -32,7 +32,7 @@ def costs_of(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]
     sample = " or ".join(dict.fromkeys(words.OF_SAMPLE[row.kind] for row in rows))
     by = "responder_cpu" if "responder_cpu" in names else "requester_cpu"
     heads = (f"{PER:,} {sample}s with", *(_HEADS[name] for name in names), f"by {COSTS[by]}")
-    return heads, [(row.stack, *(_text(row, name) for name in names), _against(row, by)) for row in rows]
+    return heads, [(row.label, *(_text(row, name) for name in names), _against(row, by)) for row in rows]
 
 
 def _text(row: Row, name: str) -> str:

@@ -13,7 +13,9 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment import make_plan
 from orchestrator.experiment.plan.plan import Contrast, Link, Placement
-from orchestrator.report.groups import groups
+from orchestrator.report.groups import cell_colours, compared, groups, stack_colours
+from orchestrator.report.palette import dash, series
+from orchestrator.report.render import render
 from tests.support.runs import a_plan, a_run
 
 EXPERIMENTS = Path(__file__).resolve().parents[3] / "experiments"
@@ -112,9 +114,44 @@ def test_tables_that_are_compared_share_a_unit_and_others_have_their_own():
     assert [group.unit.name for group in groups(compared)] == ["ms", "ms"]
 
 
-def test_the_reports_tables_of_documents_share_a_unit(documents):
-    assert {group.unit.name for group in groups(documents)} == {"ms"}
-    assert len(groups(documents)) > 1
+def test_the_report_has_them_in_one_table_too(documents):
+    (group,) = groups(documents)
+    found = answer(documents)
+    assert [cell.stack_label for cell in group.cells] == [row.label for row in found.table]
+    assert "document" not in group.title
+    assert "typed message" in next(c for c in group.comparisons if c.stack == group.cells[0].stack).stack_label
+    assert documents.cells[0].stack_label in render(documents)
+
+
+def test_of_two_ways_to_call_each_row_line_and_comparison_of_the_report_says_which():
+    calls = [{"compression": how} for how in ("none", "gzip")]
+    run = summarise(a_run(a_plan(calls=calls, contrasts=[Contrast(), BY_COMPRESSION])))
+    (group,) = groups(run)
+    labels = {f"{stack} (thin) with {how}" for stack in ("rest", "grpc") for how in ("no compression", "gzip")}
+    assert {cell.stack_label for cell in group.cells} == labels
+    colours = cell_colours([group], run)
+    looks = {cell.stack_label: (series(colours[cell.stack]), dash(colours[cell.stack])) for cell in group.cells}
+    assert len(set(looks.values())) == 4
+    assert looks["rest (thin) with gzip"][0] == looks["rest (thin) with no compression"][0]
+    by_stack = {(c.stack_label, c.reference_label) for c in group.comparisons}
+    assert by_stack == {(f"grpc (thin) with {how}", f"rest (thin) with {how}") for how in ("no compression", "gzip")}
+    assert len(compared([group], run)) == 3  # rest with either, and by compression
+    assert {label for label in labels if label in render(run)} == labels
+
+
+def test_the_terminals_table_of_costs_says_which_too():
+    calls = [{"compression": how} for how in ("none", "gzip")]
+    run = summarise(a_run(a_plan(calls=calls, contrasts=[BY_COMPRESSION])))
+    lines = list(answer_lines(answer(run), width=300))
+    begin = next(number for number, line in enumerate(lines) if "requests with" in line)
+    assert {line.split("  ")[1] for line in lines[begin + 1 : begin + 5]} == {row.label for row in answer(run).table}
+
+
+def test_a_stack_keeps_its_look_where_nothing_is_compared_by_its_calls():
+    run = summarise(a_run(a_plan(calls=[{"compression": how} for how in ("none", "gzip")])))
+    found = groups(run)
+    assert len(found) == 2
+    assert cell_colours(found, run) == stack_colours(run)
 
 
 def test_tables_are_joined_over_others_too():

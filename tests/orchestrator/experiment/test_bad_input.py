@@ -22,6 +22,7 @@ BAD_INPUT = [
     ("load: {at_most: 0s}\n", "5:17: 'at_most': must be more than 0; it is '0s'."),
     ("load: {rate: 500}\n", "5:14: 'rate': '500' is not a rate: write it with its unit, like 500/s."),
     ("load: {rate: 1/h, duration: 10s}\n", "5:14: at 0.0002777777777777778/s no request is sent in 10 s."),
+    ("load: {rate: [60/min, 1/s], duration: 10s}\n", "5:14: 'rate': item 2 of the list is given twice; every value of a list is its own cell."),
     ("load: {arrivals: uniform}\n", "5:18: `arrivals` spaces the requests of an open loop: it needs a `rate`."),
     ("load: {concurrency: 50, requests: 10}\n", "5:21: 50 requests in flight, but a trial has only 10 requests."),
     (
@@ -35,6 +36,7 @@ BAD_INPUT = [
     ("matters: 5\n", "5:10: 'matters': '5' is over 100 %: write 5 % with its sign, or a share like 0.05."),
     ("matters: 0%\n", "5:10: 'matters': '0%' is not a margin that a measurement can resolve: write 0.1 % to 100 %, like 5 %."),
     ("repeats: 0\n", "5:10: 'repeats': must be at least 1; it is '0'."),
+    ("tls: true\n", "5:6: 'tls': 'true' is not one of none, tls1.3. Known: none, tls1.3."),
     ("control: maybe\n", "5:10: 'control': must be true or false; it is 'maybe'."),
     ("provider: cloud\n", "5:11: 'provider': 'cloud' is not one of local, lab, gcp. Known: gcp, lab, local."),
     ("connection: reused\n", "5:13: 'connection': 'reused' is not one of reuse, per-request. Did you mean reuse?"),
@@ -73,6 +75,7 @@ def test_what_cannot_be_is_refused_with_its_place_and_a_way_out(
         ("{echo: {bytes: 3}}", "4:28: 'bytes': '3' is not a size: write it with its unit, like 1.58 MB, 117 B or 64 KiB."),
         ("{echo: {bytes: 1 B, records: 2}}", "4:20: 'echo': an echo carries one of bytes, records, json; list echo once per kind."),
         ("{echo: {size: 1 B}}", "4:21: unknown key 'size' in echo. Known: bytes, calls, json, load, records, warmup."),
+        ("{events: {rate: 100/s}}", "4:23: unknown key 'rate' in events. Known: bytes, load, per_second, warmup."),
         ("{echo: {}, add: {}}", "4:13: 'operations': name one operation per list item; its load and warm-up belong below its name."),
         ("{image: {decode: all}}", "4:30: 'decode': 'all' is not one of header, full. Known: full, header."),
         ("{timestamp: {load: {requests: 5, concurrency: 9}}}", "4:59: 9 requests in flight, but a trial has only 5 requests."),
