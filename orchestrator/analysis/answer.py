@@ -109,6 +109,7 @@ class Answer:
     is_resolved: bool = True  # False: the verdict that answers says why nothing can be told apart, and what to do
     differences: str = ""  # what differs between the stacks besides their names; also among the verdicts
     documents: str = ""  # how its own JSON travelled over Protocol Buffers; also among the verdicts
+    evolved: str = ""  # which readers fail or lose what changed; likewise
     sizes: tuple[str, ...] = ()  # how many bytes messages are, of codecs alone or where that is compared; likewise
     clients: str = ""  # which client asked which stack, where they differ and labels leave it out; likewise
     # That the machine was busy, where something is resolved all the same; the verdict before those that answer.
@@ -136,6 +137,7 @@ class Answer:
         return (
             *before,
             *([self.busy] if self.busy else []),
+            *([self.evolved] if self.evolved and self.evolved not in told else []),
             *said,
             *(
                 text
@@ -177,6 +179,7 @@ def answer(summary: RunSummary) -> Answer:
         is_resolved=not unresolved.is_open(summary.comparisons),
         differences=differing.sentence(summary.comparisons),
         documents=documents.sentence(summary.plan),
+        evolved=evolutions.sentence(summary.cells),
         sizes=transferred.sentences(
             [cell for cell in cells if cell.id not in invalid], summary.comparisons, summary.matters
         ),

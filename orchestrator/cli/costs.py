@@ -31,8 +31,16 @@ def costs_of(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]
         return None
     sample = " or ".join(dict.fromkeys(words.OF_SAMPLE[row.kind] for row in rows))
     by = "responder_cpu" if "responder_cpu" in names else "requester_cpu"
-    heads = (f"{PER:,} {sample}s with", *(_HEADS[name] for name in names), f"by {COSTS[by]}")
+    heads = (f"{PER:,} {sample}s with", *(_head(name, names) for name in names), f"by {COSTS[by]}")
     return heads, [(row.label, *(_text(row, name) for name in names), _against(row, by)) for row in rows]
+
+
+def _head(name: str, names: Sequence[str]) -> str:
+    """A requester's figure says of what it is where no responder's stands before it, as of a codec alone."""
+    before = f"responder_{name.removeprefix('requester_')}"
+    if name.startswith("requester_") and before not in names:
+        return _HEADS[before].replace("responder", "requester")
+    return _HEADS[name]
 
 
 def _text(row: Row, name: str) -> str:

@@ -18,7 +18,7 @@ from orchestrator.analysis.one_unit import units
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.analysis.words import OF_SAMPLE, Unit, is_vague, per_second, unit_for
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import STACK, phrases
+from orchestrator.experiment.model.factors import OF_THE_CALL, STACK, phrases
 from orchestrator.report import palette
 
 
@@ -42,12 +42,14 @@ class Group:
     contrasted: tuple[Comparison, ...] = ()  # what its cells are compared with by factors
     costs: tuple[Comparison, ...] = ()  # of its cells by what requests cost, whatever they are compared with
     references: frozenset[str] = frozenset()  # ids of the cells that any is compared with
+    in_labels: tuple[str, ...] = ()  # the factors of the call that labels of its cells name
     given: tuple[str, ...] = ()  # labels of stacks whose responders orch did not start, where a tcp floor is shown
 
     @property
     def has_mixed_calls(self) -> bool:
-        """Whether requests of its stacks are made in different ways, so that each row must say how."""
-        return len({cell.call for cell in self.cells}) > 1
+        """Whether requests of its stacks are made in different ways that no label says, so that each row must say how."""
+        left = [factor for factor in OF_THE_CALL if factor.name not in self.in_labels]
+        return len({tuple(cell.factors.get(factor.name, factor.default) for factor in left) for cell in self.cells}) > 1
 
     @property
     def is_stream(self) -> bool:
@@ -296,6 +298,7 @@ def _group(
         contrasted=tuple(c for c in summary.comparisons if c.cell in ids and c.factor != STACK),
         costs=tuple(_with_labels(c, called) if c.factor == STACK else c for c in summary.costs if c.cell in ids),
         references=frozenset(c.reference_cell for c in summary.comparisons),
+        in_labels=tuple(factor.name for factor in naming.compared_calls(summary.comparisons)),
         given=tuple(given),
         unit=unit_for(medians or [m for floor in floors if floor.distribution and (m := floor.distribution.median)]),
     )

@@ -129,6 +129,7 @@ def test_of_two_ways_to_call_each_row_line_and_comparison_of_the_report_says_whi
     (group,) = groups(run)
     labels = {f"{stack} (thin) with {how}" for stack in ("rest", "grpc") for how in ("no compression", "gzip")}
     assert {cell.stack_label for cell in group.cells} == labels
+    assert not group.has_mixed_calls  # the labels say it
     colours = cell_colours([group], run)
     looks = {cell.stack_label: (series(colours[cell.stack]), dash(colours[cell.stack])) for cell in group.cells}
     assert len(set(looks.values())) == 4

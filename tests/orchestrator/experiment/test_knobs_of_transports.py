@@ -84,7 +84,7 @@ def test_keep_alive_pings_need_kept_connections(tmp_path: Path):
         ("connections: 0", "must be from 1 to 10,000, or each; it is '0'"),
         ("connections: many", "'many' is neither each nor a whole number"),
         ("connections: true", "'true' is neither each nor a whole number"),
-        ("keepalive: off", "'off' is not a duration: write it with its unit, like 60s, 45m, 2h or 500ms, or none"),
+        ("keepalive: never", "'never' is not a duration: write it with its unit, like 60s, 45m, 2h or 500ms, or none"),
         ("keepalive: 10.5ms", "'10.5ms' is not a whole number of milliseconds, or none"),
         ("flow_window: auto", "write it with its unit, like 1.58 MB, 117 B or 64 KiB, or library"),
         ("flow_window: [64 KiB, 65536 B]", "item 2 of the list is given twice"),
