@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from orchestrator.analysis import words
@@ -19,11 +20,24 @@ def compared_calls(comparisons: Sequence[Comparison]) -> tuple[Factor, ...]:
 
 
 def in_tables(summary: RunSummary) -> dict[str, str]:
-    """What a table calls each cell, by id: `grpc with a kept connection and gzip`; the stack where no call is compared."""
+    """What a table calls each cell, by id: `grpc with a kept connection and gzip`; the stack where no call is compared.
+
+    A default is not said of a stack that has no other value: it may have none at all, as gRPC has no version of HTTP.
+    """
     apart = compared_calls(summary.comparisons)
     carried = documents.carried_cells(summary.plan)
+    has = {(cell.stack, f.name, cell.factors.get(f.name)) for cell in summary.cells for f in apart}
+    several = {key for key, count in Counter((stack, name) for stack, name, _ in has).items() if count > 1}
     return {
-        cell.id: _label(cell, [f for f in apart if f.name != documents.FACTOR or cell.id in carried])
+        cell.id: _label(
+            cell,
+            [
+                f
+                for f in apart
+                if (f.name != documents.FACTOR or cell.id in carried)
+                and ((cell.stack, f.name) in several or cell.factors.get(f.name) != f.default)
+            ],
+        )
         for cell in summary.cells
     }
 

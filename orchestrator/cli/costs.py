@@ -50,13 +50,13 @@ def _text(row: Row, name: str) -> str:
 
 def _against(row: Row, quantity: str) -> str:
     said = []
-    for against in row.costs_against:
-        if against.quantity != quantity:
-            continue
+    of = [against for against in row.costs_against if against.quantity == quantity]
+    for against in of:
+        whom = f"{against.reference}: " if len(of) > 1 else ""
         if against.ratio is None:
-            said.append(against.verdict)
+            said.append(f"{whom}{against.verdict}")
             continue
         bounds = against.ratio_interval
         low_high = "" if bounds is None else " ({} to {})".format(*words.bounds(bounds))
-        said.append(f"{against.verdict}, {words.factor(against.ratio)}×{low_high}")
+        said.append(f"{whom}{against.verdict}, {words.factor(against.ratio)}×{low_high}")
     return "; ".join(said) or ("reference" if row.verdict == "reference" else "-")

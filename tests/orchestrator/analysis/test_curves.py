@@ -279,6 +279,12 @@ def test_transfers_make_an_axis_of_their_replies_their_requests_and_both() -> No
         for line in curves[axis].panels[0].lines:
             assert [point.at for point in line.points] == places
         assert TEXTS[axis](5000.0) == "5 kB"
+    said = [text for text in found.verdicts if text.startswith("By payload")]
+    assert [text.partition(":")[0] for text in said] == [
+        "By payload",
+        "By payload of the reply",
+        "By payload of the request, and of the reply",
+    ]
 
 
 def test_how_many_requests_were_made_breaks_no_curve() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment import make_plan
 from orchestrator.experiment.plan.plan import Contrast, Link, Placement
+from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.report.groups import cell_colours, compared, groups, stack_colours
 from orchestrator.report.palette import dash, series
 from orchestrator.report.render import render
@@ -146,6 +148,22 @@ def test_the_terminals_table_of_costs_says_which_too():
     lines = list(answer_lines(answer(run), width=300))
     begin = next(number for number, line in enumerate(lines) if "requests with" in line)
     assert {line.split("  ")[1] for line in lines[begin + 1 : begin + 5]} == {row.label for row in answer(run).table}
+
+
+def test_a_default_is_not_said_of_a_stack_that_has_no_other_value():
+    """gRPC is no HTTP/1.1, though its cells have that factor's default."""
+    both = a_plan(
+        calls=[{"http": "1.1"}, {"http": "2"}], contrasts=[Contrast(), Contrast(factor="http", references=("1.1",))]
+    )
+    cells = tuple(cell for cell in both.cells if cell.stack != "grpc-thin" or cell.factors["http"] == "1.1")
+    run = summarise(a_run(replace(both, cells=cells, trials=schedule(cells, both.repeats, both.seed))))
+    labels = {"rest (thin) with HTTP/1.1", "rest (thin) with HTTP/2", "grpc (thin)"}
+    assert {row.label for row in answer(run).table} == labels
+    assert {cell.stack_label for group in groups(run) for cell in group.cells} == labels
+    (line,) = [
+        line for line in answer_lines(answer(run), width=400) if line.startswith("  grpc (thin)") and "CPU" not in line
+    ][1:]
+    assert line.endswith(("×", ")", "resolved", "reference"))
 
 
 def test_a_stack_keeps_its_look_where_nothing_is_compared_by_its_calls():
