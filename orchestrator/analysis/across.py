@@ -9,17 +9,28 @@ cells there are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from math import exp
 from typing import Any, Literal
 
-from orchestrator.analysis import between_runs, environments, equivalence, intervals, matching, said_once, words
+from orchestrator.analysis import (
+    between_runs,
+    cost_changes,
+    environments,
+    equivalence,
+    floors_of_runs,
+    intervals,
+    matching,
+    said_once,
+    words,
+)
 from orchestrator.analysis.between_runs import Difference, FloorMove, RunMean, Spread
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.check_result import CheckVerdict
 from orchestrator.analysis.compare import Statistic, beyond, lost, moved
+from orchestrator.analysis.cost_changes import CostChange
 from orchestrator.analysis.history import EqualRun
-from orchestrator.analysis.summary import CellSummary, FloorSummary, Interval, RunSummary, Standing
+from orchestrator.analysis.summary import CellSummary, Interval, RunSummary, Standing
 from orchestrator.errors import UsageError
 
 SCHEMA_VERSION = 2
@@ -71,6 +82,7 @@ class Row:
     overhead: Overhead | None = None
     floors: tuple[FloorMove, ...] = ()
     spread: Spread | None = None
+    costs: tuple[CostChange, ...] = ()  # what its requests cost, whatever the statistic
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +152,7 @@ def compare_runs(
     margin = min(new.matters, old.matters)
     found = [_compare(new, old, pair, statistic, history) for pair in matched.pairs]
     changes = [*environments.changes(new, old), *_efforts(new, old, matched.pairs)]
-    rows = _rows(new, old, found, statistic, margin, changes)
+    rows = _with_costs(_rows(new, old, found, statistic, margin, changes), found, history, margin)
     return RunComparison(
         of=new.run_id,
         reference=old.run_id,
@@ -179,6 +191,7 @@ def compare_within(run: RunSummary, statistic: Statistic) -> RunComparison:
             p_value=c.p_value,
             verdict=c.standing,
             why=c.why,
+            costs=cost_changes.within(run, c),
             doubts=tuple(
                 dict.fromkeys(d for key in (c.cell, c.reference_cell) for d in _failed_checks(run, cells[key]))
             ),
@@ -199,8 +212,9 @@ def _compare(
     known = [run.means[key] for run in history if (key := (pair[1].id, statistic)) in run.means]
     above = max(_share_above_ping(run, cell, statistic) for run, cell in ((new, pair[0]), (old, pair[1])))
     spread = between_runs.spread_between(statistic, known, above)
-    floors = tuple(_floor_moves(new, old, pair))
-    tcp = _tcp_means(new, old, pair) if statistic != "throughput" else None  # a rate has no floor to be taken off
+    floors = tuple(floors_of_runs.moves(new, old, pair))
+    # A rate has no floor to be taken off.
+    tcp = floors_of_runs.tcp_means(new, old, pair) if statistic != "throughput" else None
     return _Compared(
         new=pair[0],
         old=pair[1],
@@ -208,7 +222,7 @@ def _compare(
         known=len(known),
         spread=spread,
         floors=floors,
-        no_floors="" if floors else _no_floors(new, old, pair),
+        no_floors="" if floors else floors_of_runs.why_none(new, old, pair),
         difference=between_runs.difference(mine, theirs, spread, floors) if mine and theirs else None,
         overhead=between_runs.overhead(mine, theirs, spread, tcp, floors) if mine and theirs and tcp else None,
     )
@@ -260,6 +274,17 @@ def _rows(
     return tuple(rows)
 
 
+def _with_costs(
+    rows: Sequence[Row], compared: Sequence[_Compared], history: Sequence[EqualRun], margin: float
+) -> tuple[Row, ...]:
+    pairs = [
+        cost_changes.Pair(new=one.new, old=one.old, floors=one.floors, doubts=row.doubts)
+        for row, one in zip(rows, compared, strict=True)
+    ]
+    found = cost_changes.between(pairs, history, margin)
+    return tuple(replace(row, costs=costs) for row, costs in zip(rows, found, strict=True))
+
+
 def _judge(
     one: _Compared,
     interval: Interval | None,
@@ -304,52 +329,12 @@ def _value(mean: RunMean | None, statistic: Statistic) -> float | None:
     return exp(-mean.mean) if statistic == "throughput" else exp(mean.mean)
 
 
-def _floor(run: RunSummary, kind: str, cell: CellSummary) -> FloorSummary | None:
-    for floor in run.floors:
-        beside = floor.placement_id == cell.placement_id and (kind == "ping" or cell.id in floor.cells)
-        if floor.kind == kind and beside:
-            return floor
-    return None
-
-
 def _share_above_ping(run: RunSummary, cell: CellSummary, statistic: Statistic) -> float:
     """Of a cell's latency (of the median where the statistic is a rate); 1 without a ping."""
-    latency, ping = _mean(cell, "median" if statistic == "throughput" else statistic), _floor(run, "ping", cell)
+    latency = _mean(cell, "median" if statistic == "throughput" else statistic)
+    ping = floors_of_runs.floor_of(run, "ping", cell)
     floor = ping.distribution.median if ping and ping.distribution else None
     return 1.0 if latency is None or floor is None else max(0.0, 1 - floor / exp(latency.mean))
-
-
-def _floor_moves(new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSummary]) -> Iterator[FloorMove]:
-    for kind in ("tcp", "ping"):
-        mine, theirs = _floor(new, kind, pair[0]), _floor(old, kind, pair[1])
-        move = between_runs.floor_move(mine, theirs) if mine and theirs else None
-        if move:
-            yield move
-
-
-def _no_floors(new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSummary]) -> str:
-    """Why no floor of two runs can be compared, as a clause: one of them has none, or too few readings of it."""
-    few = []
-    for kind in ("tcp", "ping"):
-        floors = [(run, _floor(run, kind, cell)) for run, cell in zip((new, old), pair, strict=True)]
-        if all(floor for _, floor in floors):
-            few += [
-                f"{words.count(readings, 'reading')} of {kind} in {run.run_id}"
-                for run, floor in floors
-                if floor and (readings := sum(m > 0 for m in floor.medians)) < intervals.FEWEST_BLOCKS
-            ]
-    if not few:
-        return "no floor was measured in both runs"
-    return f"too few readings to compare the floors ({', '.join(few)}; {intervals.FEWEST_BLOCKS} are needed)"
-
-
-def _tcp_means(
-    new: RunSummary, old: RunSummary, pair: tuple[CellSummary, CellSummary]
-) -> tuple[RunMean, RunMean] | None:
-    floors = _floor(new, "tcp", pair[0]), _floor(old, "tcp", pair[1])
-    readings = [between_runs.run_mean([m for m in floor.medians if m > 0]) for floor in floors if floor]
-    known = [reading for reading in readings if reading]
-    return (known[0], known[1]) if len(known) == 2 else None
 
 
 def _overhead(one: _Compared, interval: Interval | None, margin: float, doubts: Sequence[str]) -> Overhead | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from orchestrator.analysis import contrasted, differing, evolutions, transferred, unresolved, validity, words
+from orchestrator.analysis import contrasted, differing, evolutions, naming, transferred, unresolved, validity, words
 from orchestrator.analysis.by_size import BySize, by_size
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
@@ -20,7 +20,7 @@ from orchestrator.analysis.summary import CellSummary, Comparison, Interval, Par
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
 from orchestrator.experiment.model.factor import Factor
-from orchestrator.experiment.model.factors import OF_THE_CALL, STACK, phrases
+from orchestrator.experiment.model.factors import STACK, phrases
 from orchestrator.experiment.plan import documents, external
 from orchestrator.experiment.plan.plan import stack_of
 from services.python.contract.limits import Kind
@@ -110,6 +110,7 @@ class Answer:
     is_resolved: bool = True  # False: the verdict that answers says why nothing can be told apart, and what to do
     differences: str = ""  # what differs between the stacks besides their names; also among the verdicts
     documents: str = ""  # how its own JSON travelled over Protocol Buffers; also among the verdicts
+    evolved: str = ""  # which readers fail or lose what changed; likewise
     sizes: tuple[str, ...] = ()  # how many bytes messages are, of codecs alone or where that is compared; likewise
     clients: str = ""  # which client asked which stack, where they differ and labels leave it out; likewise
     # That the machine was busy, where something is resolved all the same; the verdict before those that answer.
@@ -141,6 +142,7 @@ class Answer:
         return (
             *before,
             *([self.busy] if self.busy else []),
+            *([self.evolved] if self.evolved and self.evolved not in told else []),
             *said,
             *(
                 text
@@ -159,13 +161,10 @@ def answer(summary: RunSummary) -> Answer:
     references = {c.reference_cell for c in summary.comparisons}
     by_factors = contrasted.overviews(summary.comparisons, summary.matters)
     are_stacks_asked = any(c.factor == STACK and not c.control for c in summary.comparisons)
-    apart = _compared_calls(summary.comparisons)
+    apart = naming.compared_calls(summary.comparisons)
     settings = list(dict.fromkeys(_setting(cell, apart) for cell in summary.cells))
     cells = sorted(summary.cells, key=lambda cell: (settings.index(_setting(cell, apart)), *by_median(cell)))
-    carried = documents.carried_cells(summary.plan)
-    labels = {
-        cell.id: _label(cell, [f for f in apart if f.name != documents.FACTOR or cell.id in carried]) for cell in cells
-    }
+    labels = naming.in_tables(summary)
     table = tuple(
         replace(
             _row(cell, against, cell.id in references, invalid.get(cell.id, ()), labels),
@@ -185,6 +184,7 @@ def answer(summary: RunSummary) -> Answer:
         is_resolved=not unresolved.is_open(summary.comparisons),
         differences=differing.sentence(summary.comparisons),
         documents=documents.sentence(summary.plan),
+        evolved=evolutions.sentence(summary.cells),
         sizes=transferred.sentences(
             [cell for cell in cells if cell.id not in invalid], summary.comparisons, summary.matters
         ),
@@ -320,18 +320,6 @@ def _called(comparison: Comparison, labels: Mapping[str, str]) -> str:
     if comparison.factor == STACK:
         return labels.get(comparison.reference_cell, comparison.reference_label)
     return comparison.compared_with
-
-
-def _compared_calls(comparisons: Sequence[Comparison]) -> tuple[Factor, ...]:
-    """The factors of the call that cells are compared by: such cells stand in one table, whose rows say the value."""
-    names = {c.factor for c in comparisons if not c.control}
-    return tuple(factor for factor in OF_THE_CALL if factor.name in names)
-
-
-def _label(cell: CellSummary, apart: Sequence[Factor]) -> str:
-    """`grpc with a kept connection and gzip`; the stack alone where nothing of the call is compared."""
-    values = [f.briefly(value) for f in apart if (value := cell.factors.get(f.name)) is not None]
-    return f"{cell.stack_label} with {words.listed(values)}" if values else cell.stack_label
 
 
 def _setting(cell: CellSummary, apart: Sequence[Factor] = ()) -> str:

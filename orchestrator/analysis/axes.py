@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from orchestrator.analysis import words
@@ -14,6 +14,7 @@ from orchestrator.experiment.plan.plan import Cell, Link, Operation, Placement
 from orchestrator.experiment.read.units import format_size
 
 DISTANCE = "distance"
+_EFFORT = ("requests", "duration_s")  # of a load: how much was measured, not what
 _LOG_FROM = 10.0  # the largest place over the smallest, from which on a logarithmic axis is easier to read
 
 At = Callable[[Cell, Placement, CellSummary], float | None]
@@ -47,12 +48,12 @@ class Axis:
         return "log" if ordered[-1] / ordered[0] >= _LOG_FROM else "linear"
 
     def setting(self, cell: Cell, placement: Placement, *, has_call: bool) -> tuple[object, ...]:
-        """What the cells of one picture have in common: all but the stack, the axis, and what varies with it.
+        """What the cells of one picture have in common: all but the stack, the axis, what varies with it, and the effort.
 
         Without `has_call`, how requests are made belongs to the stack.
         """
         free = [factor.name for factor in self._free]
-        attributes = [factor.attribute for factor in self._free if factor.belongs_to == "load"]
+        attributes = [*_EFFORT, *(factor.attribute for factor in self._free if factor.belongs_to == "load")]
         load = tuple((key, value) for key, value in vars(cell.load).items() if key not in attributes)
         factors = tuple(
             (factor.name, cell.factors.get(factor.name))
@@ -72,6 +73,7 @@ class Axis:
         """What `setting` is, in words; each part stands at the same place for all cells."""
         free = [factor.name for factor in self._free]
         asked = operation.name if self.factor.belongs_to == "operation" else operation.label
+        asked = " ".join((asked, *self._other_options(cell)))
         if self.factor.name == "calls":
             asked = operation.asked
         called = {factor.name: cell.factors.get(factor.name) for factor in OF_THE_CALL}
@@ -87,6 +89,20 @@ class Axis:
             ", ".join(phrases(called)) if has_call else "",
             ", ".join(load),
         )
+
+    def _other_options(self, cell: Cell) -> Iterator[str]:
+        """What stays the same along an axis of another number of the operation."""
+        if self.factor.belongs_to != "operation" or self.factor.name == "calls":
+            return
+        free = [factor.name for factor in self._free]
+        has_reply = cell.factors.get("reply_bytes") is not None
+        for name, said in (("bytes", "request {}" if has_reply else "{}"), ("reply_bytes", "reply {}")):
+            value = cell.factors.get(name)
+            if name not in free and isinstance(value, int):
+                yield said.format(format_size(value))
+        change = cell.factors.get("schema_change")
+        if "schema_change" not in free and change is not None:
+            yield f"with {BY_NAME['schema_change'].briefly(change)}"
 
 
 def _of_link(link: Link, without: str) -> list[str]:
@@ -125,6 +141,12 @@ def _of_factor(name: str) -> At:
 def _think_ms(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
     value = cell.factors.get("think")
     return float(value) * 1000 if isinstance(value, int | float) else None
+
+
+def _both_ways(cell: Cell, placement: Placement, summary: CellSummary) -> float | None:  # noqa: ARG001 - an `At`
+    """The size of a transfer's request where its reply has the same."""
+    sent, returned = cell.factors.get("bytes"), cell.factors.get("reply_bytes")
+    return float(sent) if isinstance(sent, int) and sent == returned else None
 
 
 def _bytes(at: float) -> str:
@@ -186,6 +208,15 @@ AXES: tuple[Axis, ...] = (
         link="rate_mbit",
     ),
     _numeric("bytes", "payload", "B"),
+    _numeric("reply_bytes", "payload of the reply", "B"),
+    Axis(
+        name="both sizes",
+        title="payload of the request, and of the reply",
+        unit="B",
+        at=_both_ways,
+        text=_bytes,
+        factor=BY_NAME["payload"],
+    ),
     _numeric("records", "payload", "records"),
     _numeric("per_second", "events offered to each client", "/s"),
     _numeric("calls", "calls of a task", "calls"),

@@ -31,15 +31,14 @@ def overviews(comparisons: Sequence[Comparison], matters: float) -> tuple[str, .
 
 
 def settings(comparisons: Sequence[Comparison], cells: Mapping[str, CellSummary]) -> Iterator[str]:
-    """What each value does in each setting, where there are several comparisons of it; with the floors that differ."""
+    """What each value does in each setting, where the overview does not say it whole; with the floors that differ."""
     for asked in _questions(comparisons):
         of_group: dict[str, list[Comparison]] = {}
         for comparison in asked:
             of_group.setdefault(comparison.group, []).append(comparison)
+        is_said = len(asked) == 1 or (len(of_group) == 1 and {c.standing for c in asked} != {"tie"})
         for group, members in of_group.items():
-            sentences = (
-                [] if len(asked) == 1 else [f"{'; '.join(_in_words(m, is_first=m is members[0]) for m in members)}."]
-            )
+            sentences = [] if is_said else [f"{'; '.join(_in_words(m, is_first=m is members[0]) for m in members)}."]
             sentences += _otherwise(members, comparisons)
             sentences += _floors(members, cells)
             if sentences:

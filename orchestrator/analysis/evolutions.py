@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from orchestrator.analysis import words
 from orchestrator.analysis.summary import FAILS, CellSummary
 from orchestrator.experiment.model.factors import BY_NAME
 
 FACTOR = "schema_change"
+_BAD = ("lost silently", "wrong type", "wrong value", "another field is wrong", "fails")  # how such outcomes begin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +33,31 @@ def evolutions(cells: Iterable[CellSummary]) -> tuple[Evolutions, ...]:
         if cell.factors.get(FACTOR) is not None:
             found.setdefault(cell.operation.rpartition(", schema change: ")[0], []).append(cell)
     return tuple(_table(operation, of) for operation, of in found.items())
+
+
+def sentence(cells: Iterable[CellSummary]) -> str:
+    """Which readers fail, and which lose or mistake the field that changed without a word; empty where nothing changed.
+
+    `Lost silently: json with a field renamed; fails: avro with a field retyped.`
+    """
+    changed = [cell for cell in cells if cell.factors.get(FACTOR) not in (None, "none") and cell.outcomes]
+    found: dict[str, dict[str, list[str]]] = {}
+    for cell in changed:
+        for outcome in cell.outcomes:
+            kind = next((kind for kind in _BAD if outcome.startswith(kind)), None)
+            if kind is not None:
+                changes = found.setdefault(kind, {}).setdefault(cell.stack_label, [])
+                change = BY_NAME[FACTOR].briefly(cell.factors[FACTOR])
+                changes += [] if change in changes else [change]
+    if not found:
+        return "No reader failed, or lost the field that changed." if changed else ""
+    told = [
+        f"{kind}: {'; '.join(f'{stack} with {words.listed(changes)}' for stack, changes in found[kind].items())}"
+        for kind in _BAD
+        if kind in found
+    ]
+    text = "; ".join(told)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def said(cell: CellSummary) -> str:

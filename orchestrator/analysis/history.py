@@ -18,6 +18,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.between_runs import run_mean
 from orchestrator.analysis.cells import by_block, censored_blocks, missing_blocks
 from orchestrator.analysis.compare import STATISTICS
+from orchestrator.analysis.cost import COST_NAMES
 from orchestrator.analysis.environments import are_alike
 from orchestrator.analysis.summary import SCHEMA_VERSION, RunSummary
 from orchestrator.results.documents import read_sealed
@@ -122,7 +123,7 @@ def fingerprint(plan: Mapping[str, Any]) -> str:
 def _means(run: RunSummary) -> dict[tuple[str, str], float]:
     found: dict[tuple[str, str], float] = {}
     for cell in run.cells:
-        for statistic in STATISTICS:
+        for statistic in (*STATISTICS, *COST_NAMES):
             mean = run_mean(list(by_block(cell.trials, statistic).values()))
             if mean and not censored_blocks(cell.trials, statistic) and not missing_blocks(cell.trials, statistic):
                 found[cell.id, statistic] = mean.mean

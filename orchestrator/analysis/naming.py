@@ -2,9 +2,49 @@
 
 from __future__ import annotations
 
-from orchestrator.analysis.summary import CellSummary
+from collections import Counter
+from collections.abc import Sequence
+
+from orchestrator.analysis import words
+from orchestrator.analysis.summary import CellSummary, Comparison, RunSummary
+from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, of_load, short
+from orchestrator.experiment.plan import documents
 from orchestrator.experiment.plan.plan import Plan
+
+
+def compared_calls(comparisons: Sequence[Comparison]) -> tuple[Factor, ...]:
+    """The factors of the call that cells are compared by: such cells stand in one table, whose rows say the value."""
+    names = {c.factor for c in comparisons if not c.control}
+    return tuple(factor for factor in OF_THE_CALL if factor.name in names)
+
+
+def in_tables(summary: RunSummary) -> dict[str, str]:
+    """What a table calls each cell, by id: `grpc with a kept connection and gzip`; the stack where no call is compared.
+
+    A default is not said of a stack that has no other value: it may have none at all, as gRPC has no version of HTTP.
+    """
+    apart = compared_calls(summary.comparisons)
+    carried = documents.carried_cells(summary.plan)
+    has = {(cell.stack, f.name, cell.factors.get(f.name)) for cell in summary.cells for f in apart}
+    several = {key for key, count in Counter((stack, name) for stack, name, _ in has).items() if count > 1}
+    return {
+        cell.id: _label(
+            cell,
+            [
+                f
+                for f in apart
+                if (f.name != documents.FACTOR or cell.id in carried)
+                and ((cell.stack, f.name) in several or cell.factors.get(f.name) != f.default)
+            ],
+        )
+        for cell in summary.cells
+    }
+
+
+def _label(cell: CellSummary, apart: Sequence[Factor]) -> str:
+    values = [f.briefly(value) for f in apart if (value := cell.factors.get(f.name)) is not None]
+    return f"{cell.stack_label} with {words.listed(values)}" if values else cell.stack_label
 
 
 def of_stacks(cell: CellSummary, reference: CellSummary) -> str:

@@ -125,7 +125,13 @@ def _with_along(said: tuple[str, ...], curves: tuple[Curves, ...], groups: set[s
     They stand `behind` so many verdicts at least, the answer among them; all of them stand beside their pictures.
     """
     told = [
-        gap.said if len(each.panels) == 1 else f"{panel.title}: {gap.said}"
+        ": ".join(
+            (
+                *([f"By {each.title}"] if len(curves) > 1 else []),
+                *([panel.title] if len(each.panels) > 1 else []),
+                gap.said,
+            )
+        )
         for each in curves
         for panel in each.panels
         for gap in panel.gaps

@@ -27,8 +27,19 @@ def _encoded(cells: Sequence[CellSummary], comparisons: Sequence[Comparison]) ->
     for cell in cells:
         if cell.kind == "codec" and cell.body_bytes is not None and cell.id not in controls:
             by_operation.setdefault(cell.operation, {})[cell.stack_label] = sum(cell.body_bytes)
-    told = [f"{operation}: {_sizes(of)}" for operation, of in by_operation.items()]
+    alike: dict[str, list[str]] = {}
+    for operation, of in by_operation.items():
+        alike.setdefault(_sizes(of), []).append(operation)
+    told = [f"{_operations(operations)}: {text}" for text, operations in alike.items()]
     return f"Encoded, request and reply together: {'; '.join(told)}." if told else ""
+
+
+def _operations(names: Sequence[str]) -> str:
+    """Several that differ in the schema's change alone are named once."""
+    beginnings = {name.partition(", schema change: ")[0] for name in names}
+    if len(names) > 1 and len(beginnings) == 1:
+        return f"{beginnings.pop()}, whatever the change of schema"
+    return words.listed(names)
 
 
 def _sizes(totals: dict[str, float]) -> str:

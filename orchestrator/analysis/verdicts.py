@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import log
 
-from orchestrator.analysis import contrasted, differing, equivalence, transferred, validity, words
+from orchestrator.analysis import contrasted, differing, equivalence, evolutions, transferred, validity, words
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.clients import unlike_clients
@@ -59,6 +59,7 @@ def verdicts(
                 if c.group == group and (c.control or c.reference_label == reference) and c not in members
             ]
             sentences.append(_of_group(group, members, beside, by_id, matters))
+    sentences += [evolved] if (evolved := evolutions.sentence(cells)) else []
     sentences += contrasted.settings(comparisons, by_id)
     compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
     sentences += [_alone(cell) for cell in cells if cell.id not in compared and cell.distribution]

@@ -17,6 +17,7 @@ from orchestrator.cli.keeping import judged
 
 if TYPE_CHECKING:
     from orchestrator.analysis.across import Row, RunComparison
+    from orchestrator.analysis.cost_changes import CostChange
     from orchestrator.analysis.history import EqualRun
     from orchestrator.analysis.summary import RunSummary
     from orchestrator.results.folder import RunFolder
@@ -30,6 +31,8 @@ _STYLES = {
     "faster": "green",
     "regressed": "red",
     "slower": "red",
+    "less": "green",
+    "more": "red",
     "unchanged": "dim",
     "tie": "dim",
     "not resolved": "yellow",
@@ -113,6 +116,10 @@ def _print(comparison: RunComparison) -> None:
             "  The ratio is the geometric mean over blocks, and so are the numbers in brackets; "
             "of latencies the report shows the same."
         )
+    if any(row.costs for row in comparison.rows):
+        console.result(
+            "  Below a row is what its requests cost: CPU time, bytes, packets of 1,000 of them; peak memory of a process."
+        )
 
 
 def _is_among(text: str, differences: tuple[str, ...]) -> bool:
@@ -133,11 +140,25 @@ def _print_row(row: Row, margin: float, said: tuple[str, ...]) -> None:
     if row.overhead:
         found = f"{words.factor(row.overhead.ratio):>6}  {' to '.join(words.bounds(row.overhead.interval, margin)):<16}"
         console.result(f"{indent}{found}  above the tcp floor: {row.overhead.verdict}")
+    for cost in row.costs:
+        console.result(indent + _cost(cost, margin))
     kinds = {kind_of(text) for text in said}
     doubts = [text for text in row.doubts if kind_of(text) not in kinds]
     notes = [text for text in row.notes if kind_of(text) not in kinds and not text.startswith(_IN_PASSING)]
     for text in _merged((*(f"but {doubt}" if row.verdict == "cannot tell" else doubt for doubt in doubts), *notes)):
         console.result(f"{indent}{text}")
+
+
+def _cost(cost: CostChange, margin: float) -> str:
+    """Ratio, interval, both values and the verdict, in the columns of a row."""
+    from orchestrator.analysis import words
+    from orchestrator.analysis.cost import COSTS
+
+    ratio = "-" if cost.ratio is None else words.factor(cost.ratio)
+    interval = "" if cost.interval is None else " to ".join(words.bounds(cost.interval, margin))
+    values = ("-" if v is None else words.cost(cost.quantity, v) for v in (cost.reference_value, cost.value))
+    verdict = console.style(cost.verdict, _STYLES[cost.verdict])
+    return f"{ratio:>6}  {interval:<16}  {COSTS[cost.quantity]} ({' -> '.join(values)}): {verdict}"
 
 
 def _merged(texts: Iterable[str]) -> Iterator[str]:

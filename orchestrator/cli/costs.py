@@ -31,8 +31,16 @@ def costs_of(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[str, ...]
         return None
     sample = " or ".join(dict.fromkeys(words.OF_SAMPLE[row.kind] for row in rows))
     by = "responder_cpu" if "responder_cpu" in names else "requester_cpu"
-    heads = (f"{PER:,} {sample}s with", *(_HEADS[name] for name in names), f"by {COSTS[by]}")
-    return heads, [(row.stack, *(_text(row, name) for name in names), _against(row, by)) for row in rows]
+    heads = (f"{PER:,} {sample}s with", *(_head(name, names) for name in names), f"by {COSTS[by]}")
+    return heads, [(row.label, *(_text(row, name) for name in names), _against(row, by)) for row in rows]
+
+
+def _head(name: str, names: Sequence[str]) -> str:
+    """A requester's figure says of what it is where no responder's stands before it, as of a codec alone."""
+    before = f"responder_{name.removeprefix('requester_')}"
+    if name.startswith("requester_") and before not in names:
+        return _HEADS[before].replace("responder", "requester")
+    return _HEADS[name]
 
 
 def _text(row: Row, name: str) -> str:
@@ -42,13 +50,13 @@ def _text(row: Row, name: str) -> str:
 
 def _against(row: Row, quantity: str) -> str:
     said = []
-    for against in row.costs_against:
-        if against.quantity != quantity:
-            continue
+    of = [against for against in row.costs_against if against.quantity == quantity]
+    for against in of:
+        whom = f"{against.reference}: " if len(of) > 1 else ""
         if against.ratio is None:
-            said.append(against.verdict)
+            said.append(f"{whom}{against.verdict}")
             continue
         bounds = against.ratio_interval
         low_high = "" if bounds is None else " ({} to {})".format(*words.bounds(bounds))
-        said.append(f"{against.verdict}, {words.factor(against.ratio)}×{low_high}")
+        said.append(f"{whom}{against.verdict}, {words.factor(against.ratio)}×{low_high}")
     return "; ".join(said) or ("reference" if row.verdict == "reference" else "-")

@@ -1,23 +1,24 @@
 """Cells that stand in one table: the same operation, placement and load, and requests made in the same way.
 
-Where every stack has a way of its own (REST opens a connection per call, gRPC keeps one), that is part of the stack, and
+Cells that are compared by how requests are made stand in one table, too, and their rows say how. Where every stack has a
+way of its own (REST opens a connection per call, gRPC keeps one), that is part of the stack, and
 the stacks stand side by side.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from orchestrator.analysis import differing
+from orchestrator.analysis import differing, naming
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.cost import PRICED, SHOWN
 from orchestrator.analysis.one_unit import units
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.analysis.words import OF_SAMPLE, Unit, is_vague, per_second, unit_for
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import STACK, phrases
+from orchestrator.experiment.model.factors import OF_THE_CALL, STACK, phrases
 from orchestrator.report import palette
 
 
@@ -41,12 +42,14 @@ class Group:
     contrasted: tuple[Comparison, ...] = ()  # what its cells are compared with by factors
     costs: tuple[Comparison, ...] = ()  # of its cells by what requests cost, whatever they are compared with
     references: frozenset[str] = frozenset()  # ids of the cells that any is compared with
+    in_labels: tuple[str, ...] = ()  # the factors of the call that labels of its cells name
     given: tuple[str, ...] = ()  # labels of stacks whose responders orch did not start, where a tcp floor is shown
 
     @property
     def has_mixed_calls(self) -> bool:
-        """Whether requests of its stacks are made in different ways, so that each row must say how."""
-        return len({cell.call for cell in self.cells}) > 1
+        """Whether requests of its stacks are made in different ways that no label says, so that each row must say how."""
+        left = [factor for factor in OF_THE_CALL if factor.name not in self.in_labels]
+        return len({tuple(cell.factors.get(factor.name, factor.default) for factor in left) for cell in self.cells}) > 1
 
     @property
     def is_stream(self) -> bool:
@@ -129,14 +132,18 @@ def groups(summary: RunSummary) -> tuple[Group, ...]:
     calls: dict[str, set[tuple[Value, ...]]] = {}
     for cell in summary.cells:
         calls.setdefault(cell.stack, set()).add(cell.call)
+    apart = dict.fromkeys(factor.name for factor in naming.compared_calls(summary.comparisons))
     belongs_to_stack = all(len(of_stack) == 1 for of_stack in calls.values()) and len(set().union(*calls.values())) > 1
     found: dict[tuple[str, ...], list[CellSummary]] = {}
     for cell in summary.cells:
-        call = () if belongs_to_stack else phrases(cell.factors)
+        call = () if belongs_to_stack else phrases({**cell.factors, **apart})
         found.setdefault((cell.operation, cell.placement, *call, cell.load), []).append(cell)
+    called = _called(summary)
     titles = [_title(key) for key in found]
     made = [
-        _group(f"g{number}", title if titles.count(title) == 1 else f"{title} · {key[-1]}", tuple(cells), summary)
+        _group(
+            f"g{number}", title if titles.count(title) == 1 else f"{title} · {key[-1]}", tuple(cells), summary, called
+        )
         for number, (title, (key, cells)) in enumerate(zip(titles, found.items(), strict=True), start=1)
     ]
     medians = [{cell.id: cell.distribution.median for cell in group.measured if cell.distribution} for group in made]
@@ -205,6 +212,22 @@ def floors_beside(found: Sequence[Group]) -> dict[str, tuple[tuple[FloorSummary,
     return beside
 
 
+def cell_colours(found: Sequence[Group], summary: RunSummary) -> dict[str, int]:
+    """`stack_colours`, and the numbers of what stands in groups: a stack's cells that are told apart have its colour.
+
+    Their line styles differ, in the order in which the plan names them.
+    """
+    numbers = stack_colours(summary)
+    rounds = palette.SERIES * (max(numbers.values(), default=0) // palette.SERIES + 1)
+    shown = {cell.id: cell.stack for group in found for cell in group.cells}
+    looks: dict[str, dict[str, None]] = {}
+    for cell in summary.cells:
+        looks.setdefault(cell.stack, {}).setdefault(shown.get(cell.id, cell.stack))
+    return numbers | {
+        look: numbers[stack] + rounds * place for stack, of in looks.items() for place, look in enumerate(of)
+    }
+
+
 def stack_colours(summary: RunSummary) -> dict[str, int]:
     """Each stack's number, by id, in order of first appearance: its colour and line style in every chart.
 
@@ -233,11 +256,34 @@ def _title(key: tuple[str, ...]) -> str:
     return " · ".join(key[:-1])
 
 
-def _group(slug: str, title: str, cells: tuple[CellSummary, ...], summary: RunSummary) -> Group:
+def _called(summary: RunSummary) -> dict[str, tuple[str, str]]:
+    """What stands for each cell's stack and its label, by id: the same where no two cells of a stack share a table."""
+    labels = naming.in_tables(summary)
+    return {
+        cell.id: (cell.stack, cell.stack_label)
+        if labels[cell.id] == cell.stack_label
+        else (f"{cell.stack} {labels[cell.id]}", labels[cell.id])
+        for cell in summary.cells
+    }
+
+
+def _with_labels(comparison: Comparison, called: Mapping[str, tuple[str, str]]) -> Comparison:
+    stack, label = called[comparison.cell]
+    return replace(comparison, stack=stack, stack_label=label, reference_label=called[comparison.reference_cell][1])
+
+
+def _group(
+    slug: str,
+    title: str,
+    cells: tuple[CellSummary, ...],
+    summary: RunSummary,
+    called: Mapping[str, tuple[str, str]],
+) -> Group:
     ids = {cell.id for cell in cells}
     placements = {cell.placement_id for cell in cells}
     floors = tuple(floor for floor in summary.floors if floor.placement_id in placements and _beside(floor, ids))
     ordered = sorted(cells, key=by_median)
+    shown = [replace(cell, stack=called[cell.id][0], stack_label=called[cell.id][1]) for cell in ordered]
     is_floor_shown = any(floor.kind == "tcp" for floor in floors)
     externals = {stack["id"] for stack in summary.plan.get("stacks", ()) if stack.get("external")}
     given = dict.fromkeys(cell.stack_label for cell in ordered if is_floor_shown and cell.stack in externals)
@@ -246,12 +292,13 @@ def _group(slug: str, title: str, cells: tuple[CellSummary, ...], summary: RunSu
         slug=slug,
         title=title,
         load=cells[0].load,
-        cells=tuple(ordered),
+        cells=tuple(shown),
         floors=tuple(sorted(floors, key=lambda floor: (floor.kind != "ping", floor.send_bytes, floor.receive_bytes))),
-        comparisons=tuple(c for c in summary.comparisons if c.cell in ids and c.factor == STACK),
+        comparisons=tuple(_with_labels(c, called) for c in summary.comparisons if c.cell in ids and c.factor == STACK),
         contrasted=tuple(c for c in summary.comparisons if c.cell in ids and c.factor != STACK),
-        costs=tuple(c for c in summary.costs if c.cell in ids),
+        costs=tuple(_with_labels(c, called) if c.factor == STACK else c for c in summary.costs if c.cell in ids),
         references=frozenset(c.reference_cell for c in summary.comparisons),
+        in_labels=tuple(factor.name for factor in naming.compared_calls(summary.comparisons)),
         given=tuple(given),
         unit=unit_for(medians or [m for floor in floors if floor.distribution and (m := floor.distribution.median)]),
     )

@@ -35,7 +35,7 @@ from orchestrator.report.figures.first import first_request
 from orchestrator.report.figures.floor import floor_bars, parts
 from orchestrator.report.figures.forest import forest
 from orchestrator.report.figures.timings import time_strip
-from orchestrator.report.groups import Group, anchor, cell_names, compared, floors_beside, groups, stack_colours
+from orchestrator.report.groups import Group, anchor, cell_colours, cell_names, compared, floors_beside, groups
 from orchestrator.report.page import render_page, write_page
 from orchestrator.report.verdicts import QUIET, check_groups, failed, failed_in_words, shown_evidence
 from services.python.contract.limits import SATURATED
@@ -65,8 +65,8 @@ def write_report(summary: RunSummary, path: Path) -> Path:
 
 def render(summary: RunSummary) -> str:
     """The report's HTML; the same summary gives the same text."""
-    colours = stack_colours(summary)
     found = groups(summary)
+    colours = cell_colours(found, summary)
     pictured = compared(found, summary)
     invalid = invalid_cells(summary.cells, summary.checks)
     return render_page(
@@ -83,7 +83,7 @@ def render(summary: RunSummary) -> str:
         bytes_text=words.number,
         is_folded=bool(summary.curves),
         charts_of={group.slug: _charts(group, colours) for group in found},
-        legend_entries=_legend(summary, colours),
+        legend_entries=_legend(found, colours),
         colours=colours,
         cell_names=cell_names(found),
         checks=check_groups(summary),
@@ -164,9 +164,10 @@ def _verdicts(summary: RunSummary) -> list[tuple[str, str, str]]:
 def _uncompared(found: tuple[Group, ...], summary: RunSummary) -> list[tuple[str, list[str]]]:
     """Why groups have no comparison, each reason with the captions of those groups."""
     reasons: dict[str, list[str]] = {}
+    cells = {cell.id: cell for cell in summary.cells}
     for group in found:
         if not group.comparisons and not group.contrasted:
-            for why in dict.fromkeys(why_uncompared(cell, summary) for cell in group.cells):
+            for why in dict.fromkeys(why_uncompared(cells[cell.id], summary) for cell in group.cells):
                 reasons.setdefault(why, []).append(group.caption)
     return [(why, where) for why, where in reasons.items() if why]
 
@@ -197,6 +198,6 @@ def _charts(group: Group, colours: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def _legend(summary: RunSummary, colours: dict[str, int]) -> list[tuple[str, int]]:
-    labels = {cell.stack: cell.stack_label for cell in summary.cells}
-    return [(labels[stack], number) for stack, number in colours.items()]
+def _legend(found: tuple[Group, ...], colours: dict[str, int]) -> list[tuple[str, int]]:
+    labels = {cell.stack: cell.stack_label for group in found for cell in group.cells}
+    return [(labels[stack], number) for stack, number in colours.items() if stack in labels]

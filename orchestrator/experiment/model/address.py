@@ -37,7 +37,7 @@ def resolve(host: str) -> str:
     try:
         found = socket.getaddrinfo(host, None, socket.AF_INET, socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise ValueError(f"{host} has no IPv4 address here: {error}") from error
+        raise ValueError(f"{host} has no IPv4 address here: {getattr(error, 'strerror', None) or error}") from error
     address = str(found[0][4][0])
     if not is_askable(address):
         raise ValueError(f"{host} is {address}, which is no address of one host")

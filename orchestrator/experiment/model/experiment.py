@@ -37,6 +37,7 @@ from orchestrator.experiment.read.fields import (
     Shorthand,
     Size,
 )
+from orchestrator.experiment.read.problems import shown
 
 MOST_EXCLUDED = 200
 
@@ -99,6 +100,8 @@ class ExternalSpec(Strict):
 
 
 def _external(value: Any) -> Any:
+    if isinstance(value, int | float):
+        raise ValueError(f"'{shown(value)}' is no HOST:PORT, such as localhost:8080")
     return {"address": value} if isinstance(value, str) else value
 
 

@@ -95,6 +95,12 @@ FACTORS: tuple[Factor, ...] = (
             Level(value="added", words="a field added", compared="a field added", shown="added"),
             Level(value="removed", words="a field removed", compared="a field removed", shown="removed"),
             Level(value="renamed", words="a field renamed", compared="a field renamed", shown="renamed"),
+            Level(
+                value="renamed-without-alias",
+                words="a field renamed without an alias",
+                compared="a field renamed without an alias",
+                shown="renamed-without-alias",
+            ),
             Level(value="renumbered", words="a field renumbered", compared="a field renumbered", shown="renumbered"),
             Level(value="widened", words="a field widened", compared="a field widened", shown="widened"),
             Level(value="retyped", words="a field retyped", compared="a field retyped", shown="retyped"),

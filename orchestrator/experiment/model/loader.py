@@ -262,5 +262,6 @@ def _model_at(path: Sequence[Key]) -> type[BaseModel]:
         "image": options.ImageOptions,
         "transfer": options.TransferOptions,
         "evolution": options.EvolutionOptions,
+        "events": options.EventsOptions,
     }
     return by_key.get(names[-1], options.PlainOptions)

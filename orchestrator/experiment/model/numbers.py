@@ -12,6 +12,9 @@ from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.levels import Numbers
 from orchestrator.experiment.read import units
 from orchestrator.experiment.read.fields import one_of
+from orchestrator.experiment.read.problems import shown
+
+_ROUNDING = 1e-6  # of a duration in seconds, as a float, in milliseconds
 
 
 def level_or_number(factor: Factor) -> Any:
@@ -28,14 +31,15 @@ def _read(levels: tuple[str, ...], numbers: Numbers, value: Any) -> str | int:
     if value in levels:
         return str(value)
     words = ", ".join(levels)
-    if numbers.measure == "size":
-        number = units.parse_size(value)
-    elif numbers.measure == "time":
-        number = round(units.parse_duration(value) * 1000)
+    if numbers.measure != "count":
+        try:
+            number = units.parse_size(value) if numbers.measure == "size" else _milliseconds(value)
+        except ValueError as error:
+            raise ValueError(f"{error}, or {words}") from None
     elif type(value) is int:
         number = value
     else:
-        raise ValueError(f"'{value}' is neither {words} nor a whole number")
+        raise ValueError(f"'{shown(value)}' is neither {words} nor a whole number")
     if not numbers.least <= number <= numbers.most:
         why = f" ({numbers.why})" if numbers.why else ""
         least, most = (
@@ -43,6 +47,13 @@ def _read(levels: tuple[str, ...], numbers: Numbers, value: Any) -> str | int:
         )
         raise ValueError(f"must be from {least} to {most}{why}, or {words}; it is '{value}'")
     return number
+
+
+def _milliseconds(value: Any) -> int:
+    exact = units.parse_duration(value) * 1000
+    if abs(exact - round(exact)) > _ROUNDING:
+        raise ValueError(f"'{value}' is not a whole number of milliseconds")
+    return round(exact)
 
 
 def _schema(levels: Sequence[str], numbers: Numbers) -> dict[str, Any]:

@@ -228,8 +228,8 @@ class EvolutionOptions(OptionsOfAny):
         OneOrMany[SchemaChange] | None,
         Field(
             description="How the reader's schema differs from the writer's: not at all; by a field added to, or removed"
-            " from, the reader's; one renamed, one renumbered (another number or place), one widened (int to long), one"
-            " retyped (number to text). All of them unless given."
+            " from, the reader's; one renamed, with an alias or without; one renumbered (another number or place), one"
+            " widened (int to long), one retyped (number to text). All of them unless given."
         ),
     ] = None
     records: Annotated[

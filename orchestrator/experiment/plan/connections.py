@@ -9,6 +9,7 @@ from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
 
 FACTOR = "connections"
+_PINGS = "keepalive"
 
 
 def connections_of(values: Values, in_flight: int) -> int:
@@ -25,6 +26,11 @@ def refusal_of_sharing(call: Values, load: Load, kind: Kind) -> str | None:
                 f"`{name}: {call[name]}` is set on connections that are kept, and `connection: per-request` keeps none. "
                 "Give `connection: reuse`"
             )
+    if call.get("connection") == "per-request" and isinstance(every := call.get(_PINGS), int):
+        return (
+            f"`{_PINGS}: {BY_NAME[_PINGS].level(every).shown}` pings connections that are kept, and"
+            " `connection: per-request` keeps none. Give `connection: reuse`"
+        )
     shared = call.get(FACTOR)
     if not isinstance(shared, int) or kind == "stream":
         return None

@@ -191,6 +191,7 @@ def _refusal(name: str, references: Sequence[Value], values: Sequence[Value], ce
         return f"no cell has a value of {name}."
     if len(values) == 1:
         only = "one stack" if name == STACK else BY_NAME[name].names(values[0])[0]
+        only = f"`{name}: {only}`" if name != STACK and BY_NAME[name].belongs_to == "call" else only
         return f"nothing to compare by {name}: all cells have {only}."
     if next(_of_contrast(name, references, cells), None) is None:
         shown = [str(v) if name == STACK else BY_NAME[name].names(v)[0] for v in references]

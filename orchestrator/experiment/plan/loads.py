@@ -19,6 +19,7 @@ _DEFAULT_REQUESTS = 1000
 _DEFAULT_AT_MOST_S = 60.0
 _DEFAULT_OPEN_S = 10.0
 _DEFAULT_STREAM_S = 10.0
+_NO_REQUESTS = "a stream warms up for `at_least`, and has no number of requests."
 
 # Requests in flight of an open loop that says nothing of them: enough at its rate for replies that take half a second,
 # longer than any way around the earth and a new connection take, within what threads and file descriptors allow.
@@ -227,9 +228,9 @@ def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]
     own = own or WarmupSpec()
     if kind == "stream":
         if own.requests is not None:
-            located.add(
-                (*path, "warmup", "requests"), "a stream warms up for `at_least`, and has no number of requests."
-            )
+            located.add((*path, "warmup", "requests"), _NO_REQUESTS)
+        elif common.requests is not None and all(spec.name == "events" for spec in located.experiment.operations):
+            located.add(("warmup", "requests"), _NO_REQUESTS)
         own = own.model_copy(update={"requests": 0})
 
     def pick(name: str) -> float | int | None:

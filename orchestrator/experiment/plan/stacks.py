@@ -12,7 +12,7 @@ from orchestrator.catalogue.offers import Client, Protocol, Responder
 from orchestrator.errors import did_you_mean
 from orchestrator.experiment.model.experiment import StackSpec
 from orchestrator.experiment.model.factor import Value, Values
-from orchestrator.experiment.model.factors import OF_THE_CALL, choices, knobs, without_call
+from orchestrator.experiment.model.factors import KNOBS, OF_THE_CALL, choices, knobs, without_call
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan import external
 from orchestrator.experiment.plan.alone import NOBODY
@@ -168,7 +168,17 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
         for what, words in refused.items():
             if what in part.refuses:
                 return f"{protocol.name}'s {role} {part.name} cannot do {words}: {part.refuses[what]}"
-    return protocol.refusal_of(knobs(call), [end for end, _ in ends]) or _refusal_of_session(call)
+    reason = protocol.refusal_of(knobs(call), [end for end, _ in ends])
+    return _as_written(reason, call) if reason else _refusal_of_session(call)
+
+
+def _as_written(reason: str, call: Values) -> str:
+    """A reason with numbers as a file writes them: `flow_window: 1 MB`."""
+    for factor in KNOBS:
+        value = call[factor.name]
+        if factor.numbers is not None and isinstance(value, int):
+            reason = reason.replace(f"{factor.name}: {value}:", f"{factor.name}: {factor.numbers.text(value)}:")
+    return reason
 
 
 def _refusal_of_session(call: Values) -> str | None:

@@ -73,7 +73,8 @@ class _OneOrMany:
     """Marks a tuple that may be written as its single item; the JSON Schema offers both forms."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_before_validator_function(self._as_tuple, handler(source))
+        several = core_schema.no_info_before_validator_function(self._as_tuple, handler(source))
+        return core_schema.no_info_after_validator_function(self._each_once, several)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         several = handler(schema)
@@ -89,13 +90,20 @@ class _OneOrMany:
             raise ValueError("the list is empty; leave the key out for its default, or give a value")
         if len(value) > MOST_ITEMS:
             raise ValueError(f"the list has {len(value):,} items; it may have at most {MOST_ITEMS:,}")
-        seen = set()
-        for index, item in enumerate(value):
-            key = json.dumps(item, sort_keys=True, default=repr)
-            if key in seen:
-                raise ValueError(f"item {index + 1} of the list is given twice; every value of a list is its own cell")
-            seen.add(key)
+        _refuse_twice([json.dumps(item, sort_keys=True, default=repr) for item in value])
         return tuple(value)
+
+    @staticmethod
+    def _each_once(values: Any) -> Any:
+        """Quantities that are written differently may be the same: `64 KiB` and `65536 B`."""
+        _refuse_twice([value if isinstance(value, str | int | float) else object() for value in values])
+        return values
+
+
+def _refuse_twice(values: Sequence[object]) -> None:
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            raise ValueError(f"item {index + 1} of the list is given twice; every value of a list is its own cell")
 
 
 OneOrMany = Annotated[tuple[T, ...], _OneOrMany()]

@@ -15,7 +15,7 @@ _SHOWN_CHARACTERS = 80
 
 def shown(text: object) -> str:
     """A value as a message quotes it: its beginning, where it is long."""
-    whole = str(text)
+    whole = str(text).lower() if isinstance(text, bool) else str(text)
     return whole if len(whole) <= _SHOWN_CHARACTERS else f"{whole[:_SHOWN_CHARACTERS]}..."
 
 

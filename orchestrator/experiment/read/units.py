@@ -62,7 +62,7 @@ def parse_rate(text: object) -> float:
 
 def parse_bit_rate(text: object) -> float:
     """Megabits per second in `1 Gbit/s` or `100 Mbit/s`."""
-    number, unit = _split(text, "a link's rate", "100 Mbit/s or 1 Gbit/s", _BIT_UNITS)
+    number, unit = _split(text, "a link rate", "100 Mbit/s or 1 Gbit/s", _BIT_UNITS)
     return float(number * _BIT_UNITS[unit])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -118,9 +119,12 @@ def plain(text: str) -> str:
     return html.escape(text, quote=False)
 
 
+_BREAK = re.compile(r" (?=\(|with )")
+
+
 def broken(label: str) -> str:
     """A stack's label over two lines, so that it leaves room for the chart on a narrow screen."""
-    return plain(label).replace(" (", "<br>(", 1)
+    return _BREAK.sub("<br>", plain(label), count=1)
 
 
 def _tick(value: float) -> str:

@@ -65,6 +65,8 @@ def schemas(change: SchemaChange) -> tuple[tuple[Field, ...], tuple[Field, ...]]
         return FIELDS, tuple(field for field in FIELDS if field.name != REMOVED)
     if change == "renamed":
         return FIELDS, _with(RENAMED, replace(by_name[RENAMED], name=NEW_NAME, formerly=RENAMED))
+    if change == "renamed-without-alias":
+        return FIELDS, _with(RENAMED, replace(by_name[RENAMED], name=NEW_NAME))
     if change == "renumbered":
         rest = tuple(field for field in FIELDS if field.name != MOVED)
         return FIELDS, (*rest, replace(by_name[MOVED], number=_NEXT_NUMBER))
@@ -183,7 +185,7 @@ def _of_record(change: SchemaChange, wrote: Record, came: Record, default: Any) 
         changed, wanted[ADDED] = ADDED, default
     elif change == "removed":
         del wanted[REMOVED]
-    elif change == "renamed":
+    elif change in ("renamed", "renamed-without-alias"):
         changed, wanted[NEW_NAME] = NEW_NAME, wanted.pop(RENAMED)
     elif change == "renumbered":
         changed = MOVED

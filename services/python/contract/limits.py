@@ -18,7 +18,9 @@ POLICIES: tuple[Policy, ...] = ("reuse", "per-request")
 SATURATED = 0.85
 """The share of its core from which on a process is what limits: a requester the load, a responder the throughput."""
 
-SchemaChange = Literal["none", "added", "removed", "renamed", "renumbered", "widened", "retyped"]
+SchemaChange = Literal[
+    "none", "added", "removed", "renamed", "renamed-without-alias", "renumbered", "widened", "retyped"
+]
 """How the schema that reads differs from the one that wrote (protos/evolution.md)."""
 SCHEMA_CHANGES: tuple[SchemaChange, ...] = get_args(SchemaChange)
 

@@ -12,6 +12,7 @@ from orchestrator.analysis.answer import answer
 from orchestrator.analysis.cost import COSTS, CellCost
 from orchestrator.analysis.summarise import summarise
 from orchestrator.cli.answer import answer_lines
+from orchestrator.cli.costs import costs_of
 from orchestrator.experiment.plan import plan as p
 from orchestrator.report.render import render
 from tests.support.judged import of
@@ -222,3 +223,11 @@ def test_a_time_at_the_end_of_all_numbers_makes_no_interval_that_is_none(cpu_s: 
     summary = summarise(a_run(spoil=spoil))
     assert json.dumps(summary.to_dict(), allow_nan=False)
     assert render(summary)
+
+
+def test_without_a_responder_each_head_of_the_terminal_says_what_the_requester_used():
+    row = next(iter(answer(summarise(a_run(spoil=with_known_costs))).table))
+    alone = {name: cost for name, cost in row.costs.items() if name.startswith("requester")}
+    found = costs_of([replace(row, costs=alone)])
+    assert found is not None
+    assert found[0][1:3] == ("CPU: requester", "memory: requester")

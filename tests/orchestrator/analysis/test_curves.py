@@ -60,6 +60,25 @@ def sized(*sizes: int, blocks: int = 5) -> p.Plan:
     )
 
 
+def transferred(*sizes: tuple[int, int], requests: int = 200) -> tuple[p.Plan, ...]:
+    """A plan for each size of a request and its reply; the larger both are, the fewer requests a trial has."""
+    return tuple(
+        a_plan(
+            operation=p.Operation(
+                id=f"transfer-{sent}-{returned}",
+                name="transfer",
+                label=f"transfer {sent} B, reply {returned} B",
+                payload={"kind": "transfer", "size": sent, "reply_size": returned},
+                request_bytes=sent,
+                reply_bytes=returned,
+            ),
+            blocks=3,
+            load=p.Load(concurrency=1, requests=requests if sent + returned < 1000 else requests // 2),
+        )
+        for sent, returned in sizes
+    )
+
+
 @pytest.fixture(scope="module")
 def far() -> RunSummary:
     load = p.Load(concurrency=1, requests=120)
@@ -267,3 +286,37 @@ def test_what_is_said_along_an_axis_stands_between_the_answer_and_the_single_set
 )
 def test_a_place_is_said_with_its_unit(axis: str, at: float, text: str) -> None:
     assert TEXTS[axis](at) == text
+
+
+def test_transfers_make_an_axis_of_their_replies_their_requests_and_both() -> None:
+    down, up = ((32, size) for size in (32, 500, 5000)), ((size, 32) for size in (500, 5000))
+    found = summarise(a_run(merged(*transferred(*down, *up, (500, 500), (5000, 5000)))))
+    curves = {each.axis: each for each in found.curves}
+    assert list(curves) == ["bytes", "reply_bytes", "both sizes"]
+    assert [panel.title for panel in curves["bytes"].panels] == [
+        "transfer reply 32 B · local · connections kept open · 1 in flight"
+    ]
+    assert [panel.title for panel in curves["reply_bytes"].panels] == [
+        "transfer request 32 B · local · connections kept open · 1 in flight"
+    ]
+    for axis, places in (("bytes", [32, 500, 5000]), ("reply_bytes", [32, 500, 5000]), ("both sizes", [32, 500, 5000])):
+        for line in curves[axis].panels[0].lines:
+            assert [point.at for point in line.points] == places
+        assert TEXTS[axis](5000.0) == "5 kB"
+    said = [text for text in found.verdicts if text.startswith("By payload")]
+    assert [text.partition(":")[0] for text in said] == [
+        "By payload",
+        "By payload of the reply",
+        "By payload of the request, and of the reply",
+    ]
+
+
+def test_how_many_requests_were_made_breaks_no_curve() -> None:
+    plans = [
+        a_plan(operation=o, blocks=3, load=p.Load(concurrency=1, requests=n))
+        for o, n in zip(
+            [plan.operations[0] for plan in (sized(100), sized(1000), sized(10_000))], (200, 100, 50), strict=True
+        )
+    ]
+    (curves,) = summarise(a_run(merged(*plans))).curves
+    assert [point.at for point in curves.panels[0].lines[0].points] == [100, 1000, 10_000]

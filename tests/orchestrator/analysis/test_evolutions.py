@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from orchestrator.analysis.answer import answer
 from orchestrator.analysis.compare import beyond
-from orchestrator.analysis.evolutions import evolutions, said
+from orchestrator.analysis.evolutions import evolutions, said, sentence
 from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.verdicts import verdicts
 from orchestrator.cli.answer import answer_lines
 from orchestrator.report.render import render
 from tests.support.summaries import a_run
@@ -61,6 +62,20 @@ def test_several_outcomes_are_said_with_their_counts() -> None:
     assert said(replace(cell, outcomes={})) == ""
 
 
+def test_a_sentence_says_who_fails_and_who_loses_what() -> None:
+    run = an_evolution()
+    lost, failing = (
+        next(c.stack_label for c in run.cells if c.outcomes == OUTCOMES[who, "retyped"]) for who in ("rest", "grpc")
+    )
+    said_so = f"Lost silently: {lost} with a field retyped; fails: {failing} with a field retyped."
+    assert sentence(run.cells) == said_so
+    assert said_so in verdicts(run.cells, (), ())
+    assert said_so in answer(run).headline()
+    assert sentence(run.cells[:2]) == ""
+    right = [replace(cell, outcomes={"right value": 9}) for cell in run.cells]
+    assert sentence(right) == "No reader failed, or lost the field that changed."
+
+
 def test_terminal_json_and_report_show_it() -> None:
     run = an_evolution()
     found = answer(run)
@@ -71,6 +86,10 @@ def test_terminal_json_and_report_show_it() -> None:
     assert {row.outcome for row in found.table} == {said(cell) for cell in run.cells}
     page = render(run)
     assert '<section id="evolutions">' in page
+    assert '<a href="#evolutions">' in page
+    assert '<a href="#floor">' not in page  # codecs alone have none
+    assert '<section id="floor">' not in page
     assert "Schema mismatch &lt;long&gt; &amp; string" in page
     assert '<section id="evolutions">' not in render(a_run())
+    assert '<section id="floor">' in render(a_run())
     assert RunSummary.from_json(run.to_json()).cells[3].outcomes == {"lost silently": 9}

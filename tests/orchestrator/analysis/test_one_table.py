@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,10 @@ from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.experiment import make_plan
 from orchestrator.experiment.plan.plan import Contrast, Link, Placement
-from orchestrator.report.groups import groups
+from orchestrator.experiment.plan.schedule import schedule
+from orchestrator.report.groups import cell_colours, compared, groups, stack_colours
+from orchestrator.report.palette import dash, series
+from orchestrator.report.render import render
 from tests.support.runs import a_plan, a_run
 
 EXPERIMENTS = Path(__file__).resolve().parents[3] / "experiments"
@@ -55,7 +59,7 @@ def test_the_head_names_one_reference_and_a_row_its_others(documents):
     found = answer(documents)
     (head,) = heads(found)
     assert head.endswith("against rest")
-    (line,) = [line for line in answer_lines(found, width=300) if line.startswith("  grpc with google")]
+    line, _ = (line for line in answer_lines(found, width=300) if line.startswith("  grpc with google"))  # times, costs
     assert "; a typed message: slower, " in line
     assert found.reference == "rest"
 
@@ -112,9 +116,61 @@ def test_tables_that_are_compared_share_a_unit_and_others_have_their_own():
     assert [group.unit.name for group in groups(compared)] == ["ms", "ms"]
 
 
-def test_the_reports_tables_of_documents_share_a_unit(documents):
-    assert {group.unit.name for group in groups(documents)} == {"ms"}
-    assert len(groups(documents)) > 1
+def test_the_report_has_them_in_one_table_too(documents):
+    (group,) = groups(documents)
+    found = answer(documents)
+    assert [cell.stack_label for cell in group.cells] == [row.label for row in found.table]
+    assert "document" not in group.title
+    assert "typed message" in next(c for c in group.comparisons if c.stack == group.cells[0].stack).stack_label
+    assert documents.cells[0].stack_label in render(documents)
+
+
+def test_of_two_ways_to_call_each_row_line_and_comparison_of_the_report_says_which():
+    calls = [{"compression": how} for how in ("none", "gzip")]
+    run = summarise(a_run(a_plan(calls=calls, contrasts=[Contrast(), BY_COMPRESSION])))
+    (group,) = groups(run)
+    labels = {f"{stack} (thin) with {how}" for stack in ("rest", "grpc") for how in ("no compression", "gzip")}
+    assert {cell.stack_label for cell in group.cells} == labels
+    assert not group.has_mixed_calls  # the labels say it
+    colours = cell_colours([group], run)
+    looks = {cell.stack_label: (series(colours[cell.stack]), dash(colours[cell.stack])) for cell in group.cells}
+    assert len(set(looks.values())) == 4
+    assert looks["rest (thin) with gzip"][0] == looks["rest (thin) with no compression"][0]
+    by_stack = {(c.stack_label, c.reference_label) for c in group.comparisons}
+    assert by_stack == {(f"grpc (thin) with {how}", f"rest (thin) with {how}") for how in ("no compression", "gzip")}
+    assert len(compared([group], run)) == 3  # rest with either, and by compression
+    assert {label for label in labels if label in render(run)} == labels
+
+
+def test_the_terminals_table_of_costs_says_which_too():
+    calls = [{"compression": how} for how in ("none", "gzip")]
+    run = summarise(a_run(a_plan(calls=calls, contrasts=[BY_COMPRESSION])))
+    lines = list(answer_lines(answer(run), width=300))
+    begin = next(number for number, line in enumerate(lines) if "requests with" in line)
+    assert {line.split("  ")[1] for line in lines[begin + 1 : begin + 5]} == {row.label for row in answer(run).table}
+
+
+def test_a_default_is_not_said_of_a_stack_that_has_no_other_value():
+    """gRPC is no HTTP/1.1, though its cells have that factor's default."""
+    both = a_plan(
+        calls=[{"http": "1.1"}, {"http": "2"}], contrasts=[Contrast(), Contrast(factor="http", references=("1.1",))]
+    )
+    cells = tuple(cell for cell in both.cells if cell.stack != "grpc-thin" or cell.factors["http"] == "1.1")
+    run = summarise(a_run(replace(both, cells=cells, trials=schedule(cells, both.repeats, both.seed))))
+    labels = {"rest (thin) with HTTP/1.1", "rest (thin) with HTTP/2", "grpc (thin)"}
+    assert {row.label for row in answer(run).table} == labels
+    assert {cell.stack_label for group in groups(run) for cell in group.cells} == labels
+    (line,) = [
+        line for line in answer_lines(answer(run), width=400) if line.startswith("  grpc (thin)") and "CPU" not in line
+    ][1:]
+    assert line.endswith(("×", ")", "resolved", "reference"))
+
+
+def test_a_stack_keeps_its_look_where_nothing_is_compared_by_its_calls():
+    run = summarise(a_run(a_plan(calls=[{"compression": how} for how in ("none", "gzip")])))
+    found = groups(run)
+    assert len(found) == 2
+    assert cell_colours(found, run) == stack_colours(run)
 
 
 def test_tables_are_joined_over_others_too():

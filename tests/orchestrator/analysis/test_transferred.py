@@ -138,3 +138,16 @@ def test_of_many_codecs_the_smallest_and_the_largest_are_named():
 @pytest.mark.parametrize(("ratio", "text"), [(0.23, "77 % fewer"), (1.4, "40 % more"), (3.0, "3.00 times as many")])
 def test_counts_are_compared_in_words(ratio, text):
     assert fewer_or_more(ratio) == text
+
+
+def test_operations_of_the_same_sizes_are_named_once():
+    run = a_codec_run()
+    changes = ("none", "added")
+    cells = [
+        replace(cell, id=f"{cell.id}-{change}", operation=f"evolution 3 records, schema change: {change}")
+        for cell in summarise(run).cells[:2]
+        for change in changes
+    ]
+    (said,) = sentences(cells, (), 0.05)
+    assert said.count("evolution 3 records, whatever the change of schema: ") == 1
+    assert "schema change: " not in said

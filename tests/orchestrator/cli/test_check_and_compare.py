@@ -224,3 +224,15 @@ def test_what_is_particular_to_a_row_stays_there(out):
     (row,) = (number for number, line in enumerate(lines) if "grpc (thin)" in line)
     (said,) = (number for number, line in enumerate(lines) if "in new a check warns: lost packets" in line)
     assert said > row
+
+
+def test_compare_shows_what_requests_cost_below_their_row(out):
+    a_run_called("old")
+    a_run_called("new", seed=2)
+    compare.command("new", "old")
+    rows = out.getvalue().splitlines()
+    place = next(number for number, row in enumerate(rows) if "rest (thin) (" in row)
+    below = "\n".join(rows[place + 1 : place + 9])
+    assert re.search(r" \d\.\d\d  .*CPU time of the responder \(\S+ \S+ -> \S+ \S+\): not resolved", below)
+    assert re.search(r" 1\.00  1\.00 to 1\.00 +bytes on the wire \(.* -> .*\): unchanged", below)
+    assert "what its requests cost" in rows[-1]

@@ -75,7 +75,7 @@ def test_stack_and_factor_are_compared_together_and_the_plan_says_so(write, know
     ("lines", "problem"),
     [
         ("compare_by: conection\n", "6:13: 'compare_by': 'conection' is not one of"),
-        ("compare_by: compression\n", "6:13: nothing to compare by compression: all cells have none. Here"),
+        ("compare_by: compression\n", "6:13: nothing to compare by compression: all cells have `compression: none`. Here"),
         ("compare_by: [stack, rate]\n", "6:21: no cell has a value of rate. Here cells differ in:"),
         ("compare_by: protocol\n", "6:13: no cell differs from one of rest in the protocol alone. Here"),
         ("compare_by: connection\nreference: reused\n", "7:12: 'reused' is not a value of connection here. Did you mean"),

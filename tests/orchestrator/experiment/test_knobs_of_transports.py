@@ -64,8 +64,13 @@ def test_a_connection_per_request_shares_none(tmp_path: Path):
 )
 def test_what_a_stack_cannot_do_is_refused_with_the_reason(tmp_path: Path, key: str, reason: str):
     words = refused(tmp_path, f"stacks: rest\n{key}\n")
-    assert "rest cannot do " in words
+    assert f"rest cannot do {key}: ".replace("10s", "10 s") in words
     assert reason in words
+
+
+def test_keep_alive_pings_need_kept_connections(tmp_path: Path):
+    words = refused(tmp_path, "stacks: grpc\nconnection: per-request\nkeepalive: 10s\n")
+    assert "`keepalive: 10 s` pings connections that are kept, and `connection: per-request` keeps none" in words
 
 
 @pytest.mark.parametrize(
@@ -78,7 +83,11 @@ def test_what_a_stack_cannot_do_is_refused_with_the_reason(tmp_path: Path, key: 
         ("flow_window: 65536", "65536"),
         ("connections: 0", "must be from 1 to 10,000, or each; it is '0'"),
         ("connections: many", "'many' is neither each nor a whole number"),
-        ("connections: true", "'True' is neither each nor a whole number"),
+        ("connections: true", "'true' is neither each nor a whole number"),
+        ("keepalive: never", "'never' is not a duration: write it with its unit, like 60s, 45m, 2h or 500ms, or none"),
+        ("keepalive: 10.5ms", "'10.5ms' is not a whole number of milliseconds, or none"),
+        ("flow_window: auto", "write it with its unit, like 1.58 MB, 117 B or 64 KiB, or library"),
+        ("flow_window: [64 KiB, 65536 B]", "item 2 of the list is given twice"),
         ("keepalive: 1ms", "must be from 10 ms to 1 h, or none"),
         ("keepalive: off", "off"),
     ],

@@ -75,7 +75,7 @@ def test_a_margin_is_in_per_cent_or_a_share(value: object, share: float) -> None
         (units.parse_margin, "-5 %", "'-5 %' is negative"),
         (units.parse_margin, float("nan"), "'nan' is not a margin"),
         (units.parse_margin, float("inf"), "'inf' is over 100 %"),
-        (units.parse_margin, True, "'True' is not a margin: write it with its unit, like 5 %"),
+        (units.parse_margin, True, "'true' is not a margin: write it with its unit, like 5 %"),
         (units.parse_margin, "five", "'five' is not a margin: write it with its unit, like 5 %"),
     ],
 )

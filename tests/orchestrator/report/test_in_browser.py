@@ -138,14 +138,14 @@ def test_paper_leaves_out_what_is_folded_and_says_so(page, tmp_path):
     page.wait_for(DRAWN)
     page.print()
     shown = "[...document.querySelectorAll({!r})].filter((each) => each.checkVisibility()).length"
-    assert page.evaluate(shown.format("#timings, #first, .numbers-behind, .passed, nav, #theme, .more")) == 0
+    assert page.evaluate(shown.format("#timings, #first, .numbers-behind, .passed, nav, #theme, .scroll-hint")) == 0
     assert page.evaluate(shown.format("#paper, #table table, #comparison .chart, #floor .chart")) >= 4
 
 
 @pytest.mark.parametrize(("width", "is_shown"), [(360, True), (1600, False)])
 def test_a_table_that_hides_figures_to_its_right_says_so_until_one_has_scrolled_there(page, tmp_path, width, is_shown):
     page.open(write_report(RUN, tmp_path / "report.html"), width=width, height=8000)
-    hint = "document.querySelector('#table .more').checkVisibility()"
+    hint = "document.querySelector('#table .scroll-hint').checkVisibility()"
     page.wait_for(f"{hint} === {'true' if is_shown else 'false'}")
 
     page.evaluate("document.querySelector('#table .scroll').scrollLeft = 100000")

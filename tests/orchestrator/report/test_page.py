@@ -4,16 +4,20 @@ import base64
 import gzip
 import hashlib
 import json
+import re
 from pathlib import Path
+from typing import get_args
 
 import jinja2
 import plotly.offline
 import pytest
 
 import orchestrator.report
+from orchestrator.analysis.summary import Standing
 from orchestrator.errors import UsageError
 from orchestrator.report import page
 from orchestrator.report.figures.base import figure
+from orchestrator.report.groups import anchor
 
 ASSETS = Path(orchestrator.report.__file__).parent / "assets"
 
@@ -75,3 +79,12 @@ def test_charts_show_it_too():
     packed = figure("a", "b", [], {"title": {"text": "a\u202eb"}}, 100).packed
     document = json.loads(gzip.decompress(base64.b64decode(packed)))
     assert document["layout"]["title"]["text"] == r"a\u202eb"
+
+
+@pytest.mark.parametrize("standing", get_args(Standing))
+def test_no_rule_for_something_else_hides_a_verdict(standing):
+    """`more` was hidden, as the hint to scroll a table had that class."""
+    rules = re.findall(r"([^{}]+)\{[^{}]*display: none", (ASSETS / "page.css").read_text())
+    assert rules
+    selectors = [one.split()[-1] for rule in rules for one in rule.split(",") if one.split()]
+    assert f".{anchor(standing)}" not in selectors

@@ -20,11 +20,24 @@ from services.python.programs.run_trial import CannotTry, make_trial
 
 EVOLUTION = OPERATIONS["evolution"]
 CODECS = [(p.name, c.name) for p in protocols().values() for c in p.clients if c.kind == "codec" and not c.refuses]
-HANDED_OVER = {"added": "absent", "renamed": "lost silently", "retyped": "wrong type: int"}
+HANDED_OVER = {
+    "added": "absent",
+    "renamed": "lost silently",
+    "renamed-without-alias": "lost silently",
+    "retyped": "wrong type: int",
+}
 WANTED: dict[str, dict[str, str]] = {
-    "avro": {"added": "default: 'unknown'", "retyped": "fails: SchemaResolutionError"},
+    "avro": {
+        "added": "default: 'unknown'",
+        "renamed-without-alias": "fails: SchemaResolutionError: No default value for field amount",
+        "retyped": "fails: SchemaResolutionError",
+    },
     "protobuf": {"added": "default: ''", "renumbered": "lost silently", "retyped": "lost silently"},
-    "graphql": {"added": "fails: QueryRefused: Cannot query field 'note'", "retyped": "wrong type: int"},
+    "graphql": {
+        "added": "fails: QueryRefused: Cannot query field 'note'",
+        "renamed-without-alias": "fails: QueryRefused: Cannot query field 'amount'",
+        "retyped": "wrong type: int",
+    },
 }
 
 

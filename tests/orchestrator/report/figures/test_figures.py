@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.report.figures.base import log_ticks, plain
+from orchestrator.report.figures.base import broken, log_ticks, plain
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
 from orchestrator.report.figures.first import first_request
 from orchestrator.report.figures.floor import floor_bars, parts
@@ -226,3 +226,8 @@ def test_an_axis_has_a_few_ticks_and_all_within_its_range(low, factor):
 
 def test_plotly_sees_no_tags_in_an_experiments_texts():
     assert plain('<a href="http://e.example">x</a> & y') == '&lt;a href="http://e.example"&gt;x&lt;/a&gt; &amp; y'
+
+
+def test_a_label_is_broken_once_where_it_says_more_than_the_protocol():
+    assert broken("rest (flask) with gzip") == "rest<br>(flask) with gzip"
+    assert broken("rest with TLS 1.3") == "rest<br>with TLS 1.3"
