@@ -69,12 +69,14 @@ def observe(samples: Samples) -> Reading:
             name: finite(quantile(samples.ordered_ns, share, late) / NS_PER_MS) for name, share in SHARES.items()
         }
         figures[ERRORS] = failed / samples.measured
-    is_known = schedule is not None and schedule.intended_per_s > 0
+    offered = 0.0
+    if isinstance(schedule, offered_load.Schedule) and schedule.intended_per_s > 0:
+        offered = schedule.achieved_per_s / schedule.intended_per_s
     return Reading(
         requests=samples.measured,
         failed=failed,
         not_sent=not_sent,
-        offered=schedule.achieved_per_s / schedule.intended_per_s if schedule is not None and is_known else 0.0,
+        offered=offered,
         figures=figures,
     )
 

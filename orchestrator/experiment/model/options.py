@@ -21,7 +21,6 @@ LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
 Concurrency = Annotated[int, Field(ge=1, le=MAX_CONCURRENCY)]
 EventRate = Annotated[Rate, Field(gt=0, le=100_000)]
 PayloadSize = Annotated[Size, Field(ge=1, le=MAX_PAYLOAD_BYTES)]
-OfferedRate = Annotated[Rate, Field(gt=0, le=1_000_000)]
 ThinkTime = Annotated[Duration, Field(le=LONGEST_S)]
 PositiveDuration = Annotated[Duration, Field(gt=0, le=LONGEST_S)]
 Requests = Annotated[int, Field(ge=1, le=MAX_REQUESTS)]

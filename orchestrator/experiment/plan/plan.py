@@ -248,7 +248,8 @@ def cell_id(*, stack: str, operation: str, placement: str, values: Values, load:
     """The id of the cell of these parts, which are given by their ids: `rest-flask-requests__add__local__reuse__c1`."""
     offered = f"c{load.concurrency}"
     if find is not None:
-        offered = "find" if find.concurrency is None else f"find-c{find.concurrency}"
+        arrivals = "" if load.arrivals == "poisson" else f"-{load.arrivals}"
+        offered = f"find{arrivals}" if find.concurrency is None else f"find{arrivals}-c{find.concurrency}"
     elif load.rate_per_s is not None:
         arrivals = "" if load.arrivals == "poisson" else f"{load.arrivals}-"
         offered = f"r{format_rate(load.rate_per_s).removesuffix('/s')}-{arrivals}{offered}"

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import product
 
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.model.options import MOST_PER_S, FindSpec, LoadSpec
+from orchestrator.experiment.model.options import MOST_PER_S, Arrivals, FindSpec, LoadSpec
 from orchestrator.experiment.plan.loads import room
 from orchestrator.experiment.plan.plan import Cell, Find, cell_id
 from orchestrator.experiment.read.tree import Key
@@ -23,7 +24,7 @@ _LOWEST_PER_S, _HIGHEST_PER_S = 10.0, 10_000.0
 _WITHIN = 0.02
 _FINEST = 0.005
 _DURATION_S = 10.0
-_ENDS = ("rate", "requests", "at_most")
+_UNFIT = ("rate", "requests", "at_most", "think", "thinking", "steps")
 
 
 # ---- how a search goes on
@@ -81,7 +82,7 @@ def resolve_searches(
         located.add(where, "a stream has no rate to find: its events come as its `per_second` says.")
     places: tuple[tuple[LoadSpec, tuple[Key, ...]], ...] = ((own, (*path, "load")), (common, ("load",)))
     for of, place in places:
-        for key in _ENDS:
+        for key in _UNFIT:
             if getattr(of, key) is not None:
                 located.add((*place, key), _refusal(key))
     if located.experiment.requesters > 1:
@@ -103,12 +104,12 @@ def resolve_searches(
         )
         return ()
     steps = _steps(located, spec, lowest, highest, where)
-    arrivals = own.arrivals or common.arrivals or "poisson"
+    arrivals: tuple[Arrivals, ...] = own.arrivals or common.arrivals or ("poisson",)
     in_flight: tuple[int | None, ...] = own.concurrency or common.concurrency or (None,)
     found: list[tuple[Load, Find | None]] = []
-    for bound in in_flight:
+    for bound, arriving in product(in_flight, arrivals):
         find = Find(goals=spec.goals, lowest=lowest, highest=highest, steps=steps, concurrency=bound)
-        load = Load(concurrency=bound or room(highest), duration_s=duration_s, rate_per_s=highest, arrivals=arrivals)
+        load = Load(concurrency=bound or room(highest), duration_s=duration_s, rate_per_s=highest, arrivals=arriving)
         found.append((load, find))
     return tuple(found)
 
@@ -132,6 +133,10 @@ def refuse_beside_others(located: Located, finds: Iterable[Find | None]) -> None
 def _refusal(key: str) -> str:
     if key == "rate":
         return "`find` searches for the rate: leave `rate` out, or `find`."
+    if key in ("think", "thinking"):
+        return f"`find` offers an open loop, whose requests do not wait for each other: leave `{key}` out."
+    if key == "steps":
+        return "`find` tries the rates by itself: leave `steps` out, or `find`."
     return f"every rate of a search is offered for the same `duration`: leave `{key}` out."
 
 
