@@ -15,6 +15,7 @@ from orchestrator.experiment.read.units import format_size
 
 DISTANCE = "distance"
 _LOG_FROM = 10.0  # the largest place over the smallest, from which on a logarithmic axis is easier to read
+_HOW_MANY = ("requests", "duration_s")  # of a load: how many requests make a closed loop
 
 At = Callable[[Cell, Placement, CellSummary], float | None]
 
@@ -53,6 +54,8 @@ class Axis:
         """
         free = [factor.name for factor in self._free]
         attributes = [factor.attribute for factor in self._free if factor.belongs_to == "load"]
+        if self.factor.belongs_to == "operation" and cell.load.rate_per_s is None:
+            attributes += _HOW_MANY  # large bodies are asked with fewer requests
         load = tuple((key, value) for key, value in vars(cell.load).items() if key not in attributes)
         factors = tuple(
             (factor.name, cell.factors.get(factor.name))
