@@ -320,3 +320,15 @@ def test_how_many_requests_were_made_breaks_no_curve() -> None:
     ]
     (curves,) = summarise(a_run(merged(*plans))).curves
     assert [point.at for point in curves.panels[0].lines[0].points] == [100, 1000, 10_000]
+
+
+def test_sizes_are_one_line_though_large_ones_are_asked_with_fewer_requests() -> None:
+    plan = sized(100, 1_000, 10_000, 100_000, blocks=3)
+    cells = tuple(
+        replace(cell, load=p.Load(concurrency=1, requests=60, duration_s=30.0)) if "100000" in cell.operation else cell
+        for cell in plan.cells
+    )
+    (curves,) = summarise(a_run(replace(plan, cells=cells, trials=schedule(cells, 3, 1)))).curves
+    (panel,) = curves.panels
+    assert [[point.at for point in line.points] for line in panel.lines] == [[100, 1_000, 10_000, 100_000]] * 2
+    assert [len(gap.points) for gap in panel.gaps] == [4]
