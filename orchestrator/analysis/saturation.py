@@ -294,9 +294,9 @@ def _knee(series: LoadSeries, knee: LoadPoint) -> str:
         return f"{text} Fewer than three blocks: no interval."
     if series.knee_from != series.knee_by:
         ends = (series.points[place].load_text for place in (series.knee_from, series.knee_by))
-        places = [place for place, point in enumerate(series.points) if not point.left_out]
+        last = max(place for place, point in enumerate(series.points) if not point.left_out)
         text += f" By the intervals it lies from {' to '.join(ends)}"
-        text += ", or is not reached." if series.knee_by == places[-1] else "."
+        text += ", or is not reached." if series.knee_by == last else "."
     return text
 
 
