@@ -16,7 +16,6 @@ from orchestrator.experiment.read.units import format_size
 DISTANCE = "distance"
 _EFFORT = ("requests", "duration_s")  # of a load: how much was measured, not what
 _LOG_FROM = 10.0  # the largest place over the smallest, from which on a logarithmic axis is easier to read
-_HOW_MANY = ("requests", "duration_s")  # of a load: how many requests make a closed loop
 
 At = Callable[[Cell, Placement, CellSummary], float | None]
 
