@@ -79,15 +79,24 @@ def test_twice_as_long_and_more_is_said_as_a_factor():
     assert run.verdicts[0].endswith(" times).")
 
 
-def test_stacks_that_agree_share_a_sentence_and_each_setting_has_its_own():
+def test_stacks_that_agree_share_a_sentence_which_is_not_said_again_of_a_single_setting():
     run = gzip_or_not(effects={"gzip": 1.4})
     general, *rest = run.verdicts
     assert general.startswith(
         "For both stacks, requests take more time with gzip than with no compression: rest (thin) "
     )
-    setting = next(text for text in rest if text.startswith("add, local, reuse"))
-    assert "With gzip, rest (thin) takes" in setting
-    assert "grpc (thin) takes" in setting
+    assert "; grpc (thin) " in general
+    assert not any(text.startswith("add, local, reuse") for text in rest)
+
+
+def test_of_several_settings_each_has_a_sentence_of_its_own():
+    calls = [{"connection": way, "compression": how} for way in ("reuse", "per-request") for how in ("none", "gzip")]
+    run = kept_or_not(
+        effects={"gzip": 1.4}, planned={"calls": calls, "contrasts": [BY_COMPRESSION], "stacks": ("rest", "grpc")}
+    )
+    said = [text for text in run.verdicts if text.startswith("add, local, ")]
+    assert len(said) == 2
+    assert all("With gzip, rest (thin) takes" in text and "grpc (thin) takes" in text for text in said)
     assert not any("fastest" in text or "against rest" in text for text in run.verdicts)
 
 
