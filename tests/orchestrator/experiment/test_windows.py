@@ -54,7 +54,7 @@ def test_both_ends_are_told_of_a_window(tmp_path: Path, stack: str, told: dict[s
     [
         (
             "{protocol: protobuf, responder: asgi-granian, flow_window: 64 KiB}",
-            "protobuf cannot do flow_window: 65536: without http: 2 it has no window beside TCP's own",
+            "protobuf cannot do flow_window: 64 KiB: without http: 2 it has no window beside TCP's own",
         ),
         ("{protocol: protobuf, http: 2, flow_window: 64 KiB}", "speaks HTTP/1.1 alone"),
         ("{protocol: websocket, flow_window: 64 KiB}", "it has no window beside TCP's own"),

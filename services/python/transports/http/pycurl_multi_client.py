@@ -5,7 +5,6 @@ from __future__ import annotations
 import pycurl
 
 from services.python.load.client import CallSpec, Request
-from services.python.transports.http.curl_transfers import Transfers
 from services.python.transports.http.pycurl_client import EasyHandle, failure
 from services.python.transports.http.route import HttpReply, Route
 
@@ -15,7 +14,7 @@ class AsyncConnection(EasyHandle):
 
     def __init__(self, route: Route, call: CallSpec) -> None:
         super().__init__(route, call)
-        self._multi = Transfers()
+        self._multi = pycurl.AsyncCurlMulti()
 
     async def call(self, request: Request) -> HttpReply:
         """See `load.client.AsyncConnection.call`."""
