@@ -70,6 +70,7 @@ STREAMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", STREAMS)
 def test_what_is_no_stream_of_events_ends_the_trial_with_its_kind_and_a_short_line(tmp_path: Path, case: str) -> None:
     answer, kind, words = STREAMS[case]

@@ -37,6 +37,7 @@ def _reply(parts: Parts, request: Any) -> Any:
     return asyncio.get_event_loop().run_until_complete(ask())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [protocol.name for protocol in wire.CALLING])
 def test_a_reply_of_records_holds_no_large_buffer(tmp_path: Path, protocol: str) -> None:
     with responder(protocol) as (_, ready):

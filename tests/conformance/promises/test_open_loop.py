@@ -32,6 +32,7 @@ def test_requests_are_due_when_the_page_says_and_none_is_sent_before(
     assert all(row.intended_ns == row.sent_ns for row in trial.phase(0))  # warming up is a closed loop
 
 
+@pytest.mark.slow
 def test_what_was_due_and_not_sent_is_entered_and_is_no_error(ends: Implementation, asking: Asking, tmp_path: Path):
     load = {"duration_s": 0.5, "rate_per_s": 200.0, "concurrency": 2, "arrivals": "poisson"}
     with Server(WIRES[asking[0]], IDENTITY, lambda number, asked: Reply({}, after_s=0.15)) as server:

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.busy
 Asking = tuple[str, str]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("thinking", ["constant", "exponential"])
 def test_each_worker_rests_as_long_as_the_page_says(
     ends: Implementation, asking: Asking, tmp_path: Path, thinking: str

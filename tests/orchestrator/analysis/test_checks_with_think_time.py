@@ -59,6 +59,7 @@ def test_a_latency_counts_from_the_send_and_throughput_holds_the_rests() -> None
         assert cell.load == "2,000 requests, at most 8 in flight, think time 50 ms"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("concurrency", "share", "connection"), [(1, 0.85, "reuse"), (8, 0.85, "reuse"), (8, 0.75, "per-request")]
 )

@@ -52,7 +52,7 @@ def share_found(pairs, statistic, verdict, history=()):
     return sum(row.verdict == verdict for found in rows for row in found if row.label.startswith("grpc")) / len(rows)
 
 
-@pytest.mark.parametrize("excess", [1.3, 3.0])
+@pytest.mark.parametrize("excess", [pytest.param(1.3, marks=pytest.mark.slow), 3.0])
 @pytest.mark.parametrize("load", LOADS)
 @pytest.mark.parametrize("chosen", [consecutive, pytest.param(far_apart, marks=pytest.mark.slow)])
 def test_equal_runs_are_rarely_called_changed(chosen, load, excess):

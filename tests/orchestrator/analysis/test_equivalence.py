@@ -108,7 +108,7 @@ def test_stacks_that_are_a_fifth_slower_are_hardly_ever_called_a_tie(sd, blocks)
 
 @pytest.mark.parametrize("blocks", [3, 5, 10])
 @pytest.mark.parametrize("sd", [0.002, 0.01, 0.03, 0.10])
-@pytest.mark.parametrize("margin", [0.05, 0.20])
+@pytest.mark.parametrize("margin", [0.05, pytest.param(0.20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("side", [1, -1])
 def test_at_the_margin_itself_a_tie_is_called_in_at_most_one_run_of_twenty(margin, sd, blocks, side):
     assert told((1 + margin) ** side, sd=sd, blocks=blocks, margin=margin)["tie"] <= 0.05

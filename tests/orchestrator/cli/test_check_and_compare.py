@@ -117,6 +117,7 @@ def test_compare_abstains_where_nothing_can_be_said(out):
     assert compared("few", "old", "500%") == 8
 
 
+@pytest.mark.slow
 def test_compare_takes_the_spread_from_equal_runs_beside_the_two(out):
     for number in range(7):
         a_run_called(f"run{number}", seed=number)

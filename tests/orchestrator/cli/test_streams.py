@@ -58,6 +58,7 @@ def test_an_error_keeps_its_status_when_nobody_reads(tmp_path):
     assert done.returncode == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["1>&-", "2>&-", "0<&- 1>&- 2>&-"])
 def test_streams_that_were_closed_before(tmp_path, closed):
     write(tmp_path, "1s")

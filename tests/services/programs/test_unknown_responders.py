@@ -142,7 +142,7 @@ def is_bounded(process: subprocess.Popen[str]) -> bool:
 WAYS = [(name, client.name) for name in ("rest", "websocket", "socketio") for client in find_protocol(name).clients]
 
 
-@pytest.mark.parametrize("scheme", ["http", "ws"])
+@pytest.mark.parametrize("scheme", ["http", pytest.param("ws", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("protocol", "client"), WAYS, ids=["-".join(way) for way in WAYS])
 def test_nobody_else_is_asked_because_a_reply_names_him(tmp_path: Path, protocol: str, client: str, scheme: str):
     with socket.create_server(("127.0.0.1", 0)) as other:

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.busy
 IN_FLIGHT = 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", ["grpcio", "grpc-aio"])
 @pytest.mark.parametrize("shared", [None, 1, 2, 6])
 def test_as_many_connections_carry_the_requests_as_were_asked_for(client: str, shared: int | None, tmp_path: Path):
