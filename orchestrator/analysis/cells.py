@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 
-from orchestrator.analysis import content, costing, intervals, words
+from orchestrator.analysis import content, costing, intervals, openings, words
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
@@ -77,8 +77,21 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         payload_bytes=payload_bytes,
         goodput_mb_per_s=goodput_mb_per_s,
         goodput_interval=goodput_interval,
+        opening=_opening(cell, trials),
         outcomes=dict(outcomes),
     )
+
+
+def _opening(cell: CellEvidence, trials: Sequence[TrialSummary]) -> openings.CellOpening | None:
+    has_connections = cell.cell.kind in ("call", "task")
+    return openings.of_cell([trial.opening for trial in trials], _carried(cell)) if has_connections else None
+
+
+def _carried(cell: CellEvidence) -> list[int]:
+    """How many connections carried the measured requests of each trial."""
+    name = openings.COUNTED_BY
+    trials = [[part.seen[name] for part in trial.parts if name in part.seen] for trial in cell.trials]
+    return [sum(seen.connections for seen in of_trial) for of_trial in trials if of_trial]
 
 
 def _middle(values: Iterable[float | None]) -> float | None:

@@ -14,6 +14,7 @@ from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
 from orchestrator.analysis.load_series import LoadSeries
+from orchestrator.analysis.openings import CellOpening, TrialOpening
 from orchestrator.analysis.series import Curves, Delivered, RoundTrips
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Value
@@ -95,6 +96,7 @@ class TrialSummary:
     unsent_moves: dict[str, float | None] = field(default_factory=dict)
     offered_per_s: float | None = None  # due per second, as drawn, of all requesters; None in a closed loop
     cost: TrialCost | None = None
+    opening: TrialOpening | None = None  # None where the client library does not tell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,6 +198,7 @@ class CellSummary:
         None  # content of right replies and their requests, 10^6 bytes a second; of its trials
     )
     goodput_interval: Interval | None = None
+    opening: CellOpening | None = None  # None where there is no connection
     outcomes: dict[str, int] = field(
         default_factory=dict
     )  # of records read by another schema: how often what came of it

@@ -11,6 +11,8 @@ from orchestrator.analysis.by_size import by_size
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.evolutions import evolutions, said
+from orchestrator.analysis.openings import NOT_TOLD, STEPS
+from orchestrator.analysis.series import MOST_OFF
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
@@ -77,6 +79,9 @@ def render(summary: RunSummary) -> str:
         axes=axis_views(summary, colours),
         links=[link for link in summary.links if link.wanted is not None] if summary.curves else [],
         round_trips_text=_round_trips_text,
+        not_told=NOT_TOLD,
+        opening_steps=STEPS,
+        most_off=MOST_OFF,
         is_folded=bool(summary.curves),
         charts_of={group.slug: _charts(group, colours) for group in found},
         legend_entries=_legend(summary, colours),

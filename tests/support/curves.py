@@ -14,6 +14,7 @@ from orchestrator.analysis.series import (
     Line,
     Panel,
     Point,
+    OpeningStep,
     RoundTrips,
 )
 from orchestrator.analysis.summary import RunSummary
@@ -101,6 +102,7 @@ SIZES = Curves(
     ),
 )
 
+STEP = OpeningStep(name="connect", round_trips=1.004, interval=(0.998, 1.01))
 ROUND_TRIPS = (
     RoundTrips(
         stack="grpc",
@@ -114,6 +116,7 @@ ROUND_TRIPS = (
         at_zero=0.31,
         off_line=0.04,
         implied=3,
+        steps=(STEP,),
     ),
 )
 

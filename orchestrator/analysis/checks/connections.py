@@ -14,6 +14,7 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.analysis.openings import COUNTED_BY
 from orchestrator.experiment.plan.connections import connections_of
 
 # A peer is an address and a port. Linux hands ports out by chance, from one parity first: half of its default range.
@@ -142,5 +143,5 @@ def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, pee
     return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the responder saw {peers:,} peers.")
 
 
-NAME = "connections"
+NAME = COUNTED_BY
 CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge=judge)

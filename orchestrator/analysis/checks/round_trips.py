@@ -11,7 +11,7 @@ a few requests there may hold a stall.
 
 from __future__ import annotations
 
-from math import log2
+from math import ceil, log2
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding
@@ -21,14 +21,13 @@ from orchestrator.experiment.plan.plan import Stack
 
 LEAST_RTT_MS = 1.0
 _SEGMENT_BYTES = 1448
-_INITIAL_WINDOW = 10 * _SEGMENT_BYTES
+_INITIAL_WINDOW = 10  # segments, unless the link was asked for another
 
 
-def slow_start_rounds(body_bytes: float) -> int:
-    """Round trips beyond the first that a body needs when the window starts at ten segments and doubles."""
-    if body_bytes <= _INITIAL_WINDOW:
-        return 0
-    return int(log2(body_bytes / _INITIAL_WINDOW)) + (1 if log2(body_bytes / _INITIAL_WINDOW) % 1 else 0)
+def slow_start_rounds(body_bytes: float, initial_window: int | None = None) -> int:
+    """Round trips beyond the first that a body needs when the window starts at ten segments, or so many, and doubles."""
+    window = (initial_window or _INITIAL_WINDOW) * _SEGMENT_BYTES
+    return ceil(log2(body_bytes / window)) if body_bytes > window else 0
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -68,7 +67,9 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
     calls = cell.cell.calls
     opening = round_trips_to_open(cell.stack) + cell.cell.handshakes
     low = calls + (opening if cell.cell.connection == "per-request" else 0)
-    rounds = slow_start_rounds(cell.operation.request_bytes) + slow_start_rounds(cell.operation.reply_bytes)
+    window = cell.placement.link.initial_window
+    bodies = (cell.operation.request_bytes, cell.operation.reply_bytes)
+    rounds = sum(slow_start_rounds(each, window) for each in bodies)
     high = low + calls * rounds
     slack = 0.3 + 0.5 * (here or 0.0) / rtt_ms
     evidence = {

@@ -6,10 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 CONNECTIONS: Final = "connections"
+HTTP: Final = "http"
 FLOW_WINDOW: Final = "flow_window"
 KEEPALIVE: Final = "keepalive"
 
 CONGESTION: Final = "congestion"
+IN_FORCE: Final = "congestion control"
+"""Under which name an end tells among its settings which one it had."""
+USUAL: Final = "cubic"
+"""The one of hosts that orch makes, where their kernel has it."""
 NODELAY: Final = "nodelay"
 NAGLE: Final = "nagle"
 
@@ -25,6 +30,18 @@ WHY_NOT: Final[Mapping[str, str]] = {
     KEEPALIVE: "it has no pings that the library sends by itself",
 }
 """Why a protocol has no such knob, where it does not say so itself."""
+
+_ONE: Final = "1.1"  # the version of HTTP where none is asked for
+
+
+def refusal_of_sharing(known: Iterable[str], knobs: Mapping[str, str]) -> str | None:
+    """Why requests cannot share connections, by the version of HTTP that carries them; None where they can, or need not.
+
+    `known` are the knobs that both ends have.
+    """
+    if CONNECTIONS not in knobs or HTTP not in known or knobs.get(HTTP, _ONE) != _ONE:
+        return None
+    return f"over HTTP/{_ONE} each of its connections carries one request at a time; give it `{HTTP}: 2`"
 
 
 def allows(known: Iterable[str], value: str) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from services.python.contract.limits import Kind
+from services.python.load.openings import Openings
 from services.python.load.tls import ClientTls
 
 Request = Mapping[str, Any]
@@ -38,6 +39,7 @@ class CallSpec:
     schema: bytes | None = None  # of the message that a JSON document travels as (protos/documents.md)
     kind: Kind = "call"
     tls: ClientTls | None = None  # None: connections are plain
+    openings: Openings = field(default_factory=Openings)  # told by those who know how long a connection took to open
 
     @property
     def http(self) -> str:

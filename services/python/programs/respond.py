@@ -46,6 +46,7 @@ class Control:
     def announce(self, port: int, end: Callable[[], None] | None = None) -> None:
         """Print the ready line; see `responder.Announce`."""
         # Not needed to answer the first request, so not loaded before it can be answered.
+        from services.python.probes import sockets
         from services.python.probes.versions import versions
 
         if self._dispatcher.knobs:
@@ -58,6 +59,7 @@ class Control:
                 implementation=self._responder.name,
                 identity=self._dispatcher.identity,
                 versions=versions(self._responder.packages),
+                settings=sockets.in_force(sockets.congestion_of_listeners()),
             )
         )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from services.python.codecs.coding import coding
+from services.python.contract.knobs import CONNECTIONS, HTTP
 from services.python.contract.offers import TLS_SETTINGS, Client
 from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Connection, Dialer
 from services.python.transports.http import version
@@ -25,6 +26,12 @@ _COMMON: Mapping[str, str] = {
 _WHOLE_CALL = "of the whole call"
 _EACH_WAIT = "of each wait for the socket"
 _IN_PYTHON = "writes and parses HTTP in Python"
+_ALONE: Mapping[str, str] = {
+    CONNECTIONS: "it sends one request at a time on a connection; pycurl-multi sends several over HTTP/2 (`http: 2`)"
+}
+_SHARING: Mapping[str, str] = {
+    f"{CONNECTIONS}: NUMBER": "as many multi handles with one HTTP/2 connection each; requests wait for it to be open"
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +46,12 @@ class _Library:
     opens: str
     timeout: str
     refuses: Mapping[str, str] = field(default_factory=dict)
+    shares: bool = False  # several requests in flight can have one HTTP/2 connection
+
+    @property
+    def has_two(self) -> bool:
+        """Whether it speaks HTTP/2."""
+        return f"{HTTP}: {version.TWO}" not in self.refuses
 
 
 _LIBRARIES = (
@@ -56,6 +69,7 @@ _LIBRARIES = (
         packages=("pycurl", "uvloop"),
         opens="an easy handle in a multi handle of its own, all on one event loop; Expect: 100-continue off",
         timeout=_WHOLE_CALL,
+        shares=True,
     ),
     _Library(
         name="aiohttp",
@@ -115,10 +129,11 @@ def clients(module: str, *codec: str) -> tuple[Client, ...]:
             style=library.style,
             adds=library.adds,
             packages=(*library.packages, *codec),
-            refuses=library.refuses,
+            refuses={**library.refuses, **({} if library.shares else _ALONE)},
             settings={
                 **_COMMON,
-                **({} if library.refuses else version.SETTINGS),
+                **(version.SETTINGS if library.has_two else {}),
+                **(_SHARING if library.shares else {}),
                 "a connection is": library.opens,
                 "time-out": library.timeout,
             },
@@ -138,7 +153,8 @@ def dial_with(client: Client, route: Route, call: CallSpec) -> Dialer | AsyncDia
     (name,) = (library.module for library in _LIBRARIES if library.name == client.name)
     module = importlib.import_module(name)
     if client.style == "async":
-        return _AsyncDialer(module.AsyncConnection, route, call)
+        opens = module.sharing(call) if CONNECTIONS in call.knobs else module.AsyncConnection
+        return _AsyncDialer(opens, route, call)
     return _Dialer(module.Connection, route, call)
 
 

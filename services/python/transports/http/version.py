@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from services.python.contract.knobs import CONNECTIONS, HTTP
 from services.python.load.client import CallFailed
 
-HTTP = "http"
 ONE, TWO = "1.1", "2"
-KNOBS: Mapping[str, tuple[str, ...]] = {HTTP: (ONE, TWO)}
+KNOBS: Mapping[str, tuple[str, ...]] = {HTTP: (ONE, TWO), CONNECTIONS: ("each", "1..10000")}
 WITHOUT: Mapping[str, str] = {HTTP: "no implementation here speaks HTTP/3 yet"}
 """Why a protocol with these knobs has no other value of them."""
 SETTINGS: Mapping[str, str] = {
