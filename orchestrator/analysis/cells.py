@@ -11,6 +11,7 @@ from orchestrator.analysis import content, costing, intervals, openings, words
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
+from orchestrator.analysis.opening import COUNTED_BY, CellOpening
 from orchestrator.analysis.summary import CellSummary, FloorSummary, Interval, TrialSummary
 from orchestrator.analysis.validity import failed_in
 from services.python.contract.requester_lines import Wire
@@ -82,15 +83,14 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
     )
 
 
-def _opening(cell: CellEvidence, trials: Sequence[TrialSummary]) -> openings.CellOpening | None:
+def _opening(cell: CellEvidence, trials: Sequence[TrialSummary]) -> CellOpening | None:
     has_connections = cell.cell.kind in ("call", "task")
     return openings.of_cell([trial.opening for trial in trials], _carried(cell)) if has_connections else None
 
 
 def _carried(cell: CellEvidence) -> list[int]:
     """How many connections carried the measured requests of each trial."""
-    name = openings.COUNTED_BY
-    trials = [[part.seen[name] for part in trial.parts if name in part.seen] for trial in cell.trials]
+    trials = [[p.seen[COUNTED_BY] for p in trial.parts if COUNTED_BY in p.seen] for trial in cell.trials]
     return [sum(seen.connections for seen in of_trial) for of_trial in trials if of_trial]
 
 

@@ -15,7 +15,7 @@ from orchestrator.analysis.cells import by_block
 from orchestrator.analysis.checks.round_trips import round_trips_to_open
 from orchestrator.analysis.crossing import crossing
 from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
-from orchestrator.analysis.openings import STEPS
+from orchestrator.analysis.opening import STEPS
 from orchestrator.analysis.round_trip_fit import fit
 from orchestrator.analysis.series import (
     Crossing,

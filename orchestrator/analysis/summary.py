@@ -14,7 +14,7 @@ from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
 from orchestrator.analysis.load_series import LoadSeries
-from orchestrator.analysis.openings import CellOpening, TrialOpening
+from orchestrator.analysis.opening import CellOpening, TrialOpening
 from orchestrator.analysis.series import Curves, Delivered, RoundTrips
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Value

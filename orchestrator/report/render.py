@@ -11,7 +11,7 @@ from orchestrator.analysis.by_size import by_size
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.evolutions import evolutions, said
-from orchestrator.analysis.openings import NOT_TOLD, STEPS
+from orchestrator.analysis.opening import NOT_TOLD, STEPS
 from orchestrator.analysis.series import MOST_OFF
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.uncompared import why_uncompared

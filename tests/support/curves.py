@@ -12,9 +12,9 @@ from orchestrator.analysis.series import (
     Gap,
     Interval,
     Line,
+    OpeningStep,
     Panel,
     Point,
-    OpeningStep,
     RoundTrips,
 )
 from orchestrator.analysis.summary import RunSummary

@@ -15,6 +15,7 @@ _DEFAULT_RATE_MBIT = 1000.0
 _BUFFER_S = 0.1
 _KEYS = ("rtt_ms", "jitter_ms", "rate_mbit", "loss", "initial_window")
 
+
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
     """The distance between two zones, as a round trip."""

@@ -14,7 +14,7 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.analysis.openings import COUNTED_BY
+from orchestrator.analysis.opening import COUNTED_BY
 from orchestrator.experiment.plan.connections import connections_of
 
 # A peer is an address and a port. Linux hands ports out by chance, from one parity first: half of its default range.

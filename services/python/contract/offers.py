@@ -64,8 +64,8 @@ class Responder:
     """One implementation that answers, and the parts it is made of.
 
     `module` has `serve(dispatcher, host, port, announce)`. `refuses` gives the reason for each thing it cannot do,
-    keyed by a connection policy, an operation, a kind of work, or a knob with its value (`http: 2`), or without it (`connections`:
-    whatever is not the default). `adds` says in a short
+    keyed by a connection policy, an operation, a kind of work, or a knob with its value (`http: 2`) or without it
+    (`connections`: whatever is not the default). `adds` says in a short
     phrase, as a verb with its object, which work of every request is its own and not the protocol's (`validates every body
     with pydantic models`); empty when there is nothing worth a word. `without` names the responder of this protocol
     that is spared it, if there is one. `omits` says likewise which of the reading that `protos/fields.md` asks of all it

@@ -45,7 +45,7 @@ class Serve(Line):
 
 @part
 class Ready(Line):
-    """A responder accepts connections at `port`. `versions`: of its libraries, by name; `settings`: what is in force there."""
+    """A responder accepts connections at `port`. `versions`: of its libraries, by name; `settings`: what is in force."""
 
     port: Annotated[int, Between(1, 65535)]
     implementation: str

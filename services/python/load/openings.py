@@ -67,7 +67,7 @@ def openings_of(trial: Trial) -> Openings:
 
 
 def _median(noted: array[int]) -> float | None:
-    """In seconds; None of nothing. (`statistics` would cost every start of a requester some milliseconds.)"""
+    """In seconds; None of nothing. Without `statistics`, which costs milliseconds of every start of a requester."""
     ordered = sorted(noted)
     middle = len(ordered) // 2
     if not ordered:

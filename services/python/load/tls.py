@@ -28,9 +28,7 @@ class ClientTls:
     earlier one. `openings` are told how long handshakes took, where the library is Python's `ssl`.
     """
 
-    def __init__(
-        self, path: str, authority: bytes, *, resumes: bool = False, openings: Openings | None = None
-    ) -> None:
+    def __init__(self, path: str, authority: bytes, *, resumes: bool = False, openings: Openings | None = None) -> None:
         self.path = path
         self.authority = authority
         self.resumes = resumes

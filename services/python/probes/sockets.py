@@ -19,7 +19,6 @@ _OPEN_FILES = Path("/proc/self/fd")
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
-
 class CannotSet(Exception):
     """The host's kernel does not do what is asked of a socket; the message says what it has."""
 

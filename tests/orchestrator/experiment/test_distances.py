@@ -222,7 +222,5 @@ def test_the_initial_window_of_tcp_is_a_part_of_the_way(write: Write, known: Kno
         ),
     ],
 )
-def test_an_initial_window_is_refused_where_nobody_can_set_it(
-    write: Write, known: Known, text: str, why: str
-) -> None:
+def test_an_initial_window_is_refused_where_nobody_can_set_it(write: Write, known: Known, text: str, why: str) -> None:
     assert why in " ".join(problems(write(text), known))

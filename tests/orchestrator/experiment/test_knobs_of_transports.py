@@ -65,7 +65,7 @@ def test_a_connection_per_request_shares_none(tmp_path: Path):
 def test_what_a_stack_cannot_do_is_refused_with_the_reason(tmp_path: Path, key: str, reason: str):
     words = refused(tmp_path, f"stacks: rest\n{key}\n")
     assert "rest" in words
-    assert f"cannot do {key.split(":")[0]}: " in words
+    assert f"cannot do {key.split(':')[0]}: " in words
     assert reason in words
 
 

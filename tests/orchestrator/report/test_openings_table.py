@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from orchestrator.analysis.openings import NOT_TOLD, CellOpening
+from orchestrator.analysis.opening import NOT_TOLD, CellOpening
 from orchestrator.report import render
 from tests.support.pages import Document
 from tests.support.summaries import a_run
@@ -22,7 +22,9 @@ def test_each_stack_has_its_connections_and_what_their_handshakes_took() -> None
     found = {}
     for table in document.tables:
         if "How many connections carried" in table.caption:
-            found |= {cell.stack_label: table.row(cell.stack_label) for cell in cells if cell.stack_label in str(table.rows)}
+            found |= {
+                cell.stack_label: table.row(cell.stack_label) for cell in cells if cell.stack_label in str(table.rows)
+            }
     first, second, third = (found[cell.stack_label] for cell in cells)
     assert first["Connections"].values == [10_000]
     assert first["TCP handshake, ms"].values == [20.125, 20.1, 20.15]

@@ -46,6 +46,7 @@ _CALLED = {
 # Microseconds since the transfer began: the name was looked up, TCP's handshake was over, that of TLS was.
 _OPENING = (pycurl.NAMELOOKUP_TIME_T, pycurl.CONNECT_TIME_T, pycurl.APPCONNECT_TIME_T)
 
+
 @dataclass
 class OneSocket:
     """May be opened once, by one handle, or by the first of those that share a connection."""
