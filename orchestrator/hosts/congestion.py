@@ -11,16 +11,20 @@ from orchestrator.experiment.providers import PROVIDERS
 from services.python.contract.knobs import CONGESTION, USUAL
 
 SETTINGS = Path("/proc/sys/net/ipv4")
+_ALLOWED = "tcp_allowed_congestion_control"
 
 
 def sentence(plan: Plan, settings: Path = SETTINGS) -> str:
     """What is in force where cells leave it to the hosts; empty where none does, or nobody knows."""
     if not any(value == BY_NAME[CONGESTION].default for value in _asked(plan)):
         return ""
-    if PROVIDERS[plan.provider].makes_hosts:
-        return f"{USUAL} on the hosts that orch makes, where their kernel has it"
+    provider = PROVIDERS[plan.provider]
     own = _words(settings / "tcp_congestion_control")
-    return f"this machine's own, {own[0]}" if own else ""
+    allowed = _words(settings / _ALLOWED)
+    if provider.makes_hosts and (not provider.hosts_are_this_machine or USUAL in allowed or not own):
+        return f"{USUAL} on the hosts that orch makes, where their kernel has it"
+    why = f"; its namespaces may have {', '.join(allowed)} (net.ipv4.{_ALLOWED})" if provider.makes_hosts else ""
+    return f"this machine's own, {own[0]}{why}" if own else ""
 
 
 def lacked(plan: Plan, settings: Path = SETTINGS) -> Iterator[str]:

@@ -22,7 +22,7 @@ LIGHT = [("tcp", "socket"), ("json", "pycurl")]
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    return certificates(tmp_path_factory.mktemp("tls"))
+    return certificates(tmp_path_factory.mktemp("tls") / "made")
 
 
 def told(protocol: str, client: str, made: Made | None, folder: Path, **changes: Any) -> dict[str, Any] | None:

@@ -130,8 +130,8 @@ def _leave_out_ipv6() -> None:
 
 
 def _take_cubic() -> None:
-    """TCP's congestion control of the host, whatever the machine's own is: cubic, where the kernel has it."""
-    with contextlib.suppress(OSError):  # it has none; what is in force instead is told by `describe`
+    """TCP's congestion control of the host, whatever the machine's own is: cubic, where the machine has and allows it."""
+    with contextlib.suppress(OSError):  # it does not; both ends tell what is in force instead
         Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text("cubic")
 
 

@@ -210,7 +210,7 @@ def test_the_initial_window_of_tcp_is_a_part_of_the_way(write: Write, known: Kno
     [
         (
             GCP + "placements: {name: cross-region, initial_window: 20}\n",
-            "'initial_window' is set on the routes of hosts, and orch sets those of lab alone; leave it out.",
+            "'initial_window' is set on the routes of hosts, and orch sets those of `provider: lab` alone; leave it out.",
         ),
         (
             LAB + "placements: {name: local, initial_window: 20}\n",

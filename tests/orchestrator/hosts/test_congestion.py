@@ -18,6 +18,7 @@ GCP = "provider: gcp\nmachine: e2-micro\nplacements: same-zone\n"
 def settings(tmp_path: Path) -> Path:
     (tmp_path / "tcp_congestion_control").write_text("bbr\n")
     (tmp_path / "tcp_available_congestion_control").write_text("reno bbr\n")
+    (tmp_path / "tcp_allowed_congestion_control").write_text("reno bbr\n")
     return tmp_path
 
 
@@ -33,11 +34,17 @@ def plan(folder: Path, text: str) -> Plan:
         ("", "this machine's own, bbr"),
         ("congestion: [system, reno]\n", "this machine's own, bbr"),
         ("congestion: reno\n", ""),
-        (LAB, "cubic on the hosts that orch makes, where their kernel has it"),
+        (LAB, "this machine's own, bbr; its namespaces may have reno, bbr (net.ipv4.tcp_allowed_congestion_control)"),
+        (GCP, "cubic on the hosts that orch makes, where their kernel has it"),
     ],
 )
 def test_a_plan_says_what_is_in_force_where_it_is_left_to_the_hosts(settings: Path, text: str, words: str) -> None:
     assert sentence(plan(settings, text), settings) == words
+
+
+def test_where_the_machine_allows_it_its_namespaces_have_cubic(settings: Path) -> None:
+    (settings / "tcp_allowed_congestion_control").write_text("reno bbr cubic\n")
+    assert sentence(plan(settings, LAB), settings) == "cubic on the hosts that orch makes, where their kernel has it"
 
 
 def test_where_the_system_does_not_say_a_plan_says_nothing(tmp_path: Path) -> None:
