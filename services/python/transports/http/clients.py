@@ -10,6 +10,7 @@ from typing import Literal
 from services.python.codecs.coding import coding
 from services.python.contract.knobs import CONNECTIONS, HTTP
 from services.python.contract.offers import TLS_SETTINGS, Client
+from services.python.contract.strict import Part, part
 from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Connection, Dialer
 from services.python.transports.http import version
 from services.python.transports.http.route import Route
@@ -34,8 +35,8 @@ _SHARING: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Library:
+@part
+class _Library(Part):
     """A client library; `module` has a class `Connection`, or `AsyncConnection` where its calls are awaited."""
 
     name: str
