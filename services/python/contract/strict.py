@@ -78,8 +78,8 @@ class Part:
 def part(cls: type[T]) -> type[T]:
     """A frozen dataclass of keywords, from a subclass of `Part`.
 
-    `dataclass` compiles every method that it writes, a quarter of a millisecond a class and more; here all stand in `Part`, once, so
-    that a program is ready earlier.
+    `dataclass` compiles every method that it writes, a quarter of a millisecond a class and more; here all stand in `Part`,
+    once, so that a program is ready earlier.
     """
     made = dataclass(init=False, eq=False, repr=False)(cls)
     made._defaults = {f.name: (f.default, f.default_factory) for f in fields(made)}  # type: ignore[attr-defined, arg-type]
