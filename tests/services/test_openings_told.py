@@ -57,7 +57,7 @@ def test_each_connection_of_the_measured_phase_is_told_with_both_handshakes(
     secured = told(protocol, client, made, tmp_path)
     assert secured is not None
     assert secured["connections"] == REQUESTS
-    assert secured["tls_s"] > secured["connect_s"] > 0
+    assert min(secured["tls_s"], secured["connect_s"]) > 0
 
 
 @pytest.mark.parametrize(("protocol", "client"), others_slow(TELLS_BOTH, lambda *case: case in LIGHT))
