@@ -49,7 +49,7 @@ def told(protocol: str, client: str, made: Made | None, folder: Path, **changes:
 @pytest.mark.parametrize(("protocol", "client"), others_slow(TELLS_BOTH, lambda *case: case in LIGHT))
 def test_each_connection_of_the_measured_phase_is_told_with_both_handshakes(
     protocol: str, client: str, made: Made, tmp_path: Path
-):
+) -> None:
     plain = told(protocol, client, None, tmp_path)
     assert plain is not None
     assert (plain["connections"], plain["tls_s"]) == (REQUESTS, None)
@@ -61,7 +61,7 @@ def test_each_connection_of_the_measured_phase_is_told_with_both_handshakes(
 
 
 @pytest.mark.parametrize(("protocol", "client"), others_slow(TELLS_BOTH, lambda *case: case in LIGHT))
-def test_a_kept_connection_is_told_whenever_it_was_opened(protocol: str, client: str, tmp_path: Path):
+def test_a_kept_connection_is_told_whenever_it_was_opened(protocol: str, client: str, tmp_path: Path) -> None:
     kept = told(protocol, client, None, tmp_path, connection="reuse", load=Load(requests=REQUESTS, concurrency=2))
     assert kept is not None
     assert kept["connections"] == 2
@@ -70,7 +70,7 @@ def test_a_kept_connection_is_told_whenever_it_was_opened(protocol: str, client:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "client"), TELLS_TLS_ALONE)
-def test_libraries_on_pythons_ssl_tell_of_tls_alone(protocol: str, client: str, made: Made, tmp_path: Path):
+def test_libraries_on_pythons_ssl_tell_of_tls_alone(protocol: str, client: str, made: Made, tmp_path: Path) -> None:
     assert told(protocol, client, None, tmp_path) is None
     secured = told(protocol, client, made, tmp_path)
     assert secured is not None
@@ -78,6 +78,6 @@ def test_libraries_on_pythons_ssl_tell_of_tls_alone(protocol: str, client: str, 
     assert secured["tls_s"] > 0
 
 
-def test_grpc_tells_nothing_and_several_opened_at_once_are_not_asked(tmp_path: Path):
+def test_grpc_tells_nothing_and_several_opened_at_once_are_not_asked(tmp_path: Path) -> None:
     assert told("grpc", "grpcio", None, tmp_path) is None
     assert told("tcp", "socket", None, tmp_path, load=Load(requests=REQUESTS, concurrency=3)) is None

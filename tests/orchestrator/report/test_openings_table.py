@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from orchestrator.analysis.opening import NOT_TOLD, CellOpening
 from orchestrator.report import render
-from tests.support.pages import Document
+from tests.support.pages import Cell, Document
 from tests.support.summaries import a_run
 
 TOLD = CellOpening(connections=10_000, told=50_000, connect=20.125, connect_interval=(20.1, 20.15))
@@ -19,7 +19,7 @@ def test_each_stack_has_its_connections_and_what_their_handshakes_took() -> None
     cells = tuple(replace(cell, opening=opening) for cell, opening in zip(run.cells, openings, strict=True))
     cells = (cells[0], cells[1].having(tls="tls1.3"), cells[2].having(tls="tls1.3"))
     document = Document(render(replace(run, cells=cells)))
-    found = {}
+    found: dict[str, dict[str, Cell]] = {}
     for table in document.tables:
         if "How many connections carried" in table.caption:
             found |= {

@@ -19,7 +19,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return stamps
 
 
-def test_the_handshake_of_tls_is_no_part_of_connecting(clock: list[int]):
+def test_the_handshake_of_tls_is_no_part_of_connecting(clock: list[int]) -> None:
     clock += [1_000, 6_000]
     books = Openings()
     begun = books.begin()
@@ -28,7 +28,7 @@ def test_the_handshake_of_tls_is_no_part_of_connecting(clock: list[int]):
     assert books.told() == Opening(connections=1, connect_s=2e-6, tls_s=3e-6)
 
 
-def test_medians_are_told_and_what_nobody_told_is_null():
+def test_medians_are_told_and_what_nobody_told_is_null() -> None:
     books = Openings()
     assert books.told() is None
     for took_ns in (10_000_000, 2_000_000, 4_000_000):
@@ -38,7 +38,7 @@ def test_medians_are_told_and_what_nobody_told_is_null():
     assert books.told() == Opening(connections=4, connect_s=0.006, tls_s=None)
 
 
-def test_what_was_before_is_forgotten():
+def test_what_was_before_is_forgotten() -> None:
     books = Openings()
     books.connected(1)
     books.secured(1)
@@ -50,7 +50,7 @@ def test_what_was_before_is_forgotten():
     ("connection", "concurrency", "is_kept"),
     [("per-request", 1, True), ("per-request", 2, False), ("reuse", 1, True), ("reuse", 2, True)],
 )
-def test_nothing_is_noted_where_several_open_at_once(connection: str, concurrency: int, is_kept: bool):
+def test_nothing_is_noted_where_several_open_at_once(connection: str, concurrency: int, is_kept: bool) -> None:
     trial = Trial(
         protocol="tcp",
         client="socket",

@@ -27,7 +27,9 @@ IN_FLIGHT = 6
 
 @pytest.mark.parametrize("shared", [None, 1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("secured", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_as_many_connections_carry_the_requests_as_were_asked_for(shared: int | None, secured: bool, tmp_path: Path):
+def test_as_many_connections_carry_the_requests_as_were_asked_for(
+    shared: int | None, secured: bool, tmp_path: Path
+) -> None:
     made = certificates(tmp_path / "tls") if secured else None
     knobs = {**TWO, **(TLS if secured else {}), **({} if shared is None else {"connections": str(shared)})}
     serving = {**({} if made is None else made.serving), "knobs": knobs}
@@ -54,7 +56,7 @@ def test_as_many_connections_carry_the_requests_as_were_asked_for(shared: int | 
     assert done["opening"]["connections"] == kept
 
 
-def test_requests_on_one_connection_do_not_wait_for_one_another(tmp_path: Path):
+def test_requests_on_one_connection_do_not_wait_for_one_another(tmp_path: Path) -> None:
     """What it is for: a stream that the responder holds up holds up no other."""
     from services.python.codecs.json import JSON, json_bytes, json_object
     from services.python.transports.http.clients import dial_with
@@ -124,7 +126,7 @@ def headers_in(came: bytes) -> int:
     return count
 
 
-def test_every_other_client_says_that_it_cannot():
+def test_every_other_client_says_that_it_cannot() -> None:
     for name in wire.HTTP:
         protocol = protocols()[name]
         told = {**TWO, "connections": "4"}
