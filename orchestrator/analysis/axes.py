@@ -111,6 +111,7 @@ def _of_link(link: Link, without: str) -> list[str]:
         "jitter_ms": f"± {link.jitter_ms:g} ms" if link.jitter_ms else "",
         "rate_mbit": f"{link.rate_mbit:g} Mbit/s" if link.rate_mbit else "",
         "loss": f"{words.percent(link.loss)} of packets lost" if link.loss else "",
+        "initial_window": f"initial window of {link.initial_window} segments" if link.initial_window else "",
     }
     return [text for key, text in said.items() if text and key != without]
 
@@ -206,6 +207,15 @@ AXES: tuple[Axis, ...] = (
         text=lambda at: f"{at:g} Mbit/s",
         factor=_PLACEMENT,
         link="rate_mbit",
+    ),
+    Axis(
+        name="initial window",
+        title="TCP's initial congestion window",
+        unit="segments",
+        at=_of_the_link("initial_window"),
+        text=lambda at: f"{at:g} segments",
+        factor=_PLACEMENT,
+        link="initial_window",
     ),
     _numeric("bytes", "payload", "B"),
     _numeric("reply_bytes", "payload of the reply", "B"),

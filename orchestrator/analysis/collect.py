@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis import costing, streams, words
+from orchestrator.analysis import costing, openings, streams, words
 from orchestrator.analysis import statistics as st
 from orchestrator.analysis.evidence import (
     COLUMNS,
@@ -264,6 +264,7 @@ def _trial_summary(
         offered_per_s=offered_per_s,
         unsent_moves=_moves(ordered, failed, not_sent) if not_sent else {},
         cost=costing.of_trial(record),
+        opening=openings.of_trial(record),
         retransmits=_known_total([p.done.wire.retransmits if p.done.wire else None for p in record.requesters]),
     )
 

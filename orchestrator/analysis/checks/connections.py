@@ -15,6 +15,7 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.analysis.opening import COUNTED_BY
 from orchestrator.experiment.plan.connections import connections_of
 from services.python.contract.limits import RESUMED, SESSION
 
@@ -211,5 +212,5 @@ def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, pee
     return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the responder saw {peers:,} peers.")
 
 
-NAME = "connections"
+NAME = COUNTED_BY
 CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge=judge)

@@ -24,7 +24,8 @@ from orchestrator.experiment.plan.traffic import Traffic, priced, wire_bytes
 from orchestrator.experiment.plan.windows import rounds_beyond_first
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 
-_INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
+_INITIAL_WINDOW = 10  # segments (RFC 6928)
+_FULL_SEGMENT_BYTES = 1448  # of an Ethernet path
 _SEGMENT_BYTES = 1400  # bodies up to it share one tcp floor
 _ROW_BYTES = record_layout.ROW.size
 _PARQUET_ROW_BYTES = 12  # zstd, delta encoding; the constant columns cost next to nothing
@@ -316,8 +317,9 @@ class _Trial:
         round_trips = self._operation.calls * (1 + held_back)
         if self._cell.connection == "per-request":
             round_trips += self._round_trips_to_open
-            if largest > _INITIAL_WINDOW_BYTES:
-                round_trips += math.ceil(math.log2(largest / _INITIAL_WINDOW_BYTES + 1)) - 1
+            window_bytes = (self._placement.link.initial_window or _INITIAL_WINDOW) * _FULL_SEGMENT_BYTES
+            if largest > window_bytes:
+                round_trips += math.ceil(math.log2(largest / window_bytes + 1)) - 1
         rate_mbit = self._placement.link.rate_mbit
         wire_s = (
             8 * (self._operation.request_bytes + self._operation.reply_bytes) / (rate_mbit * 1e6) if rate_mbit else 0.0
