@@ -28,7 +28,7 @@ def of_cell(trials: Sequence[TrialOpening | None], carried: Sequence[int]) -> Ce
         return None
     connect, tls = (_over_trials([getattr(t, step) for t in trials if t is not None]) for step in STEPS)
     return CellOpening(
-        connections=median(carried),
+        connections=float(median(carried)),
         told=sum(t.told for t in trials if t is not None),
         connect=connect[0],
         connect_interval=connect[1],
