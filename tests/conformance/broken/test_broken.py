@@ -138,7 +138,7 @@ OTHERS: dict[tuple[str, str], set[str]] = {
     ("respond", "ErrorsAsReplies"): set(),
     ("respond", "AnyVersionWillDo"): set(),
     ("request", "AnyIdentityWillDo"): set(),
-    ("request", "OpensAnewForEveryRequest"): {LANES},
+    ("request", "OpensAnewForEveryRequest"): {LANES, RESTS},
     ("request", "AnotherGenerator"): {ONCE},
 }
 
