@@ -74,7 +74,7 @@ class Axis:
         asked = operation.name if self.factor.belongs_to == "operation" else operation.label
         if self.factor.name == "calls":
             asked = operation.asked
-        called = {factor.name: cell.factors.get(factor.name) for factor in OF_THE_CALL}
+        called = {factor.name: cell.factors.get(factor.name) for factor in OF_THE_CALL if factor.name not in free}
         load = [
             factor.text(value)
             for factor in FACTORS
@@ -187,6 +187,7 @@ AXES: tuple[Axis, ...] = (
     _numeric("calls", "calls of a task", "calls"),
     _numeric("concurrency", "requests in flight", "in flight"),
     _numeric("rate", "requests offered", "/s"),
+    _numeric("processes", "requester processes", "processes"),
 )
 
 TEXTS: Mapping[str, Callable[[float], str]] = {axis.name: axis.text for axis in AXES}

@@ -14,7 +14,6 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.experiment.plan.connections import connections_of
 
 # A peer is an address and a port. Linux hands ports out by chance, from one parity first: half of its default range.
 _PORTS = 28_232 / 2
@@ -51,6 +50,15 @@ def distinct_ports(connections: int) -> float:
     return _PORTS * -math.expm1(-connections / _PORTS)
 
 
+def _ports_of(cell: CellEvidence, trial: TrialEvidence) -> float:
+    """How many different ports a trial's requests use at all hosts; the processes of one draw theirs from the same."""
+    requests: dict[str, int] = {}
+    for of, part, seen in cell.parts(NAME):
+        if of is trial:
+            requests[part.host] = requests.get(part.host, 0) + seen.ok
+    return sum(distinct_ports(number) for number in requests.values())
+
+
 def _peers(trial: TrialEvidence) -> int | None:
     before, after = trial.record.stats_before, trial.record.stats
     return None if before is None or after is None else after.peers - before.peers
@@ -68,7 +76,7 @@ def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Car
         "peers": peers,
     }
     fewest = min(n for n in (opened, carried) if n is not None)
-    few_peers = peers is not None and peers < _FEWEST * distinct_ports(requests) * len(trial.parts)
+    few_peers = peers is not None and peers < _FEWEST * _ports_of(cell, trial)
     if fewest < requests or few_peers:
         met = f", the responder saw {words.count(peers, 'peer')}" if peers is not None else ""
         return Finding(
@@ -85,7 +93,7 @@ def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Car
 def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
     requests, carried = seen.measured, seen.connections
     opened, peers = part.done.connections_opened, _peers(trial)
-    declared = connections_of(cell.cell.factors, cell.cell.load.concurrency)
+    declared = part.connections
     evidence = {
         "trial": trial.record.index,
         "policy": "reuse",
@@ -96,16 +104,17 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
         "declared": declared,
         "errors": sum(trial.errors.values()),
     }
-    implied = (declared + _CHECK_CONNECTIONS) * len(trial.parts)
-    extra = max(carried - declared, (opened or 0), (peers or 0) - implied)
+    implied = sum(of.connections + _CHECK_CONNECTIONS for of in trial.parts)
+    of_trial = sum(other.measured for of, _, other in cell.parts(NAME) if of is trial)
+    own, at_responder = max(carried - declared, (opened or 0)), (peers or 0) - implied
+    many, _, extra, among = max(_reopened(own, requests), _reopened(at_responder, of_trial))
     if extra > 0:
-        many = extra > max(_RECONNECTS * requests, _ALWAYS_ALLOWED)
         return Finding(
             verdict="fail" if many else "warn",
             evidence=evidence,
             explanation=(
-                f"{words.count(extra, 'extra connection')} in {words.count(requests, 'request')} "
-                f"({words.percent(extra / max(requests, 1))}), beyond the declared "
+                f"{words.count(extra, 'extra connection')} in {words.count(among, 'request')} "
+                f"({words.percent(extra / max(among, 1))}), beyond the declared "
                 f"{words.count(declared, 'connection')} kept open."
             ),
             action="Find out whether the responder or a device on the path closes connections, or the client opens "
@@ -113,8 +122,8 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
         )
     if (
         peers is not None
-        and declared < cell.cell.load.concurrency
-        and peers < carried * len(trial.parts) + len(trial.parts)
+        and declared < part.load.concurrency
+        and peers < sum(other.connections for of, _, other in cell.parts(NAME) if of is trial) + len(trial.parts)
     ):
         return Finding(
             verdict="fail",
@@ -128,6 +137,11 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
     return _counted(
         cell, evidence, f"{words.count(requests, 'request')} over {words.count(carried, 'kept connection')}", peers
     )
+
+
+def _reopened(extra: int, requests: int) -> tuple[bool, float, int, int]:
+    """Whether so many extra connections among so many requests are many, then their share, and both numbers."""
+    return extra > max(_RECONNECTS * requests, _ALWAYS_ALLOWED), extra / max(requests, 1), extra, requests
 
 
 def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, peers: int | None) -> Finding:

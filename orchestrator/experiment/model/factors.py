@@ -326,6 +326,22 @@ FACTORS: tuple[Factor, ...] = (
         " acknowledged (nagle); the responder always sends at once",
     ),
     Factor(
+        name="processes",
+        title="requester processes",
+        kind="count",
+        belongs_to="call",
+        reaches="hosts",
+        numbers=Numbers(
+            least=1,
+            most=64,
+            words="{} requester processes",
+            compared="{} requester processes",
+            one="one requester process",
+        ),
+        description="So many requester processes on each requester's host, which share its requests in flight, its rate"
+        " and its requests",
+    ),
+    Factor(
         name="concurrency",
         title="concurrency",
         kind="count",

@@ -34,6 +34,7 @@ from services.python.probes.memory import PeakMemory
 from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
 from services.python.programs.hold import MayMeasure, hold_back
 from services.python.programs.parts import Ask, Parts, Print
+from services.python.programs.word import AT_ONCE
 
 _ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
 _PARTS_OF_A_CODEC = 2  # encoding and decoding
@@ -50,10 +51,10 @@ class CannotTry(Exception):
         self.kind = kind
 
 
-def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMeasure = lambda: True) -> None:
+def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMeasure = lambda: AT_ONCE) -> None:
     """Check both ends, warm up, measure, and print what came of it.
 
-    `may_measure` is asked by a trial that holds back its measured phase until it says yes.
+    `may_measure` is asked by a trial that holds back its measured phase until it gives a moment.
     CannotTry when it cannot begin, GaveUp when nothing succeeds any more, OSError when the record finds no space.
     """
     parts = load_parts(trial)
