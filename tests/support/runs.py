@@ -266,9 +266,7 @@ def _draft(
         columns=columns,
         done=_done(cell, columns, rtt_ns),
         ready={"type": "ready", "contract": VERSION, "port": 4000, "implementation": "plain", "identity": "nonce"},
-        **stats_lines(
-            rows * cell.calls, warm * cell.calls, peers, took_s=took_s, warmed_s=warmed_s, block=block
-        ),
+        **stats_lines(rows * cell.calls, warm * cell.calls, peers, took_s=took_s, warmed_s=warmed_s, block=block),
     )
 
 
