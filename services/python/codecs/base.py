@@ -6,22 +6,22 @@ A message is named as its form is (`contract.messages`): `add`, or `echo/data`, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from services.python.contract.strict import Part, part
 from services.python.operations import OPERATIONS, message_named
 
 
-@dataclass(frozen=True, kw_only=True)
-class Coder:
+@part
+class Coder(Part):
     """How one message is written, and read."""
 
     write: Callable[[Mapping[str, Any]], bytes]
     read: Callable[[bytes], dict[str, Any]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Codec:
+@part
+class Codec(Part):
     """How single messages are coded, by their names; `errors` is what `read` raises for a body that is no such message.
 
     `schemas` are the messages that it has a schema for; None of a codec that needs none.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from services.python.codecs import gzipped
+from services.python.contract.strict import Part, part
 
 ZSTD = "zstd"
 KNOBS: Mapping[str, tuple[str, ...]] = {"compression": ("none", gzipped.GZIP, ZSTD)}
@@ -13,8 +13,8 @@ SETTINGS: Mapping[str, str] = {**gzipped.SETTINGS, f"compression: {ZSTD}": "libz
 PACKAGES = ("zstandard",)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Coding:
+@part
+class Coding(Part):
     """How bodies are compressed, `name` as Content-Encoding has it; `unpack` raises ValueError for what it did not pack."""
 
     name: str

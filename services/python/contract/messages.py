@@ -7,15 +7,16 @@ knows the other. Those that several operations may share stand here; one that on
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from services.python.contract.strict import Part, part
 
 Field = Literal["text", "integer", "long", "number", "flag", "bytes", "records", "document"]
 """The type of a field. `integer` has 32 bits, `long` has 64, `number` is a double, `document` is any JSON value."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Message:
+@part
+class Message(Part):
     """A request and its reply, with the type of each field by its name.
 
     `one_of`: a request has one of the fields, and its reply the same one; each is a form of its own on the wire

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any, Final, Literal
 
 from services.python.contract.knobs import OF_SOCKETS, WHY_NOT, allows
 from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3
 from services.python.contract.messages import Message
+from services.python.contract.strict import Part, part
 
 _PROTOCOLS = "services.python.protocols"
 _OPERATIONS = "services.python.operations"
@@ -42,8 +43,8 @@ TLS_SETTINGS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parts:
+@part
+class Parts(Part):
     """What a responder is put together from, so that two stacks can be held against each other part by part.
 
     `codec` turns values into bytes, `transport` carries them, `framework` stands between the transport and the operation
@@ -59,8 +60,8 @@ class Parts:
     bytes_as: str = RAW
 
 
-@dataclass(frozen=True, kw_only=True)
-class Responder:
+@part
+class Responder(Part):
     """One implementation that answers, and the parts it is made of.
 
     `module` has `serve(dispatcher, host, port, announce)`. `refuses` gives the reason for each thing it cannot do,
@@ -83,8 +84,8 @@ class Responder:
     most_streams: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Client:
+@part
+class Client(Part):
     """One client library that asks.
 
     `module` has `dialer(call, client)`; `style` says whether its calls block a thread (`sync`) or are awaited on uvloop
@@ -105,8 +106,8 @@ class Client:
     kind: Literal["call", "codec"] = "call"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Protocol:
+@part
+class Protocol(Part):
     """A named combination of a codec and a transport, and who can speak it here.
 
     `messages` are the names of those that it has a schema for; `ANY` of a protocol that needs none. It carries every

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from services.python.contract import strict
 from services.python.contract.limits import Kind
 from services.python.load.tls import ClientTls
 
@@ -21,8 +22,8 @@ Reply = Mapping[str, Any]
 Event = Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class CallSpec:
+@strict.part
+class CallSpec(strict.Part):
     """What a dialer must know: where, which operation, how long to wait, and an example request to size buffers by.
 
     The client enforces `timeout_s` itself, for dialling and for each call, and ends with CallFailed("timeout"). How long a

@@ -23,11 +23,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from services.python.contract.limits import Policy
 from services.python.contract.lines import Load
+from services.python.contract.strict import Part, part
 from services.python.load.client import Request
 from services.python.load.phases import NS, Phase
 from services.python.load.recorder import Recorder
@@ -54,8 +54,8 @@ class Lane(Generic[Kept]):
         self.dropping_ns = 0  # under `reuse`, closing connections that broke: of its pauses the rest is entering
 
 
-@dataclass(frozen=True, kw_only=True)
-class Work:
+@part
+class Work(Part):
     """What the loops of a trial need besides a dialer."""
 
     make: Callable[[int, Callable[[], int]], Request]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from dataclasses import dataclass
 from typing import Any
 
 from services.python.contract.generator import GAP_BITS, exponential_gaps
 from services.python.contract.lines import Load, Warmup
+from services.python.contract.strict import Part, part
 
 WARM_UP, MEASURED = 0, 1
 PHASE_NAMES = ("warm-up", "measured")
@@ -32,8 +32,8 @@ def progress_line(phase: int, requests: int, elapsed_ns: int) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Extent:
+@part
+class Extent(Part):
     """How long a phase goes on: to `requests` and to `least_ns`, whichever is later, but not beyond `most_ns`."""
 
     requests: int = NEVER

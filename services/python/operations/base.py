@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Payload
 from services.python.contract.messages import Message
+from services.python.contract.strict import Part, part
 
 Request = Mapping[str, Any]
 Reply = Mapping[str, Any]
@@ -34,8 +34,8 @@ Event = Mapping[str, Any]
 """One event of a stream in plain values: `sequence`, `sent_ns`, and what its operation adds."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Schedule:
+@part
+class Schedule(Part):
     """What a subscription is sent: `count` events, one every `interval_ns`; `content` makes what number n carries."""
 
     count: int
@@ -43,8 +43,8 @@ class Schedule:
     content: Callable[[int], dict[str, Any]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stream:
+@part
+class Stream(Part):
     """The events of an operation of kind `stream`.
 
     `subscription(payload, seed, seconds)` is the request for as many events as are due in so many seconds, at least one.
@@ -56,8 +56,8 @@ class Stream:
     verify: Callable[[Request, Event], str | None]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Operation:
+@part
+class Operation(Part):
     """One thing that can be asked, behind every protocol that carries its message.
 
     `requests(payload, seed)` prepares all that can be prepared before the timed window; PayloadError when the payload

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from services.python.contract.lines import Target
 from services.python.contract.offers import Client, Protocol
-from services.python.contract.strict import Line
+from services.python.contract.strict import Line, Part, part
 from services.python.load.client import Reply, Request
 from services.python.load.loop import Loops, Work
 from services.python.load.tls import ClientTls
@@ -21,8 +20,8 @@ Print = Callable[[Line], None]
 Ask = Callable[[Any, Request], tuple[Reply, tuple[int, int]]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parts:
+@part
+class Parts(Part):
     """What a trial's names stand for, loaded."""
 
     target: Target | None  # None: nobody is asked

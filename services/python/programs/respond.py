@@ -6,6 +6,7 @@ what a protocol's module must do is `services.python.serve.responder`.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import signal
 import sys
@@ -45,6 +46,7 @@ class Control:
 
     def announce(self, port: int, end: Callable[[], None] | None = None) -> None:
         """Print the ready line; see `responder.Announce`."""
+        gc.enable()
         # Not needed to answer the first request, so not loaded before it can be answered.
         from services.python.probes.versions import versions
 
@@ -126,6 +128,7 @@ def main() -> NoReturn:
     """Answer until SIGTERM, SIGINT or the end of stdin."""
     if len(sys.argv) > 1:
         _explain()
+    gc.disable()  # until it is ready: next to nothing of what libraries make while they are loaded is garbage
     lines = Lines()
     use_no_proxy()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until it knows what to answer, a signal just ends it

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from services.python.codecs import coding
 from services.python.contract.limits import MAX_MESSAGE_BYTES
+from services.python.contract.strict import Part, part
 from services.python.serve.dispatcher import Peer
 from services.python.serve.responder import BACKLOG, Announce, listen
 from services.python.serve.tls import server_context
@@ -33,8 +33,8 @@ SETTINGS: Mapping[str, str] = {
 _KEEP_ALIVE_S = 3600
 
 
-@dataclass(frozen=True, kw_only=True)
-class WebSocketOptions:
+@part
+class WebSocketOptions(Part):
     """How uvicorn speaks WebSocket, where a protocol needs it.
 
     `implementation` is uvicorn's name of it. Messages above `max_message_bytes` are refused. Compression and pings

@@ -9,6 +9,7 @@ from typing import Literal
 
 from services.python.codecs.coding import coding
 from services.python.contract.offers import TLS_SETTINGS, Client
+from services.python.contract.strict import Part, part
 from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Connection, Dialer
 from services.python.transports.http import version
 from services.python.transports.http.route import Route
@@ -27,8 +28,8 @@ _EACH_WAIT = "of each wait for the socket"
 _IN_PYTHON = "writes and parses HTTP in Python"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Library:
+@part
+class _Library(Part):
     """A client library; `module` has a class `Connection`, or `AsyncConnection` where its calls are awaited."""
 
     name: str

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
 from services.python.codecs.coding import Coding
+from services.python.contract.strict import Part, part
 from services.python.load.client import CallFailed, Reply, Request
 
 _SHOWN_BYTES = 200
@@ -24,8 +25,8 @@ def _failed(status: int, body: bytes) -> CallFailed:
     return CallFailed("protocol", f"HTTP {status}: {shown(body)}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Route:
+@part
+class Route(Part):
     """One operation as a POST: made once for a trial, so that a call is `encode`, send, receive, `decode`.
 
     All requests of a trial have one shape, that of the example it was made from; path and content type do not change.
