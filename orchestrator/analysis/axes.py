@@ -76,7 +76,7 @@ class Axis:
         asked = " ".join((asked, *self._other_options(cell)))
         if self.factor.name == "calls":
             asked = operation.asked
-        called = {factor.name: cell.factors.get(factor.name) for factor in OF_THE_CALL}
+        called = {factor.name: cell.factors.get(factor.name) for factor in OF_THE_CALL if factor.name not in free}
         load = [
             BY_NAME[name].text(value)
             for name in ("concurrency", "rate")
@@ -233,6 +233,7 @@ AXES: tuple[Axis, ...] = (
     _numeric("concurrency", "requests in flight", "in flight"),
     _numeric("rate", "requests offered", "/s"),
     Axis(name="think", title="think time", unit="ms", at=_think_ms, text=words.ms, factor=BY_NAME["think"]),
+    _numeric("processes", "requester processes", "processes"),
 )
 
 TEXTS: Mapping[str, Callable[[float], str]] = {axis.name: axis.text for axis in AXES}

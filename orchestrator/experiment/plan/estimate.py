@@ -18,6 +18,7 @@ from orchestrator import record_layout
 from orchestrator.experiment.model.factors import OF_THE_CALL
 from orchestrator.experiment.plan.machines import MACHINES, cost_usd
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
+from orchestrator.experiment.plan.processes import processes_of
 from orchestrator.experiment.plan.regions import HOME_ZONE, profile, region_of
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.experiment.plan.traffic import Traffic, priced, wire_bytes
@@ -126,7 +127,7 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
     looks_s = sum(part.looks_s for part in parts.values())
     rows = sum(part.rows for part in parts.values())
     stored = rows * plan.blocks * plan.requesters
-    files = len(plan.trials) * plan.requesters
+    files = sum(processes_of(cell.factors) for cell in plan.cells) * plan.blocks * plan.requesters
     return Estimate(
         duration_s=hosts_s + (block_s + looks_s) * plan.blocks + costs.report_s + teardown_s,
         hosts_s=hosts_s,
@@ -249,6 +250,7 @@ class _Trial:
     def __init__(self, plan: Plan, cell: Cell, operation: Operation, placement: Placement, costs: Costs) -> None:
         self._cell, self._operation, self._placement, self._costs = cell, operation, placement, costs
         self._cores = _cores(plan)
+        self._processes = processes_of(cell.factors)
         self._ends_share_a_host = placement.kind == "local" and PROVIDERS[plan.provider].makes_hosts
         opening = int(plan.resolved.get(cell.stack, {}).get("round_trips_to_open", 1))
         self._round_trips_to_open = opening + cell.handshakes
@@ -265,13 +267,14 @@ class _Trial:
             each_s = 1 / load.rate_per_s
         ends = [] if load.requests is None else [load.requests * each_s]
         measured_s = min([*ends, *([] if load.duration_s is None else [load.duration_s])])
-        warmup_s = min(max(warmup.requests * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
+        warmed = self._processes * warmup.requests  # each process has a warm-up of its own
+        warmup_s = min(max(warmed * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
         self.samples = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
         # A count is the most that is asked; `duration` or `at_most` may only end it earlier than we think.
         counted = load.requests if load.requests is not None else measured_s * (load.rate_per_s or 1 / each_s)
         is_counted = load.requests is not None or load.rate_per_s is not None
-        warmed = max(warmup.requests, warmup.at_least_s / warmup_each_s * _FASTER)
-        self.samples_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed)
+        warmed_at_most = max(warmed, warmup.at_least_s / warmup_each_s * _FASTER)
+        self.samples_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed_at_most)
         self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s
 
     def _count_events(self, plan: Plan) -> None:
@@ -287,6 +290,7 @@ class _Trial:
         starting = self._costs.start_s / (1 if self._ends_share_a_host else 2)  # two hosts start at the same time
         if not makes_hosts:
             starting = self._costs.start_s
+        starting *= (1 + self._processes) / 2
         return starting / self._cores + self._costs.between_s + remote_s + 5 * _rtt_s(self._placement)
 
     def _each_s(self) -> float:

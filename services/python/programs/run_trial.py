@@ -48,6 +48,7 @@ from services.python.programs.hold import MayMeasure, hold_back
 from services.python.programs.parts import Ask, Parts, Print
 from services.python.programs.refused import refusal_of_target, refuse_impossible
 from services.python.programs.unsent import not_sent_reason
+from services.python.programs.word import AT_ONCE
 
 _PARTS_OF_A_CODEC = 2  # encoding and decoding
 _ROW_KINDS = {"call": "request", "codec": "codec"}  # of samples, by their client's kind
@@ -63,10 +64,10 @@ class CannotTry(Exception):
         self.kind = kind
 
 
-def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMeasure = lambda: True) -> None:
+def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMeasure = lambda: AT_ONCE) -> None:
     """Check both ends, warm up, measure, and print what came of it.
 
-    `may_measure` is asked by a trial that holds back its measured phase until it says yes.
+    `may_measure` is asked by a trial that holds back its measured phase until it gives a moment.
     CannotTry when it cannot begin, GaveUp when nothing succeeds any more, OSError when the record finds no space.
     """
     parts = load_parts(trial)
