@@ -9,7 +9,6 @@ decided, and no comparison was corrected for all of the run. `--write` puts the 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.coverage import END, NOISES, TARGET, measured, plan_of
+from benchmarks.simulated import print_table
 from orchestrator.analysis import curves as shown
 from orchestrator.analysis.compare import compare_cells
 from orchestrator.analysis.series import Crossing
@@ -119,18 +119,7 @@ def table(runs: int, seed: int) -> Iterator[str]:
 
 def main() -> None:
     """Print the table, and with `--write` put it into the page."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.crossings")
-    parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", action="store_true")
-    options = parser.parse_args()
-    lines = [f"{options.runs:,} simulated runs a row, seed {options.seed}.", ""]
-    for line in table(options.runs, options.seed):
-        print(line, flush=True)
-        lines.append(line)
-    if options.write:
-        before, _, rest = TARGET.read_text(encoding="utf-8").partition(BEGIN)
-        TARGET.write_text("\n".join([f"{before}{BEGIN}", *lines, f"{END}{rest.partition(END)[2]}"]), encoding="utf-8")
+    print_table("python -m benchmarks.crossings", table, TARGET, between=(BEGIN, END), runs=200)
 
 
 if __name__ == "__main__":

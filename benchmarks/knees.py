@@ -8,13 +8,13 @@ Every simulated run has one stack at five loads, whose true throughputs are one 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from benchmarks.coverage import END, NOISES, TARGET, measured, plan_of
+from benchmarks.simulated import print_table
 from orchestrator.analysis.equivalence import MATTERS
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.saturation import find_series
@@ -81,18 +81,7 @@ def table(runs: int, seed: int) -> Iterator[str]:
 
 def main() -> None:
     """Print the table, and with `--write` put it into the page."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.knees")
-    parser.add_argument("--runs", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", action="store_true")
-    options = parser.parse_args()
-    lines = [f"{options.runs:,} simulated runs a row, seed {options.seed}.", ""]
-    for line in table(options.runs, options.seed):
-        print(line, flush=True)
-        lines.append(line)
-    if options.write:
-        before, _, rest = TARGET.read_text(encoding="utf-8").partition(BEGIN)
-        TARGET.write_text("\n".join([f"{before}{BEGIN}", *lines, f"{END}{rest.partition(END)[2]}"]), encoding="utf-8")
+    print_table("python -m benchmarks.knees", table, TARGET, between=(BEGIN, END), runs=500)
 
 
 if __name__ == "__main__":
