@@ -218,7 +218,8 @@ async def responder_dies(made: Made, _other: Made) -> Endings:
             connections = [AsyncConnection(ROUTE, call_to(port, tls=tls)) for _ in range(IN_FLIGHT)]
             found += await asyncio.gather(*map(ending, connections))
             asked = [asyncio.ensure_future(ending(each)) for each in connections]
-            await asyncio.to_thread(lambda: [served.acquire() for _ in connections])
+            for _ in connections:
+                await asyncio.to_thread(served.acquire)
         found += await asyncio.gather(*asked)
         found += await asyncio.gather(*map(ending, connections))
         for each in connections:
@@ -243,7 +244,7 @@ async def connection_each(made: Made, _other: Made) -> Endings:
 
 
 async def shared_connections_die(_made: Made, _other: Made) -> Endings:
-    """HTTP/2 with `connections: 2`: what is under way on each ends with it, and what is asked after it opens another."""
+    """HTTP/2 with `connections: 2`: what is under way on each ends with it, and so does what is asked next."""
     with answering(takes_and_hangs_up) as port:
         call = call_to(port, knobs={"http": "2", "connections": "2"})
         dial = sharing(call)

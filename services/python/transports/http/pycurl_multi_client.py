@@ -75,6 +75,7 @@ class AsyncConnection(EasyHandle):
     async def close(self) -> None:
         """See `load.client.AsyncConnection.close`."""
         self._note_opening()
+        self._multi.stop(self._curl)
         if (carrier := self._share.end()) is not None:
             await carrier.multi.aclose()
         self._curl.close()
