@@ -16,6 +16,7 @@ loop after it was made, and hears of a reply's end one turn late. Here
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import os
 import stat
@@ -126,9 +127,10 @@ class Transfers:
 
     def _fail(self, error: pycurl.error) -> None:
         for curl, future in self._under_way.items():
-            self._multi.remove_handle(curl)
             if not future.done():
                 future.set_exception(error)
+            with contextlib.suppress(pycurl.error):
+                self._multi.remove_handle(curl)
         self._under_way.clear()
         self._unwatch(self._idle)
 

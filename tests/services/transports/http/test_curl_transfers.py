@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import os
 import socket
+import stat
 import threading
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
@@ -281,3 +283,34 @@ def test_a_closed_connection_is_freed_without_the_garbage_collector(loop: asynci
         assert [reference() for reference in held] == [None, None]
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("end", ["cancelled", "closed by the other end", "announced"])
+def test_what_is_closed_is_watched_no_more(end: str, loop: asyncio.AbstractEventLoop) -> None:
+    """However it came to be closed: its number is another connection's next, and a watched one ends the process."""
+
+    async def work(server: Server) -> None:
+        connection = connect(server)
+        transfers: Any = connection._multi
+        await ask(connection)
+        if end == "cancelled":
+            asking = asyncio.ensure_future(ask(connection, 99))
+            await asyncio.sleep(0)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+        elif end == "closed by the other end":
+            server.connections[0].shutdown(socket.SHUT_RDWR)
+            with pytest.raises(CallFailed, match="closed"):
+                await ask(connection)
+        assert all(map(is_no_socket, transfers._read | transfers._written))
+        await connection.close()
+        assert transfers._read | transfers._written == set()
+
+    with serving(closing if end == "announced" else lambda body: None if b"99" in body else reply(body)) as server:
+        run(loop, work(server))
+
+
+def is_no_socket(descriptor: int) -> bool:
+    """Open, and what libcurl wakes itself with; OSError where it is closed."""
+    return not stat.S_ISSOCK(os.fstat(descriptor).st_mode)
