@@ -38,7 +38,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 def clients(protocol: str) -> list[Client]:
-    return [client for client in protocols()[protocol].clients if client.kind == "call"]
+    """Those that ask, and that have TLS."""
+    return [c for c in protocols()[protocol].clients if c.kind == "call" and "tls" not in c.refuses]
 
 
 def checked(protocol: str, client: str, port: int, authority: Authority | None, knobs: dict[str, str]) -> Parts:
@@ -67,8 +68,6 @@ def ask_all(protocol: str, implementation: str, made: Made, others: Authority) -
     has_sessions = "session" in protocols()[protocol].knobs
     with responder(protocol, NONCE, implementation=implementation, **made.serving) as (_, ready):
         for client in clients(protocol):
-            if "tls" in client.refuses:
-                continue
             with tapped(ready["port"]) as tap:
                 told = checked(protocol, client.name, tap.port, made.authority, TLS).who()["tls"]
             assert NONCE.encode() not in tap.sent + tap.received, client.name
