@@ -9,8 +9,8 @@ duration holds what stands between two requests, where no clock runs; with sever
 what stands between the requests of one worker stands in the latencies of the others.
 
 The whole of it (all protocols, all clients, three payloads) takes more than an hour:
-`python -m benchmarks.harness.cost --records 0 20 200`. It may be measured in parts: what a run measures takes the place of the
-same lines of earlier runs in the file, and leaves the others.
+`python -m benchmarks.harness.cost --records 0 20 200`. It may be measured in parts: what a run measures takes the place of
+the same lines of earlier runs in the file, and leaves the others.
 """
 
 from __future__ import annotations
