@@ -26,8 +26,7 @@ ENDINGS = {
     "nobody_there": {"refused": 5},
     "responder_dies": {"ok": 2 * IN_FLIGHT, "closed": 4 * IN_FLIGHT},
     "connection_each": {"ok": 120},
-    # libcurl calls a connection that is gone an error in HTTP/2's frames, unless it is about to send.
-    "shared_connections_die": {"closed": 6, "undecodable": 12},
+    "shared_connections_die": {"gone": 18},
     "cancelled_under_way": {"cancelled": 60},
     "left_under_way": {"refused": 5 + IN_FLIGHT},
 }
