@@ -190,8 +190,8 @@ def median_of(find: Find, of: Sequence[Search]) -> tuple[float | None, Side]:
 def interval_of(find: Find, of: Sequence[Search]) -> tuple[Interval | None, str]:
     """The t-interval of the searches' logs, wider by half a step to either side; or why there is none.
 
-    The rate that is shown is a median, and searches that missed by chance lie on one side of it. So with six searches or more
-    the interval reaches to that of the median by ranks (Conover 1999, section 3.2), which asks for no symmetry.
+    The rate that is shown is a median, and searches that missed by chance lie on one side of it. So with six searches or
+    more the interval reaches to that of the median by ranks (Conover 1999, section 3.2), which asks for no symmetry.
     """
     ended = _ended(of)
     outside = [search for search in ended if search.is_below or search.is_at_least]
