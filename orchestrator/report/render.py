@@ -14,6 +14,8 @@ from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.evolutions import evolutions, said
 from orchestrator.analysis.found_rates import FoundRate
+from orchestrator.analysis.opening import NOT_TOLD, STEPS
+from orchestrator.analysis.series import MOST_OFF
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
@@ -81,6 +83,9 @@ def render(summary: RunSummary) -> str:
         links=[link for link in summary.links if link.wanted is not None] if summary.curves else [],
         round_trips_text=_round_trips_text,
         bytes_text=words.number,
+        not_told=NOT_TOLD,
+        opening_steps=STEPS,
+        most_off=MOST_OFF,
         is_folded=bool(summary.curves),
         charts_of={group.slug: _charts(group, colours) for group in found},
         legend_entries=_legend(found, colours),
