@@ -204,6 +204,7 @@ def test_requests_that_wait_to_be_sent_are_no_limit_of_the_responder(most, spoil
     assert found.verdicts[0].count("(the requester's limit)") == 2
 
 
+@pytest.mark.slow
 def test_a_busy_responder_is_the_limit_although_requests_wait_to_be_sent():
     cpu = {"rest": (0.97, 0.5)}
     found = summarise(a_search_run(a_search("rest", repeats=3), capacity(), cpu=cpu, spoil=sent_late))
@@ -221,6 +222,7 @@ def test_a_ratio_that_is_known_from_one_side_alone_is_told_as_a_bound():
     assert f"more, {bound}×" in " ".join(answer_lines(answer(found), width=1000))
 
 
+@pytest.mark.slow
 def test_searches_that_disagree_are_counted_and_their_range_is_told():
     most = summarise(a_search_run(a_search("rest"), lambda _c, repeat, _r: 9000.0 if repeat < 3 else 400.0))
     assert "at least 1600/s (3 of 5 searches)" in most.found_rates[0].sentence
