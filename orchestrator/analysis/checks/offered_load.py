@@ -16,7 +16,7 @@ import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import BEYOND_CAPACITY, CALLS, Check, Finding, worst
-from orchestrator.analysis.checks.workers import pauses_of
+from orchestrator.analysis.checks.workers import cut_rests
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import Nanoseconds, quantile
 from services.python.contract.limits import SATURATED
@@ -59,6 +59,7 @@ class Rested:
     early: int
     short: int
     shortest_ns: int  # the shortest of them, by how much it was too short
+    is_stamped: bool  # a request was sent at another time than its rest was over, as no timer is exact
 
 
 def observe(samples: Samples) -> Schedule | Rested | None:
@@ -90,19 +91,16 @@ def observe(samples: Samples) -> Schedule | Rested | None:
 
 def _rested(samples: Samples) -> Rested:
     late = samples.sent_ns - samples.ready_ns
-    _, spare = pauses_of(samples)
-    if not spare.size:  # nobody knows whose a request was
-        # Of n workers the k-th reply whose rest is over frees one, so that the send n places later cannot be before it.
-        free = np.sort(samples.received_ns + samples.rest_ns)[: -samples.in_flight]
-        spare = np.sort(samples.ready_ns)[samples.in_flight :] - free
+    short, shortest_ns = cut_rests(samples)
     return Rested(
         requests=samples.measured,
         late_median_ns=float(np.median(late)),
         late_mean_ns=float(late.mean()),
         cycle_ns=samples.span_ns * samples.in_flight / samples.measured,
         early=int((late < 0).sum()),
-        short=int((spare < 0).sum()),
-        shortest_ns=max(0, -int(spare.min())),
+        short=short,
+        shortest_ns=shortest_ns,
+        is_stamped=bool((late != 0).any()),
     )
 
 
@@ -226,6 +224,15 @@ def _think_time(cell: CellEvidence, trial: TrialEvidence, seen: Rested) -> Findi
             explanation=f"{count:,} of {seen.requests:,} requests were sent before the think time that the trial's seed "
             f"gives was over{how}: more load than declared.",
             action="Check when a rest begins, how long it is (protos/payloads.md), and that it is slept to its end.",
+        )
+    if not seen.is_stamped:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=seen.requests,
+            explanation="Every request was sent in the very nanosecond in which its rest was over: what is entered as sent"
+            " is no send stamp, and how late the requester's timers were is in the latencies.",
+            action="Take the send stamp immediately before the client's call (protos/process.md).",
         )
     sent = f"After a think time of {mean} requests were sent {words.ns(seen.late_mean_ns)} late on average"
     if late > _MOST_LATE:

@@ -134,6 +134,7 @@ def test_bounds_and_probes_are_as_asked(write, known, options, expected):
     [
         ("p99 < 10ms", "p99", 0.01, 1000),
         ("p50<2s", "p50", 2.0, 20),
+        ("p50 < 999.6ms", "p50", 0.9996, 20),
         ("p99.9 < 100 ms", "p99.9", 0.1, 10_000),
         ("max < 1s", "max", 1.0, 1),
         ("errors < 0.5 %", "errors", 0.005, 2000),
