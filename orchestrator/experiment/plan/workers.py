@@ -34,5 +34,6 @@ def with_too_few_cpus(plan: Plan) -> Iterator[str]:
             yield f"{asked} is more than the cores of {machine.name} ({machine.cores:g}): the workers wait for each other"
     elif plan.pin != "off":
         yield (
-            f"{asked} brings nothing here, as `pin: {plan.pin}` gives the responder one CPU for all of them: give `pin: 'off'`"
+            f"{asked} brings nothing here, as `pin: {plan.pin}` gives the responder one CPU for all of them: give"
+            " `pin: 'off'`"
         )

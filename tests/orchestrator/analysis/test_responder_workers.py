@@ -67,7 +67,10 @@ def test_workers_that_share_one_cpu_are_that_limit_together() -> None:
 @pytest.mark.parametrize(
     ("shares", "words"),
     [
-        ((0.8, 0.2), "One of its 2 workers answered 80 % of the requests (50 % would be even): connections are dealt out"),
+        (
+            (0.8, 0.2),
+            "One of its 2 workers answered 80 % of the requests (50 % would be even): connections are dealt out",
+        ),
         ((1.0, 0.0), "answered 100 % of the requests (50 % would be even), and 1 answered none"),
     ],
 )
@@ -81,7 +84,8 @@ def test_fewer_connections_than_workers_cannot_reach_them_all() -> None:
     shared = [{"connection": "reuse", "workers": 4, "connections": 2}]
     run = a_run(**{**TWO, "stacks": ("grpc",), "calls": shared}, spoil=workers((0.5, 0.5, 0.0, 0.0)))
     assert any(
-        "2 connections kept open can reach 2 of its 4 workers" in found.explanation for found in of(run, "responder's core")
+        "2 connections kept open can reach 2 of its 4 workers" in found.explanation
+        for found in of(run, "responder's core")
     )
 
 

@@ -48,7 +48,10 @@ def test_one_stack_alone_can_have_several(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (f"stacks: socketio\nworkers: 2\n{ADD}", "socketio cannot do workers: 2: each of its responders is one process"),
+        (
+            f"stacks: socketio\nworkers: 2\n{ADD}",
+            "socketio cannot do workers: 2: each of its responders is one process",
+        ),
         (f"stacks: tcp\nworkers: 2\n{ADD}", "Give the stack `workers: 1`"),
         (
             f"stacks: {{protocol: rest, responder: flask, connection: per-request}}\nworkers: 2\n{ADD}",
@@ -64,7 +67,10 @@ def test_one_stack_alone_can_have_several(tmp_path: Path) -> None:
             "is a stream, which has no workers: 2",
         ),
         (f'stacks: {{protocol: rest, external: "localhost:8001"}}\nworkers: 2\n{ADD}', "rest cannot do workers: 2"),
-        ("stacks: {protocol: json, client: json-codec}\noperations: add\nworkers: 2\n", "`workers` does not apply to a codec"),
+        (
+            "stacks: {protocol: json, client: stdlib}\noperations: add\nworkers: 2\n",
+            "`workers` does not apply to a codec",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_with_the_reason(tmp_path: Path, text: str, reason: str) -> None:

@@ -67,7 +67,8 @@ class Killing(Told):
 def test_a_worker_that_is_killed_is_named_and_costs_its_own_trial() -> None:
     told = Killing()
     made = run(
-        "stacks: {protocol: rest, responder: starlette-granian}\nrepeats: 2\nload: {concurrency: 3, duration: 2500ms}\n", told
+        "stacks: {protocol: rest, responder: starlette-granian}\nrepeats: 2\nload: {concurrency: 3, duration: 2500ms}\n",
+        told,
     )
     first, second = made.manifest().trials
     assert told.killed
