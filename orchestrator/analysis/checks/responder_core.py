@@ -9,10 +9,13 @@ CPU time includes what a trial asks before and after its requests; a short windo
 
 from __future__ import annotations
 
+from typing import Any
+
 from orchestrator.analysis import words
 from orchestrator.analysis.checks import spread
 from orchestrator.analysis.checks.base import CALLS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import SHORT_WINDOW_S, CellEvidence
+from orchestrator.analysis.responder_workers import answered
 from orchestrator.experiment.plan.workers import workers_of
 from services.python.contract.limits import SATURATED
 
@@ -27,7 +30,10 @@ def judge(cell: CellEvidence) -> Finding | None:
     findings = [found for trial in cell.trials if (found := spread.finding(cell, trial))]
     for trial in cell.trials:
         share = trial.summary.responder_cpu_share if trial.summary else None
-        evidence = {"trial": trial.record.index, "cpu_share": share, "in_flight": cell.cell.load.concurrency}
+        evidence: dict[str, Any] = {"trial": trial.record.index, "cpu_share": share}
+        evidence |= {"in_flight": cell.cell.load.concurrency}
+        if (each := answered(trial.record)) is not None:
+            evidence["answered"] = each  # by each worker
         if share is None:
             findings.append(
                 Finding(

@@ -44,6 +44,7 @@ def test_an_even_spread_passes_and_the_busiest_worker_is_what_is_judged() -> Non
     found = of(run, "responder's core")[0]
     assert found.verdict == "pass"
     assert found.evidence["cpu_share"] == pytest.approx(0.6, abs=0.02)
+    assert found.evidence["answered"] == pytest.approx([8000, 8000], abs=2)
     assert found.explanation.startswith("The busiest core of the responder's 2 workers was 60")
     assert {verdicts(run)[name] for name in ("connections", "completeness")} == {"pass"}
 

@@ -193,19 +193,19 @@ def test_a_port_that_is_taken_is_refused(protocol: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("serve", "why"),
+    ("protocol", "implementation", "workers", "why"),
     [
-        ({"protocol": "tcp"}, "tcp cannot do workers: 3: each of its responders is one process"),
-        ({"protocol": "rest", "implementation": "flask"}, "Flask's development server is one process"),
-        ({"protocol": "rest", "knobs": {"workers": "65"}}, "rest cannot do workers: 65"),
+        ("tcp", None, "3", "tcp cannot do workers: 3: each of its responders is one process"),
+        ("rest", "flask", "3", "Flask's development server is one process; flask-gunicorn has workers"),
+        ("rest", None, "65", "rest cannot do workers: 65"),
+        ("grpc", None, "0", "grpc cannot do workers: 0"),
+        ("grpc", None, "64", None),
     ],
 )
-def test_who_has_no_workers_says_so(serve: dict[str, Any], why: str) -> None:
-    with program("services.python.programs.respond") as started:
-        started.send(Serve(**{"identity": "nonce", "knobs": THREE, **serve}).to_json())
-        status, lines, words = started.ended_by_itself()
-    assert (status, lines) == (1, [])
-    assert why in words
+def test_who_has_no_workers_says_so(protocol: str, implementation: str | None, workers: str, why: str | None) -> None:
+    of = find_protocol(protocol)
+    words = of.refusal_of({"workers": workers}, of.responder(implementation))
+    assert words is None if why is None else why in (words or "")
 
 
 def test_a_session_is_not_resumed_by_another_worker() -> None:

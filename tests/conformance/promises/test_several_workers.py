@@ -16,6 +16,7 @@ from tests.conformance.kit import IDENTITY, Implementation, Program
 
 pytestmark = [
     pytest.mark.busy,
+    pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="this system does not list a process's children"),
 ]
 
@@ -76,7 +77,6 @@ ENDINGS: dict[str, tuple[Callable[[Program], None], int]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_no_worker_is_left_however_it_ends(ends: Implementation, sharing: tuple[str, str], ending: str):
     end, status = ENDINGS[ending]
@@ -87,7 +87,6 @@ def test_no_worker_is_left_however_it_ends(ends: Implementation, sharing: tuple[
         await_refusal(responder.ready["port"], ends.patience_s)
 
 
-@pytest.mark.slow
 def test_a_worker_that_dies_ends_it(ends: Implementation, sharing: tuple[str, str]):
     with ends.respond(*sharing, **THREE) as responder:
         os.kill(workers_of(responder)[0], signal.SIGKILL)
