@@ -9,14 +9,14 @@ import pytest
 
 from orchestrator.analysis.collect import collect
 from orchestrator.analysis.responder_workers import answered
-from orchestrator.experiment.plan import plan as p
+from services.python.contract.lines import Load
 from tests.support.drafts import Draft
 from tests.support.judged import of, verdicts
 from tests.support.runs import a_run
 
 TWO: dict[str, Any] = {
     "stacks": ("rest",),
-    "load": p.Load(concurrency=8, requests=16_000),
+    "load": Load(concurrency=8, requests=16_000),
     "calls": [{"connection": "reuse", "workers": 2}],
 }
 
@@ -91,7 +91,7 @@ def test_fewer_connections_than_workers_cannot_reach_them_all() -> None:
 
 
 def test_one_request_in_flight_has_nothing_to_share() -> None:
-    run = a_run(**{**TWO, "load": p.Load(concurrency=1, requests=2000)}, spoil=workers((1.0, 0.0)))
+    run = a_run(**{**TWO, "load": Load(concurrency=1, requests=2000)}, spoil=workers((1.0, 0.0)))
     assert verdicts(run)["responder's core"] == "pass"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.experiment.model.factors import knobs
+from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.plan.workers import with_too_few_cpus, workers_of, workers_told
@@ -17,7 +18,7 @@ HEAD = "name: x\nquestion: Why?\nrepeats: 2\n"
 ADD = "operations: add\nload: {concurrency: 8, requests: 100}\n"
 
 
-def plan_of(tmp_path: Path, text: str):
+def plan_of(tmp_path: Path, text: str) -> Plan:
     path = tmp_path / "x.yaml"
     path.write_text(HEAD + text)
     return make_plan(path)
