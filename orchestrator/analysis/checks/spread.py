@@ -55,7 +55,7 @@ def finding(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
             explanation=f"{words.count(busy, 'connection')} kept open can reach {busy:,} of its {workers:,} workers.",
             action="Keep more connections than there are workers, or give fewer workers.",
         )
-    if share <= _UNEVEN / busy:
+    if share <= _UNEVEN / busy and not idle:
         return None
     unused = f", and {idle:,} answered none" if idle else ""
     return Finding(

@@ -81,6 +81,13 @@ def test_one_worker_with_most_of_the_requests_is_a_warning(shares: tuple[float, 
     assert words in found.explanation
 
 
+def test_a_worker_that_answered_nothing_is_a_warning_though_the_others_shared_alike() -> None:
+    three = {**TWO, "calls": [{"connection": "reuse", "workers": 3}]}
+    found = of(a_run(**three, spoil=workers((0.5, 0.5, 0.0))), "responder's core")[0]
+    assert found.verdict == "warn"
+    assert "answered 50 % of the requests (33 % would be even), and 1 answered none" in found.explanation
+
+
 def test_fewer_connections_than_workers_cannot_reach_them_all() -> None:
     shared = [{"connection": "reuse", "workers": 4, "connections": 2}]
     run = a_run(**{**TWO, "stacks": ("grpc",), "calls": shared}, spoil=workers((0.5, 0.5, 0.0, 0.0)))

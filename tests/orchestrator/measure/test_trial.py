@@ -134,7 +134,10 @@ def test_one_that_dies_before_it_is_warm_is_what_the_trial_died_of(host):
 
 @pytest.mark.parametrize(("asked", "told"), [("4", None), ("4", 3), (None, 2)])
 def test_a_responder_that_answers_from_another_number_of_workers_is_not_measured(host, asked, told):
-    host.responder = lambda argv: lambda process: iter([ready_line(process, workers=told)])
+    def another(process):
+        yield ready_line(process, workers=told)
+
+    host.responder = lambda argv: another
     failure = make(host, ask=replace(ASK, knobs={"workers": asked} if asked else {})).failure
     assert failure is not None
     assert (failure.stage, failure.kind) == ("start", "protocol")
