@@ -234,6 +234,7 @@ AXES: tuple[Axis, ...] = (
     _numeric("rate", "requests offered", "/s"),
     Axis(name="think", title="think time", unit="ms", at=_think_ms, text=words.ms, factor=BY_NAME["think"]),
     _numeric("processes", "requester processes", "processes"),
+    _numeric("workers", "responder workers", "workers"),
 )
 
 TEXTS: Mapping[str, Callable[[float], str]] = {axis.name: axis.text for axis in AXES}

@@ -24,6 +24,7 @@ from orchestrator.experiment.plan.machines import PRICES_AS_OF
 from orchestrator.experiment.plan.own_work import added, unread
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.plan.traffic import TRAFFIC_PRICES_AS_OF
+from orchestrator.experiment.plan.workers import with_too_few_cpus
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.hosts import congestion
@@ -102,7 +103,7 @@ def _warnings(plan: Plan, expected_s: float) -> list[str]:
         missing = [package for package, version in facts["versions"].items() if version == "not installed here"]
         if missing and not PROVIDERS[plan.provider].makes_hosts:
             found.append(f"{stack} needs {', '.join(missing)}, not installed here: make setup")
-    return [*found, *congestion.lacked(plan)]
+    return [*found, *with_too_few_cpus(plan), *congestion.lacked(plan)]
 
 
 def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:

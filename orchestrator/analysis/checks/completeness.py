@@ -178,6 +178,8 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     slack = len(trial.parts) * _CHECK_REQUESTS + unanswered
     evidence = {"trial": trial.record.index, "answered": answered, "recorded": rows, "slack": slack}
     troubles = []
+    if after.workers and sum(worker.answered for worker in after.workers) != after.answered:
+        troubles.append(f"the responder answered {after.answered:,} requests, and its workers another number in all")
     if answered > rows + slack:
         troubles.append(f"the responder answered {words.count(answered, 'request')}, {rows:,} were recorded")
     if answered < rows + len(trial.parts) * _CHECK_REQUESTS - unanswered:
