@@ -158,7 +158,8 @@ def _numeric(name: str, title: str, unit: str) -> Axis:
 
     def text(at: float) -> str:
         space = "" if unit.startswith("/") else " "
-        return _bytes(at) if factor.kind == "bytes" else f"{at:,.6g}{space}{unit}"
+        one = unit.removesuffix("s") if at == 1 else unit
+        return _bytes(at) if factor.kind == "bytes" else f"{at:,.6g}{space}{one}"
 
     return Axis(name=name, title=title, unit=unit, at=_of_factor(name), text=text, factor=factor)
 

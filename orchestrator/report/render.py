@@ -69,6 +69,7 @@ def render(summary: RunSummary) -> str:
     colours = cell_colours(found, summary)
     pictured = compared(found, summary)
     invalid = invalid_cells(summary.cells, summary.checks)
+    is_alone = all(cell.kind == "codec" for cell in summary.cells)
     return render_page(
         "report.html",
         charts=True,
@@ -97,7 +98,7 @@ def render(summary: RunSummary) -> str:
         floors_beside=floors_beside(found),
         uncompared=_uncompared(found, summary),
         ratios_and_medians=RATIOS_AND_MEDIANS,
-        intervals=INTERVALS,
+        intervals=words.of_messages(INTERVALS) if is_alone else INTERVALS,
         throughput=throughput([c.kind for c in summary.cells if c.stream is None] or ["stream"]),
         parts=parts,
         of_events=of_events,
@@ -112,7 +113,9 @@ def render(summary: RunSummary) -> str:
         rate_path=capacity_words.path,
         rate_notes=capacity_words.NOTES,
         path_heads=capacity_words.PATH_HEADS,
-        is_alone=all(cell.kind == "codec" for cell in summary.cells),
+        sample=words.sample(cell.kind for cell in summary.cells),
+        samples=words.sample((cell.kind for cell in summary.cells), "s"),
+        is_alone=is_alone,
         statistics=STATISTICS,
         cost_names=COSTS,
         cost_heads=COST_HEADS,

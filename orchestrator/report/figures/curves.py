@@ -45,10 +45,14 @@ class Range:
 
 @dataclass(frozen=True, kw_only=True)
 class Scales:
-    """What the panels of an axis share: both ranges and units, and the places to label; `gap` is None without any."""
+    """What the panels of an axis share: both ranges and units, and the places to label; `gap` is None without any.
+
+    `with_unit` is the title for ticks that are numbers alone.
+    """
 
     name: str
     title: str
+    with_unit: str
     x: Range
     places: tuple[float, ...]
     latency: Range
@@ -68,7 +72,8 @@ def scales(curves: Curves) -> Scales:
     gaps = [value for d in differences for value in (d.difference, *(d.interval or ()))]
     return Scales(
         name=curves.axis,
-        title=f"{curves.title}, {curves.unit}" if curves.unit and not _is_said(curves) else curves.title,
+        title=curves.title,
+        with_unit=f"{curves.title}, {curves.unit}" if curves.unit and not _is_said(curves) else curves.title,
         x=_range(places, is_log=is_log),
         places=tuple(places),
         latency=_range(latencies if is_log else [0.0, *latencies], is_log=is_log, is_from_zero=not is_log),
@@ -147,18 +152,18 @@ def _range(values: Iterable[float], *, is_log: bool, is_from_zero: bool = False)
 
 
 def _places(shared: Scales) -> dict[str, Any]:
-    """The axis itself: labelled at the places that were measured, where there is room for them."""
+    """The axis itself: labelled at the places that were measured, each with its unit, where there is room for them."""
     text = TEXTS[shared.name]
     kept: list[float] = []
     for place in shared.places:
         if not kept or shared.x.share(place) - shared.x.share(kept[-1]) >= _NEAREST:
             kept.append(place)
     if not shared.x.is_log:
-        return axis(shared.title, range=[significant(shared.x.low), significant(shared.x.high)])
+        return axis(shared.with_unit, range=[significant(shared.x.low), significant(shared.x.high)])
+    if len(kept) > _MOST_TICKS:
+        return logarithmic(shared.with_unit, shared.x.low, shared.x.high)
     drawn = logarithmic(shared.title, shared.x.low, shared.x.high)
-    if len(kept) <= _MOST_TICKS:
-        drawn |= {"tickvals": [significant(place) for place in kept], "ticktext": [plain(text(p)) for p in kept]}
-    return drawn
+    return drawn | {"tickvals": [significant(place) for place in kept], "ticktext": [plain(text(p)) for p in kept]}
 
 
 def _values(title: str, of: Range, unit: Unit) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def _ratio_axis(rows: Sequence[Comparison], matters: float) -> dict[str, Any]:
         values += [row.ratio or 1.0, *(row.interval or ()), *row.by_block]
     low, high = min(values), max(values)
     margin = max((high / low) ** 0.06, 1.01)
-    what = {"median": "median latency", "p99": "p99 latency", "throughput": "time per request (1 / throughput)"}
+    what = {"median": "median latency", "p99": "p99 latency", "throughput": "1 / throughput"}
     title = f"{what[rows[0].statistic]} relative to {plain(rows[0].compared_with)}"
     return logarithmic(title, low / margin, high * margin, suffix="×")
 
