@@ -79,7 +79,7 @@ class Axis:
         called = {factor.name: cell.factors.get(factor.name) for factor in OF_THE_CALL}
         load = [
             BY_NAME[name].text(value)
-            for name in ("concurrency", "rate")
+            for name in (() if cell.kind == "codec" else ("concurrency", "rate"))
             if name not in free and (value := cell.factors.get(name)) is not None
         ]
         load += of_load(cell.factors, free)

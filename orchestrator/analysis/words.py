@@ -226,11 +226,13 @@ def throughput(kinds: Iterable[Kind]) -> str:
     )
 
 
-_A_REQUEST = re.compile(r"`[^`]*`|\b([Rr])equest(s?)\b")
+_A_REQUEST = re.compile(r"`[^`]*`|\b([Rr])equest(s?)\b(?! and reply)")
 
 
 def of_messages(text: str) -> str:
-    """A text about requests as one about the messages of a codec alone, which asks nobody; what is in backticks stays.
+    """A text about requests as one about the messages of a codec alone, which asks nobody.
+
+    What is in backticks stays, and `request and reply`, which each message has.
 
     >>> of_messages("Of 1,000 requests, the slowest one; plan more `load.requests`.")
     'Of 1,000 messages, the slowest one; plan more `load.requests`.'

@@ -136,7 +136,7 @@ def format_duration(seconds: float) -> str:
     """
     if seconds == 0:
         return "0 s"
-    if seconds < 1:
+    if seconds < 0.9995:
         return f"{seconds * 1000:.3g} ms"
     if seconds < 59.95:
         return f"{seconds:.3g} s"

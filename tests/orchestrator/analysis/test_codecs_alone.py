@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from orchestrator.analysis.checks import CHECKS
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
-from orchestrator.cli.plan_text import plan_document, plan_lines
+from orchestrator.experiment.plan.loads import describe_load
 from orchestrator.experiment.plan.plan import Load
 from orchestrator.report.render import render
 from orchestrator.results.folder import RunFolder
@@ -254,19 +253,21 @@ def test_two_runs_of_codecs_alone_can_be_compared():
 
 
 def test_nobody_speaks_of_requests_where_messages_are_coded():
-    """But of the message of a request and of its reply, and of the requester, the program that codes."""
+    """But of the message of a request and of its reply; keys of evidence are those of JSON."""
     run = a_codec_run(messages_of_two_kinds)
     summary = summarise(run)
     told = [*summary.verdicts, *answer_lines(answer(summary), width=120)]
     told += [text for check in summary.checks if check.cell for text in (check.explanation, check.action)]
-    told += plan_lines(codec_plan(), plan_document(codec_plan(), Path("plan.json")) | {"terraform": None})
+    told += [describe_load(cell.load, cell.kind, cell.calls) for cell in codec_plan().cells]
     page = re.sub(r"<script.*?</script>|<style.*?</style>|<[^>]*>", " ", render(summary), flags=re.DOTALL)
     told.append(" ".join(page.split()))
-    of_a_call = r"(message|messages) of a request|[Rr]equests?,? (and|and its) reply|request, (reply|bytes)"
+    of_a_call = (
+        r"(message|messages) of a request|[Rr]equests?,? (and|and its) reply|[Rr]equest, (reply|bytes)|· requests \d+ ·"
+    )
     for text in told:
         left = re.sub(of_a_call, "", text)
         assert re.findall(r".{30}\b[Rr]equests?\b.{30}|Req/s", left) == []
-    assert any("Of 5,000 messages" in text or "of 1,000 messages" in text for text in told)
+    assert "Every message has a send stamp of its own." in told
 
 
 def test_a_plan_of_codecs_alone_is_what_orch_plan_writes():
