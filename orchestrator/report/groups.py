@@ -18,7 +18,7 @@ from orchestrator.analysis.one_unit import units
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
 from orchestrator.analysis.words import Unit, is_vague, per_second, sample, unit_for
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import OF_THE_CALL, STACK, phrases
+from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK, phrases
 from orchestrator.report import palette
 
 
@@ -179,7 +179,7 @@ def compared(found: Sequence[Group], summary: RunSummary) -> tuple[Group, ...]:
         apart.append(
             Group(
                 slug=f"f{number}",
-                title=f"{factor}, against {reference}: {where}",
+                title=f"{BY_NAME[factor].title}, against {reference}: {where}",
                 load="",
                 cells=(),
                 floors=(),

@@ -13,6 +13,7 @@ from orchestrator.report.figures.base import INK, MUTED, Figure, axis, broken, f
 from orchestrator.report.palette import series
 
 ROW_PX = 46
+_MOST_TICKS = 5
 _WHAT = {"median": "median latency", "p99": "p99 latency", "throughput": "1 / throughput"}
 UNTOLD = ("tie", "not resolved", "cannot tell")
 
@@ -132,7 +133,15 @@ def _ratio_axis(rows: Sequence[Comparison], matters: float, title: str) -> dict[
         values += [row.ratio or 1.0, *(row.interval or ()), *row.by_block]
     low, high = min(values), max(values)
     margin = max((high / low) ** 0.06, 1.01)
-    return logarithmic(title, low / margin, high * margin, suffix="×")
+    drawn = logarithmic(title, low / margin, high * margin, suffix="×")
+    return drawn | _thinned(drawn["tickvals"], drawn["ticktext"])
+
+
+def _thinned(values: Sequence[float], texts: Sequence[str]) -> dict[str, Any]:
+    """So many ticks at most as stand side by side on a narrow screen, 1 among them where it is one."""
+    every = -(-len(values) // _MOST_TICKS)
+    first = values.index(1.0) % every if 1.0 in values else 0
+    return {"tickvals": list(values[first::every]), "ticktext": list(texts[first::every])}
 
 
 def _grey(place: int) -> dict[str, Any]:

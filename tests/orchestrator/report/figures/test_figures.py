@@ -69,6 +69,12 @@ class TestForest:
         assert lines == pytest.approx([1, 1 / 1.05, 1.05], rel=1e-4)
         assert sorted(note["text"].rpartition("<br>")[2] for note in layout["annotations"]) == ["slower", "tie"]
 
+    def test_a_wide_axis_has_few_ticks_and_1_among_them(self):
+        wide = replace(self.rows[0], interval=(0.0004, 9000.0), standing="not resolved")
+        ticks = self.drawn([wide])["layout"]["xaxis"]["ticktext"]
+        assert "1×" in ticks
+        assert 2 < len(ticks) <= 5
+
     def test_a_controls_interval_is_a_column(self):
         control = replace(self.rows[0], control=True, standing="slower")
 
