@@ -5,6 +5,8 @@
 # in that moment sees a key that known_hosts does not have, and must refuse it and try again until ours is shown; never
 # accept it. From the restart below on, only ours is offered.
 set -eu
+# TCP's congestion control of all that is opened here, where the kernel has it; `describe` tells what is in force.
+echo cubic 2>/dev/null >/proc/sys/net/ipv4/tcp_congestion_control || :
 key=/etc/ssh/orch_host_key
 url=http://metadata.google.internal/computeMetadata/v1/instance/attributes/orch-host-key
 

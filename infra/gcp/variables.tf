@@ -85,6 +85,8 @@ variable "links" {
     jitter_ms = optional(number)
     rate_mbit = optional(number)
     loss      = optional(number)
+    # Segments, TCP's initial congestion window in both directions.
+    initial_window = optional(number)
   }))
 
   validation {
@@ -102,6 +104,10 @@ variable "links" {
   validation {
     condition     = alltrue([for link in var.links : coalesce(link.loss, 0) >= 0 && coalesce(link.loss, 0) < 1])
     error_message = "links: loss is a share of the packets, 0 or more and less than 1."
+  }
+  validation {
+    condition     = alltrue([for link in var.links : coalesce(link.initial_window, 1) >= 1 && coalesce(link.initial_window, 1) <= 40 && floor(coalesce(link.initial_window, 1)) == coalesce(link.initial_window, 1)])
+    error_message = "links: initial_window is a whole number of segments from 1 to 40."
   }
   validation {
     condition     = length(distinct([for link in var.links : join(" ", sort([link.from_zone, link.to_zone]))])) == length(var.links)

@@ -76,7 +76,7 @@ class Axis:
         asked = " ".join((asked, *self._other_options(cell)))
         if self.factor.name == "calls":
             asked = operation.asked
-        called = {factor.name: cell.factors.get(factor.name) for factor in OF_THE_CALL}
+        called = {factor.name: cell.factors.get(factor.name) for factor in OF_THE_CALL if factor.name not in free}
         load = [
             BY_NAME[name].text(value)
             for name in (() if cell.kind == "codec" else ("concurrency", "rate"))
@@ -111,6 +111,7 @@ def _of_link(link: Link, without: str) -> list[str]:
         "jitter_ms": f"± {link.jitter_ms:g} ms" if link.jitter_ms else "",
         "rate_mbit": f"{link.rate_mbit:g} Mbit/s" if link.rate_mbit else "",
         "loss": f"{words.percent(link.loss)} of packets lost" if link.loss else "",
+        "initial_window": f"initial window of {link.initial_window} segments" if link.initial_window else "",
     }
     return [text for key, text in said.items() if text and key != without]
 
@@ -208,6 +209,15 @@ AXES: tuple[Axis, ...] = (
         factor=_PLACEMENT,
         link="rate_mbit",
     ),
+    Axis(
+        name="initial window",
+        title="TCP's initial congestion window",
+        unit="segments",
+        at=_of_the_link("initial_window"),
+        text=lambda at: f"{at:g} segments",
+        factor=_PLACEMENT,
+        link="initial_window",
+    ),
     _numeric("bytes", "payload", "B"),
     _numeric("reply_bytes", "payload of the reply", "B"),
     Axis(
@@ -224,6 +234,7 @@ AXES: tuple[Axis, ...] = (
     _numeric("concurrency", "requests in flight", "in flight"),
     _numeric("rate", "requests offered", "/s"),
     Axis(name="think", title="think time", unit="ms", at=_think_ms, text=words.ms, factor=BY_NAME["think"]),
+    _numeric("processes", "requester processes", "processes"),
 )
 
 TEXTS: Mapping[str, Callable[[float], str]] = {axis.name: axis.text for axis in AXES}

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 
-from orchestrator.analysis import content, costing, intervals, words
+from orchestrator.analysis import content, costing, intervals, openings, words
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
+from orchestrator.analysis.opening import COUNTED_BY, CellOpening
 from orchestrator.analysis.summary import CellSummary, FloorSummary, Interval, TrialSummary
 from orchestrator.analysis.validity import failed_in
 from services.python.contract.requester_lines import Wire
@@ -77,8 +78,20 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         payload_bytes=payload_bytes,
         goodput_mb_per_s=goodput_mb_per_s,
         goodput_interval=goodput_interval,
+        opening=_opening(cell, trials),
         outcomes=dict(outcomes),
     )
+
+
+def _opening(cell: CellEvidence, trials: Sequence[TrialSummary]) -> CellOpening | None:
+    has_connections = cell.cell.kind in ("call", "task")
+    return openings.of_cell([trial.opening for trial in trials], _carried(cell)) if has_connections else None
+
+
+def _carried(cell: CellEvidence) -> list[int]:
+    """How many connections carried the measured requests of each trial."""
+    trials = [[p.seen[COUNTED_BY] for p in trial.parts if COUNTED_BY in p.seen] for trial in cell.trials]
+    return [sum(seen.connections for seen in of_trial) for of_trial in trials if of_trial]
 
 
 def _middle(values: Iterable[float | None]) -> float | None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis import costing, streams, words
+from orchestrator.analysis import costing, openings, streams, words
 from orchestrator.analysis import statistics as st
 from orchestrator.analysis.evidence import (
     COLUMNS,
@@ -28,16 +29,19 @@ from orchestrator.analysis.evidence import (
     parts_of,
 )
 from orchestrator.analysis.expanded import expanded
+from orchestrator.analysis.one_clock import OnHost, busiest, by_host
 from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.streams import DROPPED, StreamSamples
-from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, Strip, TrialSummary
+from orchestrator.analysis.strips import StripMaker
+from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, TrialSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
+from orchestrator.experiment.plan.processes import connections_in, processes_of, seed_of, share
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.results.manifest import BaselineRecord, Manifest, RequesterRecord, TrialRecord
 from services.python.contract.limits import Kind
-from services.python.contract.lines import STATUSES
+from services.python.contract.lines import STATUSES, Load
 from services.python.load.phases import rests
 
 Observe = Callable[[Samples], Any]
@@ -45,8 +49,12 @@ Observe = Callable[[Samples], Any]
 BINS_PER_CELL = 240
 
 
-def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
+def collect(
+    run: Run, observers: Mapping[str, Observe], of_hosts: Mapping[str, Observe] = MappingProxyType({})
+) -> RunEvidence:
     """Read everything. `observers` see each requester's samples once; what they return is kept for their checks.
+
+    `of_hosts` see what all requesters of a host recorded as one record (`one_clock`); see `TrialEvidence.hosts`.
 
     InvalidMeasurement when no trial has finished, or when a file is damaged (its name is in the message); UsageError
     when the manifest is of a newer version, or the run is still going on.
@@ -69,7 +77,8 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
     by_cell: dict[str, list[TrialRecord]] = defaultdict(list)
     for trial in trials:
         by_cell[trial.cell].append(trial)
-    cells = tuple(_cell(run, plan, cell, by_cell[cell.id], readings, observers) for cell in plan.cells)
+    cpus = {name: facts.usable_cpus or facts.cpus for name, facts in manifest.hosts.items()}
+    cells = tuple(_cell(run, plan, cell, by_cell[cell.id], readings, observers, of_hosts, cpus) for cell in plan.cells)
     is_pinned = manifest.fleet.get("requester_cpus", plan.pin) not in (None, "off")
     return RunEvidence(
         manifest=manifest,
@@ -104,30 +113,36 @@ def _cell(
     trials: list[TrialRecord],
     readings: tuple[BaselineReading, ...],
     observers: Mapping[str, Observe],
+    of_hosts: Mapping[str, Observe],
+    cpus_of_hosts: Mapping[str, int | None],
 ) -> CellEvidence:
+    processes = processes_of(cell.factors)
     made = [t for t in trials if t.outcome == "ok"]
     pool: list[Nanoseconds] = []
     failures: list[int] = []
     pieces: dict[int, list[Nanoseconds]] = defaultdict(list)
     limit_ns = cell.timeout_s * cell.calls * 1e9
-    strips = _StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
+    strips = StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
     evidence = []
     placement = next(p for p in plan.placements if p.id == cell.placement)
     is_one_clock = _is_one_machine(plan, placement)
     events = streams.StreamsOfCell(cell, is_one_clock=is_one_clock) if cell.kind == "stream" else None
     for record in made:
         parts: list[tuple[RequesterRecord, Samples]] = []
-        for part in record.requesters:
+        seeds: list[int] = []
+        for number, part in enumerate(record.requesters):
             if part.samples:
                 columns = run.samples(part.samples, COLUMNS if events is None else (*COLUMNS, *streams.COLUMNS))
-                seed = plan.trials[record.index].seed + len(parts)
-                parts.append((part, _samples(columns, cell, seed, is_one_clock=is_one_clock)))
+                load, seed = share(cell.load, processes, part.process), seed_of(plan.trials[record.index].seed, number)
+                parts.append((part, _samples(columns, cell, load, seed, is_one_clock=is_one_clock)))
+                seeds.append(seed)
                 if cell.kind in ("task", "codec"):
                     for place, took in parts_of(columns).items():
                         pieces[place].append(took)
         stream = None if events is None else events.add(record, [s for _, s in parts if isinstance(s, StreamSamples)])
         ordered = _merge([samples.ordered_ns for _, samples in parts])
-        totals, errors = _totals(cell, parts), _errors([s for _, s in parts])
+        hosts = by_host(parts)
+        totals, errors = _totals(cell, hosts), _errors([s for _, s in parts])
         if stream is not None and stream.counts.dropped:
             errors = {DROPPED: stream.counts.dropped}
         not_sent = sum(s.never_sent_ns.size for _, s in parts)
@@ -139,9 +154,12 @@ def _cell(
                         host=p.host,
                         done=p.done,
                         seen={name: see(s) for name, see in observers.items()},
-                        seed=plan.trials[record.index].seed + number,
+                        load=share(cell.load, processes, p.process),
+                        connections=connections_in(cell, p.process),
+                        seed=seed,
+                        process=p.process,
                     )
-                    for number, (p, s) in enumerate(parts)
+                    for (p, s), seed in zip(parts, seeds, strict=True)
                     if s.measured
                 ),
                 summary=_trial_summary(
@@ -149,9 +167,10 @@ def _cell(
                     ordered,
                     totals,
                     errors,
-                    max((s.whole_span_ns for _, s in parts), default=0),
+                    max((of.whole.whole_span_ns for of in hosts), default=0),
                     not_sent,
-                    _offered_per_s([s for _, s in parts]),
+                    _offered_per_s([of.whole for of in hosts]),
+                    busiest(record.requesters, cpus_of_hosts),
                 ),
                 totals=totals,
                 errors=errors,
@@ -160,11 +179,15 @@ def _cell(
                 readings=tuple(
                     k for k in readings if k.record.block == record.block and k.record.placement == cell.placement
                 ),
+                hosts=tuple(
+                    {name: see(of.whole) for name, see in of_hosts.items()} for of in hosts if of.whole.measured
+                ),
+                in_flight={of.host: of.whole.most_in_flight for of in hosts if len(of.parts) > 1},
             )
         )
         pool.append(ordered)
         failures.append(sum(errors.values()))
-        strips.add(record.index, [s for _, s in parts])
+        strips.add(record.index, [of.whole for of in hosts])
     of_all, replies = _distributions(pool, failures, limit_ns)
     if of_all is not None and cell.kind == "stream":
         of_all = replace(of_all, limit=None)  # nobody waits for an event: one that was dropped has no time-out
@@ -173,7 +196,7 @@ def _cell(
         stack=next(s for s in plan.stacks if s.id == cell.stack),
         operation=next(o for o in plan.operations if o.id == cell.operation),
         placement=placement,
-        requesters=plan.requesters,
+        requesters=plan.requesters * processes,
         trials=tuple(evidence),
         failed=tuple(t for t in trials if t.outcome != "ok"),
         planned=sum(1 for t in plan.trials if t.cell == cell.id),
@@ -185,14 +208,16 @@ def _cell(
     )
 
 
-def _samples(columns: Mapping[str, npt.NDArray[Any]], cell: Cell, seed: int, *, is_one_clock: bool) -> Samples:
+def _samples(
+    columns: Mapping[str, npt.NDArray[Any]], cell: Cell, load: Load, seed: int, *, is_one_clock: bool
+) -> Samples:
     if cell.kind == "stream":
         return StreamSamples(columns, cell, is_one_clock=is_one_clock)
     return Samples(
         columns,
-        is_open_loop=cell.load.rate_per_s is not None,
-        in_flight=cell.load.concurrency,
-        rests=rests(cell.load, seed),
+        is_open_loop=load.rate_per_s is not None,
+        in_flight=load.concurrency,
+        rests=rests(load, seed),
     )
 
 
@@ -238,13 +263,13 @@ def _trial_summary(
     span_ns: int,
     not_sent: int,
     offered_per_s: float | None,
+    cpu_share: float | None,
 ) -> TrialSummary | None:
     failed = sum(errors.values())
     if not ordered.size + failed or totals.rate_per_s is None:
         return None
     median = st.quantile(ordered, 0.5, failed) / st.NS_PER_MS
     p99 = st.supported_quantile(ordered, 0.99, failed)
-    shares = [p.done.cpu_share for p in record.requesters if p.done.cpu_share is not None]
     return TrialSummary(
         index=record.index,
         block=record.block,
@@ -255,7 +280,7 @@ def _trial_summary(
         mean=float(ordered.mean()) / st.NS_PER_MS if ordered.size else None,
         minimum=float(ordered[0]) / st.NS_PER_MS if ordered.size else None,
         throughput_per_s=totals.rate_per_s,
-        cpu_share=max(shares) if shares else None,
+        cpu_share=cpu_share,
         started_wall_ns=record.started_wall_ns,
         censored=tuple(name for name, value in (("median", median), ("p99", p99)) if value == math.inf),
         responder_cpu_share=_responder_cpu_share(record, span_ns),
@@ -264,6 +289,7 @@ def _trial_summary(
         offered_per_s=offered_per_s,
         unsent_moves=_moves(ordered, failed, not_sent) if not_sent else {},
         cost=costing.of_trial(record),
+        opening=openings.of_trial(record),
         retransmits=_known_total([p.done.wire.retransmits if p.done.wire else None for p in record.requesters]),
     )
 
@@ -282,10 +308,10 @@ def _offered_per_s(parts: list[Samples]) -> float | None:
 def _moves(ordered: Nanoseconds, failed: int, not_sent: int) -> dict[str, float | None]:
     """See `TrialSummary.unsent_moves`; only of percentiles that are shown."""
     found: dict[str, float | None] = {}
-    for name, share in (("median", 0.5), ("p99", 0.99)):
-        value = st.supported_quantile(ordered, share, failed)
+    for name, at in (("median", 0.5), ("p99", 0.99)):
+        value = st.supported_quantile(ordered, at, failed)
         if value is not None and 0 < value < math.inf:
-            found[name] = st.finite(st.quantile(ordered, share, failed + not_sent) / (value * st.NS_PER_MS))
+            found[name] = st.finite(st.quantile(ordered, at, failed + not_sent) / (value * st.NS_PER_MS))
     return found
 
 
@@ -307,9 +333,9 @@ def _known_total(counts: list[int | None]) -> int | None:
     return sum(known) if len(known) == len(counts) else None
 
 
-def _totals(cell: Cell, requesters: list[tuple[RequesterRecord, Samples]]) -> Totals:
-    rates = [_rate_per_s(record, samples) for record, samples in requesters if samples.measured]
-    parts = [samples for _, samples in requesters]
+def _totals(cell: Cell, hosts: Sequence[OnHost]) -> Totals:
+    rates = [_rate_per_s(of) for of in hosts if of.whole.measured]
+    parts = [of.whole for of in hosts]
     sent, received = (_known_sum([getattr(s, name) for s in parts]) for name in ("bytes_sent", "bytes_received"))
     longest_s = max((s.span_ns for s in parts), default=0) / 1e9
     larger = max((b for b in (sent, received) if b is not None), default=None)
@@ -329,13 +355,13 @@ def _totals(cell: Cell, requesters: list[tuple[RequesterRecord, Samples]]) -> To
     )
 
 
-def _rate_per_s(record: RequesterRecord, samples: Samples) -> float | None:
-    """Replies per second of the time in which the requester's workers asked, or could have.
+def _rate_per_s(of: OnHost) -> float | None:
+    """Replies per second of the time in which the host's workers asked, or could have: from its first to its last.
 
     What a worker did between two requests for our sake (`paused_s` of protos/process.md) is no time of the stack's. Of what
     is no part of the window nothing is taken off: the check Little's law fails, and the trial is still there to be shown.
     """
-    paused_s = record.done.paused_s or 0.0
+    samples, paused_s = of.whole, of.paused_s
     if not 0 <= paused_s < samples.span_ns / 1e9:
         paused_s = 0.0
     return st.per_second(int(samples.ok.sum()), samples.span_ns / 1e9 - paused_s)
@@ -356,32 +382,6 @@ def _errors(parts: list[Samples]) -> dict[str, int]:
             known = 0 <= status < len(STATUSES)
             counts[STATUSES[status] if known else f"status {status}"] += int(count)
     return dict(counts)
-
-
-class _StripMaker:
-    """Puts the trials of a cell one after the other; time runs within them only."""
-
-    def __init__(self, bins_per_trial: int) -> None:
-        self._bins_per_trial = bins_per_trial
-        self._bins: list[tuple[float, int, float, float, float]] = []
-        self._slowest: list[tuple[float, float]] = []
-        self._start_s = 0.0
-
-    def add(self, trial: int, parts: list[Samples]) -> None:
-        """Append a trial; of several requesters, whose clocks differ, the first one is drawn."""
-        if not parts or not parts[0].latency_ns.size:
-            return
-        sent, latency = parts[0].sent_ns[parts[0].ok], parts[0].latency_ns
-        start = self._start_s
-        for at_s, low, middle, high in st.time_bins(sent, latency, self._bins_per_trial):
-            self._bins.append((start + at_s, trial, low, middle, high))
-        self._slowest += [(start + s, ms) for s, ms in st.slowest(sent, latency)]
-        self._slowest = sorted(self._slowest, key=lambda point: point[1])[-st.SLOWEST :]
-        self._start_s += parts[0].span_ns / 1e9
-
-    def strip(self) -> Strip | None:
-        """What was added, or None."""
-        return Strip(bins=tuple(self._bins), slowest=tuple(sorted(self._slowest))) if self._bins else None
 
 
 def _baselines(

@@ -27,7 +27,7 @@ def of_trial(record: TrialRecord) -> TrialCost | None:
     if not samples:
         return None
     wires = [done.wire for done in ends]
-    memory, since = _largest([(done.memory_bytes, done.memory_since) for done in ends])
+    memory, since = _largest_host(record)
     stats = record.stats if record.stats_warm else None  # a peak that begins with the trial's requests is of no phase
     return TrialCost(
         samples=samples,
@@ -120,9 +120,15 @@ def _total(values: Sequence[float | None]) -> float | None:
     return sum(known) if known and len(known) == len(values) else None
 
 
-def _largest(peaks: Sequence[tuple[int | None, Since | None]]) -> tuple[int | None, Since | None]:
-    """The largest peak, and since when it counts: the process's start if any does; None when some are unknown."""
-    known = [(size, since) for size, since in peaks if size is not None]
-    if not known or len(known) < len(peaks):
-        return None, None
-    return max(size for size, _ in known), "process" if any(since == "process" for _, since in known) else "phase"
+def _largest_host(record: TrialRecord) -> tuple[int | None, Since | None]:
+    """The peak of the host that had the largest, and since when it counts: the process's start if any does.
+
+    The peaks of a host's processes are added up. None when some are unknown.
+    """
+    hosts: dict[str, int] = {}
+    for requester in record.requesters:
+        if requester.done.memory_bytes is None:
+            return None, None
+        hosts[requester.host] = hosts.get(requester.host, 0) + requester.done.memory_bytes
+    is_whole_life = any(requester.done.memory_since == "process" for requester in record.requesters)
+    return max(hosts.values(), default=None), "process" if is_whole_life else "phase"

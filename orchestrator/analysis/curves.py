@@ -15,6 +15,7 @@ from orchestrator.analysis.cells import by_block
 from orchestrator.analysis.checks.round_trips import round_trips_to_open
 from orchestrator.analysis.crossing import crossing
 from orchestrator.analysis.intervals import ALPHA, FEWEST_BLOCKS, t_quantile
+from orchestrator.analysis.opening import STEPS
 from orchestrator.analysis.round_trip_fit import fit
 from orchestrator.analysis.series import (
     Crossing,
@@ -23,6 +24,7 @@ from orchestrator.analysis.series import (
     Gap,
     Interval,
     Line,
+    OpeningStep,
     Panel,
     Point,
     RoundTrips,
@@ -96,9 +98,21 @@ def round_trips(
                     at_zero=fitted.at_zero,
                     off_line=fitted.off_line,
                     implied=first.cell.calls + opens,
+                    steps=tuple(_steps(members, floors)),
                 )
             )
     return tuple(found)
+
+
+def _steps(members: Sequence[_Placed], floors: Floors) -> Iterator[OpeningStep]:
+    """The slopes of what the library tells of opening a connection, over all distances of a stack."""
+    for step in STEPS:
+        found: dict[str, dict[int, float]] = {}
+        for member in members:
+            told = [(trial.block, getattr(trial.opening, step, None)) for trial in member.summary.trials]
+            found[member.placement.id] = {block: value for block, value in told if value is not None}
+        if fitted := fit(found, floors):
+            yield OpeningStep(name=step, round_trips=fitted.slope, interval=fitted.interval)
 
 
 def _settings(

@@ -28,7 +28,7 @@ from orchestrator.analysis.summary import (
 )
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
 from orchestrator.results.manifest import BaselineRecord, Manifest, TrialRecord
-from services.python.contract.lines import STATUSES
+from services.python.contract.lines import STATUSES, Load
 from services.python.contract.requester_lines import Done
 from services.python.load.phases import Rests
 
@@ -107,6 +107,20 @@ class Samples:
         if sent.size > 1 and np.any(sent[1:] < sent[:-1]):
             measured = measured[np.argsort(sent, kind="stable")]
         self._measured = measured
+
+    @property
+    def columns(self) -> Mapping[str, npt.NDArray[Any]]:
+        """The samples as they stand in the record, those of the warm-up and those never sent too."""
+        return self._columns
+
+    @property
+    def most_in_flight(self) -> int:
+        """The most requests under way at one moment; one that starts as another ends does not overlap it."""
+        begun = self.sent_ns
+        if not begun.size:
+            return 0
+        ended = np.searchsorted(np.sort(self.received_ns), begun, side="right")
+        return int((np.arange(1, begun.size + 1) - ended).max())
 
     def _of(self, name: str) -> Nanoseconds:
         values: Nanoseconds = self._columns[name][self._measured]
@@ -220,7 +234,7 @@ class Samples:
     @cached_property
     def latency_ns(self) -> Nanoseconds:
         """See the class; successful requests, in send order."""
-        begun = self.sent_ns if self.rests else self.intended_ns
+        begun = self.intended_ns if self.is_open_loop else self.sent_ns
         return (self.received_ns - begun)[self.ok]
 
     @cached_property
@@ -265,12 +279,18 @@ def parts_of(columns: Mapping[str, npt.NDArray[Any]]) -> dict[int, Nanoseconds]:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One requester's part in a trial: what it said at the end, and what each check saw in its samples."""
+    """One requester's part in a trial: what it said at the end, and what each check saw in its samples.
+
+    `load` is its own: with several processes on a host, its share. `process` is its number there, from 0.
+    """
 
     host: str
     done: Done
     seen: Mapping[str, Any]
+    load: Load
+    connections: int  # as many as it was to keep open
     seed: int = 0  # what its trial was drawn from
+    process: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -361,6 +381,8 @@ class TrialEvidence:
     not_sent: int = 0  # due in an open loop, and not sent before the window closed
     stream: StreamTrial | None = None
     readings: tuple[BaselineReading, ...] = ()  # of the floor, in the same block, between the same two ends
+    hosts: tuple[Mapping[str, Any], ...] = ()  # what was seen in all requests of each requester's host, by name
+    in_flight: Mapping[str, int] = field(default_factory=dict)  # the most at once, by host with several processes
 
     @property
     def called(self) -> str:
@@ -382,7 +404,7 @@ class CellEvidence:
     stack: Stack
     operation: Operation
     placement: Placement
-    requesters: int
+    requesters: int  # processes that ask, on all hosts
     trials: tuple[TrialEvidence, ...]
     failed: tuple[TrialRecord, ...]
     planned: int

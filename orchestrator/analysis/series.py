@@ -12,6 +12,8 @@ from typing import Literal
 Interval = tuple[float, float]
 Scale = Literal["linear", "log"]
 
+MOST_OFF = 0.15  # round trips between a slope and a whole number: what makes either end slower with the distance
+
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
@@ -89,6 +91,15 @@ class Curves:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OpeningStep:
+    """How many round trips a step of opening a connection takes: TCP's handshake (`connect`), or that of TLS behind it."""
+
+    name: str
+    round_trips: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class RoundTrips:
     """How many round trips a request takes: the slope of its median latency over the measured round trip.
 
@@ -108,6 +119,17 @@ class RoundTrips:
     at_zero: float
     off_line: float
     implied: int
+    steps: tuple[OpeningStep, ...] = ()  # of opening a connection, where the library tells how long each took
+
+    @property
+    def nearest(self) -> int:
+        """The whole number that is nearest to the slope."""
+        return round(self.round_trips)
+
+    @property
+    def is_as_implied(self) -> bool:
+        """Whether that is the number implied, and the slope no further from it than a measurement may be."""
+        return self.nearest == self.implied and abs(self.round_trips - self.implied) <= MOST_OFF
 
 
 @dataclass(frozen=True, kw_only=True)

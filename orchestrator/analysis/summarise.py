@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import capacity, capacity_words, probes, unresolved, validity
+from orchestrator.analysis import capacity, capacity_words, congestion, probes, unresolved, validity
 from orchestrator.analysis.cells import summarise_cells
 from orchestrator.analysis.checks import CHECKS, run_checks
 from orchestrator.analysis.collect import collect, last_attempts
@@ -42,7 +42,7 @@ def summarise(run: Run) -> RunSummary:
     """
     observers = {check.name: check.observe for check in CHECKS if check.observe}
     searched = _searched(run)
-    evidence = collect(run, observers if searched is None else {**observers, probes.NAME: probes.observe})
+    evidence = collect(run, observers, {} if searched is None else {probes.NAME: probes.observe})
     manifest, plan = evidence.manifest, evidence.plan
     checks = run_checks(evidence)
     if searched is not None:
@@ -93,7 +93,7 @@ def summarise(run: Run) -> RunSummary:
         comparisons=comparisons,
         costs=withhold(compare_costs(plan, cells, invalid), invalid) if searched is None else (),
         checks=checks,
-        warnings=(*warned_once(manifest.warnings), *run.remarks(), *_off(links)),
+        warnings=(*warned_once(manifest.warnings), *run.remarks(), *_off(links), *congestion.remarks(evidence)),
         failed_trials=tuple(asdict(t) for t in last_attempts(manifest.trials) if t.outcome != "ok"),
         repeat_command=_repeat_command(manifest.command, plan.experiment_path, plan.overrides),
         settings=settings(evidence),

@@ -15,6 +15,7 @@ from orchestrator.analysis.cost import CellCost, CostName, TrialCost
 from orchestrator.analysis.counts import checks_document
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
+from orchestrator.analysis.opening import CellOpening, TrialOpening
 from orchestrator.analysis.series import Curves, Delivered, RoundTrips, WindowFit
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Value
@@ -96,6 +97,7 @@ class TrialSummary:
     unsent_moves: dict[str, float | None] = field(default_factory=dict)
     offered_per_s: float | None = None  # due per second, as drawn, of all requesters; None in a closed loop
     cost: TrialCost | None = None
+    opening: TrialOpening | None = None  # None where the client library does not tell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,6 +199,7 @@ class CellSummary:
         None  # content of right replies and their requests, 10^6 bytes a second; of its trials
     )
     goodput_interval: Interval | None = None
+    opening: CellOpening | None = None  # None where there is no connection
     outcomes: dict[str, int] = field(
         default_factory=dict
     )  # of records read by another schema: how often what came of it

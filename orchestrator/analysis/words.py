@@ -229,18 +229,19 @@ def throughput(kinds: Iterable[Kind]) -> str:
 _A_REQUEST = re.compile(r"`[^`]*`|\b([Rr])equest(s?)\b(?! and reply)")
 
 
-def of_messages(text: str) -> str:
-    """A text about requests as one about the messages of a codec alone, which asks nobody.
+def of_samples(text: str, kind: Kind) -> str:
+    """A text about requests as one about the samples of a kind of work: the messages of a codec alone, say.
 
     What is in backticks stays, and `request and reply`, which each message has.
 
-    >>> of_messages("Of 1,000 requests, the slowest one; plan more `load.requests`.")
+    >>> of_samples("Of 1,000 requests, the slowest one; plan more `load.requests`.", "codec")
     'Of 1,000 messages, the slowest one; plan more `load.requests`.'
     """
 
     def instead(found: re.Match[str]) -> str:
         first, plural = found.groups()
-        return found.group() if first is None else f"{'M' if first == 'R' else 'm'}essage{plural}"
+        sample = OF_SAMPLE[kind].capitalize() if first == "R" else OF_SAMPLE[kind]
+        return found.group() if first is None else f"{sample}{plural}"
 
     return _A_REQUEST.sub(instead, text)
 

@@ -9,7 +9,7 @@ from typing import Literal
 from typing import Protocol as Interface
 
 from orchestrator.errors import UsageError
-from services.python.contract.knobs import WHY_NOT, allows, unfit
+from services.python.contract.knobs import CONNECTIONS, WHY_NOT, allows, refusal_of_sharing, unfit
 from services.python.contract.limits import Kind
 
 NONE = "none"
@@ -61,8 +61,8 @@ class End:
     """What a responder and a client have in common: what it adds, omits, needs, refuses, and is set to.
 
     `refuses` gives the reason for each thing it cannot do, keyed by a connection policy, an operation, a kind, or a factor
-    with its value (`http: 2`). `knobs` are the values that it can be told of each setting of the requests, `without_knobs`
-    the reasons why it cannot.
+    with its value (`http: 2`), or without it (`connections`: whatever is not the default). `knobs` are the values that it
+    can be told of each setting of the requests, `without_knobs` the reasons why it cannot.
     """
 
     name: str
@@ -134,6 +134,8 @@ class Protocol:
         for name, value in knobs.items():
             for end in ends:
                 if reason := end.lacks(name, value):
+                    return f"{self.name} cannot do {name}: {value}: {reason}"
+                if name == CONNECTIONS and (reason := refusal_of_sharing(end.knobs, knobs)):
                     return f"{self.name} cannot do {name}: {value}: {reason}"
         reasons = (unfit(knobs, end.knobs) for end in ends)
         return next((f"{self.name} cannot do {reason}" for reason in reasons if reason), None)

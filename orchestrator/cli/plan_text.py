@@ -26,6 +26,7 @@ from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.plan.traffic import TRAFFIC_PRICES_AS_OF
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
+from orchestrator.hosts import congestion
 from orchestrator.results.folder import runs
 from orchestrator.results.paths import name_in_id
 
@@ -76,6 +77,7 @@ def plan_document(plan: Plan, path: Path, history: Sequence[dict[str, Any]] = ()
         "matters": plan.matters,
         "power": None if _is_search(plan) else describe(plan, history).to_dict(),
         "external": announcements(plan),
+        "congestion": congestion.sentence(plan),
         "warnings": _warnings(plan, expected.duration_s),
         "plan": plan.to_dict(),
     }
@@ -100,7 +102,7 @@ def _warnings(plan: Plan, expected_s: float) -> list[str]:
         missing = [package for package, version in facts["versions"].items() if version == "not installed here"]
         if missing and not PROVIDERS[plan.provider].makes_hosts:
             found.append(f"{stack} needs {', '.join(missing)}, not installed here: make setup")
-    return found
+    return [*found, *congestion.lacked(plan)]
 
 
 def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
@@ -135,6 +137,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
     yield from (f"external   {told}" for told in document["external"])
     if behind := behind_loopback(plan.stacks):
         yield f"external   {behind}"
+    if document["congestion"]:
+        yield f"congestion {document['congestion']}"
     if any(cell.handshakes for cell in plan.cells):
         yield f"floor      {_PLAIN_FLOOR}"
     if document["terraform"]:
@@ -233,6 +237,8 @@ def _placement_row(plan: Plan, placement: Placement) -> tuple[str, str, str, str
         parts.append(f"{link.rate_mbit:g} Mbit/s")
     if link.loss:
         parts.append(f"{link.loss * 100:.3g} % of packets lost")
+    if link.initial_window:
+        parts.append(f"an initial window of {link.initial_window} segments")
     here = there = "this machine"
     near = "none: one host"
     if behind_loopback(plan.stacks):

@@ -84,12 +84,23 @@ class Host(Protocol):
 
 @dataclass(frozen=True)
 class Pair:
-    """The two ends of a placement: N requesters against one responder, and the CPUs each is pinned to."""
+    """The two ends of a placement: N requesters against one responder, and the CPUs each is pinned to.
+
+    `more_cpus`: those of a host's second requester process, of its third, and so on, as far as there are any.
+    """
 
     requesters: tuple[Host, ...]
     responder: Host
     requester_cpus: str | None = None
     responder_cpus: str | None = None
+    more_cpus: tuple[str, ...] = ()
+
+    def cpus_of(self, process: int) -> str | None:
+        """What requester process `process` (from 0) of a host is pinned to; where there are fewer CPUs, they take turns."""
+        if self.requester_cpus is None:
+            return None
+        cpus = (self.requester_cpus, *self.more_cpus)
+        return cpus[process % len(cpus)]
 
 
 class Fleet(Protocol):

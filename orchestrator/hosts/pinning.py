@@ -15,11 +15,15 @@ _TOPOLOGY = Path("/sys/devices/system/cpu")
 
 @dataclass(frozen=True, kw_only=True)
 class Pinning:
-    """The CPUs of both ends as taskset takes them, None where they are not pinned, and why that is not as wanted."""
+    """The CPUs of both ends as taskset takes them, None where they are not pinned, and why that is not as wanted.
+
+    `more`: the CPUs of further requester processes, one each, those of other cores first.
+    """
 
     requester: str | None = None
     responder: str | None = None
     warning: str | None = None
+    more: tuple[str, ...] = ()
 
 
 def choose(pin: Pin, cpus: Sequence[int] | None, *, can_pin: bool, siblings: Sequence[frozenset[int]] = ()) -> Pinning:
@@ -28,7 +32,7 @@ def choose(pin: Pin, cpus: Sequence[int] | None, *, can_pin: bool, siblings: Seq
     `apart` takes CPUs of different cores where there are two: hyper-threads of one core share its execution units.
 
     >>> choose("apart", [0, 1, 2, 3], can_pin=True, siblings=[frozenset({0, 1}), frozenset({2, 3})])
-    Pinning(requester='2', responder='0', warning=None)
+    Pinning(requester='2', responder='0', warning=None, more=('3',))
     >>> choose("together", [4, 5], can_pin=True).requester
     '4'
     """
@@ -44,12 +48,18 @@ def choose(pin: Pin, cpus: Sequence[int] | None, *, can_pin: bool, siblings: Seq
     core = next((s for s in siblings if cpus[0] in s), frozenset({cpus[0]}))
     elsewhere = [cpu for cpu in cpus if cpu not in core]
     if elsewhere:
-        return Pinning(requester=str(elsewhere[0]), responder=first)
+        requester, *more = _one_of_each_core_first(elsewhere, siblings)
+        return Pinning(requester=str(requester), responder=first, more=tuple(map(str, more)))
     return Pinning(
         requester=str(cpus[1]),
         responder=first,
         warning="pinned to two hyper-threads of one core, which share its execution units: there is no second core",
     )
+
+
+def _one_of_each_core_first(cpus: Sequence[int], siblings: Sequence[frozenset[int]]) -> list[int]:
+    cores = [next((s for s in siblings if cpu in s), frozenset({cpu})) for cpu in cpus]
+    return [cpu for _, cpu in sorted(enumerate(cpus), key=lambda at: cores[: at[0]].count(cores[at[0]]))]
 
 
 def on_this_machine(pin: Pin) -> Pinning:

@@ -33,6 +33,7 @@ class Ask:
     kind: Kind = "call"
     external: External | None = None  # who answers; a responder is started where it is None
     certificates: Certificates | None = None  # of a trial over TLS
+    processes: int = 1  # requester processes on each requester's host, which share the load
 
     def schema_on(self, host: Host) -> Schema | None:
         """What that host's end is told of the document's message; None where no document travels typed."""

@@ -173,7 +173,13 @@ class Measuring:
             except (FileNotFoundError, ValueError) as error:
                 failure = Failure(stage="collect", kind="no-record", message=str(error))
         return tuple(
-            RequesterRecord(host=part.host.name, done=part.done, samples=path if failure is None else None)
+            RequesterRecord(
+                host=part.host.name,
+                done=part.done,
+                samples=path if failure is None else None,
+                process=part.process,
+                cpus=part.cpus,
+            )
             for part, path in zip(outcome.parts, paths, strict=True)
         ), failure
 

@@ -30,6 +30,7 @@ from orchestrator.hosts.provision.provider import open_deployment
 from orchestrator.measure import stages
 from orchestrator.measure.blocks import Measuring
 from orchestrator.measure.certificates import are_needed, make_certificates, remove_certificates
+from orchestrator.measure.crowding import crowded
 from orchestrator.measure.environment import differences
 from orchestrator.measure.interrupts import SESSION, Interrupts, OutOfTime
 from orchestrator.measure.progress import duration
@@ -284,6 +285,8 @@ class Run:
         hosts = {name: asdict(described) for name, described in facts.items()}
         self._folder.append({"event": "fleet", "fleet": fleet, "hosts": hosts})
         for warning in fleet.get("warnings", ()):
+            context.warn(warning)
+        for warning in crowded(plan, context.fleet, facts):
             context.warn(warning)
         requesters = {h.name: h for p in plan.placements for h in context.fleet.pair(p.id).requesters}
         files = materialise(plan, self._folder.path / "payloads")

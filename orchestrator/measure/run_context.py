@@ -14,6 +14,7 @@ from orchestrator.experiment.plan.differences import HTTP, has_version
 from orchestrator.experiment.plan.documents import FACTOR, TYPED, plan_way
 from orchestrator.experiment.plan.loads import clients
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan, Stack
+from orchestrator.experiment.plan.processes import processes_of
 from orchestrator.experiment.read.units import format_rate
 from orchestrator.hosts.base import Fleet, HostLost
 from orchestrator.measure.ask import Ask
@@ -114,6 +115,7 @@ class RunContext:
             kind=cell.kind,
             external=stack.external,
             certificates=self.certificates if cell.handshakes else None,
+            processes=1 if smoke else processes_of(cell.factors),
         )
 
     def label(self, cell: Cell) -> str:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import product
 from pathlib import PurePosixPath
 
 from orchestrator import lines
 from orchestrator.catalogue.read import protocols
 from orchestrator.clock import Clock
+from orchestrator.experiment.plan.processes import seed_of, share, share_of_knobs
 from orchestrator.hosts.base import ContractBroken, Host, Pair, Process
 from orchestrator.measure.ask import Ask
 from orchestrator.measure.deadline import Deadline
@@ -35,12 +38,19 @@ from services.python.contract.responder_lines import Ready, Stats
 
 OnProgress = Callable[[Progress], None]
 
+_LEAD_S, _LEAD_OF_HOSTS_S = 0.05, 0.5  # from the word to the moment: until the last requester has read it
+
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What one requester gave: its `checked` and `done` lines, and its record on its own host."""
+    """What one requester gave: its `checked` and `done` lines, and its record on its own host.
+
+    `process`: its number on that host, from 0; `cpus`: what it was pinned to, None where it was not.
+    """
 
     host: Host
+    process: int
+    cpus: str | None
     record: PurePosixPath
     checked: Checked | None
     done: Done
@@ -99,6 +109,19 @@ class _Abandoned(TrialFailed):
     """A requester that waited for another one, of which the trial died."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Requester:
+    """One requester process under way. `number`: among all of the trial, `place`: among those of its host, from 0."""
+
+    number: int
+    place: int
+    host: Host
+    cpus: str | None
+    process: Process
+    called: str
+    ask: Ask  # with its own share of the load
+
+
 @dataclass(kw_only=True)
 class _Making:
     """A trial under way: what is known of it so far."""
@@ -114,7 +137,7 @@ class _Making:
     stats: Stats | None = None
     parts: tuple[Part, ...] = ()
     checked_after_s: float = 0.0
-    requesters: list[Process] = field(default_factory=list)
+    requesters: list[_Requester] = field(default_factory=list)
 
     def run(self, start_lead_s: float | None) -> Outcome:
         started_wall_ns, started_s = self.bench.clock.wall_ns(), self.bench.clock.monotonic_s()
@@ -153,31 +176,47 @@ class _Making:
             asks = protocols()[self.ask.protocol].client(self.ask.client).language
         processes.callback(self.target.end)
         self.target.start()
-        for host in self.pair.requesters:
-            requester = host.start(asks.argv("request", host), cpus=self.pair.requester_cpus)
-            processes.callback(requester.end)
-            self.requesters.append(requester)
+        for number, (host, place) in enumerate(product(self.pair.requesters, range(self.ask.processes))):
+            cpus = self.pair.cpus_of(place)
+            process = host.start(asks.argv("request", host), cpus=cpus)
+            processes.callback(process.end)
+            self.requesters.append(
+                _Requester(
+                    number=number,
+                    place=place,
+                    host=host,
+                    cpus=cpus,
+                    process=process,
+                    called=self._called(host, place),
+                    ask=_share(self.ask, place, number),
+                )
+            )
+
+    def _called(self, host: Host, place: int) -> str:
+        """A requester in words; with several, which of them."""
+        if self.ask.processes > 1:
+            return f"requester process {place + 1} of {self.ask.processes} on {host.name}"
+        return "the requester" if len(self.pair.requesters) == 1 else f"the requester on {host.name}"
 
     def _ask(self, start_lead_s: float | None) -> None:
         """Hand every requester its trial, and wait until all are done."""
         start_at = None if start_lead_s is None else self.bench.clock.wall_ns() + int(start_lead_s * 1e9)
         sent_s = self.bench.clock.monotonic_s()
-        records = []
-        for number, (host, requester) in enumerate(zip(self.pair.requesters, self.requesters, strict=True)):
-            records.append(host.workspace / f"{self.name}-r{number}.timings")
+        records = [one.host.workspace / f"{self.name}-r{one.number}.timings" for one in self.requesters]
+        for one, record in zip(self.requesters, records, strict=True):
             try:
-                requester.send(self._trial(host, records[-1], number, start_at).to_json())
+                one.process.send(self._trial(one, record, start_at).to_json())
             except BrokenPipeError:
-                raise TrialFailed("check", "requester-died", f"the requester on {host.name} died") from None
+                raise TrialFailed("check", "requester-died", f"{one.called} died") from None
         answers = self._listen_to_all()
         self.checked_after_s = max(at for _, _, at in answers) - sent_s
         self.parts = tuple(
-            Part(host=host, record=record, checked=checked, done=done)
-            for host, record, (checked, done, _) in zip(self.pair.requesters, records, answers, strict=True)
+            Part(host=one.host, process=one.place, cpus=one.cpus, record=record, checked=checked, done=done)
+            for one, record, (checked, done, _) in zip(self.requesters, records, answers, strict=True)
         )
 
-    def _trial(self, host: Host, record: PurePosixPath, number: int, start_at: int | None) -> Trial:
-        ask = self.ask
+    def _trial(self, one: _Requester, record: PurePosixPath, start_at: int | None) -> Trial:
+        ask = one.ask
         return Trial(
             target=self.told,
             protocol=ask.protocol,
@@ -189,19 +228,19 @@ class _Making:
             load=ask.load,
             warmup=ask.warmup,
             timeout_s=ask.timeout_s,
-            seed=ask.seed + number,
+            seed=ask.seed,
             calls=ask.calls,
             start_at_unix_ns=start_at,
             hold=self._holds,
             knobs=ask.knobs,
-            schema=ask.schema_on(host),
-            tls=ask.authority_on(host),
+            schema=ask.schema_on(one.host),
+            tls=ask.authority_on(one.host),
         )
 
     @property
     def _holds(self) -> bool:
         """Whether requesters are to wait between warm-up and measured phase."""
-        return self.target.counts and self.ask.load.requests != 0
+        return (self.target.counts or len(self.requesters) > 1) and self.ask.load.requests != 0
 
     def _listen_to_all(self) -> list[tuple[Checked | None, Done, float]]:
         are_warm = threading.Barrier(len(self.requesters), self._let_measure)
@@ -209,17 +248,21 @@ class _Making:
             with self.bench.interrupts.waiting():
                 return [self._listen(self.requesters[0], self.bench.on_progress, are_warm)]
         with ThreadPoolExecutor(max_workers=len(self.requesters)) as pool:
+            progress = _Progress(self.bench.on_progress, [None] * len(self.requesters))
             listeners = [
-                pool.submit(self._listen, requester, self.bench.on_progress if number == 0 else _unheard, are_warm)
-                for number, requester in enumerate(self.requesters)
+                pool.submit(self._listen, one, partial(progress.heard, one.number), are_warm) for one in self.requesters
             ]
             try:
                 with self.bench.interrupts.waiting():
+                    wait(listeners, return_when=FIRST_EXCEPTION)  # one that died ends the trial, whoever still asks
+                    for listener in listeners:
+                        if listener.done() and (error := listener.exception()) is not None:
+                            raise error
                     return [listener.result() for listener in listeners]
             except BaseException as error:
                 are_warm.abort()
-                for requester in self.requesters:  # the pool waits for its threads: let their reads end
-                    requester.end()
+                for one in self.requesters:  # the pool waits for its threads: let their reads end
+                    one.process.end()
                 if isinstance(error, _Abandoned):  # what another one died of is what is said
                     for listener in listeners:
                         cause = listener.exception()
@@ -228,20 +271,27 @@ class _Making:
                 raise
 
     def _let_measure(self) -> None:
-        """What the responder has done so far, now that every requester has warmed up and none measures; then all begin."""
+        """What the responder has done so far, now that every requester has warmed up and none measures; then all begin.
+
+        Several begin at one moment, by the wall clock of their hosts.
+        """
         self.stats_warm = self.target.stats("warm-up")
-        for host, requester in zip(self.pair.requesters, self.requesters, strict=True):
+        word = "measure"
+        if len(self.requesters) > 1:
+            lead_s = _LEAD_S if len(self.pair.requesters) == 1 else _LEAD_OF_HOSTS_S
+            word = f"measure {self.bench.clock.wall_ns() + int(lead_s * 1e9)}"
+        for one in self.requesters:
             try:
-                requester.send("measure")
+                one.process.send(word)
             except BrokenPipeError:
-                raise TrialFailed("warm-up", "requester-died", f"the requester on {host.name} died") from None
+                raise TrialFailed("warm-up", "requester-died", f"{one.called} died") from None
 
     def _listen(
-        self, requester: Process, on_progress: OnProgress, are_warm: threading.Barrier
+        self, one: _Requester, on_progress: OnProgress, are_warm: threading.Barrier
     ) -> tuple[Checked | None, Done, float]:
         """Read a requester's lines until `done`: its `checked` line, its `done` line, and when it had checked."""
         try:
-            return self._heard(requester, on_progress, are_warm)
+            return self._heard(one, on_progress, are_warm)
         except threading.BrokenBarrierError:
             raise _Abandoned("warm-up", "hung", "another requester of the trial did not get warm") from None
         except BaseException:
@@ -249,23 +299,23 @@ class _Making:
             raise
 
     def _heard(
-        self, requester: Process, on_progress: OnProgress, are_warm: threading.Barrier
+        self, one: _Requester, on_progress: OnProgress, are_warm: threading.Barrier
     ) -> tuple[Checked | None, Done, float]:
         checked: Checked | None = None
         is_warm = not self._holds
         checked_at_s = self.bench.clock.monotonic_s()
-        deadline = Deadline(ask=self.ask, ready_s=READY_S, since_s=checked_at_s)
+        deadline = Deadline(ask=one.ask, ready_s=READY_S, since_s=checked_at_s)
         while True:
             try:
-                text = requester.read(deadline.next_line_s)
+                text = one.process.read(deadline.next_line_s)
             except TimeoutError:
                 raise TrialFailed(
-                    deadline.stage, "hung", f"no word from the requester in {deadline.next_line_s:g} s"
+                    deadline.stage, "hung", f"no word from {one.called} in {deadline.next_line_s:g} s"
                 ) from None
             except ContractBroken as error:
-                raise TrialFailed(deadline.stage, "protocol", f"the requester was ended: {error}") from None
+                raise TrialFailed(deadline.stage, "protocol", f"{one.called} was ended: {error}") from None
             if text is None:
-                raise TrialFailed(deadline.stage, "requester-died", "the requester died")
+                raise TrialFailed(deadline.stage, "requester-died", f"{one.called} died")
             line, now_s = of_contract(lines.requesters, text, deadline.stage), self.bench.clock.monotonic_s()
             match line:
                 case Done() | Progress(phase="measured") if not is_warm:
@@ -283,13 +333,13 @@ class _Making:
                 case Done():
                     return checked, line, checked_at_s
                 case Failed(kind=kind, message=message):
-                    raise TrialFailed(deadline.stage, kind, f"the requester gave up: {message}")
+                    raise TrialFailed(deadline.stage, kind, f"{one.called} gave up: {message}")
             if not deadline.heard(line, now_s):
                 raise TrialFailed(
                     deadline.stage, "hung", f"not done after {deadline.at_most_s:g} s, though its load ends sooner"
                 )
             if deadline.hears_too_much(now_s):
-                raise TrialFailed(deadline.stage, "protocol", "the requester prints many lines a second, not one")
+                raise TrialFailed(deadline.stage, "protocol", f"{one.called} prints many lines a second, not one")
 
     def _refuse_if_nothing_succeeded(self) -> None:
         for part in self.parts:
@@ -303,13 +353,24 @@ class _Making:
 
     def _refuse_if_not_secured(self) -> None:
         """TrialFailed where connections were not as the cell has them, as far as the requester's library tells."""
-        for part in self.parts:
-            if reason := unlike_told(part.done.tls, self.ask):
+        for one, part in zip(self.requesters, self.parts, strict=True):
+            if reason := unlike_told(part.done.tls, one.ask):
                 raise TrialFailed("measure", "tls", reason)
 
     def _last_words(self) -> str:
-        words = [("responder", self.target.last_words()), *(("requester", r.last_words()) for r in self.requesters)]
+        words = [("responder", self.target.last_words())]
+        words += [(one.called.removeprefix("the "), one.process.last_words()) for one in self.requesters]
         return "\n".join(f"{who}: {text}" for who, text in words if text)
+
+
+def _share(ask: Ask, place: int, number: int) -> Ask:
+    """What one requester is asked: its share of its host's load, and a seed of its own."""
+    return replace(
+        ask,
+        load=share(ask.load, ask.processes, place),
+        knobs=share_of_knobs(ask.knobs, ask.processes, place),
+        seed=seed_of(ask.seed, number),
+    )
 
 
 def _window_s(done: Done) -> float:
@@ -337,8 +398,19 @@ def unlike_told(negotiated: Negotiated | None, ask: Ask) -> str | None:
     return None if is_enough else f"tls: only {resumed} of {handshakes} handshakes resumed a session"
 
 
-def _unheard(line: Progress) -> None:
-    """Only one requester's progress is shown: they do the same at the same time."""
+@dataclass
+class _Progress:
+    """Several requesters' progress as that of one: what all have done in the first one's phase, whenever that one tells."""
+
+    on_progress: OnProgress
+    newest: list[Progress | None]
+
+    def heard(self, number: int, line: Progress) -> None:
+        """Take in a line of requester `number`."""
+        self.newest[number] = line
+        if number == 0:
+            alike = [of.requests for of in self.newest if of is not None and of.phase == line.phase]
+            self.on_progress(replace(line, requests=sum(alike)))
 
 
 def body_bytes(parts: Sequence[Part]) -> tuple[int, int] | None:

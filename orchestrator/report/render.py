@@ -14,6 +14,8 @@ from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.counts import counts, in_words
 from orchestrator.analysis.evolutions import evolutions, said
 from orchestrator.analysis.found_rates import FoundRate
+from orchestrator.analysis.opening import NOT_TOLD, STEPS
+from orchestrator.analysis.series import MOST_OFF
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.validity import invalid_cells, is_everywhere
@@ -69,7 +71,8 @@ def render(summary: RunSummary) -> str:
     colours = cell_colours(found, summary)
     pictured = compared(found, summary)
     invalid = invalid_cells(summary.cells, summary.checks)
-    is_alone = all(cell.kind == "codec" for cell in summary.cells)
+    kinds = {cell.kind for cell in summary.cells}
+    is_alone = kinds == {"codec"}
     return render_page(
         "report.html",
         charts=True,
@@ -82,6 +85,9 @@ def render(summary: RunSummary) -> str:
         links=[link for link in summary.links if link.wanted is not None] if summary.curves else [],
         round_trips_text=_round_trips_text,
         bytes_text=words.number,
+        not_told=NOT_TOLD,
+        opening_steps=STEPS,
+        most_off=MOST_OFF,
         is_folded=bool(summary.curves),
         charts_of={group.slug: _charts(group, colours) for group in found},
         legend_entries=_legend(found, colours),
@@ -98,7 +104,7 @@ def render(summary: RunSummary) -> str:
         floors_beside=floors_beside(found),
         uncompared=_uncompared(found, summary),
         ratios_and_medians=RATIOS_AND_MEDIANS,
-        intervals=words.of_messages(INTERVALS) if is_alone else INTERVALS,
+        intervals=words.of_samples(INTERVALS, kinds.pop()) if len(kinds) == 1 else INTERVALS,
         throughput=throughput([c.kind for c in summary.cells if c.stream is None] or ["stream"]),
         parts=parts,
         of_events=of_events,

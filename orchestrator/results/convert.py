@@ -65,6 +65,7 @@ class Constants:
     factors: Values  # those that have a column; what is left out has its default
     block: int
     requester: str
+    process: int = 0  # its number on that host
     kind: Kind = "call"  # what is recorded, and below in how many parts: what rows there may be, and no column
     parts: int | None = None
 
@@ -189,6 +190,7 @@ def _of_trial(trial: TrialRecord, plan: Plan) -> dict[str, Constants]:
             factors=cell.factors,
             block=trial.block,
             requester=part.host,
+            process=part.process,
             kind=cell.kind,
             parts=cell.parts,
         )

@@ -45,16 +45,22 @@ SAMPLE_COLUMNS = (
     *factors.COLUMNS,
     "block",
     "requester",
+    "process",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class RequesterRecord:
-    """One requester's part in a trial: its host, its `done` line (protos/process.md), and where its samples lie."""
+    """One requester's part in a trial: its host, its `done` line (protos/process.md), and where its samples lie.
+
+    `process`: its number on that host, from 0; `cpus`: what it was pinned to, None where it was not, or of older runs.
+    """
 
     host: str
     done: KeptDone
     samples: str | None  # path below the run folder
+    process: int = 0
+    cpus: str | None = None
 
 
 Verdict = Literal["held", "not held", "no result"]

@@ -73,6 +73,13 @@ def _bounds() -> list[Bound]:
         Bound(line=far(rtt="10ms", loss=text), path=("links", 0, "loss"), value=share, is_fit=fit)
         for text, share, fit in loss
     ]
+    window = [("1", 1, True), ("40", 40, True), ("0", 0, False), ("41", 41, False)]
+    found += [
+        Bound(
+            line=far(rtt="10ms", initial_window=text), path=("links", 0, "initial_window"), value=segments, is_fit=fit
+        )
+        for text, segments, fit in window
+    ]
     rate = [("0 Mbit/s", 0, False), ("1 kbit/s", 0.001, True)]
     found += [
         Bound(line=far(rtt="10ms", rate=text), path=("links", 0, "rate_mbit"), value=mbit, is_fit=fit)

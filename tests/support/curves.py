@@ -12,6 +12,7 @@ from orchestrator.analysis.series import (
     Gap,
     Interval,
     Line,
+    OpeningStep,
     Panel,
     Point,
     RoundTrips,
@@ -102,6 +103,7 @@ SIZES = Curves(
     ),
 )
 
+STEP = OpeningStep(name="connect", round_trips=1.004, interval=(0.998, 1.01))
 ROUND_TRIPS = (
     RoundTrips(
         stack="grpc",
@@ -115,6 +117,7 @@ ROUND_TRIPS = (
         at_zero=0.31,
         off_line=0.04,
         implied=3,
+        steps=(STEP,),
     ),
 )
 

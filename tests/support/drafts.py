@@ -27,6 +27,7 @@ class Draft:
     stats_before: dict[str, Any]
     stats_warm: dict[str, Any]
     requester: int = 0
+    process: int = 0
 
 
 def with_parts(columns: dict[str, np.ndarray], calls: int) -> dict[str, np.ndarray]:

@@ -125,6 +125,40 @@ def without_anchors(draft):
     del draft.done["anchor"]
 
 
+def in_one_process(spoil):
+    """The same error in the second requester process of each host alone."""
+
+    def of_the_second(draft):
+        if draft.process == 1:
+            spoil(draft)
+
+    of_the_second.__name__ = f"{spoil.__name__}_in_one_process"
+    return of_the_second
+
+
+def twice_its_share(draft):
+    """Every other pair of its requests goes out before the replies to the pair before have come."""
+    rows = draft.columns
+    early = (rows["sequence"] % 4 >= 2) * ((rows["received_ns"] - rows["sent_ns"]) * 9 // 10)
+    for name in ("sent_ns", "intended_ns", "received_ns"):
+        rows[name] = rows[name] - early
+
+
+def half_a_window_later(draft):
+    """By the clock that both processes have."""
+    measured = draft.columns["phase"] == 1
+    begun, ended = draft.columns["sent_ns"][measured].min(), draft.columns["received_ns"].max()
+    for name in ("sent_ns", "intended_ns", "received_ns"):
+        draft.columns[name] = draft.columns[name] + int(0.6 * (ended - begun))
+    draft.done["begin_ns"] += int(0.6 * (ended - begun))
+    draft.done["anchor_end"]["monotonic_ns"] += ended - begun
+    draft.done["anchor_end"]["wall_ns"] += ended - begun
+
+
+def pauses_overstated(draft):
+    draft.done["paused_s"] += 0.05 * draft.done["measured_s"]
+
+
 def one_stack_decodes_late(draft):
     to.decode_late(draft, 0.15, None)
 
@@ -216,6 +250,9 @@ def a_body_that_never_reached_the_wire(draft):
 
 
 OPEN = {"load": p.Load(concurrency=64, requests=2000, rate_per_s=500.0)}
+SHARED = {"load": p.Load(concurrency=8, requests=4000), "calls": [{"connection": "reuse", "processes": 4}]}
+SHARED_RATE = {**OPEN, "calls": [{"connection": "reuse", "processes": 4}]}
+NEW_OF_EACH = {**SHARED, "calls": [{"connection": "per-request", "processes": 4}]}
 FAULTS = [
     (timer_stopped_early, "floor", "fail", {}),
     (below_the_ping_but_not_the_socket, "floor", "fail", {}),
@@ -263,4 +300,21 @@ FAULTS = [
     (a_wall_clock_that_was_set, "clocks", "warn", {}),
     (a_payload_that_stayed_at_home, "codec size", "fail", {"operation": BYTES}),
     (a_body_that_never_reached_the_wire, "codec size", "fail", {}),
+]
+FAULTS_OF_ONE_PROCESS = [
+    (in_one_process(twice_its_share), "in flight", "fail", SHARED),
+    (in_one_process(cpu_time_for_wall_time), "Little's law", "fail", SHARED),
+    (in_one_process(pauses_overstated), "Little's law", "fail", SHARED),
+    (in_one_process(slow_samples_dropped), "completeness", "fail", SHARED),
+    (in_one_process(more_answered_than_recorded), "completeness", "fail", SHARED),
+    (in_one_process(another_responder), "reply", "fail", SHARED),
+    (in_one_process(connections_not_kept), "connections", "fail", SHARED),
+    (in_one_process(connections_kept), "connections", "fail", NEW_OF_EACH),
+    (in_one_process(half_the_load), "offered load", "fail", SHARED_RATE),
+    (in_one_process(another_rate), "offered load", "fail", SHARED_RATE),
+    (in_one_process(requester_saturated), "offered load", "warn", SHARED),
+    (in_one_process(half_a_window_later), "requesters together", "fail", SHARED),
+    (in_one_process(without_anchors), "requesters together", "pass", SHARED),
+    (in_one_process(more_cpu_than_the_cgroup), "CPU time", "warn", SHARED),
+    (in_one_process(stamps_of_another_clock), "clocks", "fail", SHARED),
 ]

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 from orchestrator.errors import InvalidMeasurement
 from orchestrator.experiment.model.factors import values
 from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.processes import processes_of, share
 from orchestrator.experiment.plan.schedule import schedule
 from orchestrator.results import ownership
 from orchestrator.results.documents import sha256_of, write_json
@@ -178,10 +180,11 @@ def a_run(
         named = [name for value in cell.factors.values() for name in (str(value), f"{protocol} {value}")]
         effect *= prod((effects or {}).get(name, 1.0) for name in named)
         drafts = []
-        for number in range(plan.requesters):
+        processes = processes_of(cell.factors)
+        for number, (host, process) in enumerate(product(range(plan.requesters), range(processes))):
             draft = _draft(
                 rng,
-                cell,
+                replace(cell, load=share(cell.load, processes, process)),
                 operations[cell.operation],
                 planned_trial.block,
                 base_us.get(protocol, 250.0) * US * effect,
@@ -191,13 +194,13 @@ def a_run(
                 shape,
                 planned_trial.seed + number,
             )
-            draft.requester = number
+            draft.requester, draft.process = host, process
             if spoil:
                 spoil(draft)
             drafts.append(draft)
         paths = [
-            f"samples/cell={cell.id}/{planned_trial.index:05d}{f'-r{d.requester}' if d.requester else ''}.parquet"
-            for d in drafts
+            f"samples/cell={cell.id}/{planned_trial.index:05d}{f'-r{number}' if number else ''}.parquet"
+            for number in range(len(drafts))
         ]
         files |= {path: with_parts(draft.columns, cell.calls) for path, draft in zip(paths, drafts, strict=True)}
         trials.append(_trial_record(planned_trial, drafts, paths))
@@ -254,6 +257,7 @@ def _draft(
         "parent": np.zeros(rows),
     }
     columns = {name: values[order].astype(np.int64) for name, values in columns.items()}
+    peers = 2 + (rows if cell.connection == "per-request" else cell.load.concurrency)
     took_s = float(received.max() - sent.min()) / S
     warmed_s = float(columns["sent_ns"][columns["phase"] == 1].min() - sent.min()) / S
     return Draft(
@@ -262,14 +266,8 @@ def _draft(
         columns=columns,
         done=_done(cell, columns, rtt_ns) | ({} if paused is None else {"paused_s": paused}),
         ready={"type": "ready", "contract": VERSION, "port": 4000, "implementation": "plain", "identity": "nonce"},
-        **stats_lines(
-            rows * cell.calls, warm * cell.calls, _peers(cell, rows), took_s=took_s, warmed_s=warmed_s, block=block
-        ),
+        **stats_lines(rows * cell.calls, warm * cell.calls, peers, took_s=took_s, warmed_s=warmed_s, block=block),
     )
-
-
-def _peers(cell: p.Cell, rows: int) -> int:
-    return 2 + (rows if cell.connection == "per-request" else cell.load.concurrency)
 
 
 def _done(cell: p.Cell, columns: dict[str, np.ndarray], rtt_ns: float) -> dict[str, Any]:
@@ -342,6 +340,7 @@ def _trial_record(planned: p.PlannedTrial, drafts: list[Draft], paths: list[str]
                 host="localhost" if not d.requester else f"requester-{d.requester}",
                 done=as_line(Done, d.done),
                 samples=path,
+                process=d.process,
             )
             for d, path in zip(drafts, paths, strict=True)
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -104,6 +105,7 @@ def _become_first(folder: Path, netns: Path, instance: str, group: cgroups.Group
         cgroups.join(group)
         kernel.setns(netns, kernel.CLONE_NEWNET)
         _leave_out_ipv6()
+        _take_cubic()
         kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWUTS | kernel.CLONE_NEWIPC)
         _furnish(folder, instance)
         os.chdir("/")
@@ -125,6 +127,12 @@ def _leave_out_ipv6() -> None:
     setting = Path("/proc/sys/net/ipv6/conf/default/disable_ipv6")
     if setting.exists():
         setting.write_text("1")
+
+
+def _take_cubic() -> None:
+    """TCP's congestion control of the host, whatever the machine's own is: cubic, where the machine has and allows it."""
+    with contextlib.suppress(OSError):  # it does not; both ends tell what is in force instead
+        Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text("cubic")
 
 
 def _furnish(folder: Path, instance: str) -> None:

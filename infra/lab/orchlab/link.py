@@ -146,7 +146,9 @@ def up(spec: Spec) -> None:
         link = _chosen(spec)
         layout.make_dir(layout.link_dir(spec.run_id))
         link.start()
-        achieved = calibrate(link, _ends(spec), paths.wanted_by_zones(spec.links), ping)
+        wanted = paths.wanted_by_zones(spec.links)
+        achieved = calibrate(link, _ends(spec), wanted, ping)
+        netem.run(paths.initial_windows(_ends(spec), wanted))
         link.detach()
         record = {"kind": link.kind, "mtu": paths.MTU_BYTES, "scheduler": link.scheduler, "paths": achieved}
         layout.write_record(layout.link_dir(spec.run_id) / "link.json", record)

@@ -13,6 +13,7 @@ DEVICE = "wan0"  # of every host, towards the others
 _DEFAULT_RATE_MBIT = 1000.0
 # What waits for its turn on a path of limited rate; beyond it packets are dropped, as in a router with this buffer.
 _BUFFER_S = 0.1
+_KEYS = ("rtt_ms", "jitter_ms", "rate_mbit", "loss", "initial_window")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +24,7 @@ class Wanted:
     jitter_ms: float = 0.0
     rate_mbit: float = _DEFAULT_RATE_MBIT
     loss: float = 0.0
+    initial_window: int | None = None  # segments, of TCP in both directions; None: the kernel's own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +66,7 @@ def wanted_by_zones(links: Sequence[Mapping[str, Any]]) -> dict[ZonePair, Wanted
     """The links as Terraform gives them (null where nothing was said), by pair of zones."""
     table: dict[ZonePair, Wanted] = {}
     for link in links:
-        given = {key: link[key] for key in ("rtt_ms", "jitter_ms", "rate_mbit", "loss") if link.get(key) is not None}
+        given = {key: link[key] for key in _KEYS if link.get(key) is not None}
         table[zone_pair(link["from_zone"], link["to_zone"])] = Wanted(**given)
     return table
 
@@ -97,14 +99,25 @@ def one_way(wanted: Wanted, *, bias_ms: float = 0.0) -> OneWay:
     )
 
 
+def initial_windows(ends: Sequence[End], table: Mapping[ZonePair, Wanted]) -> list[list[str]]:
+    """The commands that set TCP's initial congestion window, by the route of each host to each other that asks for one."""
+    commands = []
+    for one, other in itertools.permutations(ends, 2):
+        wanted = table.get(zone_pair(one.zone, other.zone))
+        if wanted is not None and wanted.initial_window is not None:
+            route = ["route", "replace", f"{other.address}/32", "dev", DEVICE]
+            commands.append(["ip", "-n", one.netns, *route, "initcwnd", str(wanted.initial_window)])
+    return commands
+
+
 def without_chance(wanted: Wanted) -> Wanted:
     """The same distance with nothing random about it: what the link is calibrated with."""
     return Wanted(rtt_ms=wanted.rtt_ms, rate_mbit=wanted.rate_mbit)
 
 
 def to_dict(wanted: Wanted) -> dict[str, float]:
-    """For a record."""
-    return asdict(wanted)
+    """For a record; what was not asked for is left out."""
+    return {key: value for key, value in asdict(wanted).items() if value is not None}
 
 
 def is_near(achieved_ms: float, wanted_ms: float) -> bool:

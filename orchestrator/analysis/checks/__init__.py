@@ -20,6 +20,7 @@ from orchestrator.analysis.checks import (
     flight,
     floor,
     goodput,
+    in_flight,
     modes,
     noise,
     offered_load,
@@ -44,7 +45,8 @@ CHECKS: tuple[Check, ...] = (
     round_trips.CHECK,
     goodput.CHECK,
     stamps.CHECK,
-    *flight.CHECKS,
+    in_flight.CHECK,
+    flight.CHECK,
     ramp.CHECK,
     completeness.CHECK,
     order.CHECK,
@@ -114,7 +116,7 @@ def _in_its_words(finding: Finding | None, kind: Kind) -> Finding | None:
     """Checks speak of requests; what a codec alone measures are messages."""
     if finding is None or kind != "codec":
         return finding
-    explanation, action = words.of_messages(finding.explanation), words.of_messages(finding.action)
+    explanation, action = (words.of_samples(text, kind) for text in (finding.explanation, finding.action))
     return replace(finding, explanation=explanation, action=action)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
+from orchestrator.experiment.plan.processes import processes_of
 from services.python.contract.lines import STATUSES
 
 _TELLING = 50  # so many different latencies do not come twice
@@ -100,6 +101,7 @@ def judge(cell: CellEvidence) -> Finding | None:
             )
         counted = words.count(rows.rows, words.OF_SAMPLE[cell.cell.kind])
         findings.append(_finding(troubles, evidence, f"{counted}, each recorded once."))
+    findings += [found for trial in cell.trials if (found := _lost_requesters(cell, trial))]
     if cell.cell.kind != "codec":  # it has nobody who answers
         findings += [_answered(cell, trial) for trial in cell.trials]
     findings += _repeated(cell.trials, "trials of this cell")
@@ -192,6 +194,21 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
                 f"{recorded:,} are recorded as the warm-up"
             )
     return _finding(troubles, evidence, f"The responder answered {answered:,}, as recorded.")
+
+
+def _lost_requesters(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
+    """A trial in which not every requester has a record: what it asked is in no number, and its load was not offered."""
+    processes = range(processes_of(cell.cell.factors))
+    kept = {(of.host, of.process) for of in trial.record.requesters if of.samples and of.process in processes}
+    if len(kept) == len(trial.record.requesters) == cell.requesters:
+        return None
+    return Finding(
+        verdict="fail",
+        evidence={"trial": trial.record.index, "requesters": cell.requesters, "records": len(kept)},
+        explanation=f"In {trial.called}, {len(kept)} of {words.count(cell.requesters, 'requester')} left a record"
+        f"{'' if len(trial.record.requesters) == cell.requesters else f', and {len(trial.record.requesters)} are told of'}.",
+        action=_ACTION,
+    )
 
 
 def _missing_trials(cell: CellEvidence) -> Finding:

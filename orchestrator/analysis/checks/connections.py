@@ -15,7 +15,7 @@ import numpy as np
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.experiment.plan.connections import connections_of
+from orchestrator.analysis.opening import COUNTED_BY
 from services.python.contract.limits import RESUMED, SESSION
 
 # A peer is an address and a port. Linux hands ports out by chance, from one parity first: half of its default range.
@@ -59,9 +59,8 @@ def judge(cell: CellEvidence) -> Finding | None:
         return worst([_per_request(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)])
     findings = [_reuse(cell, trial, part, seen) for trial, part, seen in cell.parts(NAME)]
     missing = [found for found in map(_missing_peers, cell.trials) if found is not None]
-    chance = _by_chance(cell.cell.load.concurrency)
-    often = 2 * sum(short > chance for short, _ in missing) > len(missing)
-    return worst([*findings, *(found for short, found in missing if short > (chance if often else chance + 1))])
+    often = 2 * sum(beyond > 0 for beyond, _ in missing) > len(missing)
+    return worst([*findings, *(found for beyond, found in missing if beyond > (0 if often else 1))])
 
 
 def distinct_ports(connections: int) -> float:
@@ -69,10 +68,20 @@ def distinct_ports(connections: int) -> float:
     return _PORTS * -math.expm1(-connections / _PORTS)
 
 
-def _by_chance(connections: int) -> int:
-    """How many of so many connections may have a port of the check's again: one more in some trials, but not in most."""
-    expected = _CHECK_CONNECTIONS * connections / _PORTS
+def _by_chance(trial: TrialEvidence) -> int:
+    """How many of a trial's connections may have a port of its checks' again: one more in some trials, but not in most."""
+    connections = sum(part.connections for part in trial.parts)
+    expected = _CHECK_CONNECTIONS * len(trial.parts) * connections / _PORTS
     return int(expected + 4 * math.sqrt(expected))
+
+
+def _ports_of(cell: CellEvidence, trial: TrialEvidence) -> float:
+    """How many different ports a trial's requests use at all hosts; the processes of one draw theirs from the same."""
+    requests: dict[str, int] = {}
+    for of, part, seen in cell.parts(NAME):
+        if of is trial:
+            requests[part.host] = requests.get(part.host, 0) + seen.ok
+    return sum(distinct_ports(number) for number in requests.values())
 
 
 def _peers(trial: TrialEvidence) -> int | None:
@@ -92,7 +101,7 @@ def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Car
         "peers": peers,
     }
     fewest = min(n for n in (opened, carried) if n is not None)
-    few_peers = peers is not None and peers < _FEWEST * distinct_ports(requests) * len(trial.parts)
+    few_peers = peers is not None and peers < _FEWEST * _ports_of(cell, trial)
     if fewest < requests or few_peers:
         met = f", the responder saw {words.count(peers, 'peer')}" if peers is not None else ""
         return Finding(
@@ -103,12 +112,12 @@ def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Car
             ),
             action="Turn off the client's connection pool, or declare `connection: reuse`.",
         )
-    if cell.cell.factors.get(SESSION) == RESUMED and (finding := _sessions(cell, part, evidence)) is not None:
+    if cell.cell.factors.get(SESSION) == RESUMED and (finding := _sessions(part, evidence)) is not None:
         return finding
     return _counted(cell, evidence, f"{words.count(requests, 'request')}, a connection for each", peers)
 
 
-def _sessions(cell: CellEvidence, part: Part, evidence: dict[str, object]) -> Finding | None:
+def _sessions(part: Part, evidence: dict[str, object]) -> Finding | None:
     """Where connections that were to resume a session did not, or nobody counted; half of them end the trial itself."""
     told = part.done.tls
     if told is None or told.handshakes is None or told.resumed is None:
@@ -120,7 +129,7 @@ def _sessions(cell: CellEvidence, part: Part, evidence: dict[str, object]) -> Fi
             action="Use a client on Python's `ssl` to have handshakes counted.",
         )
     full = told.handshakes - told.resumed
-    if full <= cell.cell.load.concurrency + _FEW_FULL * told.handshakes:  # the first of each worker has none to resume
+    if full <= part.load.concurrency + _FEW_FULL * told.handshakes:  # the first of each worker has none to resume
         return None
     return Finding(
         verdict="warn",
@@ -134,7 +143,7 @@ def _sessions(cell: CellEvidence, part: Part, evidence: dict[str, object]) -> Fi
 def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) -> Finding:
     requests, carried = seen.measured, seen.connections
     opened, peers = part.done.connections_opened, _peers(trial)
-    declared = connections_of(cell.cell.factors, cell.cell.load.concurrency)
+    declared = part.connections
     evidence = {
         "trial": trial.record.index,
         "policy": "reuse",
@@ -145,17 +154,18 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
         "declared": declared,
         "errors": sum(trial.errors.values()),
     }
-    implied = (declared + _CHECK_CONNECTIONS) * len(trial.parts)
-    extra = max(carried - declared, (opened or 0), (peers or 0) - implied)
+    implied = sum(of.connections + _CHECK_CONNECTIONS for of in trial.parts)
+    of_trial = sum(other.measured for of, _, other in cell.parts(NAME) if of is trial)
+    own, at_responder = max(carried - declared, (opened or 0)), (peers or 0) - implied
+    many, _, extra, among = max(_reopened(own, requests), _reopened(at_responder, of_trial))
     if extra > 0:
-        many = extra > max(_RECONNECTS * requests, _ALWAYS_ALLOWED)
         return Finding(
             verdict="fail" if many else "warn",
             evidence=evidence,
             weight=extra,
             explanation=(
-                f"{words.count(extra, 'extra connection')} in {words.count(requests, 'request')} "
-                f"({words.percent(extra / max(requests, 1))}), beyond the declared "
+                f"{words.count(extra, 'extra connection')} in {words.count(among, 'request')} "
+                f"({words.percent(extra / max(among, 1))}), beyond the declared "
                 f"{words.count(declared, 'connection')} kept open."
             ),
             action="Find out whether the responder or a device on the path closes connections, or the client opens "
@@ -179,7 +189,7 @@ def _reuse(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Carried) 
 
 
 def _missing_peers(trial: TrialEvidence) -> tuple[int, Finding] | None:
-    """How many peers fewer a responder saw than the requesters used connections, those of the check among them."""
+    """How many peers fewer than by chance a responder saw than the requesters used connections, the checks' among them."""
     peers, seen = _peers(trial), [part.seen[NAME] for part in trial.parts if NAME in part.seen]
     if peers is None or not seen:
         return None
@@ -196,7 +206,12 @@ def _missing_peers(trial: TrialEvidence) -> tuple[int, Finding] | None:
         ),
         action="Find out whether the client's library puts several channels, or requests in flight, on one connection.",
     )
-    return short, finding
+    return short - _by_chance(trial), finding
+
+
+def _reopened(extra: int, requests: int) -> tuple[bool, float, int, int]:
+    """Whether so many extra connections among so many requests are many, then their share, and both numbers."""
+    return extra > max(_RECONNECTS * requests, _ALWAYS_ALLOWED), extra / max(requests, 1), extra, requests
 
 
 def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, peers: int | None) -> Finding:
@@ -211,5 +226,5 @@ def _counted(cell: CellEvidence, evidence: dict[str, object], measured: str, pee
     return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the responder saw {peers:,} peers.")
 
 
-NAME = "connections"
+NAME = COUNTED_BY
 CHECK = Check(name=NAME, severity="serious", kinds=CALLS, observe=observe, judge=judge)

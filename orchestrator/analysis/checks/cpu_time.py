@@ -13,6 +13,7 @@ from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
 from services.python.contract.counters import HostCounters
+from services.python.contract.requester_lines import Done
 
 _TOO_MUCH = 1.05
 _SLACK_S = 0.03  # the two are not read at the same moment
@@ -36,10 +37,20 @@ def _ends(trial: TrialEvidence) -> Iterator[tuple[str, float, str, float]]:
     own_s = record.responder_measured_cpu_s
     if own_s is not None and record.stats_warm is not None and record.stats is not None:
         yield from (("responder", own_s, *c) for c in _counted(record.stats_warm.host, record.stats.host))
+    hosts: dict[str, list[Done]] = {}
     for part in trial.parts:
-        if part.done.cpu_s is not None:
-            counted = _counted(part.done.host_before, part.done.host_after)
-            yield from (("requester", part.done.cpu_s, *c) for c in counted)
+        hosts.setdefault(part.host, []).append(part.done)
+    for dones in hosts.values():
+        own = [done.cpu_s for done in dones if done.cpu_s is not None]
+        if len(own) == len(dones):  # one count holds all processes of a host, from the first's start to the last's end
+            before = min((done.host_before for done in dones if done.host_before), key=_when, default=None)
+            after = max((done.host_after for done in dones if done.host_after), key=_when, default=None)
+            end = "requester" if len(dones) == 1 else "requester with its processes"
+            yield from ((end, sum(own), *c) for c in _counted(before, after))
+
+
+def _when(counters: HostCounters) -> int:
+    return counters.monotonic_ns or 0
 
 
 def _counted(before: HostCounters | None, after: HostCounters | None) -> Iterator[tuple[str, float]]:

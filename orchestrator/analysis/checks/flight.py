@@ -1,4 +1,4 @@
-"""in flight, and Little's law: as many requests under way as declared, no more, and their time adds up.
+"""Little's law: the time of the requests under way adds up. Each requester is held against its own share of the load.
 
 In a closed loop every worker is either waiting for its reply or doing the requester's own work (making the next request,
 verifying the last reply), which takes CPU time, or waits while the requester does that for another worker. So concurrency
@@ -36,58 +36,14 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from orchestrator.analysis import words
-from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
+from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.checks.workers import Busy, Slowest, busy
-from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
-from orchestrator.experiment.plan.connections import connections_of
+from orchestrator.analysis.evidence import CellEvidence, Part, TrialEvidence
 
-IN_FLIGHT = "in flight"
 LITTLE = "Little's law"
 _FOLLOWS = 0.08  # honest clients stay below 0.05, a clock that stops at nine tenths gives 0.11
 _BUSY_MACHINE = 3.0  # the requester's work may take so many times its CPU time on a machine that is busy otherwise
-
-
-def peak(samples: Samples) -> int:
-    """The most requests under way at one moment; one that starts as another ends does not overlap it."""
-    begun = samples.sent_ns
-    if not begun.size:
-        return 0
-    ended = np.searchsorted(np.sort(samples.received_ns), begun, side="right")
-    return int((np.arange(1, begun.size + 1) - ended).max())
-
-
-def judge_peak(cell: CellEvidence) -> Finding | None:
-    """The trial with the most, and the one that never got to what was declared."""
-    declared, thinks = cell.cell.load.concurrency, cell.cell.load.think_s > 0
-    findings = []
-    for trial, part, most in cell.parts(IN_FLIGHT):
-        evidence = {"trial": trial.record.index, "declared": declared, "most": most}
-        if most > declared:
-            expected = "one at a time" if declared == 1 else f"at most {declared}"
-            findings.append(
-                Finding(
-                    verdict="fail",
-                    evidence=evidence,
-                    explanation=f"{most} requests were in flight at once; the experiment declares {expected}.",
-                    action="Declare that concurrency, or await each reply: latencies now include waiting for each other.",
-                )
-            )
-        elif most < declared and not cell.is_open_loop and not thinks and part.done.requests >= 10 * declared:
-            findings.append(
-                Finding(
-                    verdict="warn",
-                    evidence=evidence,
-                    explanation=f"No more than {most} requests were ever in flight, {declared} declared.",
-                    action="Check whether the requester kept up (`offered load`), or lower the concurrency.",
-                )
-            )
-        else:
-            measured = f"At most {most} in flight, {declared} declared."
-            findings.append(Finding(verdict="pass", evidence=evidence, explanation=measured))
-    return worst(findings)
 
 
 _OVERSTATED, _ROUNDING_S = 0.02, 10e-6
@@ -108,9 +64,9 @@ def judge_little(cell: CellEvidence) -> Finding | None:
             action="Measure the same stacks in a closed loop too, where it does.",
         )
         return worst([*overstated, blind])
-    if absent := [f for trial, _, seen in cell.parts(LITTLE) if (f := _absent(cell, trial, seen))]:
+    if absent := [f for trial, part, seen in cell.parts(LITTLE) if (f := _absent(cell, trial, part, seen))]:
         return worst([*absent, *overstated])
-    findings = [_little(trial, part, seen, cell.cell.load.concurrency) for trial, part, seen in cell.parts(LITTLE)]
+    findings = [_little(trial, part, seen) for trial, part, seen in cell.parts(LITTLE)]
     findings.sort(key=lambda f: -abs(1 - f.evidence.get("ratio", 1)))
     follows = [seen.follows for _, _, seen in cell.parts(LITTLE) if seen.follows is not None]
     if follows and (typical := median(follows)) > _FOLLOWS and not _is_own_work(cell, typical):
@@ -124,9 +80,10 @@ def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy
     They are taken off the window that Req/s is computed from.
     """
     paused_s = part.done.paused_s or 0.0
-    shown_s = 0.0 if cell.is_open_loop else None if seen.gaps_s is None else seen.gaps_s / cell.cell.load.concurrency
+    concurrency = part.load.concurrency
+    shown_s = 0.0 if cell.is_open_loop else None if seen.gaps_s is None else seen.gaps_s / concurrency
     if shown_s is None:
-        shown_s = max(0.0, seen.window_s - (seen.call_s + seen.rests_s) / cell.cell.load.concurrency)
+        shown_s = max(0.0, seen.window_s - (seen.call_s + seen.rests_s) / concurrency)
     if -_ROUNDING_S <= paused_s <= (1 + _OVERSTATED) * shown_s + _ROUNDING_S:
         return None
     room = "an open loop has no pauses" if cell.is_open_loop else f"its rows leave room for {words.ns(shown_s * 1e9)}"
@@ -137,7 +94,7 @@ def _overstated(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy
             "paused_s": paused_s,
             "shown_s": shown_s,
             "window_s": seen.window_s,
-            "concurrency": cell.cell.load.concurrency,
+            "concurrency": concurrency,
         },
         weight=abs(paused_s),
         explanation=f"The requester reports that each of its workers paused for {words.ns(paused_s * 1e9)} of "
@@ -153,7 +110,7 @@ def _constant_cut(cell: CellEvidence) -> list[Finding]:
     """
     found: list[tuple[TrialEvidence, Busy, float]] = []
     for trial, part, seen in cell.parts(LITTLE):
-        unknown_s = _unknown_s(part, seen, cell.cell.load.concurrency)
+        unknown_s = _unknown_s(part, seen, part.load.concurrency)
         if unknown_s is None:
             return []
         found.append((trial, seen, unknown_s))
@@ -206,7 +163,7 @@ def _is_own_work(cell: CellEvidence, typical: float) -> bool:
     for _, part, seen in cell.parts(LITTLE):
         if part.done.paused_s is None or seen.pause_s is None or seen.gaps_s is None or not seen.call_s:
             return False
-        own_s = part.done.paused_s * cell.cell.load.concurrency
+        own_s = part.done.paused_s * part.load.concurrency
         unknown.append((max(seen.gaps_s, seen.pause_s * seen.requests) - own_s) / seen.call_s)
     return bool(unknown) and median(unknown) < typical / 2
 
@@ -268,7 +225,8 @@ def _stops_early_for_slowest(slowest: Slowest, of: dict[str, Any], where: str) -
     )
 
 
-def _little(trial: TrialEvidence, part: Part, seen: Busy, concurrency: int) -> Finding:
+def _little(trial: TrialEvidence, part: Part, seen: Busy) -> Finding:
+    concurrency = part.load.concurrency
     evidence: dict[str, Any] = {
         "trial": trial.record.index,
         "concurrency": concurrency,
@@ -321,10 +279,10 @@ def _little(trial: TrialEvidence, part: Part, seen: Busy, concurrency: int) -> F
     return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; the rest is the requester's own work.")
 
 
-def _absent(cell: CellEvidence, trial: TrialEvidence, seen: Busy) -> Finding | None:
+def _absent(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Busy) -> Finding | None:
     """Workers that never asked, where think time hides that fewer are in flight and each has a connection of its own."""
-    declared = cell.cell.load.concurrency
-    has_own = cell.cell.connection == "reuse" and connections_of(cell.cell.factors, declared) == declared
+    declared = part.load.concurrency
+    has_own = cell.cell.connection == "reuse" and part.connections == declared
     if not cell.cell.load.think_s or not has_own or seen.requests < 10 * declared or seen.connections >= declared:
         return None
     return Finding(
@@ -345,19 +303,4 @@ def _did_not_count(seen: Busy, ratio: float, missing_s: float, cpu_s: float, con
     return waited_s > (1.05 if ratio < 0.5 else _BUSY_MACHINE) * own_s and ratio < 0.95
 
 
-CHECKS = (
-    Check(
-        name=IN_FLIGHT,
-        severity="fatal",
-        kinds=CALLS | CODECS,
-        observe=peak,
-        judge=judge_peak,
-    ),
-    Check(
-        name=LITTLE,
-        severity="fatal",
-        kinds=CALLS,
-        observe=busy,
-        judge=judge_little,
-    ),
-)
+CHECK = Check(name=LITTLE, severity="fatal", kinds=CALLS, observe=busy, judge=judge_little)

@@ -98,9 +98,11 @@ def _noises(cell: CellEvidence, trial: TrialEvidence) -> Iterator[Noise]:
     responder_s = trial.record.responder_cpu_s or 0.0
     requester_s = [part.done.cpu_s or 0.0 for part in trial.parts]
     both_s = responder_s + sum(requester_s)
+    of_host: dict[str, float] = {}
     for part, own_s in zip(trial.parts, requester_s, strict=True):
-        if cell.is_one_machine:
-            own_s = both_s
+        of_host[part.host] = of_host.get(part.host, 0.0) + own_s
+    for part in trial.parts:
+        own_s = both_s if cell.is_one_machine else of_host[part.host]
         noise = between(part.host, part.done.host_before, part.done.host_after, own_s)
         if noise and cell.is_external and cell.is_one_machine:  # the responder is one of the others
             noise = replace(noise, foreign=None)

@@ -137,16 +137,33 @@ def judge(cell: CellEvidence) -> Finding | None:
     findings = []
     for trial, part, seen in cell.parts(NAME):
         if isinstance(seen, Schedule):
-            findings.append(_schedule(cell, trial, part, seen))
+            findings.append(_schedule(trial, part, seen))
         elif seen is not None:
             findings.append(_think_time(cell, trial, seen))
         findings.append(_requester(cell, trial, part))
+    findings += [crowded for trial in cell.trials if (crowded := _crowded(cell, trial))]
     return worst(findings)
 
 
-def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
+def _crowded(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
+    """Where requester processes share CPUs, these can be busy though no process is."""
+    busiest = trial.summary.cpu_share if trial.summary else None
+    own = max((part.done.cpu_share or 0.0 for part in trial.parts), default=0.0)
+    if busiest is None or busiest <= max(SATURATED, own) or cell.requesters == 1:
+        return None
+    return Finding(
+        verdict="warn",
+        evidence={"trial": trial.record.index, "cpu_share": busiest, "of_one_process": own},
+        weight=busiest,
+        explanation=f"The CPUs that the requester's processes share were {words.percent(busiest)} busy: they, not the"
+        " responder, are the bottleneck.",
+        action="Read throughput as the client's limit; to find the responder's, measure with fewer processes on each CPU.",
+    )
+
+
+def _schedule(trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
     why = words.not_sent(part.done)
-    rate = cell.cell.load.rate_per_s or 0.0
+    rate = part.load.rate_per_s or 0.0
     evidence = {"trial": trial.record.index, "declared_per_s": rate, **seen.__dict__}
     if abs(seen.intended_per_s / rate - 1) > 5 / sqrt(seen.intended):  # five standard deviations of a Poisson count
         return Finding(
@@ -158,7 +175,7 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
             ),
             action="Check how the requester draws its schedule (`arrivals`).",
         )
-    if not _is_as_drawn(seen, part, cell.cell.load):
+    if not _is_as_drawn(seen, part, part.load):
         return Finding(
             verdict="fail",
             evidence=evidence,
@@ -181,7 +198,7 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
             verdict="fail",
             evidence={**evidence, BEYOND_CAPACITY: True},
             explanation=f"Only {measured}: not the declared load.",
-            action="Lower the rate, raise the concurrency, or add requesters.",
+            action="Lower the rate, raise the concurrency, or add requesters (`processes`).",
         )
     if delivered < 0.98 or seen.lag_p99_ns > max(1e6, 0.1 * seen.median_ns):
         return Finding(
@@ -189,7 +206,8 @@ def _schedule(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Schedu
             evidence=evidence,
             weight=seen.lag_p99_ns,
             explanation=f"{measured}, one in a hundred more than {words.ns(seen.lag_p99_ns)} late.",
-            action="Lower the rate or add requesters: latencies count from the intended time and include this lag.",
+            action="Lower the rate or add requesters (`processes`): latencies count from the intended time, and include"
+            " this lag.",
         )
     return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}, on time.")
 
@@ -223,7 +241,7 @@ def _think_time(cell: CellEvidence, trial: TrialEvidence, seen: Rested) -> Findi
 
 def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
     share, lag_ms = part.done.cpu_share, part.done.loop_lag_ms
-    several = cell.cell.load.concurrency > 1 or cell.is_open_loop
+    several = part.load.concurrency > 1 or cell.is_open_loop
     evidence = {"trial": trial.record.index, "cpu_share": share, "loop_lag_ms": lag_ms}
     if share is None:
         return Finding(
@@ -238,7 +256,8 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
             verdict="warn",
             evidence=evidence,
             explanation=f"{busy}: the requester, not the responder, is the bottleneck.",
-            action="Read throughput as the client's limit; to find the responder's, add requesters or use a lighter client.",
+            action="Read throughput as the client's limit; to find the responder's, add requesters (`processes`) or use a"
+            " lighter client.",
         )
     median_ms = (trial.summary.median if trial.summary else None) or 0.0
     if lag_ms is not None and lag_ms > max(_LATE_MS, 2 * median_ms):

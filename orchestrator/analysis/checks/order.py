@@ -80,13 +80,14 @@ def _out_of_order(run: RunEvidence, block: int, trials: Sequence[TrialRecord]) -
 
 def _by_clocks(trials: Sequence[TrialRecord]) -> Iterator[tuple[str, list[int]]]:
     """The order by each host's anchors, of trials that have one; by the wall clock if none has."""
-    by_host: dict[str, list[tuple[int, int]]] = {}
+    by_host: dict[str, dict[int, int]] = {}
     for trial in trials:
         for part in trial.requesters:
-            if anchor := part.done.anchor:
-                by_host.setdefault(part.host, []).append((anchor.monotonic_ns, trial.index))
-    for host, stamps in by_host.items():
-        yield f"the requester's clock on {host}", [index for _, index in sorted(stamps)]
+            if anchor := part.done.anchor:  # of several processes, the first that sent
+                first = by_host.setdefault(part.host, {})
+                first[trial.index] = min(first.get(trial.index, anchor.monotonic_ns), anchor.monotonic_ns)
+    for host, first in by_host.items():
+        yield f"the requester's clock on {host}", sorted(first, key=lambda index: (first[index], index))
     if not by_host:
         stamps = [(t.started_wall_ns, t.index) for t in trials if t.outcome == "ok" and t.started_wall_ns]
         yield "the wall clock", [index for _, index in sorted(stamps)]

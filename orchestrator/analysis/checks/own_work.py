@@ -80,8 +80,12 @@ def judge(cell: CellEvidence, run: RunEvidence) -> Finding | None:
     if cell.cell.load.concurrency == 1:
         return None if cell.is_open_loop else _alone_in_flight(cell, run)
     findings = []
+    if not cell.is_open_loop and any(part.load.concurrency == 1 for trial in cell.trials for part in trial.parts):
+        findings.append(_alone_in_flight(cell, run))
     for trial in cell.trials:
         for part in trial.parts:
+            if part.load.concurrency == 1:  # one of several processes: its work delays its own next request alone
+                continue
             entering_s, measured_s = part.done.entering_s, part.done.measured_s
             if entering_s is None or not measured_s:
                 findings.append(

@@ -13,6 +13,7 @@ answers behind a loopback address that orch was given may be elsewhere: of such 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -44,7 +45,7 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 def _finding(cell: CellEvidence, trial: TrialEvidence) -> Finding:
-    asked = [_of_requester(part.done) for part in trial.parts]
+    asked = list(_of_requesters(trial))
     answered = None
     if cell.placement.kind != "local":
         answered = _grown(_host(trial.record.stats_before), _host(trial.record.stats))
@@ -131,10 +132,19 @@ def _cost(waited: int, again: int) -> str:
     )
 
 
-def _of_requester(done: Done) -> Packets | None:
-    if done.wire is not None:
-        return done.wire.retransmits, done.wire.segments_sent
-    return _grown(done.host_before, done.host_after)
+def _of_requesters(trial: TrialEvidence) -> Iterator[Packets | None]:
+    """Of each requester, what its connections counted; of a host where they do not, its own count, which holds them all."""
+    hosts: dict[str, list[Done]] = {}
+    for part in trial.parts:
+        hosts.setdefault(part.host, []).append(part.done)
+    for dones in hosts.values():
+        wires = [done.wire for done in dones if done.wire is not None]
+        if len(wires) == len(dones):
+            yield from ((wire.retransmits, wire.segments_sent) for wire in wires)
+        else:
+            grown = [_grown(done.host_before, done.host_after) for done in dones]
+            known = [packets for packets in grown if packets is not None]
+            yield max(known, key=lambda packets: packets[1]) if len(known) == len(dones) else None
 
 
 def _host(stats: Stats | None) -> HostCounters | None:

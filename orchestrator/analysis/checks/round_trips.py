@@ -11,7 +11,7 @@ a few requests there may hold a stall.
 
 from __future__ import annotations
 
-from math import log2
+from math import ceil, log2
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding
@@ -22,15 +22,14 @@ from orchestrator.experiment.plan.windows import rounds_beyond_first
 
 LEAST_RTT_MS = 1.0
 _SEGMENT_BYTES = 1448
-_INITIAL_WINDOW = 10 * _SEGMENT_BYTES
+_INITIAL_WINDOW = 10  # segments, unless the link was asked for another
 _LARGEST_ENCODED = 4 / 3  # of content: base64
 
 
-def slow_start_rounds(body_bytes: float) -> int:
-    """Round trips beyond the first that a body needs when the window starts at ten segments and doubles."""
-    if body_bytes <= _INITIAL_WINDOW:
-        return 0
-    return int(log2(body_bytes / _INITIAL_WINDOW)) + (1 if log2(body_bytes / _INITIAL_WINDOW) % 1 else 0)
+def slow_start_rounds(body_bytes: float, initial_window: int | None = None) -> int:
+    """Round trips beyond the first that a body needs when the window starts at ten segments, or so many, and doubles."""
+    window = (initial_window or _INITIAL_WINDOW) * _SEGMENT_BYTES
+    return ceil(log2(body_bytes / window)) if body_bytes > window else 0
 
 
 def judge(cell: CellEvidence) -> Finding | None:
@@ -129,7 +128,8 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
 
 def _rounds(cell: CellEvidence, body_bytes: float) -> int:
     """Round trips beyond the first that a body may need: of a congestion window that grows, or of a window that is set."""
-    return max(slow_start_rounds(body_bytes), rounds_beyond_first(cell.cell.factors, body_bytes * _LARGEST_ENCODED))
+    growing = slow_start_rounds(body_bytes, cell.placement.link.initial_window)
+    return max(growing, rounds_beyond_first(cell.cell.factors, body_bytes * _LARGEST_ENCODED))
 
 
 def _wire_ms(cell: CellEvidence) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp, log
+from statistics import fmean
 
 import numpy as np
 
@@ -61,7 +62,10 @@ def judge(cell: CellEvidence) -> Finding | None:
             explanation=f"Fewer than {_FEWEST} requests per trial: too few to see a drift.",
             action="Ask for more requests per trial.",
         )
-    findings = [_drift([seen.drift for _, seen in courses])]
+    drifts: dict[int, list[float]] = {}
+    for trial, seen in courses:
+        drifts.setdefault(trial.record.index, []).append(seen.drift)
+    findings = [_drift([fmean(of_trial) for of_trial in drifts.values()])]  # a trial is one, whoever asked in it
     findings += [_jump(trial, seen) for trial, seen in courses]
     findings += _short_warmups(cell)
     return worst(findings)

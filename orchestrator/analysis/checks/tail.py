@@ -59,7 +59,8 @@ def observe(samples: Samples) -> Tail | None:
 
 def judge(cell: CellEvidence) -> Finding | None:
     """The slowest request of each trial against the variance of all, and each trial's tail."""
-    tails = [(trial, seen) for trial, _part, seen in cell.parts(NAME) if seen is not None]
+    found = [(trial, part, seen) for trial, part, seen in cell.parts(NAME) if seen is not None]
+    tails = [(trial, seen) for trial, _, seen in found]
     if not tails:
         return Finding(
             verdict="cannot tell",
@@ -69,7 +70,7 @@ def judge(cell: CellEvidence) -> Finding | None:
     findings = [_slowest([seen for _, seen in tails])]
     if not cell.is_open_loop:
         findings += [
-            _cut_off(trial, seen) for trial, seen in tails if seen.n >= _PER_ONE_IN_FLIGHT * cell.cell.load.concurrency
+            _cut_off(trial, seen) for trial, part, seen in found if seen.n >= _PER_ONE_IN_FLIGHT * part.load.concurrency
         ]
     return worst(findings)
 

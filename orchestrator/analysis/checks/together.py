@@ -1,9 +1,10 @@
 """requesters together: whether several requesters asked one stack at the same time, so that their rates add up.
 
-Req/s of a trial is the sum of its requesters' rates, each over its own window. That is a rate which the stack carried only
+Req/s of a trial is the sum of its hosts' rates, each over its own window. That is a rate which the stack carried only
 as far as the windows overlap: two requesters one after the other are the rate of one, twice. The window of each is put on
 the wall clock by the anchors that it took (`clocks` looks after those), so the overlap is known as far as the hosts' clocks
-agree: milliseconds with NTP, of windows of seconds.
+agree: milliseconds with NTP, of windows of seconds. The processes of one host have one clock, and their replies are counted
+over one window; but what is in no more than one process's was under less than the declared load.
 
 Limits: requesters that end with a number of requests and not with time end apart, by what they differ in speed; below nine
 tenths of the longest window the sum overstates what was carried by more than differences that matter, and below half it is
@@ -33,25 +34,33 @@ def judge(cell: CellEvidence) -> Finding | None:
         return None
     findings = []
     for trial in cell.trials:
-        windows = [_on_the_wall(part, seen) for of, part, seen in cell.parts(NAME) if of is trial]
+        offsets = _offsets(trial)
+        windows = [_on_the_wall(offsets, part, seen) for of, part, seen in cell.parts(NAME) if of is trial]
         findings.append(_finding(cell, trial, windows))
     return worst(findings)
 
 
-def _on_the_wall(part: Part, seen: Window | None) -> Window | None:
-    anchor = part.done.anchor
-    if seen is None or not anchor:
+def _offsets(trial: TrialEvidence) -> dict[str, int]:
+    """By how much each host's wall clock is ahead of its monotonic one; its processes have one of each."""
+    found: dict[str, int] = {}
+    for part in trial.parts:
+        if anchor := part.done.anchor:
+            found.setdefault(part.host, anchor.wall_ns - anchor.monotonic_ns)
+    return found
+
+
+def _on_the_wall(offsets: dict[str, int], part: Part, seen: Window | None) -> Window | None:
+    if seen is None or part.host not in offsets:
         return None
-    offset = anchor.wall_ns - anchor.monotonic_ns
-    return seen[0] + offset, seen[1] + offset
+    return seen[0] + offsets[part.host], seen[1] + offsets[part.host]
 
 
 def _finding(cell: CellEvidence, trial: TrialEvidence, windows: list[Window | None]) -> Finding:
     known = [window for window in windows if window is not None]
-    if len(known) < len(windows) or len(known) < 2:
+    if len(known) < cell.requesters:
         return Finding(
             verdict="cannot tell",
-            evidence={"trial": trial.record.index, "requesters": len(windows)},
+            evidence={"trial": trial.record.index, "requesters": cell.requesters, "known": len(known)},
             explanation="Not every requester reported a window with anchors: whether their windows overlap is unknown.",
             action="Check that every requester got replies, and that its `done` line holds `anchor`.",
         )

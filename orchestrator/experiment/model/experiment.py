@@ -60,7 +60,7 @@ def _with_factors(fields: Callable[[Factor], tuple[Any, Any] | None]) -> Callabl
 
 def _one_or_many(factor: Factor) -> Any:
     of: Any = OneOrMany  # a type that is only known here: no checker can follow it
-    return of[level_or_number(factor) if factor.levels else _OF_KIND[factor.kind]]
+    return of[level_or_number(factor) if factor.levels or factor.numbers else _OF_KIND[factor.kind]]
 
 
 def _chosen_for_all(factor: Factor) -> tuple[Any, Any] | None:

@@ -24,8 +24,8 @@ class Factor:
     `belongs_to`: what fixes it. A factor of the stack, the operation, the placement or the load has the value of the
     part's `attribute` (`payload.size`: a key of a mapping; None where it is absent). It is None, too, where the part does
     not have what the factor `needs`, or has what it `lacks` (both attributes of the part). One of the call is chosen for the
-    whole experiment or for a stack, from `levels`, of which the first is the default, or from `numbers`; `description`
-    explains its key.
+    whole experiment or for a stack, from `levels`, of which the first is the default, or from `numbers`, of which the least
+    is where there are no levels; `description` explains its key.
 
     `reaches`: how the end programs learn of it. A `knob` is told to both where it is not the default, and a stack can
     have it if its protocol says so (`knobs` of its manifest), which also gives the reason where it cannot. Any other factor
@@ -63,7 +63,9 @@ class Factor:
     @property
     def default(self) -> Value:
         """The value where an experiment says nothing; None for what the parts of a cell fix."""
-        return self.levels[0].value if self.levels else None
+        if self.levels:
+            return self.levels[0].value
+        return None if self.numbers is None else self.numbers.least
 
     def level(self, value: Value) -> Level:
         """The level of that value; one that is called by the value itself where a run of a later version has another."""
@@ -100,7 +102,7 @@ class Factor:
 
     def briefly(self, value: Value) -> str:
         """A value without the words around it: `a kept connection`, `10 kB`, `think time 10 ms`."""
-        if self.levels:
+        if self.levels or self.numbers:
             return self.level(value).compared
         if self.kind == "bytes" and isinstance(value, int):
             return format_size(value)
@@ -109,7 +111,7 @@ class Factor:
 
     def names(self, value: Value) -> tuple[str, ...]:
         """What a person may call the value in an experiment file, the first as it is written there by most."""
-        brief = str(value) if self.levels else self.briefly(value)
+        brief = str(value) if self.levels or self.numbers else self.briefly(value)
         if self.kind == "time" and isinstance(value, int | float):
             brief = exact_duration(value).replace(" ", "")
         return tuple(dict.fromkeys((brief, brief.replace(",", ""), str(value), self.text(value))))

@@ -357,6 +357,22 @@ FACTORS: tuple[Factor, ...] = (
         description="Whether the requester sends small segments at once (immediate), or holds them back while others are not"
         " acknowledged (nagle); the responder always sends at once",
     ),
+    Factor(
+        name="processes",
+        title="requester processes",
+        kind="count",
+        belongs_to="call",
+        reaches="hosts",
+        numbers=Numbers(
+            least=1,
+            most=64,
+            words="{} requester processes",
+            compared="{} requester processes",
+            one="one requester process",
+        ),
+        description="So many requester processes on each requester's host, which share its requests in flight, its rate"
+        " and its requests",
+    ),
     *OF_THE_LOAD,
 )
 

@@ -12,6 +12,7 @@ ZONE_PATTERN = r"^[a-z][a-z0-9-]*-[a-z]$"
 MOST_HOSTS = 64
 MOST_TTL_S = 604_800  # a week, in whole seconds from 1 on
 MOST_RTT_S = 10.0
+MOST_INITIAL_WINDOW = 40  # segments: beyond it the window that Linux receives with is the smaller one
 
 # One range of addresses, its prefix length written plainly (RFC 4632). More addresses than that are no controller:
 # 0.0.0.0/1 and its other half are the internet, and so are the IPv6 addresses that stand for those of IPv4.

@@ -31,21 +31,22 @@ def _read(levels: tuple[str, ...], numbers: Numbers, value: Any) -> str | int:
     if value in levels:
         return str(value)
     words = ", ".join(levels)
+    neither, or_words = (f"neither {words} nor", f", or {words}") if levels else ("not", "")
     if numbers.measure != "count":
         try:
             number = units.parse_size(value) if numbers.measure == "size" else _milliseconds(value)
         except ValueError as error:
-            raise ValueError(f"{error}, or {words}") from None
+            raise ValueError(f"{error}{or_words}") from None
     elif type(value) is int:
         number = value
     else:
-        raise ValueError(f"'{shown(value)}' is neither {words} nor a whole number")
+        raise ValueError(f"'{shown(value)}' is {neither} a whole number")
     if not numbers.least <= number <= numbers.most:
         why = f" ({numbers.why})" if numbers.why else ""
         least, most = (
             (f"{n:,} B" if numbers.measure == "size" else numbers.text(n)) for n in (numbers.least, numbers.most)
         )
-        raise ValueError(f"must be from {least} to {most}{why}, or {words}; it is '{value}'")
+        raise ValueError(f"must be from {least} to {most}{why}{or_words}; it is '{value}'")
     return number
 
 
@@ -64,4 +65,4 @@ def _schema(levels: Sequence[str], numbers: Numbers) -> dict[str, Any]:
             "type": "string",
             "pattern": units.SIZE_PATTERN if numbers.measure == "size" else units.DURATION_PATTERN,
         }
-    return {"anyOf": [{"type": "string", "enum": list(levels)}, other]}
+    return {"anyOf": [{"type": "string", "enum": list(levels)}, other]} if levels else other

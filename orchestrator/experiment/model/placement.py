@@ -7,14 +7,14 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from orchestrator.experiment.model.base import Name, Strict, Zone
-from orchestrator.experiment.model.host_rules import MOST_RTT_S
+from orchestrator.experiment.model.host_rules import MOST_INITIAL_WINDOW, MOST_RTT_S
 from orchestrator.experiment.providers import EMULATING
 from orchestrator.experiment.read.fields import BitRate, Duration, OneOrMany, Share
 
 _EMULATED = " and ".join(EMULATING)  # who makes a distance as wanted
 _EACH = "of a list, each is a placement of its own"
 
-LINK_KEYS = ("rtt", "jitter", "rate", "loss")
+LINK_KEYS = ("rtt", "jitter", "rate", "loss", "initial_window")
 """What a link can be asked for, in the order in which names of placements tell them."""
 
 
@@ -36,6 +36,13 @@ class LinkSpec(Strict):
     loss: Annotated[
         OneOrMany[Annotated[Share, Field(lt=1)]] | None,
         Field(description=f"{_EMULATED}: the share of packets lost in each direction; {_EACH}."),
+    ] = None
+    initial_window: Annotated[
+        OneOrMany[Annotated[int, Field(ge=1, le=MOST_INITIAL_WINDOW)]] | None,
+        Field(
+            description=f"{_EMULATED}: TCP's initial congestion window in both directions, in segments; the kernel's own,"
+            f" 10 on Linux, unless given; {_EACH}."
+        ),
     ] = None
 
 

@@ -89,4 +89,6 @@ def _text(key: str, value: float) -> str:
         return f"{value * 1000:g}ms"
     if key == "jitter":
         return f"jitter-{value * 1000:g}ms"
+    if key == "initial_window":
+        return f"initial-window-{value:g}"
     return f"{value:g}mbit" if key == "rate" else f"loss-{value * 100:g}pct"

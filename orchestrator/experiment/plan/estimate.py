@@ -18,13 +18,15 @@ from orchestrator import record_layout
 from orchestrator.experiment.model.factors import OF_THE_CALL
 from orchestrator.experiment.plan.machines import MACHINES, cost_usd
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
+from orchestrator.experiment.plan.processes import processes_of
 from orchestrator.experiment.plan.regions import HOME_ZONE, profile, region_of
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.experiment.plan.traffic import Traffic, priced, wire_bytes
 from orchestrator.experiment.plan.windows import rounds_beyond_first
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 
-_INITIAL_WINDOW_BYTES = 10 * 1448  # RFC 6928, with the usual segment of an Ethernet path
+_INITIAL_WINDOW = 10  # segments (RFC 6928)
+_FULL_SEGMENT_BYTES = 1448  # of an Ethernet path
 _SEGMENT_BYTES = 1400  # bodies up to it share one tcp floor
 _ROW_BYTES = record_layout.ROW.size
 _PARQUET_ROW_BYTES = 12  # zstd, delta encoding; the constant columns cost next to nothing
@@ -125,7 +127,7 @@ def estimate(plan: Plan, costs: Costs | None = None) -> Estimate:
     looks_s = sum(part.looks_s for part in parts.values())
     rows = sum(part.rows for part in parts.values())
     stored = rows * plan.blocks * plan.requesters
-    files = len(plan.trials) * plan.requesters
+    files = sum(processes_of(cell.factors) for cell in plan.cells) * plan.blocks * plan.requesters
     return Estimate(
         duration_s=hosts_s + (block_s + looks_s) * plan.blocks + costs.report_s + teardown_s,
         hosts_s=hosts_s,
@@ -248,6 +250,7 @@ class _Trial:
     def __init__(self, plan: Plan, cell: Cell, operation: Operation, placement: Placement, costs: Costs) -> None:
         self._cell, self._operation, self._placement, self._costs = cell, operation, placement, costs
         self._cores = _cores(plan)
+        self._processes = processes_of(cell.factors)
         self._ends_share_a_host = placement.kind == "local" and PROVIDERS[plan.provider].makes_hosts
         opening = int(plan.resolved.get(cell.stack, {}).get("round_trips_to_open", 1))
         self._round_trips_to_open = opening + cell.handshakes
@@ -264,13 +267,14 @@ class _Trial:
             each_s = 1 / load.rate_per_s
         ends = [] if load.requests is None else [load.requests * each_s]
         measured_s = min([*ends, *([] if load.duration_s is None else [load.duration_s])])
-        warmup_s = min(max(warmup.requests * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
+        warmed = self._processes * warmup.requests  # each process has a warm-up of its own
+        warmup_s = min(max(warmed * warmup_each_s, warmup.at_least_s), warmup.at_most_s)
         self.samples = math.ceil(measured_s / each_s + warmup_s / warmup_each_s)
         # A count is the most that is asked; `duration` or `at_most` may only end it earlier than we think.
         counted = load.requests if load.requests is not None else measured_s * (load.rate_per_s or 1 / each_s)
         is_counted = load.requests is not None or load.rate_per_s is not None
-        warmed = max(warmup.requests, warmup.at_least_s / warmup_each_s * _FASTER)
-        self.samples_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed)
+        warmed_at_most = max(warmed, warmup.at_least_s / warmup_each_s * _FASTER)
+        self.samples_at_most = math.ceil(counted * (1 if is_counted else _FASTER) + warmed_at_most)
         self.elapsed_s = self._overhead_s(plan) + warmup_s + measured_s
 
     def _count_events(self, plan: Plan) -> None:
@@ -286,6 +290,7 @@ class _Trial:
         starting = self._costs.start_s / (1 if self._ends_share_a_host else 2)  # two hosts start at the same time
         if not makes_hosts:
             starting = self._costs.start_s
+        starting *= (1 + self._processes) / 2
         return starting / self._cores + self._costs.between_s + remote_s + 5 * _rtt_s(self._placement)
 
     def _each_s(self) -> float:
@@ -316,8 +321,9 @@ class _Trial:
         round_trips = self._operation.calls * (1 + held_back)
         if self._cell.connection == "per-request":
             round_trips += self._round_trips_to_open
-            if largest > _INITIAL_WINDOW_BYTES:
-                round_trips += math.ceil(math.log2(largest / _INITIAL_WINDOW_BYTES + 1)) - 1
+            window_bytes = (self._placement.link.initial_window or _INITIAL_WINDOW) * _FULL_SEGMENT_BYTES
+            if largest > window_bytes:
+                round_trips += math.ceil(math.log2(largest / window_bytes + 1)) - 1
         rate_mbit = self._placement.link.rate_mbit
         wire_s = (
             8 * (self._operation.request_bytes + self._operation.reply_bytes) / (rate_mbit * 1e6) if rate_mbit else 0.0

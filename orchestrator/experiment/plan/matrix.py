@@ -32,6 +32,7 @@ from orchestrator.experiment.plan.plan import (
     cell_id,
     kind_of,
 )
+from orchestrator.experiment.plan.processes import refusal_of_processes
 from orchestrator.experiment.plan.stacks import (
     Entry,
     describe_stack,
@@ -107,7 +108,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                     located.add(entry.path, f"{unfit}. Leave this part out with `exclude`, or ask it of other stacks.")
                 elif kind == "stream" and (too_many := _refusal_of_stream(located, entry, operation, load, warmup)):
                     located.add(entry.path, f"{too_many}, or leave this part out with `exclude`.")
-                elif unfit := refusal_of_sharing(call, least, kind):
+                elif unfit := refusal_of_sharing(call, least, kind) or refusal_of_processes(call, least, kind):
                     located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif reason:
                     located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call, kind)}")

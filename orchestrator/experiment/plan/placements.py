@@ -17,6 +17,7 @@ from orchestrator.experiment.read.tree import Key
 
 _BUILT_IN = ("local", "same-zone", "cross-region")
 _EXTERNAL = "external"
+_WINDOW = "initial_window"
 _EMULATED_RATE_MBIT = 1000.0  # a link without a rate lets its queue overflow at full speed
 
 
@@ -125,6 +126,10 @@ def _refuse_another_network(located: Located, wanted: Wanted) -> None:
     """Between two zones of a cloud there is one distance, which nobody chooses."""
     name = PROVIDERS[located.experiment.provider].name
     key = next(iter((*wanted.listed, *wanted.link)))
+    if key == _WINDOW:
+        text = f"'{key}' is set on the routes of hosts, and orch sets those of {any_of(EMULATING)} alone; leave it out."
+        located.add((*wanted.path, key) if "zones" not in wanted.path else ("distance", key), text)
+        return
     path = (*wanted.path, key) if "zones" not in wanted.path else ("distance", key)
     text = f"'{key}' is the network's own on {name}; leave it out"
     if wanted.listed:
@@ -209,6 +214,7 @@ def _emulated_link(located: Located, wanted: Wanted, from_zone: str, to_zone: st
         jitter_ms=jitter_ms,
         rate_mbit=wanted.link.get("rate", _EMULATED_RATE_MBIT),
         loss=wanted.link.get("loss", 0.0),
+        initial_window=None if (window := wanted.link.get(_WINDOW)) is None else int(window),
     )
 
 

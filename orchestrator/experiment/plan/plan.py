@@ -106,6 +106,7 @@ class Link:
     jitter_ms: float = 0.0
     rate_mbit: float | None = None
     loss: float = 0.0
+    initial_window: int | None = None  # segments; None: the kernel's own
     source: str = ""
 
     @property

@@ -31,6 +31,8 @@ from orchestrator.experiment.plan.plan import (
     cell_id,
     kind_of,
 )
+from orchestrator.experiment.plan.processes import FACTOR as PROCESSES
+from orchestrator.experiment.plan.processes import refusal_of_processes
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.shapes import decode
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
@@ -131,6 +133,8 @@ def read_plan(raw: Any) -> Plan:
             _require_search(f"cells.{number}.find", cell, cell.find)
         if is_codec:
             require(refusal_of_load(cell.load, cell.calls) is None, f"cells.{number}.load", cell.load)
+        refused = refusal_of_processes(cell.factors, cell.load, cell.kind)
+        require(refused is None, f"cells.{number}.factors.{PROCESSES}", refused)
         for name in ("requests", "duration_s", "rate_per_s"):
             value = getattr(cell.load, name)
             require(value is None or value > 0, f"cells.{number}.load.{name}", value)

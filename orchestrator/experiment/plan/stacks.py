@@ -164,6 +164,7 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
             kind: f"'{operation}'",
             **{str(value): f"{name}: {value}" for name, value in call.items()},
             **{f"{name}: {value}": f"{name}: {value}" for name, value in call.items()},
+            **{name: f"{name}: {value}" for name, value in knobs(call).items()},
         }
         for what, words in refused.items():
             if what in part.refuses:

@@ -115,6 +115,7 @@ class LocalFleet:
             responder=self._hosts[0],
             requester_cpus=self._pinning.requester,
             responder_cpus=self._pinning.responder,
+            more_cpus=self._pinning.more,
         )
 
     def hosts(self) -> Sequence[LocalHost]:

@@ -274,6 +274,7 @@ def _link(wanted: WantedLink) -> dict[str, Any]:
         "jitter_ms": wanted.link.jitter_ms or None,
         "rate_mbit": wanted.link.rate_mbit,
         "loss": wanted.link.loss or None,
+        "initial_window": wanted.link.initial_window,
     }
     return {key: value for key, value in link.items() if value is not None}
 

@@ -41,6 +41,7 @@ class RemoteFleet:
             responder=responder,
             requester_cpus=pinning.requester,
             responder_cpus=pinning.responder,
+            more_cpus=pinning.more,
         )
 
     def hosts(self) -> Sequence[RemoteHost]:

@@ -6,15 +6,19 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
 CONNECTIONS: Final = "connections"
+HTTP: Final = "http"
 FLOW_WINDOW: Final = "flow_window"
 KEEPALIVE: Final = "keepalive"
 TCP_WINDOW: Final = "tcp_window"
 
 CONGESTION: Final = "congestion"
+IN_FORCE: Final = "congestion control"
+"""Under which name an end tells among its settings which one it had."""
+USUAL: Final = "cubic"
+"""The one of hosts that orch makes, where their kernel has it."""
 NODELAY: Final = "nodelay"
 NAGLE: Final = "nagle"
 
-HTTP: Final = "http"
 HTTP_2: Final = "2"
 
 OF_SOCKETS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -33,6 +37,16 @@ WHY_NOT: Final[Mapping[str, str]] = {
 
 REPLIES: Final = f"{FLOW_WINDOW}: replies"
 """What a client refuses whose own window cannot be set: then the responder's is, and requests alone are held back by it."""
+
+
+def refusal_of_sharing(known: Iterable[str], knobs: Mapping[str, str]) -> str | None:
+    """Why requests cannot share connections, by the version of HTTP that carries them; None where they can, or need not.
+
+    `known` are the knobs that both ends have.
+    """
+    if CONNECTIONS not in knobs or HTTP not in known or knobs.get(HTTP) == HTTP_2:
+        return None
+    return f"over HTTP/1.1 each of its connections carries one request at a time; give it `{HTTP}: {HTTP_2}`"
 
 
 def allows(known: Iterable[str], value: str) -> bool:

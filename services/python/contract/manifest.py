@@ -58,8 +58,8 @@ class Responder(Part):
     `bytes_as` how bytes and pictures travel (`raw`, `base64`). `adds`: which work of every request is its own, `without`
     names the responder that is spared it, `omits` what it leaves unread of `fields.md`. `packages`: the libraries whose
     versions count. `refuses`: the reason for each thing it cannot do, by connection policy, operation, kind, or knob with
-    its value (`http: 2`). `settings`: what a reader should know of how it is set up. `most_streams`: how many streams it
-    serves at once, null where that is not bounded.
+    its value (`http: 2`) or without. `settings`: what a reader should know of how it is set up. `most_streams`: how many
+    streams it serves at once, null where that is not bounded.
     """
 
     name: str

@@ -13,7 +13,7 @@ from dataclasses import field
 from functools import cache
 from typing import Any, Final, Literal
 
-from services.python.contract.knobs import OF_SOCKETS, WHY_NOT, allows, unfit
+from services.python.contract.knobs import CONNECTIONS, OF_SOCKETS, WHY_NOT, allows, refusal_of_sharing, unfit
 from services.python.contract.limits import RESUMED, SESSION, TLS, TLS_1_3
 from services.python.contract.messages import Message
 from services.python.contract.strict import Part, part
@@ -65,7 +65,8 @@ class Responder(Part):
     """One implementation that answers, and the parts it is made of.
 
     `module` has `serve(dispatcher, host, port, announce)`. `refuses` gives the reason for each thing it cannot do,
-    keyed by a connection policy, an operation, a kind of work, or a knob with its value (`http: 2`). `adds` says in a short
+    keyed by a connection policy, an operation, a kind of work, or a knob with its value (`http: 2`) or without it
+    (`connections`: whatever is not the default). `adds` says in a short
     phrase, as a verb with its object, which work of every request is its own and not the protocol's (`validates every body
     with pydantic models`); empty when there is nothing worth a word. `without` names the responder of this protocol
     that is spared it, if there is one. `omits` says likewise which of the reading that `protos/fields.md` asks of all it
@@ -173,7 +174,9 @@ class Protocol(Part):
         for name, value in knobs.items():
             if reason := self.lacks(name, value):
                 return f"{self.name} cannot do {name}: {value}: {reason}"
-            if end is not None and (reason := end.refuses.get(f"{name}: {value}")):
+            if name == CONNECTIONS and (reason := refusal_of_sharing(self.knobs, knobs)):
+                return f"{self.name} cannot do {name}: {value}: {reason}"
+            if end is not None and (reason := end.refuses.get(f"{name}: {value}") or end.refuses.get(name)):
                 return f"{self.name}'s {end.name} cannot do {name}: {value}: {reason}"
         if reason := unfit(knobs, self.every_knob):
             return f"{self.name} cannot do {reason}"

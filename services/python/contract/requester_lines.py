@@ -97,6 +97,19 @@ class Negotiated(Part):
 
 
 @part
+class Opening(Part):
+    """How long the connections of a trial took to open, those of its check left out: medians, by the client library's word.
+
+    `connections`: of how many it was told. `connect_s`: TCP's handshake, `tls_s`: that of TLS behind it; null where the
+    library does not tell.
+    """
+
+    connections: Count
+    connect_s: Seconds | None = None
+    tls_s: Seconds | None = None
+
+
+@part
 class Done(Line):
     """The last line of a requester that did what it was asked; what it does not know is null or left out."""
 
@@ -123,6 +136,7 @@ class Done(Line):
     wire: Wire | None = None
     min_rtt_us: float | None = None
     connections_opened: Count | None = None
+    opening: Opening | None = None
     cpu_s: Seconds | None = None
     cpu_share: float | None = None
     memory_bytes: Count | None = None

@@ -45,12 +45,13 @@ class Serve(Line):
 
 @part
 class Ready(Line):
-    """A responder accepts connections at `port`. `versions`: of its libraries, by name."""
+    """A responder accepts connections at `port`. `versions`: of its libraries, by name; `settings`: what is in force."""
 
     port: Annotated[int, Between(1, 65535)]
     implementation: str
     identity: str
     versions: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
     contract: Literal[2] = VERSION
     type: Literal["ready"] = "ready"
 

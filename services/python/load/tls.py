@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from services.python.contract.limits import RESUMED, SESSION
 from services.python.contract.lines import Trial
 from services.python.contract.requester_lines import Negotiated
+from services.python.load.openings import Openings
 from services.python.operations.files import read_authority
 
 if TYPE_CHECKING:
@@ -24,14 +25,15 @@ class ClientTls:
     """TLS 1.3 and nothing older, the responder verified against one authority and by the address that is asked.
 
     `authority`: its certificate, PEM; `path`: the file it lies in. With `resumes` a connection resumes the session of an
-    earlier one.
+    earlier one. `openings` are told how long handshakes took, where the library is Python's `ssl`.
     """
 
-    def __init__(self, path: str, authority: bytes, *, resumes: bool = False) -> None:
+    def __init__(self, path: str, authority: bytes, *, resumes: bool = False, openings: Openings | None = None) -> None:
         self.path = path
         self.authority = authority
         self.resumes = resumes
         self.has_resumed = False
+        self._openings = openings or Openings()
         self._lock = threading.Lock()
         self._seen: dict[tuple[str | None, str | None], None] = {}
         self._handshakes = self._resumed = 0
@@ -47,9 +49,10 @@ class ClientTls:
         except ValueError as error:
             raise ValueError(f"tls: {self.path} holds no certificate of an authority: {error}") from error
 
-    def note(self, version: str | None, cipher: str | None, is_resumed: bool) -> None:
+    def note(self, version: str | None, cipher: str | None, is_resumed: bool, took_ns: int) -> None:
         """Take down one handshake."""
         with self._lock:
+            self._openings.secured(took_ns)
             self.tell(version, cipher, is_resumed)
             self._handshakes += 1
             self._resumed += is_resumed
@@ -82,14 +85,14 @@ class ClientTls:
         )
 
 
-def client_tls(trial: Trial) -> ClientTls | None:
+def client_tls(trial: Trial, openings: Openings | None = None) -> ClientTls | None:
     """What a trial's connections are opened with, None for plain ones; ValueError for what cannot be."""
     resumes, authority = trial.knobs.get(SESSION) == RESUMED, trial.tls
     if authority is None:
         return None
     if resumes and trial.connection != "per-request":
         raise ValueError(f"{SESSION}: {RESUMED} with kept connections, whose one handshake has nothing to resume")
-    made = ClientTls(authority.path, read_authority(authority), resumes=resumes)
+    made = ClientTls(authority.path, read_authority(authority), resumes=resumes, openings=openings)
     _ = (
         made.context
     )  # also where the client has a TLS of its own: what is no certificate is told before anybody is asked

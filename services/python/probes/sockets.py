@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from services.python.contract.knobs import CONGESTION, NAGLE, NODELAY, OF_SOCKETS, TCP_WINDOW
+from services.python.contract.knobs import CONGESTION, IN_FORCE, NAGLE, NODELAY, OF_SOCKETS, TCP_WINDOW
 
 _OPEN_FILES = Path("/proc/self/fd")
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -111,6 +111,26 @@ def windows_told(knobs: Mapping[str, str], port: int) -> dict[str, str]:
     if TCP_WINDOW not in knobs or (windows := windows_of(port)) is None:
         return {}
     return {"TCP windows, at the end": f"{windows[0]:,} B for replies, {windows[1]:,} B for requests"}
+
+
+def congestion_of_new() -> list[str]:
+    """What controls the congestion of a connection that nobody sets; empty as `congestion_of`."""
+    if not hasattr(socket, "TCP_CONGESTION"):
+        return []
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as fresh:
+        return [_congestion(fresh)]
+
+
+def congestion_of_listeners() -> list[str]:
+    """What controls the congestion of the connections that this process accepts, each once; empty as `congestion_of`."""
+    if not hasattr(socket, "TCP_CONGESTION"):
+        return []
+    return sorted({_congestion(s) for s in _sockets() if s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)})
+
+
+def in_force(congestion: list[str]) -> dict[str, str]:
+    """The setting by which an end tells what controlled its congestion; none where nobody knows."""
+    return {IN_FORCE: ", ".join(congestion)} if congestion else {}
 
 
 def _set(sock: socket.socket, knobs: Mapping[str, str]) -> None:

@@ -10,7 +10,8 @@ from services.python.load.phases import NS
 from services.python.probes.clock import Clock
 from services.python.programs.parts import Print
 
-MayMeasure = Callable[[], bool]
+MayMeasure = Callable[[], int | None]
+"""From which moment of the wall clock on, in Unix nanoseconds (0: at once); None while it may not."""
 
 _BETWEEN_LOOKS_S = 0.001
 
@@ -23,13 +24,15 @@ def hold_back(
     clock: Clock,
     may_measure: MayMeasure,
 ) -> None:
-    """Let time pass until `may_measure`, where the trial asks for that, and until the moment that it gives.
+    """Let time pass until `may_measure`, where the trial asks for that, and until the moments that both give.
 
     `warmed` is how many requests the warm-up had; `wait` keeps connections alive meanwhile.
     """
+    begin_ns = trial.start_at_unix_ns or 0
     if trial.hold:
         print_line(Warm(requests=warmed))
-        while not may_measure():
+        while (moment_ns := may_measure()) is None:
             wait(_BETWEEN_LOOKS_S)
-    if trial.start_at_unix_ns is not None:
-        wait(max(0.0, (trial.start_at_unix_ns - clock.wall_ns()) / NS))
+        begin_ns = max(begin_ns, moment_ns)
+    if begin_ns:
+        wait(max(0.0, (begin_ns - clock.wall_ns()) / NS))

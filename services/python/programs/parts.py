@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from typing import Any
 
 from services.python.contract.lines import Target
@@ -10,6 +11,7 @@ from services.python.contract.offers import Client, Protocol
 from services.python.contract.strict import Line, Part, part
 from services.python.load.client import Reply, Request
 from services.python.load.loop import Loops, Work
+from services.python.load.openings import Openings
 from services.python.load.tls import ClientTls
 from services.python.operations import Operation
 from services.python.operations.base import Make
@@ -35,6 +37,7 @@ class Parts(Part):
     loops: Callable[[Any, Work], Loops]
     event_loop: Any = None  # of an awaiting client
     tls: ClientTls | None = None  # None: connections are plain
+    openings: Openings = field(default_factory=Openings)
 
     def who(self) -> dict[str, Any]:
         """The fields of `Done` that name the client, and what its handshakes came to."""

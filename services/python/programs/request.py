@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-import threading
 import traceback
 from typing import NoReturn
 
@@ -17,6 +16,7 @@ from services.python.contract.quoting import quotable
 from services.python.contract.requester_lines import Failed
 from services.python.probes.clock import Clock
 from services.python.programs.lines import Lines, complain, end_with_stdin, leave, use_no_proxy
+from services.python.programs.word import may_measure_from
 
 
 def main() -> NoReturn:
@@ -31,13 +31,13 @@ def main() -> NoReturn:
         trial = read_stdin_line(Trial, line, "requester")
     except ValueError as error:
         _fail(lines, "trial", f"not a trial on stdin: {error}")
-    may_measure = threading.Event()
+    moments: list[int] = []
 
     def hear(line: str) -> None:
-        if line == "measure":
-            may_measure.set()
+        if (moment_ns := may_measure_from(line)) is not None:
+            moments.append(moment_ns)
         elif line:
-            complain(f"request: unknown line on stdin: {line[:80]!r}; known: measure")
+            complain(f"request: unknown line on stdin: {line[:80]!r}; known: measure, measure UNIX_NS")
 
     end_with_stdin("request", hear)
 
@@ -45,7 +45,7 @@ def main() -> NoReturn:
     from services.python.programs.run_trial import CannotTry, make_trial
 
     try:
-        make_trial(trial, lines.write, Clock(), may_measure.is_set)
+        make_trial(trial, lines.write, Clock(), lambda: moments[0] if moments else None)
     except (CannotTry, GaveUp) as error:
         _fail(lines, error.kind, str(error))
     except MemoryError:

@@ -50,6 +50,7 @@ class Control:
         """Print the ready line; see `responder.Announce`."""
         gc.enable()
         # Not needed to answer the first request, so not loaded before it can be answered.
+        from services.python.probes import sockets
         from services.python.probes.versions import versions
 
         if self._dispatcher.knobs:
@@ -62,6 +63,7 @@ class Control:
                 implementation=self._responder.name,
                 identity=self._dispatcher.identity,
                 versions=versions(self._responder.packages),
+                settings=sockets.in_force(sockets.congestion_of_listeners()),
             )
         )
 

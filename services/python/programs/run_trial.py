@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from services.python.contract.knobs import TCP_WINDOW
-from services.python.contract.limits import SATURATED
 from services.python.contract.lines import Load, Target, Trial
 from services.python.contract.offers import Client, find_protocol
 from services.python.contract.requester_lines import Checked, Done, Progress, Start, Wire
@@ -20,6 +19,7 @@ from services.python.load import sync_load as blocking
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.loop import Loops, Work, close_after
 from services.python.load.memory import bound_memory, room_for_replies
+from services.python.load.openings import openings_of
 from services.python.load.phases import (
     MEASURED,
     NS,
@@ -47,8 +47,9 @@ from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
 from services.python.programs.hold import MayMeasure, hold_back
 from services.python.programs.parts import Ask, Parts, Print
 from services.python.programs.refused import refusal_of_target, refuse_impossible
+from services.python.programs.unsent import not_sent_reason
+from services.python.programs.word import AT_ONCE
 
-_ALL_BUSY = 0.9  # of the time of all connections, in which requests were under way
 _PARTS_OF_A_CODEC = 2  # encoding and decoding
 _ROW_KINDS = {"call": "request", "codec": "codec"}  # of samples, by their client's kind
 _LONGEST_NAME = 200  # characters of an identity
@@ -63,10 +64,10 @@ class CannotTry(Exception):
         self.kind = kind
 
 
-def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMeasure = lambda: True) -> None:
+def make_trial(trial: Trial, print_line: Print, clock: Clock, may_measure: MayMeasure = lambda: AT_ONCE) -> None:
     """Check both ends, warm up, measure, and print what came of it.
 
-    `may_measure` is asked by a trial that holds back its measured phase until it says yes.
+    `may_measure` is asked by a trial that holds back its measured phase until it gives a moment.
     CannotTry when it cannot begin, GaveUp when nothing succeeds any more, OSError when the record finds no space.
     """
     parts = load_parts(trial)
@@ -117,7 +118,8 @@ def load_parts(trial: Trial) -> Parts:
             raise ValueError(f"{client.name} cannot do {operation.name}: {reason}")
         make = operation.requests(trial.payload, trial.seed)
         schema = read_schema(trial.schema)
-        tls = client_tls(trial)
+        openings = openings_of(trial)
+        tls = client_tls(trial, openings)
         module = importlib.import_module(client.module)
         ask, loops, event_loop = _style(client)
         verify = operation.verify
@@ -151,6 +153,7 @@ def load_parts(trial: Trial) -> Parts:
             schema=schema,
             kind="call" if operation_name == "identity" else operation.kind,
             tls=tls,
+            openings=openings,
         )
         return module.dialer(call, client)
 
@@ -166,6 +169,7 @@ def load_parts(trial: Trial) -> Parts:
         loops=loops,
         event_loop=event_loop,
         tls=tls,
+        openings=openings,
     )
 
 
@@ -278,15 +282,18 @@ def _measure(
     gc.disable()
     anchor = clock.anchor()
     print_line(Start(anchor=anchor))
+    parts.openings.clear()  # of the check
     warm = _warm_up(trial, loops, recorder, clock)
     warmed = warm.next_sequence - 1
     hold_back(trial, warmed, loops.wait, print_line, clock, may_measure)
+    if trial.connection == "per-request":
+        parts.openings.clear()  # of the warm-up
     measured_phase = _measured_phase(trial, due, resting, loops, recorder, wire, clock, warm.next_sequence)
     _on_sockets(sockets.refuse_differing, trial)
     who = parts.who()
-    if trial.target is not None and (congestion := sockets.congestion_of(trial.target.port)):
-        windows = sockets.windows_told(trial.knobs, trial.target.port)
-        who["settings"] |= {"congestion control": ", ".join(congestion), **windows}
+    if trial.target is not None:  # of connections that are gone, what new ones have
+        who["settings"] |= sockets.in_force(sockets.congestion_of(trial.target.port) or sockets.congestion_of_new())
+        who["settings"] |= sockets.windows_told(trial.knobs, trial.target.port)
     tally = recorder.tally
     loops.close(grace_s(tally.span_s, tally.rows, trial.load.concurrency))
     gc.enable()
@@ -297,6 +304,7 @@ def _measure(
         anchor=anchor,
         anchor_end=clock.anchor(),
         outcomes=dict(getattr(parts.verify, "outcomes", {})),
+        opening=parts.openings.told(),
         **measured_phase,
         **who,
     )
@@ -379,7 +387,7 @@ def _measured_phase(
     return {
         **_tallied(recorder.tally),
         "begin_ns": phase.begin_ns,
-        "not_sent_reason": _not_sent_reason(recorder.tally, load.concurrency, cpu_s),
+        "not_sent_reason": not_sent_reason(recorder.tally, load.concurrency, cpu_s),
         "wire": None if (sums := wire.wire()) is None else Wire(**sums),
         "min_rtt_us": wire.min_rtt_us(),
         "cpu_s": cpu_s,
@@ -390,15 +398,6 @@ def _measured_phase(
         "host_before": host_before,
         "host_after": host_after,
     }
-
-
-def _not_sent_reason(tally: Tally, concurrency: int, cpu_s: float) -> str | None:
-    """Why requests of an open loop were not sent: all connections waited for replies, or the requester was behind."""
-    if not tally.not_sent:
-        return None
-    available_s = tally.span_s * concurrency
-    waited = tally.busy_ns / NS >= _ALL_BUSY * available_s and cpu_s <= SATURATED * tally.span_s
-    return "connections-busy" if waited else "requester-behind"
 
 
 def _tallied(tally: Tally) -> dict[str, Any]:

@@ -177,6 +177,12 @@ class DoesNotWait(Requester):
         return
 
 
+class MeasuresBeforeTheMoment(Requester):
+    def await_word(self) -> None:
+        super().await_word()
+        self.moment_ns = 0
+
+
 class MeasuresBeforeItMay(Requester):
     def await_word(self) -> None:
         return

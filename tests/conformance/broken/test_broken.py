@@ -23,6 +23,7 @@ FIFTY = "test_fifty_failures_in_a_row_end_a_trial_and_the_rows_stay"
 CARRIED = "test_requests_carry_what_the_generator_gives"
 HELD = "test_it_holds_back_the_measured_phase"
 WORD = "test_it_measures_once_it_may"
+MOMENT = "test_it_measures_from_the_moment_that_it_is_told"
 DUE = "test_requests_are_due_when_the_page_says_and_none_is_sent_before"
 NOT_SENT = "test_what_was_due_and_not_sent_is_entered_and_is_no_error"
 RESTS = "test_each_worker_rests_as_long_as_the_page_says"
@@ -112,6 +113,7 @@ REQUESTERS = {
     "CarriesOnAfterFiftyFailures": FIFTY,
     "DoesNotWait": HELD,
     "MeasuresBeforeItMay": WORD,
+    "MeasuresBeforeTheMoment": MOMENT,
     "WarmUpIsMeasured": COUNTS,
     "ProgressOfEveryRequest": PROGRESS,
     "ForgetsParts": PARTS,

@@ -185,6 +185,24 @@ def test_it_measures_once_it_may(ends: Implementation, request_protocol: str, cl
     assert done["begin_ns"] >= held_ns  # both processes have the clock of the one host
 
 
+def test_it_measures_from_the_moment_that_it_is_told(
+    ends: Implementation, request_protocol: str, client: str, tmp_path: Path
+):
+    with Server(WIRES[request_protocol], IDENTITY) as server, ends.start("request") as program:
+        program.send(ends.trial(request_protocol, client, server.port, tmp_path / "record", hold=True))
+        while program.line("checked", "start", "progress", "warm")["type"] != "warm":
+            pass
+        program.send("measure tomorrow")  # unknown, so named on stderr and passed over
+        at_ns = time.time_ns() + 400_000_000
+        program.send(f"measure {at_ns}")
+        done = program.line("progress", "done")
+        assert program.status() == 0, program.said
+    assert done["type"] == "done"
+    assert done["requests"] == 10
+    begun_ns = done["anchor"]["wall_ns"] + done["begin_ns"] - done["anchor"]["monotonic_ns"]
+    assert begun_ns > at_ns - 10_000_000  # the wall clock may be slewed
+
+
 def test_progress_comes_at_most_once_a_second(ends: Implementation, request_protocol: str, client: str, tmp_path: Path):
     def slow(number: int, asked: Asked) -> Reply:
         return Reply({}, after_s=0.01)

@@ -42,7 +42,7 @@ class Requester:
 
     def run(self) -> NoReturn:
         text = sys.stdin.readline()
-        self.may_measure = threading.Event()
+        self.may_measure, self.moment_ns = threading.Event(), 0
         threading.Thread(target=self.await_end_of_stdin, daemon=True).start()
         try:
             self.trial = self.read(text)
@@ -67,7 +67,9 @@ class Requester:
     def hear(self) -> None:
         """Every line of stdin behind the first, to its end."""
         for line in sys.stdin:
-            if line.strip() == "measure":
+            word, _, moment = line.strip().partition(" ")
+            if word == "measure" and (not moment or moment.isdecimal()):
+                self.moment_ns = int(moment or 0)
                 self.may_measure.set()
 
     def fail(self, kind: str, message: str) -> NoReturn:
@@ -214,8 +216,8 @@ class Requester:
         self.may_measure.wait()
 
     def hold_back(self) -> None:
-        if (at := self.trial["start_at_unix_ns"]) is not None:
-            time.sleep(max(0, at - time.time_ns()) / NS)
+        at = max(self.trial["start_at_unix_ns"] or 0, self.moment_ns)
+        time.sleep(max(0, at - time.time_ns()) / NS)
 
     def play(self, phase: Phase) -> None:
         threads = [threading.Thread(target=self.work, args=(phase, *of), daemon=True) for of in enumerate(self.lanes)]

@@ -19,7 +19,7 @@ HOSTS = {
 }
 LINKS = [
     {"from_zone": "us-central1-a", "to_zone": "us-central1-a", "rtt_ms": 0.4},
-    {"from_zone": "us-central1-a", "to_zone": "us-central1-b", "rtt_ms": 1.5},
+    {"from_zone": "us-central1-a", "to_zone": "us-central1-b", "rtt_ms": 1.5, "initial_window": 20},
     {"from_zone": "us-west1-a", "to_zone": "us-central1-a", "rtt_ms": 35},
     {
         "from_zone": "us-west1-a",
@@ -156,3 +156,18 @@ def test_ping_is_answered_at_the_full_packet_size(lab: Deployment) -> None:
     payload_bytes = paths.MTU_BYTES - 28  # less the IPv4 and ICMP headers
     done = lab.ssh("b", f"ping -M do -s {payload_bytes} -c 1 {lab.hosts['a']['address']}")
     assert "0% packet loss" in done.stdout, done.stdout
+
+
+def test_tcp_begins_with_the_window_that_was_asked_for(lab: Deployment) -> None:
+    for one, other in (("a", "c"), ("c", "a")):
+        routes = lab.ssh(one, "ip route show").stdout.splitlines()
+        (to_other,) = (route for route in routes if route.startswith(f"{lab.hosts[other]['address']} "))
+        assert "initcwnd 20" in to_other
+    assert "initcwnd" not in lab.ssh("d", "ip route show").stdout
+
+
+def test_tcp_is_controlled_by_cubic_whatever_the_machine_has(lab: Deployment) -> None:
+    folder = Path("/proc/sys/net/ipv4")
+    if "cubic" not in (folder / "tcp_allowed_congestion_control").read_text():
+        pytest.skip("this machine allows its namespaces no cubic")
+    assert lab.ssh("b", f"cat {folder}/tcp_congestion_control").stdout.strip() == "cubic"

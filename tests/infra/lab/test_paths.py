@@ -64,3 +64,21 @@ def test_one_pair_of_hosts_speaks_for_each_pair_of_zones() -> None:
 )
 def test_near_is_five_percent_or_half_a_millisecond(achieved_ms: float, wanted_ms: float, near: bool) -> None:
     assert paths.is_near(achieved_ms, wanted_ms) is near
+
+
+def test_initial_windows_are_set_on_the_routes_of_both_ends_that_ask_for_one() -> None:
+    ends = [
+        paths.End(name=name, netns=f"orch-x-{name}", address=f"198.18.0.1{place}", zone=zone)
+        for place, (name, zone) in enumerate((("a", "z"), ("b", "y"), ("c", "x")))
+    ]
+    links = [
+        {"from_zone": "z", "to_zone": "y", "rtt_ms": 10, "initial_window": 20},
+        {"from_zone": "z", "to_zone": "x", "rtt_ms": 10, "initial_window": None},
+    ]
+    table = paths.wanted_by_zones(links)
+    assert [" ".join(command) for command in paths.initial_windows(ends, table)] == [
+        "ip -n orch-x-a route replace 198.18.0.11/32 dev wan0 initcwnd 20",
+        "ip -n orch-x-b route replace 198.18.0.10/32 dev wan0 initcwnd 20",
+    ]
+    assert paths.to_dict(table["y", "z"])["initial_window"] == 20
+    assert "initial_window" not in paths.to_dict(table["x", "z"])

@@ -11,7 +11,8 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan import plan as p
 from services.python.contract.lines import STATUSES
 from tests.support.judged import of, verdicts
-from tests.support.made_up import BYTES, FAULTS, HERE, OPEN, WEST
+from tests.support.made_up import BYTES, FAULTS, HERE, NEW_OF_EACH, OPEN, SHARED, SHARED_RATE, WEST
+from tests.support.matrix import others_slow
 from tests.support.runs import MS, US, S, a_plan, a_run, host_counters
 
 CLEAN = {
@@ -25,11 +26,22 @@ CLEAN = {
     "with a control": {"controls": 2},
     "two requesters": {"requesters": 2},
 }
+OF_PROCESSES = {
+    "four processes": SHARED,
+    "four processes on each of two hosts": {**SHARED, "requesters": 2},
+    "a rate of four processes": SHARED_RATE,
+    "new connections of four processes": NEW_OF_EACH,
+    "one in flight in each process": {**SHARED, "load": p.Load(concurrency=4, requests=4000)},
+}
 
 
-@pytest.mark.parametrize("planned", CLEAN.values(), ids=CLEAN.keys())
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_clean_run_fails_nothing_and_warns_of_nothing(planned, seed):
+RUNS = [(name, seed) for name in {**CLEAN, **OF_PROCESSES} for seed in (1, 2, 3)]
+LIGHT = {("four processes", 1), ("a rate of four processes", 1)}
+
+
+@pytest.mark.parametrize(("name", "seed"), others_slow(RUNS, lambda name, seed: name in CLEAN or (name, seed) in LIGHT))
+def test_a_clean_run_fails_nothing_and_warns_of_nothing(name, seed):
+    planned = {**CLEAN, **OF_PROCESSES}[name]
     found = verdicts(a_run(seed=seed, **planned))
     if planned.get("load", p.Load()).rate_per_s is not None:
         assert found.pop("Little's law") == "cannot tell"
@@ -45,7 +57,7 @@ def expected_idle(planned):
         idle.add("control")
     if "placements" not in planned:
         idle.add("round-trips")
-    if "requesters" not in planned:
+    if "requesters" not in planned and not any("processes" in call for call in planned.get("calls", ())):
         idle.add("requesters together")
     return idle
 

@@ -13,6 +13,7 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.schedule import schedule
+from tests.support.drafts import Draft
 from tests.support.runs import US, a_plan, a_run
 
 RTTS = (1.0, 20.0, 50.0, 100.0)
@@ -332,3 +333,32 @@ def test_sizes_are_one_line_though_large_ones_are_asked_with_fewer_requests() ->
     (panel,) = curves.panels
     assert [[point.at for point in line.points] for line in panel.lines] == [[100, 1_000, 10_000, 100_000]] * 2
     assert [len(gap.points) for gap in panel.gaps] == [4]
+
+
+def test_the_handshakes_that_a_library_tells_of_are_fitted_beside_the_request() -> None:
+    rtts_s = {place.id: (place.link.rtt_ms or 0.0) / 1e3 for place in DISTANCES}
+
+    def spoil(draft: Draft) -> None:
+        if draft.cell.connection == "per-request" and draft.cell.stack == "rest-thin":
+            rtt_s = rtts_s[draft.cell.placement]
+            draft.done["opening"] = {"connections": 120, "connect_s": 1e-4 + rtt_s, "tls_s": 3e-4 + 2 * rtt_s}
+
+    load = p.Load(concurrency=1, requests=120)
+    summary = summarise(a_run(a_plan(placements=DISTANCES, calls=WAYS, load=load), between=0.003, spoil=spoil))
+    for row in summary.round_trips:
+        is_told = row.connection == "per-request" and row.stack == "rest-thin"
+        assert [step.name for step in row.steps] == (["connect", "tls"] if is_told else [])
+        assert [step.round_trips for step in row.steps] == pytest.approx([1, 2] if is_told else [], abs=0.02)
+        assert row.is_as_implied
+        assert not replace(row, round_trips=row.implied + 0.2).is_as_implied
+        assert not replace(row, implied=row.implied + 1).is_as_implied
+    cells = {(cell.stack, cell.connection, cell.placement_id): cell for cell in summary.cells}
+    for place in DISTANCES:
+        opened = cells["rest-thin", "per-request", place.id].opening
+        assert opened is not None
+        assert (opened.connections, opened.told) == (120, 5 * 120)
+        assert opened.connect == pytest.approx(0.1 + (place.link.rtt_ms or 0.0))
+        assert opened.tls_interval is not None
+        kept = cells["grpc-thin", "reuse", place.id].opening
+        assert kept is not None
+        assert (kept.connections, kept.told, kept.connect, kept.tls) == (1, 0, None, None)

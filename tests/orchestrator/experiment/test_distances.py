@@ -195,3 +195,32 @@ def test_a_list_that_cannot_be_applied_is_refused_at_its_place(
     write: Write, known: Known, text: str, problem: str
 ) -> None:
     assert problems(write(text), known) == [problem]
+
+
+def test_the_initial_window_of_tcp_is_a_part_of_the_way(write: Write, known: Known) -> None:
+    plan = make_plan(write(LAB + "distance: {rtt: 20ms, initial_window: [4, 10, 40]}\n"), known=known)
+    assert [(p.id, p.link.initial_window) for p in plan.placements] == [
+        (f"distance-initial-window-{segments}", segments) for segments in (4, 10, 40)
+    ]
+    assert make_plan(write(LAB + "distance: {rtt: 20ms}\n"), known=known).placements[0].link.initial_window is None
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            GCP + "placements: {name: cross-region, initial_window: 20}\n",
+            "'initial_window' is set on the routes of hosts, and orch sets those of `provider: lab` alone; leave it out.",
+        ),
+        (
+            LAB + "placements: {name: local, initial_window: 20}\n",
+            "'initial_window' needs two hosts: both ends of a local placement share one.",
+        ),
+        (
+            MINIMAL + "placements: {name: local, initial_window: 20}\n",
+            "'initial_window' needs two hosts: both ends of a local placement share one.",
+        ),
+    ],
+)
+def test_an_initial_window_is_refused_where_nobody_can_set_it(write: Write, known: Known, text: str, why: str) -> None:
+    assert why in " ".join(problems(write(text), known))

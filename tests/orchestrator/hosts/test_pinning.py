@@ -17,6 +17,13 @@ def test_apart_prefers_two_cores_to_two_threads_of_one():
     assert choose("apart", [0, 4, 1, 5], can_pin=True, siblings=siblings).requester == "1"
 
 
+def test_further_requester_processes_get_the_other_cpus_those_of_other_cores_first():
+    siblings = [frozenset({0, 4}), frozenset({1, 5}), frozenset({2, 6})] * 2
+    pinning = choose("apart", [0, 1, 2, 4, 5, 6], can_pin=True, siblings=siblings)
+    assert (pinning.requester, pinning.more) == ("1", ("2", "5", "6"))
+    assert choose("apart", [0, 1], can_pin=True).more == choose("together", [0, 1], can_pin=True).more == ()
+
+
 def test_two_threads_of_the_only_core_are_named_as_such():
     pinning = choose("apart", [0, 1], can_pin=True, siblings=[frozenset({0, 1})])
     assert pinning.requester == "1"

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import itertools
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -114,7 +116,7 @@ def test_the_responder_is_asked_when_all_are_warm_and_before_any_measures(host):
     asked = [outcome.stats_before, outcome.stats_warm, outcome.stats]
     assert [answer.answered for answer in asked] == [1, 2, 3]
     requesters = [p for p in host.processes if p.role == "requester"]
-    assert [p.received[1:] for p in requesters] == [["measure"]] * 3
+    assert [p.received[1:] for p in requesters] == [[f"measure {int(1_000.5 * 1e9)}"]] * 3
     assert all(p.trial["hold"] for p in requesters)
 
 
@@ -128,6 +130,77 @@ def test_one_that_dies_before_it_is_warm_is_what_the_trial_died_of(host):
     assert outcome.failure is not None
     assert (outcome.failure.kind, outcome.stats_warm) == ("requester-died", None)
     assert host.left_behind == []
+
+
+SHARED = replace(ASK, processes=3, load=Load(concurrency=7, requests=700), knobs={"connections": "4"})
+
+
+def test_the_processes_of_a_host_share_its_load_and_begin_at_one_moment(host):
+    outcome = make(host, ask=SHARED)
+    assert outcome.failure is None
+    requesters = [p for p in host.processes if p.role == "requester"]
+    loads = [p.trial["load"] for p in requesters]
+    assert [(load["concurrency"], load["requests"]) for load in loads] == [(3, 300), (2, 200), (2, 200)]
+    assert [p.trial["knobs"] for p in requesters] == [{"connections": number} for number in ("2", "1", "1")]
+    assert len({p.trial["seed"] for p in requesters}) == len({p.trial["record"] for p in requesters}) == 3
+    assert [p.received[1:] for p in requesters] == [[f"measure {int(1_000.05 * 1e9)}"]] * 3
+    assert [(part.host.name, part.process) for part in outcome.parts] == [("fake", 0), ("fake", 1), ("fake", 2)]
+
+
+def test_a_rate_is_divided_too(host):
+    make(host, ask=replace(ASK, processes=2, load=Load(concurrency=8, duration_s=1.0, rate_per_s=500.0)))
+    loads = [p.trial["load"] for p in host.processes if p.role == "requester"]
+    assert [(load["concurrency"], load["rate_per_s"]) for load in loads] == [(4, 250.0)] * 2
+
+
+def test_several_hosts_are_each_offered_the_load_by_processes_of_their_own(host):
+    make(host, ask=replace(SHARED, knobs={}), requesters=2, lead_s=1.0)
+    trials = [p.trial for p in host.processes if p.role == "requester"]
+    assert [trial["load"]["concurrency"] for trial in trials] == [3, 2, 2, 3, 2, 2]
+    assert len({trial["seed"] for trial in trials}) == len({trial["record"] for trial in trials}) == 6
+
+
+def test_each_process_has_a_cpu_of_its_own_as_far_as_there_are_any(host):
+    pair = Pair((host,), host, "1", "0", more_cpus=("2",))
+    bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=lambda line: None)
+    assert [part.cpus for part in bench.make(SHARED, pair, "t0").parts] == ["1", "2", "1"]
+
+
+def test_a_responder_that_runs_already_is_asked_by_all_from_one_moment_on(host):
+    make(host, ask=replace(SHARED, external=External(given="there", host="198.18.0.9", port=4712)))
+    assert [p.trial["hold"] for p in host.processes] == [True] * 3
+    assert {p.received[1] for p in host.processes} == {f"measure {int(1_000.05 * 1e9)}"}
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_process_that_dies_while_others_measure_is_named_and_none_is_left(host, place):
+    def dies(process):
+        yield from itertools.islice(good_requester(process), 3)  # checked, start, warm
+        yield None
+
+    host.requester = lambda number: dies if number == place else good_requester
+    failure = make(host, ask=SHARED).failure
+    assert failure is not None
+    assert (failure.kind, failure.message) == ("requester-died", f"requester process {place + 1} of 3 on fake died")
+    assert f"requester process {place + 1} of 3 on fake: so long" in failure.last_words
+    assert host.left_behind == []
+
+
+def test_one_that_dies_ends_the_trial_though_another_never_ends(host):
+    def for_ever(process):
+        yield from itertools.islice(good_requester(process), 3)
+        while not process.has_ended:
+            time.sleep(0.01)
+        yield None
+
+    def dies(process):
+        yield from itertools.islice(good_requester(process), 3)
+        yield None
+
+    host.requester = lambda number: dies if number == 2 else for_ever
+    failure = make(host, ask=SHARED).failure
+    assert failure is not None
+    assert failure.message == "requester process 3 of 3 on fake died"
 
 
 @pytest.mark.parametrize(
@@ -280,10 +353,12 @@ def test_a_load_that_ends_in_time_is_given_up_when_it_does_not(host):
 
 @pytest.mark.parametrize("error", [interrupted(), HostLost("gone")])
 @pytest.mark.parametrize("requesters", [1, 2])
-def test_an_interrupt_or_a_lost_host_goes_on_to_the_caller_and_leaves_no_process(host, error, requesters):
+@pytest.mark.parametrize("processes", [1, 3])
+def test_an_interrupt_or_a_lost_host_goes_on_to_the_caller_and_leaves_no_process(host, error, requesters, processes):
     host.requester = lambda number: script(CHECKED, START, error) if number == 0 else good_requester
+    ask = replace(ASK, processes=processes, load=Load(concurrency=processes, requests=10))
     with pytest.raises((Interrupted, HostLost)):
-        make(host, requesters=requesters)
+        make(host, ask=ask, requesters=requesters)
     assert host.left_behind == []
 
 
@@ -292,6 +367,27 @@ def test_progress_is_passed_on(host):
     bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=heard.append)
     bench.make(ASK, Pair((host,), host), "t0")
     assert [line.requests for line in heard] == [5]
+
+
+def test_the_progress_of_several_is_that_of_all(host):
+    heard = []
+    bench = Bench(clock=host.time.clock(), interrupts=Interrupts(), on_progress=heard.append)
+    has_told = threading.Barrier(3)
+
+    def telling(process):
+        yield from itertools.islice(good_requester(process), 3)  # checked, start, warm
+        has_told.wait(10)
+        if process.trial["load"]["requests"] != 300:
+            yield {"type": "progress", "phase": "measured", "requests": 5, "elapsed_s": 1.0}
+            has_told.wait(10)
+        else:
+            has_told.wait(10)
+            yield {"type": "progress", "phase": "measured", "requests": 7, "elapsed_s": 1.0}
+        yield done_line(10)
+
+    host.requester = lambda number: telling
+    assert bench.make(SHARED, Pair((host,), host), "t0").failure is None
+    assert [line.requests for line in heard] == [17]
 
 
 def test_rows_of_the_fake_are_rows_of_the_contract():

@@ -19,7 +19,7 @@ from services.python.contract.lines import STATUSES, VERSION, Load, Payload, Tar
 from services.python.contract.responder_lines import Serve, Tls
 from services.python.load.record import read_record
 from services.python.load.recorder import Tally
-from services.python.programs import run_trial as attempt
+from services.python.programs.unsent import not_sent_reason
 from services.python.protocols.tcp.frames import ERROR, EXCHANGE, IDENTITY, decode_request
 from services.python.protocols.tcp.stream import FrameReader, send_frame
 from tests.support.ends import PATIENCE_S, make_trial, program, responder
@@ -436,4 +436,4 @@ def test_a_record_that_cannot_be_written_is_said_and_nothing_is_measured(tmp_pat
 )
 def test_why_requests_were_not_sent(not_sent: int, busy_s: float, cpu_s: float, reason: str | None):
     tally = Tally(not_sent=not_sent, busy_ns=int(busy_s * 1e9), first_sent_ns=0, last_received_ns=1_000_000_000)
-    assert attempt._not_sent_reason(tally, concurrency=4, cpu_s=cpu_s) == reason
+    assert not_sent_reason(tally, concurrency=4, cpu_s=cpu_s) == reason

@@ -35,6 +35,7 @@ class SocketDialer:
 
     def dial(self) -> SocketConnection:
         """Connect; CallFailed when nobody answers there."""
+        begun = self._call.openings.begin()
         try:
             sock = socket.create_connection((self._call.host, self._call.port), timeout=self._call.timeout_s)
         except TimeoutError as error:
@@ -44,7 +45,9 @@ class SocketDialer:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._call.tls is not None:
             sock = secured(self._call.tls, sock, self._call.host, self._call.timeout_s)
+            self._call.openings.opened(begun)
             return SocketConnection(sock, self._code, self._encode)
+        self._call.openings.opened(begun)
         sock.settimeout(None)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, self._timeval)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, self._timeval)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from services.python.codecs.coding import coding
+from services.python.contract.knobs import CONNECTIONS, HTTP
 from services.python.contract.offers import TLS_SETTINGS, Client
 from services.python.contract.strict import Part, part
 from services.python.load.client import AsyncConnection, AsyncDialer, CallFailed, CallSpec, Connection, Dialer
@@ -26,6 +27,12 @@ _COMMON: Mapping[str, str] = {
 _WHOLE_CALL = "of the whole call"
 _EACH_WAIT = "of each wait for the socket"
 _IN_PYTHON = "writes and parses HTTP in Python"
+_ALONE: Mapping[str, str] = {
+    CONNECTIONS: "it sends one request at a time on a connection; pycurl-multi sends several over HTTP/2 (`http: 2`)"
+}
+_SHARING: Mapping[str, str] = {
+    f"{CONNECTIONS}: NUMBER": "as many multi handles with one HTTP/2 connection each; requests wait for it to be open"
+}
 
 
 @part
@@ -40,6 +47,12 @@ class _Library(Part):
     opens: str
     timeout: str
     refuses: Mapping[str, str] = field(default_factory=dict)
+    shares: bool = False  # several requests in flight can have one HTTP/2 connection
+
+    @property
+    def has_two(self) -> bool:
+        """Whether it speaks HTTP/2."""
+        return f"{HTTP}: {version.TWO}" not in self.refuses
 
 
 _LIBRARIES = (
@@ -59,6 +72,7 @@ _LIBRARIES = (
         refuses=version.own_window("libcurl"),
         opens="an easy handle in a multi handle of its own, all on one event loop; Expect: 100-continue off",
         timeout=_WHOLE_CALL,
+        shares=True,
     ),
     _Library(
         name="aiohttp",
@@ -120,10 +134,11 @@ def clients(module: str, *codec: str) -> tuple[Client, ...]:
             style=library.style,
             adds=library.adds,
             packages=(*library.packages, *codec),
-            refuses=library.refuses,
+            refuses={**library.refuses, **({} if library.shares else _ALONE)},
             settings={
                 **_COMMON,
                 **version.settings(library.refuses),
+                **(_SHARING if library.shares else {}),
                 "a connection is": library.opens,
                 "time-out": library.timeout,
             },
@@ -143,7 +158,8 @@ def dial_with(client: Client, route: Route, call: CallSpec) -> Dialer | AsyncDia
     (name,) = (library.module for library in _LIBRARIES if library.name == client.name)
     module = importlib.import_module(name)
     if client.style == "async":
-        return _AsyncDialer(module.AsyncConnection, route, call)
+        opens = module.sharing(call) if CONNECTIONS in call.knobs else module.AsyncConnection
+        return _AsyncDialer(opens, route, call)
     return _Dialer(module.Connection, route, call)
 
 

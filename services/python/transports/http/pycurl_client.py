@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import dataclass
 from typing import Any
 
 import pycurl
@@ -42,6 +43,17 @@ _CALLED = {
     pycurl.CURL_HTTP_VERSION_3: "HTTP/3",
 }
 
+# Microseconds since the transfer began: the name was looked up, TCP's handshake was over, that of TLS was.
+_OPENING = (pycurl.NAMELOOKUP_TIME_T, pycurl.CONNECT_TIME_T, pycurl.APPCONNECT_TIME_T)
+
+
+@dataclass
+class OneSocket:
+    """May be opened once, by one handle, or by the first of those that share a connection."""
+
+    is_open: bool = False
+    is_gone: bool = False
+
 
 class EasyHandle(HttpConnection):
     """What blocking and awaiting have in common: one easy handle, on one socket, which the first call opens.
@@ -50,13 +62,15 @@ class EasyHandle(HttpConnection):
     that the request fails as what it is.
     """
 
-    def __init__(self, route: Route, call: CallSpec) -> None:
+    def __init__(self, route: Route, call: CallSpec, one_socket: OneSocket | None = None) -> None:
         super().__init__(route)
         self._encode = route.encode
         self._read = route.reader()
         self._has_type = bool(route.reply_type)
         self._chunks: list[bytes] = []
-        self._opened = False
+        self._socket = one_socket or OneSocket()
+        self._openings = call.openings
+        self._is_untold = False  # it has opened the socket, and nobody has asked yet how long that took
         self._curl = curl = pycurl.Curl()
         curl.setopt(pycurl.URL, f"{call.http}://{authority(call.host, call.port)}{route.path}")
         if call.tls is not None:
@@ -75,17 +89,33 @@ class EasyHandle(HttpConnection):
         curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_once)
 
     def _open_once(self, _purpose: int, address: Any) -> Any:
-        if self._opened:
+        if self._socket.is_open:
             return pycurl.SOCKET_BAD
-        self._opened = True
+        self._socket.is_open = self._is_untold = True
         return socket.socket(address.family, address.socktype, address.protocol)
 
     def _begin(self, request: Request) -> int:
         """Hand libcurl the request; the bytes of its body."""
+        if self._is_untold:
+            self._note_opening()
         body = self._encode(request)
         self._chunks.clear()
         self._curl.setopt(pycurl.POSTFIELDS, body)
         return len(body)
+
+    def _note_opening(self) -> None:
+        """Ask libcurl, once, how long the last transfer took to connect: the first on this connection.
+
+        That is at the second request of a kept connection, and when one of a single request is closed.
+        """
+        if not self._is_untold:
+            return
+        self._is_untold = False
+        looked_up_us, connected_us, secured_us = map(self._curl.getinfo, _OPENING)
+        if connected_us > 0:  # 0: there never was a connection
+            self._openings.connected((connected_us - looked_up_us) * 1_000)
+        if secured_us > 0:
+            self._openings.secured((secured_us - connected_us) * 1_000)
 
     def _finish(self, sent: int) -> HttpReply:
         curl = self._curl
@@ -104,7 +134,7 @@ class Connection(EasyHandle):
     def call(self, request: Request) -> HttpReply:
         """See `load.client.Connection.call`."""
         sent = self._begin(request)
-        again = self._opened
+        again = self._socket.is_open
         try:
             self._curl.perform()
         except pycurl.error as error:
@@ -113,6 +143,7 @@ class Connection(EasyHandle):
 
     def close(self) -> None:
         """See `load.client.Connection.close`."""
+        self._note_opening()
         self._curl.close()
 
 

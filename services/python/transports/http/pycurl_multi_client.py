@@ -2,31 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import pycurl
 
-from services.python.load.client import CallSpec, Request
-from services.python.transports.http.pycurl_client import EasyHandle, failure
+from services.python.contract.knobs import CONNECTIONS
+from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.sharing import Shares
+from services.python.transports.http.pycurl_client import EasyHandle, OneSocket, failure
 from services.python.transports.http.route import HttpReply, Route
 
 
-class AsyncConnection(EasyHandle):
-    """One easy handle in a multi handle of its own: the handles of one share their connections, and which is whose."""
+class _Carrier:
+    """A multi handle and the one socket of its easy handles: a connection, and what is sent over it."""
 
-    def __init__(self, route: Route, call: CallSpec) -> None:
-        super().__init__(route, call)
-        self._multi = pycurl.AsyncCurlMulti()
+    def __init__(self) -> None:
+        self.multi = pycurl.AsyncCurlMulti()
+        self.socket = OneSocket()
+
+
+def _shared_carrier() -> _Carrier:
+    """One whose handles send all their requests over the same HTTP/2 connection."""
+    carrier = _Carrier()
+    carrier.multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_MULTIPLEX)
+    carrier.multi.setopt(pycurl.M_MAX_HOST_CONNECTIONS, 1)
+    return carrier
+
+
+class AsyncConnection(EasyHandle):
+    """One easy handle in a multi handle, of its own or shared: the handles of one multi handle share its connection."""
+
+    def __init__(self, route: Route, call: CallSpec, carriers: Shares[_Carrier] | None = None) -> None:
+        self._share = (Shares(_Carrier, None) if carriers is None else carriers).take()
+        self._multi = self._share.of.multi
+        super().__init__(route, call, self._share.of.socket)
+        if carriers is not None:
+            self._curl.setopt(pycurl.PIPEWAIT, 1)  # for the connection to be open, rather than open another
+
+    @property
+    def shared(self) -> int | None:
+        """See `load.client.Shared`."""
+        return self._share.number
 
     async def call(self, request: Request) -> HttpReply:
         """See `load.client.AsyncConnection.call`."""
         sent = self._begin(request)
-        again = self._opened
+        if self._socket.is_gone:  # opened anew by this request, as the one that found it gone has failed
+            self._socket.is_open = self._socket.is_gone = False
+        again = self._socket.is_open
         try:
             await self._multi.add_handle(self._curl)
         except pycurl.error as error:
-            raise failure(error, again=again) from error
+            raise self._failed(failure(error, again=again)) from error
         return self._finish(sent)
+
+    def _failed(self, ended: CallFailed) -> CallFailed:
+        """The end of a request; a shared connection that is gone stays with its handles, and may be opened anew."""
+        self._socket.is_gone |= self._share.number is not None and ended.status in ("closed", "refused")
+        return ended
 
     async def close(self) -> None:
         """See `load.client.AsyncConnection.close`."""
-        await self._multi.aclose()
+        self._note_opening()
+        if (carrier := self._share.end()) is not None:
+            await carrier.multi.aclose()
         self._curl.close()
+
+
+def sharing(call: CallSpec) -> Callable[[Route, CallSpec], AsyncConnection]:
+    """What opens connections that share as many of HTTP/2 as the trial says."""
+    return partial(AsyncConnection, carriers=Shares(_shared_carrier, int(call.knobs[CONNECTIONS])))

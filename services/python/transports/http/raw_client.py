@@ -113,6 +113,7 @@ class Connection(HttpConnection):
 
 
 def _open(call: CallSpec) -> socket.socket:
+    begun = call.openings.begin()
     try:
         opened = socket.create_connection((call.host, call.port), timeout=call.timeout_s)
     except TimeoutError as error:
@@ -121,7 +122,10 @@ def _open(call: CallSpec) -> socket.socket:
         raise CallFailed("refused", error.strerror or str(error)) from error
     opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if call.tls is not None:
-        return secured(call.tls, opened, call.host, call.timeout_s)
+        opened = secured(call.tls, opened, call.host, call.timeout_s)
+        call.openings.opened(begun)
+        return opened
+    call.openings.opened(begun)
     # The kernel's own time-outs: Python's would put a poll before every send and receive.
     opened.settimeout(None)
     seconds = int(call.timeout_s)

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 
-from services.python.contract.knobs import FLOW_WINDOW, HTTP, HTTP_2, REPLIES
+from services.python.contract.knobs import CONNECTIONS, FLOW_WINDOW, HTTP, HTTP_2, REPLIES
 from services.python.load.client import CallFailed
 
 ONE, TWO = "1.1", HTTP_2
-KNOBS: Mapping[str, tuple[str, ...]] = {HTTP: (ONE, TWO), FLOW_WINDOW: ("library", "65535..2147483647")}
+KNOBS: Mapping[str, tuple[str, ...]] = {
+    HTTP: (ONE, TWO),
+    FLOW_WINDOW: ("library", "65535..2147483647"),
+    CONNECTIONS: ("each", "1..10000"),
+}
 WITHOUT: Mapping[str, str] = {HTTP: "no implementation here speaks HTTP/3 yet"}
 """Why a protocol with these knobs has no other value of them."""
 SETTINGS: Mapping[str, str] = {

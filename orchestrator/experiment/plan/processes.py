@@ -1,0 +1,105 @@
+"""Several requester processes on a host: each one's share of the load, and where there cannot be several."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from orchestrator.experiment.model.factor import Values
+from orchestrator.experiment.plan.connections import FACTOR as CONNECTIONS
+from orchestrator.experiment.plan.connections import connections_of
+from orchestrator.experiment.plan.plan import Cell
+from orchestrator.experiment.read.units import format_duration, format_rate
+from services.python.contract.limits import Kind
+from services.python.contract.lines import Load
+
+FACTOR = "processes"
+_SEEDS = 2**53  # as every reader of JSON keeps them
+
+
+def processes_of(values: Values) -> int:
+    """How many requester processes each requester's host has in a cell; one where its plan says nothing of them."""
+    number = values.get(FACTOR)
+    return number if isinstance(number, int) else 1
+
+
+def part(whole: int, processes: int, number: int) -> int:
+    """The share of process `number` (from 0) in what is counted: as even as it can be, the first ones have one more.
+
+    >>> [part(10, 4, number) for number in range(4)]
+    [3, 3, 2, 2]
+    """
+    return whole // processes + (number < whole % processes)
+
+
+def share(load: Load, processes: int, number: int) -> Load:
+    """The load of process `number` (from 0) of so many; the shares of all of them add up to the load.
+
+    Requests in flight are divided as evenly as can be; the requests and the rate in proportion to these, so that all
+    processes have as much to do for each in flight, and end together.
+
+    >>> [(of.concurrency, of.requests) for of in (share(Load(concurrency=5, requests=1000), 2, n) for n in range(2))]
+    [(3, 600), (2, 400)]
+    """
+    if processes == 1:
+        return load
+    mine = part(load.concurrency, processes, number)
+    before = load.concurrency // processes * number + min(number, load.concurrency % processes)
+    first, last = ((load.requests or 0) * upto // load.concurrency for upto in (before, before + mine))
+    return replace(
+        load,
+        concurrency=mine,
+        requests=None if load.requests is None else last - first,
+        rate_per_s=None if load.rate_per_s is None else load.rate_per_s * mine / load.concurrency,
+    )
+
+
+def share_of_knobs(knobs: dict[str, str], processes: int, number: int) -> dict[str, str]:
+    """What process `number` is told: of the connections that requests in flight share, its own."""
+    shared = knobs.get(CONNECTIONS, "")
+    if processes == 1 or not shared.isdecimal():
+        return knobs
+    return {**knobs, CONNECTIONS: str(part(int(shared), processes, number))}
+
+
+def connections_in(cell: Cell, number: int) -> int:
+    """How many connections process `number` of a cell keeps open: one for each of its own in flight, unless fewer."""
+    processes = processes_of(cell.factors)
+    whole = connections_of(cell.factors, cell.load.concurrency)
+    return whole if processes == 1 else part(whole, processes, number)
+
+
+def seed_of(seed: int, number: int) -> int:
+    """The seed of a trial's requester `number` (from 0), of all that ask in it; the first one has the trial's own."""
+    return (seed + number) % _SEEDS
+
+
+def refusal_of_processes(call: Values, load: Load, kind: Kind) -> str | None:
+    """Why the load cannot be divided among the processes of a cell, with what to do instead; None where it can."""
+    processes = processes_of(call)
+    if processes == 1 or kind in ("stream", "codec"):
+        return None
+    asked = f"`{FACTOR}: {processes}`"
+    if processes > load.concurrency:
+        return (
+            f"{asked} is more than the {load.concurrency:,} in flight, which the processes share: some would ask nothing."
+            " Give fewer, or raise the concurrency"
+        )
+    shared = call.get(CONNECTIONS)
+    if isinstance(shared, int) and processes > shared:
+        return (
+            f"{asked} is more than `{CONNECTIONS}: {shared}`, and each process has connections of its own. Give fewer"
+            " processes, or more connections"
+        )
+    if load.rate_per_s is None:
+        return None
+    if load.arrivals == "uniform":
+        return (
+            f"{asked} cannot space requests evenly (`arrivals: uniform`): each process would, and all of them together"
+            " would not. Give `arrivals: poisson`, which adds up to itself"
+        )
+    if load.duration_s is not None and load.rate_per_s * load.duration_s < processes:
+        return (
+            f"{asked} is more than the requests that {format_rate(load.rate_per_s)} makes in"
+            f" {format_duration(load.duration_s)}: some would ask nothing. Give fewer, or a higher rate"
+        )
+    return None

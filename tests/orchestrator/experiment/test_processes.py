@@ -1,0 +1,133 @@
+"""`processes: N`: what a file may say, what a plan refuses and where, and how a load is divided."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.experiment.plan.estimate import estimate
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.processes import connections_in, processes_of, seed_of, share
+from orchestrator.experiment.plan.reading import read_plan
+from orchestrator.experiment.read.problems import ExperimentError
+from services.python.contract.lines import Load
+
+HEAD = "name: x\nquestion: Why?\noperations: add\nrepeats: 2\n"
+EIGHT = "load: {concurrency: 8, requests: 100}\n"
+
+
+def plan_of(tmp_path: Path, text: str):
+    path = tmp_path / "x.yaml"
+    path.write_text(HEAD + text)
+    return make_plan(path)
+
+
+def refused(tmp_path: Path, text: str) -> str:
+    with pytest.raises(ExperimentError) as error:
+        plan_of(tmp_path, text)
+    assert error.value.exit_code == 2
+    return str(error.value)
+
+
+def test_a_list_makes_cells_and_one_process_is_not_said(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, f"stacks: rest\nprocesses: [1, 2, 8]\n{EIGHT}")
+    assert [cell.id.split("__")[3:] for cell in plan.cells] == [
+        ["reuse", "c8"],
+        ["reuse", "processes-2", "c8"],
+        ["reuse", "processes-8", "c8"],
+    ]
+    assert [processes_of(cell.factors) for cell in plan.cells] == [1, 2, 8]
+    assert len({cell.exchange for cell in plan.cells}) == 1  # bodies do not depend on it
+    assert read_plan(json.loads(json.dumps(plan.to_dict()))) == plan
+    warm = "warmup: {requests: 500, at_least: 0s}\n"
+    one, several = (plan_of(tmp_path, f"stacks: rest\nprocesses: {n}\n{warm}{EIGHT}") for n in (1, 8))
+    assert estimate(several).requests > estimate(one).requests  # every process warms up
+
+
+def test_one_stack_alone_can_have_several(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, f"stacks: [rest, {{protocol: grpc, processes: 4}}]\n{EIGHT}")
+    assert {cell.factors["protocol"]: cell.factors["processes"] for cell in plan.cells} == {"rest": 1, "grpc": 4}
+
+
+def test_numbers_of_processes_are_compared_and_left_out_like_every_factor(tmp_path: Path) -> None:
+    text = "stacks: [rest, grpc]\nprocesses: [1, 2]\ncompare_by: processes\nexclude: {protocol: grpc, processes: 2}\n"
+    plan = plan_of(tmp_path, text + EIGHT)
+    assert [(c.factor, c.references) for c in plan.contrasts] == [("processes", (1,))]
+    assert len(plan.cells) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("processes: 9\n" + EIGHT, "`processes: 9` is more than the 8 in flight, which the processes share"),
+        ("processes: 0\n" + EIGHT, "must be from 1 to 64; it is '0'"),
+        ("processes: 65\n" + EIGHT, "must be from 1 to 64; it is '65'"),
+        ("processes: many\n" + EIGHT, "'many' is not a whole number"),
+        ("processes: 2\nload: {rate: 500/s, arrivals: uniform}\n", "cannot space requests evenly"),
+        (
+            "processes: 4\nload: {rate: 3/s, duration: 1s, concurrency: 3}\n",
+            "more than the 3 in flight",
+        ),
+        (
+            "processes: 4\nload: {rate: 3/s, duration: 1s, concurrency: 8}\n",
+            "more than the requests that 3/s makes in 1 s",
+        ),
+    ],
+)
+def test_a_load_that_cannot_be_divided_is_refused_with_the_place(tmp_path: Path, text: str, reason: str) -> None:
+    words = refused(tmp_path, f"stacks: rest\n{text}")
+    assert reason in words
+    assert "x.yaml:" in words
+
+
+def test_fewer_shared_connections_than_processes_are_refused(tmp_path: Path) -> None:
+    words = refused(tmp_path, f"stacks: grpc\nconnections: 2\nprocesses: 4\n{EIGHT}")
+    assert "`processes: 4` is more than `connections: 2`, and each process has connections of its own" in words
+
+
+def test_a_stream_and_a_codec_alone_have_one_process(tmp_path: Path) -> None:
+    stream = (
+        "name: x\nquestion: Why?\noperations: events\nstacks: sse\nprocesses: 2\nload: {concurrency: 4, duration: 1s}\n"
+    )
+    (tmp_path / "s.yaml").write_text(stream)
+    with pytest.raises(ExperimentError, match="is a stream, which has no processes: 2"):
+        make_plan(tmp_path / "s.yaml")
+    words = refused(tmp_path, "stacks: {protocol: json, client: json-codec}\nprocesses: 2\n")
+    assert "does not apply to a codec alone" in words or "json-codec" in words
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3, 7, 64])
+@pytest.mark.parametrize("load", [Load(concurrency=64, requests=1001), Load(concurrency=100, rate_per_s=500.0)])
+def test_the_shares_add_up_to_the_load_and_are_as_even_as_they_can_be(load: Load, processes: int) -> None:
+    shares = [share(load, processes, number) for number in range(processes)]
+    in_flight = [of.concurrency for of in shares]
+    assert sum(in_flight) == load.concurrency
+    assert max(in_flight) - min(in_flight) <= 1
+    if load.requests is not None:
+        assert sum(of.requests or 0 for of in shares) == load.requests
+        assert all((of.requests or 0) >= of.concurrency for of in shares)
+    if load.rate_per_s is not None:
+        assert sum(of.rate_per_s or 0.0 for of in shares) == pytest.approx(load.rate_per_s, rel=1e-12)
+
+
+def test_shared_connections_are_divided_and_never_more_than_a_process_has_in_flight(tmp_path: Path) -> None:
+    text = "stacks: grpc\nconnections: [4, 7]\nprocesses: 3\nload: {concurrency: 7, requests: 100}\n"
+    for cell in plan_of(tmp_path, text).cells:
+        kept = [connections_in(cell, number) for number in range(3)]
+        assert sum(kept) == cell.factors["connections"]
+        assert all(k <= share(cell.load, 3, n).concurrency for n, k in enumerate(kept))
+
+
+def test_a_plan_from_elsewhere_with_more_processes_than_in_flight_is_refused(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, f"stacks: rest\nprocesses: 2\n{EIGHT}")
+    wrong = replace(plan, cells=(plan.cells[0].having(processes=9),))
+    with pytest.raises(ValueError, match=r"cells\.0\.factors\.processes"):
+        read_plan(wrong.to_dict())
+
+
+def test_seeds_stay_numbers_that_every_reader_of_json_keeps() -> None:
+    assert seed_of(5, 0) == 5
+    assert seed_of(2**53 - 1, 1) == 0

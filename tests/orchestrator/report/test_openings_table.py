@@ -1,0 +1,40 @@
+"""What opening connections took, in the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from orchestrator.analysis.opening import NOT_TOLD, CellOpening
+from orchestrator.report import render
+from tests.support.pages import Cell, Document
+from tests.support.summaries import a_run
+
+TOLD = CellOpening(connections=10_000, told=50_000, connect=20.125, connect_interval=(20.1, 20.15))
+
+
+def test_each_stack_has_its_connections_and_what_their_handshakes_took() -> None:
+    run = a_run(stacks=3)
+    secured = replace(TOLD, tls=21.5, tls_interval=(21.25, 21.75))
+    openings = [TOLD, secured, CellOpening(connections=1)]
+    cells = tuple(replace(cell, opening=opening) for cell, opening in zip(run.cells, openings, strict=True))
+    cells = (cells[0], cells[1].having(tls="tls1.3"), cells[2].having(tls="tls1.3"))
+    document = Document(render(replace(run, cells=cells)))
+    found: dict[str, dict[str, Cell]] = {}
+    for table in document.tables:
+        if "How many connections carried" in table.caption:
+            found |= {
+                cell.stack_label: table.row(cell.stack_label) for cell in cells if cell.stack_label in str(table.rows)
+            }
+    first, second, third = (found[cell.stack_label] for cell in cells)
+    assert first["Connections"].values == [10_000]
+    assert first["TCP handshake, ms"].values == [20.125, 20.1, 20.15]
+    assert first["TLS handshake, ms"].text == "none"
+    assert first["Told of"].values == [50_000]
+    assert second["TLS handshake, ms"].values == [21.5, 21.25, 21.75]
+    assert (third["TCP handshake, ms"].text, third["TLS handshake, ms"].text) == (NOT_TOLD, NOT_TOLD)
+
+
+def test_a_run_without_such_numbers_has_no_such_table() -> None:
+    run = a_run(stacks=2)
+    document = Document(render(replace(run, cells=tuple(replace(cell, opening=None) for cell in run.cells))))
+    assert not [table for table in document.tables if "How many connections carried" in table.caption]

@@ -1,0 +1,83 @@
+"""Who tells how long connections took to open, from a trial to its `done` line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.python.contract.lines import Load, Target, Trial, Warmup
+from tests.support.certificates import HOST, TLS, Made, certificates
+from tests.support.ends import make_trial, responder
+from tests.support.matrix import others_slow
+
+pytestmark = pytest.mark.busy
+
+REQUESTS = 12
+TELLS_BOTH = [("tcp", "socket"), ("tcp", "uvloop"), ("json", "raw"), ("json", "pycurl"), ("json", "pycurl-multi")]
+TELLS_TLS_ALONE = [("json", "requests"), ("json", "httpx"), ("json", "aiohttp"), ("websocket", "websocket-client")]
+LIGHT = [("tcp", "socket"), ("json", "pycurl")]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return certificates(tmp_path_factory.mktemp("tls") / "made")
+
+
+def told(protocol: str, client: str, made: Made | None, folder: Path, **changes: Any) -> dict[str, Any] | None:
+    """What the trial's `done` says of opening."""
+    with responder(protocol, **({} if made is None else made.serving)) as (_, ready):
+        settings: dict[str, Any] = {"load": Load(requests=REQUESTS), "connection": "per-request", **changes}
+        trial = Trial(
+            target=Target(host=HOST, port=ready["port"], identity="nonce"),
+            protocol=protocol,
+            client=client,
+            operation="add",
+            record=str(folder / "record"),
+            warmup=Warmup(requests=3, at_least_s=0.0),
+            knobs={} if made is None else TLS,
+            tls=None if made is None else made.authority,
+            **settings,
+        )
+        done = make_trial(trial)[-1]
+    assert done["type"] == "done", done
+    found: dict[str, Any] | None = done.get("opening")
+    return found
+
+
+@pytest.mark.parametrize(("protocol", "client"), others_slow(TELLS_BOTH, lambda *case: case in LIGHT))
+def test_each_connection_of_the_measured_phase_is_told_with_both_handshakes(
+    protocol: str, client: str, made: Made, tmp_path: Path
+) -> None:
+    plain = told(protocol, client, None, tmp_path)
+    assert plain is not None
+    assert (plain["connections"], plain["tls_s"]) == (REQUESTS, None)
+    assert plain["connect_s"] > 0
+    secured = told(protocol, client, made, tmp_path)
+    assert secured is not None
+    assert secured["connections"] == REQUESTS
+    assert min(secured["tls_s"], secured["connect_s"]) > 0
+
+
+@pytest.mark.parametrize(("protocol", "client"), others_slow(TELLS_BOTH, lambda *case: case in LIGHT))
+def test_a_kept_connection_is_told_whenever_it_was_opened(protocol: str, client: str, tmp_path: Path) -> None:
+    kept = told(protocol, client, None, tmp_path, connection="reuse", load=Load(requests=REQUESTS, concurrency=2))
+    assert kept is not None
+    assert kept["connections"] == 2
+    assert kept["connect_s"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("protocol", "client"), TELLS_TLS_ALONE)
+def test_libraries_on_pythons_ssl_tell_of_tls_alone(protocol: str, client: str, made: Made, tmp_path: Path) -> None:
+    assert told(protocol, client, None, tmp_path) is None
+    secured = told(protocol, client, made, tmp_path)
+    assert secured is not None
+    assert (secured["connections"], secured["connect_s"]) == (REQUESTS, None)
+    assert secured["tls_s"] > 0
+
+
+def test_grpc_tells_nothing_and_several_opened_at_once_are_not_asked(tmp_path: Path) -> None:
+    assert told("grpc", "grpcio", None, tmp_path) is None
+    assert told("tcp", "socket", None, tmp_path, load=Load(requests=REQUESTS, concurrency=3)) is None
