@@ -78,7 +78,9 @@ class Axis:
             asked = operation.asked
         called = {factor.name: cell.factors.get(factor.name) for factor in OF_THE_CALL if factor.name not in free}
         load = [
-            BY_NAME[name].text(value)
+            words.count(value, "client")
+            if cell.kind == "stream" and name == "concurrency" and isinstance(value, int)
+            else BY_NAME[name].text(value)
             for name in (() if cell.kind == "codec" else ("concurrency", "rate"))
             if name not in free and (value := cell.factors.get(name)) is not None
         ]
