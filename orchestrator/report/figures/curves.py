@@ -24,6 +24,7 @@ _LINE_PX = 15  # of a line of a label
 _LABEL_LETTERS = 19  # of a line of a label
 _LONGEST_REFERENCE = 24  # letters of what stands in the title of an axis
 _MOST_TICKS = 8
+_OF_BYTES = ("bytes", "reply_bytes", "both sizes")  # axes
 _NEAREST = 0.07  # of two ticks' labels, as a share of the axis
 _BEYOND = 0.04  # of the axis on both sides of its points
 
@@ -158,12 +159,15 @@ def _places(shared: Scales) -> dict[str, Any]:
     for place in shared.places:
         if not kept or shared.x.share(place) - shared.x.share(kept[-1]) >= _NEAREST:
             kept.append(place)
+    named = {"tickvals": [significant(place) for place in kept], "ticktext": [plain(text(p)) for p in kept]}
     if not shared.x.is_log:
-        return axis(shared.with_unit, range=[significant(shared.x.low), significant(shared.x.high)])
+        span = [significant(shared.x.low), significant(shared.x.high)]
+        if shared.name in _OF_BYTES and len(kept) <= _MOST_TICKS:  # 512 KiB is no round number
+            return axis(shared.title, range=span, tickmode="array", **named)
+        return axis(shared.with_unit, range=span)
     if len(kept) > _MOST_TICKS:
         return logarithmic(shared.with_unit, shared.x.low, shared.x.high)
-    drawn = logarithmic(shared.title, shared.x.low, shared.x.high)
-    return drawn | {"tickvals": [significant(place) for place in kept], "ticktext": [plain(text(p)) for p in kept]}
+    return logarithmic(shared.title, shared.x.low, shared.x.high) | named
 
 
 def _values(title: str, of: Range, unit: Unit) -> dict[str, Any]:

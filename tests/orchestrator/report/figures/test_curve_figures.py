@@ -70,7 +70,9 @@ def test_an_axis_names_its_unit_once():
     crowded = replace(SIZES, panels=(replace(SIZES.panels[0], lines=(line,), gaps=()),))
     (bare,) = (figure["layout"]["xaxis"] for figure in latencies(crowded))
     assert (bare["title"]["text"], bare["ticktext"][0]) == ("payload, B", "10")
-    for figure in (*latencies(SIZES), *gaps(SIZES)):
+    near = replace(SIZES, scale="linear")
+    assert latencies(near)[0]["layout"]["xaxis"]["ticktext"][-1] == "100 kB"
+    for figure in (*latencies(SIZES), *gaps(SIZES), *latencies(near)):
         assert figure["layout"]["xaxis"]["title"]["text"] == "payload"
     assert latencies(DISTANCE)[0]["layout"]["xaxis"]["title"]["text"] == "measured round trip, ms"
 
