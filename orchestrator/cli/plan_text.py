@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
-from orchestrator.analysis.words import count, margin
+from orchestrator.analysis.words import count, margin, sample
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
@@ -150,7 +150,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
         + _around(expected)
         + f" (at most {format_duration(plan.limits.wall_s)})"
     )
-    yield f"disk       about {format_size(_rounded(expected['disk_bytes']))} for {expected['requests']:,} requests"
+    samples = sample((cell.kind for cell in plan.cells), "s")
+    yield f"disk       about {format_size(_rounded(expected['disk_bytes']))} for {expected['requests']:,} {samples}"
     yield f"cost       {_cost(plan, document['cost'])}"
     if PROVIDERS[plan.provider].costs_money:
         yield f"traffic    {_traffic(expected, document['cost'])}"

@@ -54,7 +54,7 @@ def _missing(cell: CellEvidence) -> Finding | None:
     for trial in cell.trials:
         kinds.update(trial.errors)
     evidence = {"requests": n, "failed": failed, "share": failed / n, "moved": names, "errors": dict(kinds)}
-    text = words.no_reply(failed, n)
+    text = words.no_reply(failed, n, cell.cell.kind)
     text = f"{text[0].upper()}{text[1:]}"
     if not ok:
         return Finding(
