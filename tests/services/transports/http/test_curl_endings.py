@@ -47,7 +47,8 @@ def test_a_tls_connection_that_this_end_closes_ends_no_process() -> None:
     assert endings(*TLS_CLOSED) == TLS_CLOSED
 
 
-@pytest.mark.parametrize("loop", ["uvloop", pytest.param("asyncio", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
 def test_every_bad_ending_has_its_status_and_ends_no_process(loop: str) -> None:
     assert ENDINGS.keys() == CASES.keys()
     assert endings(loop=loop) == ENDINGS
