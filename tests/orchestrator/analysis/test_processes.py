@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from orchestrator.analysis.checks.offered_load import Schedule, cut
 from orchestrator.analysis.collect import collect
-from orchestrator.analysis.evidence import Samples
+from orchestrator.analysis.evidence import Part, Samples
 from orchestrator.analysis.one_clock import busiest, put_together
 from orchestrator.analysis.probes import verdict
 from orchestrator.analysis.summarise import summarise
@@ -17,8 +18,10 @@ from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results.manifest import RequesterRecord
 from services.python.contract.description import Description
+from services.python.contract.lines import Load
 from services.python.contract.requester_lines import Done
 from services.python.load.record import Record
+from tests.support.drafts import Draft
 from tests.support.judged import of, verdicts
 from tests.support.made_up import FAULTS_OF_ONE_PROCESS, SHARED, SHARED_RATE, half_a_window_later, in_one_process
 from tests.support.matrix import others_slow
@@ -89,6 +92,57 @@ def test_a_process_without_a_record_is_missed() -> None:
     found = of(run, "completeness")[0]
     assert "3 of 4 requesters left a record" in found.explanation
     assert verdicts(run)["requesters together"] == "cannot tell"
+
+
+def test_processes_of_one_host_that_are_told_of_on_several_are_found() -> None:
+    """By clocks of their own their rates would be added up over windows of their own."""
+    run = a_run(**SHARED)
+    elsewhere = [
+        replace(trial, requesters=tuple(replace(of, host=f"h{of.process}") for of in trial.requesters))
+        for trial in run.stored.trials
+    ]
+    run.stored = replace(run.stored, trials=tuple(elsewhere))
+    found = of(run, "completeness")[0]
+    assert found.verdict == "fail"
+    assert "4 of 4 requesters left a record, and they ran on 4 hosts, not 1." in found.explanation
+
+
+def ended_early(draft: Draft) -> None:
+    """The last request of the second process was never made; the responder counts the rest."""
+    if draft.process == 1:
+        last = draft.columns["sequence"].argmax()
+        draft.columns = {name: np.delete(values, last) for name, values in draft.columns.items()}
+        for name in ("rows", "requests", "verified"):
+            draft.done[name] -= 1
+        draft.stats["answered"] -= 1
+
+
+@pytest.mark.parametrize(
+    ("planned", "words"),
+    [
+        (SHARED, "The requester made 999 requests; its load has 1,000."),
+        (SHARED_RATE, "The requester's schedule ends before its load does: 499 requests were due in it, not 500."),
+    ],
+)
+def test_a_process_that_ends_before_its_load_is_found(planned, words: str) -> None:
+    found = of(a_run(spoil=ended_early, **planned), "offered load")[0]
+    assert (found.verdict, found.explanation) == ("fail", words)
+
+
+def test_the_schedule_of_a_long_load_may_have_what_chance_gives_it() -> None:
+    part = Part(host="h", done=None, seen={}, load=Load(rate_per_s=10_000.0, duration_s=2.0), connections=1)  # type: ignore[arg-type]
+    seen = Schedule(
+        intended=0, never_sent=0, intended_per_s=0, achieved_per_s=0, lag_p99_ns=0, median_ns=0, first_due="",
+        first_due_ns=0, early=0, earliest_ns=0,
+    )  # fmt: skip
+    assert cut(replace(seen, intended=20_300), part) == ""
+    assert "ends before its load does: 19,000 requests were due in it, not 19,292 to 20,707." in cut(
+        replace(seen, intended=19_000), part
+    )
+    assert "goes on beyond its load" in cut(replace(seen, intended=21_000), part)
+    limited = replace(part, load=replace(part.load, requests=15_000))
+    assert cut(replace(seen, intended=15_000), limited) == ""
+    assert "not 15,000" in cut(replace(seen, intended=14_999), limited)
 
 
 def test_one_processs_record_in_the_place_of_anothers_is_a_copy() -> None:
