@@ -208,10 +208,16 @@ def _crowded(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
         verdict="warn",
         evidence={"trial": trial.record.index, "cpu_share": busiest, "of_one_process": own},
         weight=busiest,
-        explanation=f"The CPUs that the requester's processes share were {words.percent(busiest)} busy: they, not the"
-        " responder, are the bottleneck.",
+        explanation=f"The CPUs that the requester's processes share were {words.percent(busiest)} busy: "
+        f"{'they, not the responder, are the bottleneck' if _has_room(trial) else 'they are at their limit'}.",
         action="Read throughput as the client's limit; to find the responder's, measure with fewer processes on each CPU.",
     )
+
+
+def _has_room(trial: TrialEvidence) -> bool:
+    """Whether the responder is known to have had some of its core left."""
+    share = trial.summary.responder_cpu_share if trial.summary else None
+    return share is not None and share <= SATURATED
 
 
 def _schedule(trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
@@ -315,7 +321,8 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
         return Finding(
             verdict="warn",
             evidence=evidence,
-            explanation=f"{busy}: the requester, not the responder, is the bottleneck.",
+            explanation=f"{busy}: "
+            f"{'the requester, not the responder, is the bottleneck' if _has_room(trial) else 'it is at its limit'}.",
             action="Read throughput as the client's limit; to find the responder's, add requesters (`processes`) or use a"
             " lighter client.",
         )

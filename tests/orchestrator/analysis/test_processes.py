@@ -23,7 +23,14 @@ from services.python.contract.requester_lines import Done
 from services.python.load.record import Record
 from tests.support.drafts import Draft
 from tests.support.judged import of, verdicts
-from tests.support.made_up import FAULTS_OF_ONE_PROCESS, SHARED, SHARED_RATE, half_a_window_later, in_one_process
+from tests.support.made_up import (
+    FAULTS_OF_ONE_PROCESS,
+    SHARED,
+    SHARED_RATE,
+    half_a_window_later,
+    in_one_process,
+    requester_saturated,
+)
 from tests.support.matrix import others_slow
 from tests.support.runs import a_run
 
@@ -129,6 +136,13 @@ def test_a_process_that_ends_before_its_load_is_found(planned, words: str) -> No
     assert (found.verdict, found.explanation) == ("fail", words)
 
 
+@pytest.mark.parametrize(("duration_s", "expected"), [(2.0, "warn"), (0.2, "pass")])
+def test_a_closed_loop_that_ends_before_its_duration_is_found(duration_s: float, expected: str) -> None:
+    found = of(a_run(load=p.Load(concurrency=1, duration_s=duration_s)), "offered load")[0]
+    assert found.verdict == expected
+    assert (" of the 2 s declared." in found.explanation) is (expected == "warn")
+
+
 def test_the_schedule_of_a_long_load_may_have_what_chance_gives_it() -> None:
     part = Part(host="h", done=None, seen={}, load=Load(rate_per_s=10_000.0, duration_s=2.0), connections=1)  # type: ignore[arg-type]
     seen = Schedule(
@@ -201,6 +215,16 @@ def test_processes_that_share_one_cpu_are_the_limit_though_none_of_them_is() -> 
     found = of(run, "offered load")[0]
     assert (found.verdict, found.evidence["of_one_process"]) == ("warn", 0.3)
     assert "CPUs that the requester's processes share" in found.explanation
+    assert "they, not the responder, are the bottleneck" in found.explanation
+
+
+def test_a_responder_as_busy_as_the_requester_is_not_said_to_be_idle() -> None:
+    def both_busy(draft: Draft) -> None:
+        requester_saturated(draft)
+        draft.stats["cpu_s"] = draft.stats_before["cpu_s"] + 600.0
+
+    found = of(a_run(spoil=both_busy, load=p.Load(concurrency=8, requests=8000)), "offered load")[0]
+    assert (found.verdict, found.explanation) == ("warn", "The requester's core was 97 % busy: it is at its limit.")
 
 
 def test_cost_is_that_of_all_processes() -> None:
