@@ -138,7 +138,7 @@ def cut(seen: Schedule, part: Part) -> str:
         return ""
     of_load = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     side = "ends before its load does" if seen.intended < least else "goes on beyond its load"
-    return f"The requester's schedule {side}: {words.count(seen.intended, 'request')} were due in it, not {of_load}."
+    return f"the schedule {side}, with {words.count(seen.intended, 'request')} due in it, not {of_load}."
 
 
 def _moved(seen: Schedule, part: Part) -> str:
@@ -171,6 +171,11 @@ def judge(cell: CellEvidence) -> Finding | None:
     return worst(findings)
 
 
+def _who(trial: TrialEvidence, part: Part) -> str:
+    """A requester at the beginning of a sentence; of several, which of them."""
+    return "The requester" if len(trial.parts) == 1 else f"Requester process {part.process + 1} on {part.host}"
+
+
 def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
     """Where a closed loop made more or fewer requests than its load has, or ended before its time."""
     made, load, window = part.done.requests, part.load, part.seen.get(WINDOW)
@@ -181,7 +186,7 @@ def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
             verdict="fail",
             evidence=evidence,
             weight=abs(made - (load.requests or 0)),
-            explanation=f"The requester made {words.count(made, 'request')}; its load has {load.requests:,}.",
+            explanation=f"{_who(trial, part)} made {words.count(made, 'request')}; its load has {load.requests:,}.",
             action=_FIND_THE_END if is_cut else "Find out which requests were made, or entered, beyond the load.",
         )
     if made == load.requests or load.duration_s is None or load.think_s or window is None:
@@ -193,7 +198,9 @@ def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
         verdict="warn",
         evidence={**evidence, "window_s": took_s, "duration_s": load.duration_s},
         weight=load.duration_s - took_s,
-        explanation=f"The requester asked for {words.ns(took_s * 1e9)} of the {words.ns(load.duration_s * 1e9)} declared.",
+        explanation=(
+            f"{_who(trial, part)} asked for {words.ns(took_s * 1e9)} of the {words.ns(load.duration_s * 1e9)} declared."
+        ),
         action=_FIND_THE_END,
     )
 
@@ -245,7 +252,7 @@ def _schedule(trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
         return Finding(
             verdict="fail",
             evidence=evidence,
-            explanation=unlike,
+            explanation=f"{_who(trial, part)}: {unlike}",
             action=_FIND_THE_END,
         )
     if moved := _moved(seen, part):

@@ -72,6 +72,8 @@ def test_the_rate_of_a_trial_is_that_of_one_window_over_all_its_processes() -> N
     assert rates[1].rate_per_s == pytest.approx(rates[0].rate_per_s, rel=0.1)
     later = collect(a_run(spoil=in_one_process(half_a_window_later), **SHARED), {}).cells[0].trials[0].totals
     assert later.rate_per_s is not None
+    said = of(a_run(spoil=in_one_process(half_a_window_later), **SHARED), "requesters together")[0]
+    assert said.explanation.endswith("for the rest of the time less than the declared load was asked.")
     assert later.rate_per_s < 0.7 * (rates[1].rate_per_s or 0.0)  # not the sum of rates over windows of their own
 
 
@@ -127,8 +129,12 @@ def ended_early(draft: Draft) -> None:
 @pytest.mark.parametrize(
     ("planned", "words"),
     [
-        (SHARED, "The requester made 999 requests; its load has 1,000."),
-        (SHARED_RATE, "The requester's schedule ends before its load does: 499 requests were due in it, not 500."),
+        (SHARED, "Requester process 2 on localhost made 999 requests; its load has 1,000."),
+        (
+            SHARED_RATE,
+            "Requester process 2 on localhost: the schedule ends before its load does, "
+            "with 499 requests due in it, not 500.",
+        ),
     ],
 )
 def test_a_process_that_ends_before_its_load_is_found(planned, words: str) -> None:
@@ -150,7 +156,7 @@ def test_the_schedule_of_a_long_load_may_have_what_chance_gives_it() -> None:
         first_due_ns=0, early=0, earliest_ns=0,
     )  # fmt: skip
     assert cut(replace(seen, intended=20_300), part) == ""
-    assert "ends before its load does: 19,000 requests were due in it, not 19,292 to 20,707." in cut(
+    assert "ends before its load does, with 19,000 requests due in it, not 19,292 to 20,707." in cut(
         replace(seen, intended=19_000), part
     )
     assert "goes on beyond its load" in cut(replace(seen, intended=21_000), part)
