@@ -16,6 +16,7 @@ from orchestrator.experiment.plan.searches import at
 from orchestrator.measure.searching import Searching
 from orchestrator.results.manifest import Probe, TrialRecord
 from services.python.contract.lines import STATUSES, Load
+from services.python.load.phases import arrivals
 from tests.support.drafts import Draft
 from tests.support.runs import BOOT_NS, MS, US, MemoryRun, S, _draft, _look, _manifest, _trial_record
 from tests.support.shapes import narrow
@@ -67,7 +68,8 @@ def a_search_run(
         limit = most.setdefault((search.id, repeat), capacity(search, repeat, rng))
         rate = cell.load.rate_per_s or 0.0
         is_over = rate > limit
-        shown = replace(cell, load=replace(cell.load, requests=int(rate * 0.8), duration_s=None))
+        due = len(arrivals(cell.load, planned.seed))
+        shown = replace(cell, load=replace(cell.load, requests=due, duration_s=None))
         base_ns = (20 * MS if is_over else 300 * US) * 1.0
         clock = BOOT_NS + planned.index * 30 * S
         draft = _draft(
