@@ -18,6 +18,7 @@ from orchestrator.experiment.providers import ProviderName
 from orchestrator.experiment.read.units import exact_duration, format_rate
 from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
 from services.python.contract.lines import Load, Warmup
+from services.python.contract.timing_rules import MISLEADING, RULES, TIMING_RULES
 
 SCHEMA_VERSION = 1
 
@@ -208,9 +209,11 @@ class Cell:
 
     @property
     def parts(self) -> int | None:
-        """How many parts a right sample has; None where that is not known beforehand."""
+        """How many parts, or readings by timing rules, a right sample has; None where that is not known beforehand."""
         if self.kind == "codec":
             return 2  # encoding and decoding
+        if has_readings(self.factors):
+            return len(RULES)
         return self.calls if self.kind == "task" else None
 
     @property
@@ -243,6 +246,11 @@ class Cell:
     def having(self, **values: Value) -> Cell:
         """The same cell with other values of some factors."""
         return replace(self, factors={**self.factors, **values})
+
+
+def has_readings(values: Values) -> bool:
+    """Whether a cell's requests are timed by rules that mislead, too: their readings stand behind them."""
+    return values.get(TIMING_RULES) == MISLEADING
 
 
 def cell_id(*, stack: str, operation: str, placement: str, values: Values, load: Load, find: Find | None = None) -> str:

@@ -25,7 +25,7 @@ from services.python.load.unverified import Unverified
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
 OK = STATUS_INDEX["ok"]
 NOT_SENT = STATUS_INDEX["not-sent"]
-REQUEST, TASK, PART = map(KINDS.index, ("request", "task", "part"))
+REQUEST, TASK, PART, READING = map(KINDS.index, ("request", "task", "part", "reading"))
 
 MOST_FAILURES_IN_A_ROW = 50
 MOST_SILENT_TIMEOUTS = 3
@@ -100,7 +100,8 @@ class Recorder:
     """Writes the record and keeps the tally; threads may call it at once.
 
     `kind` is that of a sample's row. Samples of a kind other than `request` have parts, which their connections tell
-    (`load.client.InParts`): the rows of a sample's parts directly follow its own.
+    (`load.client.InParts`): the rows of a sample's parts directly follow its own. With `has_readings` requests have them,
+    too: what timing rules that mislead say of them, in rows of their own kind.
 
     A reply is kept without a lock: a thread that waits for one gives up the interpreter, and 16 of them then spend more
     time in turns than in requests.
@@ -116,9 +117,12 @@ class Recorder:
         in_flight: int = 1,
         most_kept_bytes: int = LEAST_BYTES,
         kind: str = "request",
+        has_readings: bool = False,
     ) -> None:
         self.record = record
         self._kind = KINDS.index(kind)
+        self._is_told = has_readings or self._kind != REQUEST  # by its connection, what belongs to a sample
+        self._belonging = READING if has_readings else PART
         self._parts = 0  # rows of parts in this phase
         self._in_turn = threading.Lock()  # for rows that stand together
         self._tally = Tally()
@@ -166,7 +170,7 @@ class Recorder:
         tally = self._tally
         for row in self.record.stored(self._counted) if self._counted < self.record.rows else ():
             self._counted += 1
-            if row.kind == PART:
+            if row.kind in (PART, READING):
                 continue
             if row.status == NOT_SENT:
                 tally.not_sent += 1
@@ -276,7 +280,7 @@ class Recorder:
     ) -> None:
         sent, received, wrong, parts = verdict
         status = OK if wrong is None else STATUS_INDEX[wrong.status]
-        if self._kind != REQUEST:
+        if self._is_told:
             stamps = (intended_ns, sent_ns, received_ns)
             self._store_in_parts(sequence, connection_number, stamps, (sent, received, status), parts)
             return
@@ -320,7 +324,7 @@ class Recorder:
                         part.bytes_sent,
                         part.bytes_received,
                         OK if part.failure is None else STATUS_INDEX[part.failure.status],
-                        kind=PART,
+                        kind=self._belonging,
                         parent=sequence,
                     )
                 )
@@ -358,7 +362,7 @@ class Recorder:
 
     def _judge(self, reader: Readable, request: Request, reply: Any) -> Verdict:
         """See `Verdict`. A task is right when each of its parts is: its connection has verified them."""
-        parts = cast("InParts", reader).parts(request, reply) if self._kind != REQUEST else ()
+        parts = cast("InParts", reader).parts(request, reply) if self._is_told else ()
         sent, received = reader.sizes(request, reply)
         if self._kind == TASK:
             wrong = next((part.failure for part in parts if part.failure is not None), None)
