@@ -77,7 +77,7 @@ def read_columns(
         why = of_rows.refusal(found, held.kind, parts=held.parts, subscriptions=held.subscriptions)
         if why is not None:
             raise damaged(path, why)
-    _require_possible(path, found, none_else=None if is_plain or held.kind != "call" else found["kind"] != _READING)
+    require_possible(path, found, none_else=None if is_plain or held.kind != "call" else found["kind"] != _READING)
     return {name: found[name] for name in columns}
 
 
@@ -136,7 +136,7 @@ def _require_calls(path: Path, file: pq.ParquetFile) -> None:
             raise damaged(path, why)
 
 
-def _require_possible(
+def require_possible(
     path: Path, columns: Mapping[str, npt.NDArray[Any]], none_else: npt.NDArray[np.bool_] | None = None
 ) -> None:
     """InvalidMeasurement for stamps that no clock gives: calculating with them overflows, or gives times below zero.
