@@ -14,7 +14,8 @@ class RuleFigure:
     says why). `true`: the median of the same trials' round trips; `true_alike`: the statistic that is published, of these.
     `ratio`: of `published` to `true`, the geometric mean over blocks, with its 95 % interval; None where a figure is not
     above zero. `caught_by`: the checks that fail when its record is judged as a requester's, and do not fail for the true
-    one. `warned_by`: those that then warn, likewise. `explanation`: what the first of them says. `failed_anyway`: the checks that fail for the true record, so that nothing is known of them.
+    one. `warned_by`: those that then warn, likewise. `explanation`: what the first of them says. `failed_anyway`: the
+    checks that fail for the true record, so that they tell nothing of the rule.
     """
 
     cell: str

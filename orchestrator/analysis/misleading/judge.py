@@ -31,7 +31,9 @@ def rule_figures(
         return ()
     true = {cell.cell.id: cell for cell in evidence.cells}
     return tuple(
-        figure for rule in RULES for figure in _of_rule(run, rule, [(cell, true[cell.id]) for cell in asked], checks, observers)
+        figure
+        for rule in RULES
+        for figure in _of_rule(run, rule, [(cell, true[cell.id]) for cell in asked], checks, observers)
     )
 
 

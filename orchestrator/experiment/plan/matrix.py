@@ -112,7 +112,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                 elif unfit := (
                     refusal_of_sharing(call, least, kind)
                     or refusal_of_processes(call, least, kind)
-                    or timing_rules.refusal(operation, call, least, is_search=is_search)
+                    or timing_rules.refusal(operation, call, least, warmup, is_search=is_search)
                 ):
                     located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif reason:

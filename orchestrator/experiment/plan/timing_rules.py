@@ -6,7 +6,7 @@ from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.loader import Located
 from orchestrator.experiment.plan.plan import Operation, has_readings
 from orchestrator.experiment.plan.processes import processes_of
-from services.python.contract.lines import Load
+from services.python.contract.lines import Load, Warmup
 from services.python.contract.timing_rules import MISLEADING
 from services.python.contract.timing_rules import TIMING_RULES as FACTOR
 
@@ -23,25 +23,27 @@ def refuse_beside_others(located: Located) -> None:
         if getattr(stack, FACTOR) is not None:
             located.add(
                 ("stacks", number, FACTOR),
-                f"timing rules are an experiment's own question: give {_ASKED} for all stacks, beside `question`, or nowhere.",
+                f"timing rules are an experiment's own question: give {_ASKED} for all stacks, beside `question`, or"
+                " nowhere.",
             )
     chosen = getattr(experiment, FACTOR)
     if MISLEADING in chosen and len(chosen) > 1:
         located.add(
             (FACTOR,),
-            f"{_ASKED} has the true rule beside the others, for the same requests: give it alone, in an experiment of its own.",
+            f"{_ASKED} has the true rule beside the others, for the same requests: give it alone, in an experiment of its"
+            " own.",
         )
     if FACTOR in experiment.compare_by:
         located.add(
             ("compare_by",),
-            f"no figure of a misleading rule is a latency, so nothing is compared by `{FACTOR}`: leave it out; {_ASKED} has a"
-            " table of its own.",
+            f"no figure of a misleading rule is a latency, so nothing is compared by `{FACTOR}`: leave it out; {_ASKED} has"
+            " a table of its own.",
         )
     if MISLEADING in chosen and experiment.requesters > 1:
         located.add(("requesters",), f"{_ASKED} is of one requester: give `requesters: 1`.")
 
 
-def refusal(operation: Operation, call: Values, load: Load, *, is_search: bool) -> str | None:
+def refusal(operation: Operation, call: Values, load: Load, warmup: Warmup, *, is_search: bool) -> str | None:
     """Why a cell's requests cannot be timed by these rules, with what to do instead; None where they can, or are not."""
     if not has_readings(call):
         return None
@@ -54,10 +56,11 @@ def refusal(operation: Operation, call: Values, load: Load, *, is_search: bool) 
         (load.rate_per_s is not None, "a rate"),
         (load.concurrency > 1, f"{load.concurrency:,} in flight"),
         (load.think_s > 0, "think time"),
+        (warmup.at_least_s > 0, "a warm-up of so much time, which code without one would measure: give `at_least: 0s`"),
     ):
         if is_so:
             return (
-                f"{_ASKED} times `timestamp` calls that follow one another on a kept connection, and this asks for {what}."
-                " Change it"
+                f"{_ASKED} times `timestamp` calls that follow one another on a kept connection, after a warm-up of so many"
+                f" requests; this asks for {what}. Change it"
             )
     return None

@@ -12,7 +12,7 @@ from services.python.contract.timing_rules import RULES
 _MICROSECOND = timedelta(microseconds=1)
 
 Stamps = tuple[int, int]
-"""Begin and end, in nanoseconds of the requester's monotonic clock. The end may come before the begin: clocks of two hosts."""
+"""Begin and end, in nanoseconds of the requester's monotonic clock. By clocks of two hosts the end may come first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
