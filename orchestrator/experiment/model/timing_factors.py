@@ -14,7 +14,7 @@ OF_TIMING: tuple[Factor, ...] = (
         belongs_to="call",
         reaches="knob",
         levels=(
-            Level(value="true", words="the true timing rule", compared="the true timing rule", shown="true"),
+            Level(value="none", words="no misleading timing rule", compared="no misleading timing rule", shown="none"),
             Level(
                 value=MISLEADING,
                 words="misleading timing rules beside the true one",
@@ -23,8 +23,8 @@ OF_TIMING: tuple[Factor, ...] = (
                 said="timing-rules",
             ),
         ),
-        description="Time each request by rules that mislead, too, beside the true one (misleading): for the whole"
-        " experiment, and of no use to any other (docs/timing-rules.md)",
+        description="Time each request by rules that mislead, too, beside the true one (misleading), or not (none):"
+        " of a whole experiment, and of no use to another (docs/timing-rules.md)",
         is_excludable=False,
     ),
 )

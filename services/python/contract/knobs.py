@@ -32,7 +32,7 @@ OF_SOCKETS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Knobs of the sockets themselves: every protocol has them, whatever library opened its connections."""
 
-OF_CALLS: Final[Mapping[str, tuple[str, ...]]] = {TIMING_RULES: ("true", MISLEADING)}
+OF_CALLS: Final[Mapping[str, tuple[str, ...]]] = {TIMING_RULES: ("none", MISLEADING)}
 """Knobs of how a requester times its calls: every protocol has them, as the wrapper is around any client."""
 
 WHY_NOT: Final[Mapping[str, str]] = {
