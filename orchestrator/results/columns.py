@@ -19,7 +19,7 @@ from orchestrator.results import sizes
 from orchestrator.results.paths import ALTERED, damaged, open_regular
 
 _MOST_COLUMNS = 64
-_READING = KINDS.index("reading")
+_MISLEADING = KINDS.index("misleading")
 _STAMPS = {"intended_ns", "sent_ns", "received_ns", "sender_ns"}
 _LATEST_NS = 1 << 62  # 146 years since the host was started
 _BYTES = {"bytes_sent", "bytes_received"}
@@ -77,7 +77,7 @@ def read_columns(
         why = of_rows.refusal(found, held.kind, parts=held.parts, subscriptions=held.subscriptions)
         if why is not None:
             raise damaged(path, why)
-    require_possible(path, found, none_else=None if is_plain or held.kind != "call" else found["kind"] != _READING)
+    require_possible(path, found, none_else=None if is_plain or held.kind != "call" else found["kind"] != _MISLEADING)
     return {name: found[name] for name in columns}
 
 
@@ -141,7 +141,7 @@ def require_possible(
 ) -> None:
     """InvalidMeasurement for stamps that no clock gives: calculating with them overflows, or gives times below zero.
 
-    `none_else`: the rows that may not end before they begin, where others may: readings by two clocks (None: no row may).
+    `none_else`: the rows that may not end before they begin, where others may: a misleading rule has two clocks (None: no row may).
     """
     for name in _STAMPS & columns.keys():
         stamps = columns[name]

@@ -40,13 +40,13 @@ OF_KIND: Mapping[Kind, Rows] = {
     "stream": Rows(sample="request", belonging="event"),
 }
 
-WITH_READINGS = Rows(sample="request", belonging="reading", is_in_parts=True)
+WITH_MISLEADING = Rows(sample="request", belonging="misleading", is_in_parts=True)
 """Of a call that is timed by rules that mislead, too: only where a plan says so, which then says how many."""
 
 
 def rows_of(kind: Kind, parts: int | None) -> Rows:
     """Those of a cell of that kind, a right sample of which has so many parts."""
-    return WITH_READINGS if kind == "call" and parts else OF_KIND[kind]
+    return WITH_MISLEADING if kind == "call" and parts else OF_KIND[kind]
 
 
 def sample_number(kind: Kind) -> int:

@@ -1,4 +1,4 @@
-"""A run as it would be if a rule's readings were what its requesters had recorded: for the checks, which know no better."""
+"""A run as it would be if what a rule says were what its requesters had recorded: for the checks, which know no better."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from orchestrator.results.columns import require_possible
 from orchestrator.results.manifest import Manifest, RequesterRecord, TrialRecord
 from services.python.contract.timing_rules import RULES, TimingRule
 
-REQUEST, READING = map(KINDS.index, ("request", "reading"))
-_OF_READINGS = ("sequence", "kind", "parent", "intended_ns", "sent_ns", "received_ns")
+REQUEST, MISLEADING = map(KINDS.index, ("request", "misleading"))
+_OF_RULES = ("sequence", "kind", "parent", "intended_ns", "sent_ns", "received_ns")
 
 _GROWING = ("measured_s", "paused_s", "entering_s", "cpu_s")
 """What a requester says of its measured phase that grows with it."""
@@ -39,7 +39,7 @@ class AsRequester:
     """A `Run` in which requests have the stamps of one rule. Cells in `without` have no trials.
 
     The requester's own words (`done`) are those of the trial: how long it paused, what it verified, what it used. Only its
-    counts are those that belong to such a record: it holds no readings; and code without a warm-up says that it made none,
+    counts are those that belong to such a record: it holds its requests alone; and code without a warm-up says that it made none,
     that its times were longer in proportion, and nothing of the bytes on the wire, which were counted from the warm-up on.
     """
 
@@ -79,7 +79,7 @@ class AsRequester:
         cell = self._cells.get(relative_path)
         if cell is None:
             return self._run.samples(relative_path, columns)
-        found = self._run.samples(relative_path, tuple(dict.fromkeys((*columns, *_OF_READINGS, "phase"))))
+        found = self._run.samples(relative_path, tuple(dict.fromkeys((*columns, *_OF_RULES, "phase"))))
         stamped = with_stamps_of(found, self._number, has_warm_up=self._rule.has_warm_up)
         try:
             require_possible(Path(relative_path), stamped)
@@ -108,14 +108,14 @@ class AsRequester:
 
 
 def with_stamps_of(columns: Columns, number: int, *, has_warm_up: bool) -> dict[str, npt.NDArray[Any]]:
-    """The requests of a record alone, those with a reading of that rule with its stamps; others failed, and keep theirs."""
+    """The requests of a record alone, with the stamps of that rule; those that failed keep theirs."""
     is_request = columns["kind"] == REQUEST
     made = {name: values[is_request].copy() for name, values in columns.items()}
-    is_reading = (columns["kind"] == READING) & (columns["sequence"] == number)
+    is_of_rule = (columns["kind"] == MISLEADING) & (columns["sequence"] == number)
     order = np.argsort(made["sequence"], kind="stable")
-    rows = order[np.searchsorted(made["sequence"][order], columns["parent"][is_reading])]
+    rows = order[np.searchsorted(made["sequence"][order], columns["parent"][is_of_rule])]
     for name, of in (("intended_ns", "sent_ns"), ("sent_ns", "sent_ns"), ("received_ns", "received_ns")):
-        made[name][rows] = columns[of][is_reading]
+        made[name][rows] = columns[of][is_of_rule]
     if not has_warm_up:
         made["phase"][:] = 1
     return made

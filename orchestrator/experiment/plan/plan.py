@@ -209,10 +209,10 @@ class Cell:
 
     @property
     def parts(self) -> int | None:
-        """How many parts, or readings by timing rules, a right sample has; None where that is not known beforehand."""
+        """How many parts, or rows of misleading timing rules, a right sample has; None where that is not known beforehand."""
         if self.kind == "codec":
             return 2  # encoding and decoding
-        if has_readings(self.factors):
+        if has_misleading_rows(self.factors):
             return len(RULES)
         return self.calls if self.kind == "task" else None
 
@@ -248,8 +248,8 @@ class Cell:
         return replace(self, factors={**self.factors, **values})
 
 
-def has_readings(values: Values) -> bool:
-    """Whether a cell's requests are timed by rules that mislead, too: their readings stand behind them."""
+def has_misleading_rows(values: Values) -> bool:
+    """Whether a cell's requests are timed by rules that mislead, too: what these say stands behind them."""
     return values.get(TIMING_RULES) == MISLEADING
 
 

@@ -29,10 +29,13 @@ from orchestrator.experiment.plan.plan import (
     Plan,
     Shape,
     cell_id,
+    has_misleading_rows,
     kind_of,
 )
 from orchestrator.experiment.plan.processes import FACTOR as PROCESSES
 from orchestrator.experiment.plan.processes import refusal_of_processes
+from orchestrator.experiment.plan.timing_rules import FACTOR as TIMING_RULES
+from orchestrator.experiment.plan.timing_rules import refusal as refusal_of_timing_rules
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.shapes import decode
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
@@ -135,6 +138,12 @@ def read_plan(raw: Any) -> Plan:
             require(refusal_of_load(cell.load, cell.calls) is None, f"cells.{number}.load", cell.load)
         refused = refusal_of_processes(cell.factors, cell.load, cell.kind)
         require(refused is None, f"cells.{number}.factors.{PROCESSES}", refused)
+        refused = refusal_of_timing_rules(
+            parts["operation"], cell.factors, cell.load, cell.warmup, is_search=cell.find is not None
+        )
+        require(refused is None, f"cells.{number}.factors.{TIMING_RULES}", refused)
+        is_alike = has_misleading_rows(cell.factors) == has_misleading_rows(plan.cells[0].factors)
+        require(is_alike, f"cells.{number}.factors.{TIMING_RULES}", cell.factors[TIMING_RULES])
         for name in ("requests", "duration_s", "rate_per_s"):
             value = getattr(cell.load, name)
             require(value is None or value > 0, f"cells.{number}.load.{name}", value)

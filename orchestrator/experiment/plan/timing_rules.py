@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan.plan import Operation, has_readings
+from orchestrator.experiment.plan.plan import Operation, has_misleading_rows
 from orchestrator.experiment.plan.processes import processes_of
 from services.python.contract.lines import Load, Warmup
 from services.python.contract.timing_rules import MISLEADING
@@ -45,7 +45,7 @@ def refuse_beside_others(located: Located) -> None:
 
 def refusal(operation: Operation, call: Values, load: Load, warmup: Warmup, *, is_search: bool) -> str | None:
     """Why a cell's requests cannot be timed by these rules, with what to do instead; None where they can, or are not."""
-    if not has_readings(call):
+    if not has_misleading_rows(call):
         return None
     for is_so, what in (
         (operation.name != "timestamp", f"`{operation.name}`, whose reply has no stamp of the responder's"),

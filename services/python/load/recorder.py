@@ -25,7 +25,7 @@ from services.python.load.unverified import Unverified
 STATUS_INDEX: Mapping[str, int] = {name: index for index, name in enumerate(STATUSES)}
 OK = STATUS_INDEX["ok"]
 NOT_SENT = STATUS_INDEX["not-sent"]
-REQUEST, TASK, PART, READING = map(KINDS.index, ("request", "task", "part", "reading"))
+REQUEST, TASK, PART, MISLEADING = map(KINDS.index, ("request", "task", "part", "misleading"))
 
 MOST_FAILURES_IN_A_ROW = 50
 MOST_SILENT_TIMEOUTS = 3
@@ -100,7 +100,7 @@ class Recorder:
     """Writes the record and keeps the tally; threads may call it at once.
 
     `kind` is that of a sample's row. Samples of a kind other than `request` have parts, which their connections tell
-    (`load.client.InParts`): the rows of a sample's parts directly follow its own. With `has_readings` requests have them,
+    (`load.client.InParts`): the rows of a sample's parts directly follow its own. With `has_misleading_rows` requests have them,
     too: what timing rules that mislead say of them, in rows of their own kind.
 
     A reply is kept without a lock: a thread that waits for one gives up the interpreter, and 16 of them then spend more
@@ -117,12 +117,12 @@ class Recorder:
         in_flight: int = 1,
         most_kept_bytes: int = LEAST_BYTES,
         kind: str = "request",
-        has_readings: bool = False,
+        has_misleading_rows: bool = False,
     ) -> None:
         self.record = record
         self._kind = KINDS.index(kind)
-        self._is_told = has_readings or self._kind != REQUEST  # by its connection, what belongs to a sample
-        self._belonging = READING if has_readings else PART
+        self._is_told = has_misleading_rows or self._kind != REQUEST  # by its connection, what belongs to a sample
+        self._belonging = MISLEADING if has_misleading_rows else PART
         self._parts = 0  # rows of parts in this phase
         self._in_turn = threading.Lock()  # for rows that stand together
         self._tally = Tally()
@@ -170,7 +170,7 @@ class Recorder:
         tally = self._tally
         for row in self.record.stored(self._counted) if self._counted < self.record.rows else ():
             self._counted += 1
-            if row.kind in (PART, READING):
+            if row.kind in (PART, MISLEADING):
                 continue
             if row.status == NOT_SENT:
                 tally.not_sent += 1

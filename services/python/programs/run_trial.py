@@ -258,7 +258,7 @@ def _measure(
         in_flight=trial.load.concurrency,
         most_kept_bytes=room_for_replies(),
         kind="task" if is_task else _ROW_KINDS[parts.client.kind],
-        has_readings=TIMING_RULES in trial.knobs,
+        has_misleading_rows=TIMING_RULES in trial.knobs,
     )
     wire: Meter = NoWire()
     if parts.target is not None:

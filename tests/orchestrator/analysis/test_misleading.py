@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from orchestrator.analysis.across import compare_runs
 from orchestrator.analysis.answer import answer
 from orchestrator.analysis.evidence import Samples
-from orchestrator.analysis.misleading.as_requester import READING, with_stamps_of
+from orchestrator.analysis.misleading.as_requester import MISLEADING, with_stamps_of
 from orchestrator.analysis.misleading.figure_words import found_by, sentences
 from orchestrator.analysis.misleading.figures import RuleFigure
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
+from orchestrator.errors import UsageError
 from orchestrator.report.render import render
 from services.python.contract.lines import Load
 from services.python.contract.timing_rules import BATCH, RULES
@@ -49,8 +51,8 @@ def stamps(rule: str, columns: dict[str, np.ndarray]) -> tuple[np.ndarray, np.nd
     return sent - np.where(number == 0, 400 * US, 0), received
 
 
-def add_readings(draft: Draft, *, are_true: bool = False) -> None:
-    """Put every rule's readings behind the requests; all of them the true stamps where they are true."""
+def add_misleading(draft: Draft, *, are_true: bool = False) -> None:
+    """Put what every rule says behind the requests; all of them the true stamps where they are true."""
     order = np.argsort(draft.columns["sequence"])
     columns = {name: values[order] for name, values in draft.columns.items()}
     made = [columns]
@@ -64,7 +66,7 @@ def add_readings(draft: Draft, *, are_true: bool = False) -> None:
                 "received_ns": ended,
                 "parent": columns["sequence"],
                 "sequence": np.full(begun.size, number),
-                "kind": np.full(begun.size, READING),
+                "kind": np.full(begun.size, MISLEADING),
                 "bytes_sent": np.full(begun.size, -1),
                 "bytes_received": np.full(begun.size, -1),
             }
@@ -73,7 +75,7 @@ def add_readings(draft: Draft, *, are_true: bool = False) -> None:
     draft.done["rows"] *= 1 + len(RULES)
 
 
-def a_run_with_rules(spoil: Spoil = add_readings) -> MemoryRun:
+def a_run_with_rules(spoil: Spoil = add_misleading) -> MemoryRun:
     return a_run(spoil=spoil, **PLANNED)
 
 
@@ -128,7 +130,7 @@ def test_the_checks_themselves_find_a_rule_out(judged: RunSummary, rule: str) ->
 
 def test_rules_that_told_the_truth_would_not_be_caught() -> None:
     """What is caught is the rule, not the way in which its record is handed to the checks."""
-    figures = summarise(a_run_with_rules(partial(add_readings, are_true=True))).timing_rules
+    figures = summarise(a_run_with_rules(partial(add_misleading, are_true=True))).timing_rules
     assert [(f.rule, f.caught_by, f.warned_by, f.refused) for f in figures if f.is_caught or f.warned_by] == []
     assert {figure.ratio for figure in figures if figure.rule != "connecting-in-the-mean"} == {1.0}
 
@@ -147,16 +149,16 @@ def test_a_mean_that_includes_connecting_is_said_to_be_missed(judged: RunSummary
 def test_a_record_that_ends_before_it_begins_is_refused_as_from_any_requester() -> None:
     run = a_run_with_rules()
     for columns in run.files.values():
-        if "parent" in columns and (columns["kind"] == READING).any():
-            of = (columns["kind"] == READING) & (columns["sequence"] == NUMBER["server-minus-client"])
+        if "parent" in columns and (columns["kind"] == MISLEADING).any():
+            of = (columns["kind"] == MISLEADING) & (columns["sequence"] == NUMBER["server-minus-client"])
             columns["received_ns"] = np.where(of, columns["sent_ns"] - 5, columns["received_ns"])
     found = of_rule(summarise(run), "server-minus-client")
     assert all("before it begins" in figure.refused for figure in found)
     assert [(figure.published, figure.ratio, figure.is_caught) for figure in found] == 2 * [(None, None, True)]
 
 
-def test_no_latency_comparison_or_sentence_knows_a_reading(judged: RunSummary) -> None:
-    """The same run without its readings: all but the table of rules is equal."""
+def test_no_latency_comparison_or_sentence_knows_what_misleads(judged: RunSummary) -> None:
+    """The same run without them: all but the table of rules is equal."""
     plain = summarise(a_run(**PLANNED))
     assert plain.comparisons == judged.comparisons
     assert [cell.distribution for cell in plain.cells] == [cell.distribution for cell in judged.cells]
@@ -164,7 +166,7 @@ def test_no_latency_comparison_or_sentence_knows_a_reading(judged: RunSummary) -
     assert plain.verdicts[:-1] == judged.verdicts[:-1]
 
 
-def test_samples_hold_no_reading() -> None:
+def test_samples_hold_no_row_of_a_rule() -> None:
     columns = next(c for path, c in a_run_with_rules().files.items() if path.startswith("samples/"))
     of_requests = {name: values[columns["kind"] == 0] for name, values in columns.items()}
     assert np.array_equal(Samples(columns).ordered_ns, Samples(of_requests).ordered_ns)
@@ -178,7 +180,7 @@ def test_a_failed_request_keeps_its_own_stamps_under_every_rule() -> None:
         "intended_ns": np.array([10, 7, 30]),
         "sent_ns": np.array([10, 7, 30]),
         "received_ns": np.array([20, 8, 40]),
-        "kind": np.array([0, READING, 0]),
+        "kind": np.array([0, MISLEADING, 0]),
         "parent": np.array([0, 1, 0]),
     }
     made = with_stamps_of(columns, 1, has_warm_up=True)
@@ -190,7 +192,7 @@ def test_a_failed_request_keeps_its_own_stamps_under_every_rule() -> None:
 def test_what_fails_in_any_case_is_not_counted_for_a_rule() -> None:
     def spoil(draft: Draft) -> None:
         draft.done["verified"] -= 10
-        add_readings(draft)
+        add_misleading(draft)
 
     summary = summarise(a_run_with_rules(spoil))
     assert any(check.name == "reply" and check.verdict == "fail" for check in summary.checks)
@@ -234,8 +236,8 @@ def test_only_what_shows_the_table_imports_what_is_misleading() -> None:
         "orchestrator/cli/answer_tables.py",
         "orchestrator/report/render.py",
     }
-    reading = {path for path, text in texts.items() if '"reading"' in text}
-    assert reading == {
+    named = {path for path, text in texts.items() if '"misleading"' in text}
+    assert named == {
         "orchestrator/analysis/misleading/as_requester.py",
         "orchestrator/record_layout.py",
         "orchestrator/results/columns.py",
@@ -243,8 +245,7 @@ def test_only_what_shows_the_table_imports_what_is_misleading() -> None:
     }
 
 
-def test_another_run_of_the_same_stacks_is_not_the_same_cell(judged: RunSummary) -> None:
-    ordinary = summarise(a_run(blocks=3))
-    assert {cell.id for cell in ordinary.cells}.isdisjoint(cell.id for cell in judged.cells)
-    changed = replace(judged.cells[0], id=ordinary.cells[0].id)
-    assert changed.factors != ordinary.cells[0].factors
+def test_orch_compare_finds_no_cell_of_another_run(judged: RunSummary) -> None:
+    ordinary = replace(summarise(a_run(**PLANNED | {"calls": ()})), run_id="ordinary")
+    with pytest.raises(UsageError, match="timing_rules: misleading against none"):
+        compare_runs(judged, ordinary, "median")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 from orchestrator.catalogue.read import catalogue
-from orchestrator.experiment.plan.plan import has_readings
+from orchestrator.experiment.plan.plan import has_misleading_rows
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.experiment.plan.reading import read_plan
 from services.python.contract.timing_rules import RULES
 from tests.support.experiments import Known, Write, problems
 
@@ -14,16 +18,16 @@ HEAD = "name: example\nquestion: Which?\n"
 WHOLE = HEAD + "timing_rules: misleading\nwarmup: {requests: 5, at_least: 0s}\n"
 
 
-def test_an_experiment_that_says_so_has_a_reading_of_each_rule_behind_every_request(write: Write) -> None:
+def test_an_experiment_that_says_so_has_a_row_of_each_rule_behind_every_request(write: Write) -> None:
     plan = make_plan(write(f"{WHOLE}stacks: [rest, grpc]\noperations: timestamp\n"))
-    assert [has_readings(cell.factors) for cell in plan.cells] == [True, True]
+    assert [has_misleading_rows(cell.factors) for cell in plan.cells] == [True, True]
     assert {cell.parts for cell in plan.cells} == {len(RULES)}
     assert all("__timing-rules__" in cell.id for cell in plan.cells)
 
 
 def test_every_other_experiment_has_none(write: Write, known: Known) -> None:
     plan = make_plan(write(f"{HEAD}stacks: [rest, grpc]\noperations: timestamp\n"), known=known)
-    assert not any(has_readings(cell.factors) or cell.parts for cell in plan.cells)
+    assert not any(has_misleading_rows(cell.factors) or cell.parts for cell in plan.cells)
     assert not any("timing" in cell.id for cell in plan.cells)
 
 
@@ -51,3 +55,22 @@ REFUSED = {
 @pytest.mark.parametrize("why", REFUSED)
 def test_rules_are_refused_where_they_could_enter_another_question(why: str, write: Write) -> None:
     assert any(why in problem for problem in problems(write(REFUSED[why]), dict(catalogue().protocols)))
+
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "of one cell alone": {"factors": {"timing_rules": "none"}},
+    "with several in flight": {"load": {"concurrency": 4}},
+    "with a warm-up by time": {"warmup": {"at_least_s": 2.0}},
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_stored_plan_has_them_as_orch_plan_would(what: str, write: Write) -> None:
+    plan = make_plan(write(f"{WHOLE}stacks: [rest, grpc]\noperations: timestamp\n"))
+    document = json.loads(json.dumps(plan.to_dict()))
+    assert read_plan(document) == plan
+    cell = document["cells"][-1]
+    for part, changed in CHANGES[what].items():
+        cell[part] |= changed
+    with pytest.raises(ValueError, match=r"cells\.1\.factors\.timing_rules"):
+        read_plan(document)

@@ -142,3 +142,55 @@ def test_in_a_record_parts_directly_follow_their_task(tmp_path):
 def test_a_clock_that_there_is_not_is_refused_in_every_kind(tmp_path):
     with pytest.raises(InvalidMeasurement, match="sender_clock is 9"):
         from_record(changed(0, sender_clock=9), tmp_path, "task", 2)
+
+
+def with_rules(number: int, **of_last: int) -> list[Row]:
+    """A request, and behind it what two rules say: one of a batch before it, one that ends before it begins."""
+    at = 100 * number
+    of_rules = [row("misleading", 1, 1, at + 50, parent=number), row("misleading", 2, at, at - 7, parent=number)]
+    return [row("request", number, at, at + 50), of_rules[0], of_rules[1]._replace(**of_last)]
+
+
+@BOTH
+def test_what_misleading_rules_say_is_read_where_a_plan_asks_for_it_wherever_its_stamps_lie(tmp_path, read):
+    rows = [*with_rules(1), *with_rules(2), row("request", 3, 300, 340, status=TIMEOUT)]
+    assert read(rows, tmp_path, "call", 2) == len(rows)
+
+
+@BOTH
+@pytest.mark.parametrize("parts", [None, 0])
+def test_no_other_cell_may_hold_what_misleading_rules_say(tmp_path, read, parts):
+    with pytest.raises(InvalidMeasurement, match="rows of kind misleading, which no cell of kind call has"):
+        read(with_rules(1), tmp_path, "call", parts)
+
+
+@BOTH
+@pytest.mark.parametrize("kind", ["task", "codec", "stream"])
+def test_nor_any_other_kind_of_work(tmp_path, read, kind):
+    with pytest.raises(InvalidMeasurement, match="which no cell of kind"):
+        read(with_rules(1)[1:], tmp_path, kind, 2)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (with_rules(1)[:2], "a request has another number of parts than 2"),
+        (with_rules(1, sequence=3), "the parts of a request are not numbered 1, 2, 3, ..."),
+        (with_rules(1, parent=9), "the parent of a row of kind misleading is no request of this record"),
+        (with_rules(1, connection=4), "a part is of another connection than its request"),
+        (with_rules(1, phase=0), "a part is of another phase than its request"),
+    ],
+)
+def test_a_request_has_what_each_rule_says_once(tmp_path, read, rows, why):
+    with pytest.raises(InvalidMeasurement, match=why):
+        read(rows, tmp_path, "call", 2)
+
+
+def test_a_request_itself_may_not_end_before_it_begins(tmp_path):
+    rows = with_rules(1)
+    with pytest.raises(InvalidMeasurement, match="a row ends"):
+        path = tmp_path / "a.parquet"
+        rows[0] = rows[0]._replace(received_ns=rows[0].sent_ns - 1)
+        pq.write_table(pa.table({name: [getattr(r, name) for r in rows] for name in COLUMNS}), path)
+        read_columns(path, ["sent_ns", "received_ns"], Held(most_rows=100, kind="call", parts=2))

@@ -40,7 +40,7 @@ class Bench:
         self.dialer.script = {number: REPLY for number in range(1, 2_000)}
         self.record = Record(path, 100)
         self.recorder = Recorder(
-            self.record, lambda *_: None, timeout_s=30, progress=lambda line: None, has_readings=True
+            self.record, lambda *_: None, timeout_s=30, progress=lambda line: None, has_misleading_rows=True
         )
         self.event_loop = asyncio.new_event_loop()
         self.batches = noting.Batches()
@@ -74,7 +74,7 @@ class Bench:
             loops.closed_loop(phase)
             self.recorder.settle()
             sequence = phase.next_sequence
-        assert self.recorder.tally.rows == phases[-1][1]  # readings are counted as nothing
+        assert self.recorder.tally.rows == phases[-1][1]  # what rules say is counted as nothing
         self.record.close()
         return list(read_record(self.path))
 
@@ -90,31 +90,31 @@ def requests_of(rows: list[Row]) -> list[Row]:
     return [row for row in rows if KINDS[row.kind] == "request"]
 
 
-def readings_of(rows: list[Row], rule: str) -> dict[int, Row]:
+def said_by(rows: list[Row], rule: str) -> dict[int, Row]:
     """By the sequence of the request."""
-    return {row.parent: row for row in rows if KINDS[row.kind] == "reading" and row.sequence == NUMBER[rule]}
+    return {row.parent: row for row in rows if KINDS[row.kind] == "misleading" and row.sequence == NUMBER[rule]}
 
 
-def test_every_request_has_a_reading_of_every_rule_and_keeps_its_own_stamps(bench: Bench) -> None:
+def test_every_request_has_a_row_of_every_rule_and_keeps_its_own_stamps(bench: Bench) -> None:
     rows = bench.run((MEASURED, 3))
     kinds = [KINDS[row.kind] for row in rows]
-    assert kinds == 3 * ["request", *["reading"] * len(RULES)]
+    assert kinds == 3 * ["request", *["misleading"] * len(RULES)]
     assert [row.received_ns - row.sent_ns for row in requests_of(rows)] == 3 * [SERVICE_NS]
     assert {(row.bytes_sent, row.bytes_received) for row in requests_of(rows)} == {(10, 20)}
-    readings = [row for row in rows if KINDS[row.kind] == "reading"]
-    assert [row.sequence for row in readings] == 3 * [*range(1, len(RULES) + 1)]
-    assert [row.parent for row in readings] == [number for number in (1, 2, 3) for _ in RULES]
+    said = [row for row in rows if KINDS[row.kind] == "misleading"]
+    assert [row.sequence for row in said] == 3 * [*range(1, len(RULES) + 1)]
+    assert [row.parent for row in said] == [number for number in (1, 2, 3) for _ in RULES]
 
 
 def test_server_minus_client_is_what_the_two_stamps_of_the_messages_say(bench: Bench) -> None:
-    found = readings_of(bench.run((MEASURED, 2)), "server-minus-client")
+    found = said_by(bench.run((MEASURED, 2)), "server-minus-client")
     assert [row.received_ns - row.sent_ns for row in found.values()] == [300_000, 300_000]
 
 
 @pytest.mark.parametrize(("rule", "size"), [("one-stamp-for-50", BATCH), ("thousand-events", EVENTS)])
 def test_a_batch_has_the_stamp_of_its_first_request(bench: Bench, rule: str, size: int) -> None:
     rows = bench.run((MEASURED, size + 1))
-    true, found = requests_of(rows), readings_of(rows, rule)
+    true, found = requests_of(rows), said_by(rows, rule)
     assert {found[number].sent_ns for number in range(1, size + 1)} == {true[0].sent_ns}
     assert found[size + 1].sent_ns == true[size].sent_ns != true[0].sent_ns
     assert [found[row.sequence].received_ns for row in true] == [row.received_ns for row in true]
@@ -124,12 +124,12 @@ def test_a_batch_begins_with_the_measured_phase(bench: Bench) -> None:
     rows = bench.run((WARM_UP, 3), (MEASURED, 3))
     true = requests_of(rows)
     for rule in ("one-stamp-for-50", "thousand-events"):
-        assert {readings_of(rows, rule)[number].sent_ns for number in (4, 5, 6)} == {true[3].sent_ns}
+        assert {said_by(rows, rule)[number].sent_ns for number in (4, 5, 6)} == {true[3].sent_ns}
 
 
 def test_a_timer_stopped_at_enqueue_does_not_wait_for_the_reply(bench: Bench) -> None:
     rows = bench.run((MEASURED, 2))
-    for true, found in zip(requests_of(rows), readings_of(rows, "stopped-at-enqueue").values(), strict=True):
+    for true, found in zip(requests_of(rows), said_by(rows, "stopped-at-enqueue").values(), strict=True):
         # A scripted call that is awaited is over without waiting; a real one waits for the network.
         took = 0 if bench.style == "blocking" else SERVICE_NS
         assert found.received_ns - found.sent_ns == took
@@ -178,20 +178,20 @@ def test_what_is_thrown_into_an_awaited_call_reaches_it() -> None:
 def test_cpu_time_is_that_of_the_process_and_no_wall_time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     used = iter(range(0, 10_000_000, 40_000))
     monkeypatch.setattr("services.python.misleading.noting.time.process_time_ns", lambda: next(used))
-    found = readings_of(bench.run((MEASURED, 3)), "cpu-time")
+    found = said_by(bench.run((MEASURED, 3)), "cpu-time")
     assert [row.received_ns - row.sent_ns for row in found.values()] == 3 * [40_000]
 
 
 def test_connecting_is_in_the_first_request_of_a_connection_alone(bench: Bench) -> None:
-    found = readings_of(bench.run((WARM_UP, 1), (MEASURED, 2)), "connecting-in-the-mean")
+    found = said_by(bench.run((WARM_UP, 1), (MEASURED, 2)), "connecting-in-the-mean")
     assert [row.received_ns - row.sent_ns for row in found.values()] == [DIAL_NS + SERVICE_NS, SERVICE_NS, SERVICE_NS]
 
 
-def test_a_request_that_failed_has_no_reading(bench: Bench) -> None:
+def test_a_request_that_failed_is_in_no_rule(bench: Bench) -> None:
     bench.dialer.script[2] = CallFailed("protocol", "500")
     rows = bench.run((MEASURED, 3))
     assert [STATUSES[row.status] for row in requests_of(rows)] == ["ok", "protocol", "ok"]
-    assert set(readings_of(rows, "cpu-time")) == {1, 3}
+    assert set(said_by(rows, "cpu-time")) == {1, 3}
 
 
 def test_two_clocks_may_say_that_the_reply_came_first() -> None:
