@@ -39,12 +39,13 @@ class AsRequester:
     """A `Run` in which requests have the stamps of one rule. Cells in `without` have no trials.
 
     The requester's own words (`done`) are those of the trial: how long it paused, what it verified, what it used. Only its
-    counts are those that belong to such a record: it holds its requests alone; and code without a warm-up says that it made none,
-    that its times were longer in proportion, and nothing of the bytes on the wire, which were counted from the warm-up on.
+    counts are those that belong to such a record: it holds its requests alone; and code without a warm-up says that it made
+    none, that its times were longer in proportion, and nothing of the bytes on the wire, counted from the warm-up on.
     """
 
     def __init__(self, run: Run, rule: TimingRule, without: Collection[str] = ()) -> None:
         self._run = run
+        self.path: Path = run.path
         self._rule = rule
         self._number = RULES.index(rule) + 1
         stored = run.manifest()
@@ -56,11 +57,6 @@ class AsRequester:
             plan=stored.plan if rule.has_warm_up else _without_warm_up(stored.plan),
             trials=tuple(self._said(trial) for trial in stored.trials if trial.cell not in without),
         )
-
-    @property
-    def path(self) -> Path:
-        """Where the run lies."""
-        return self._run.path
 
     def manifest(self) -> Manifest:
         """The run's, with what such requesters would have said."""
@@ -100,7 +96,9 @@ class AsRequester:
             verified = None if done.verified is None else done.verified + done.warmup_requests
             requests = done.requests + done.warmup_requests
             grown = requests / done.requests if done.requests else 1.0
-            told = {name: None if (value := getattr(done, name)) is None else value * grown for name in _GROWING}
+            told: dict[str, Any] = {
+                name: None if (value := getattr(done, name)) is None else value * grown for name in _GROWING
+            }
             done = replace(
                 done, requests=requests, warmup_requests=0, verified=verified, begin_ns=None, wire=None, **told
             )

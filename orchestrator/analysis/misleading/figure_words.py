@@ -9,8 +9,8 @@ from orchestrator.analysis.misleading.figures import RuleFigure
 
 HEADS = ("timing rule", "stack", "it would publish", "true median", "ratio (95 % interval)", "found by")
 NOTE = (
-    "What each rule would publish is no latency: it is in no comparison. Found by: the checks that fail when the rule's record"
-    " is judged as a requester's; in brackets those that only warn."
+    "What each rule would publish is no latency: it is in no comparison. Found by: the checks that fail when the rule's"
+    " record is judged as a requester's; in brackets those that only warn."
 )
 
 

@@ -209,7 +209,7 @@ class Cell:
 
     @property
     def parts(self) -> int | None:
-        """How many parts, or rows of misleading timing rules, a right sample has; None where that is not known beforehand."""
+        """How many parts, or rows of misleading timing rules, a right sample has; None where that is not known."""
         if self.kind == "codec":
             return 2  # encoding and decoding
         if has_misleading_rows(self.factors):

@@ -100,8 +100,8 @@ class Recorder:
     """Writes the record and keeps the tally; threads may call it at once.
 
     `kind` is that of a sample's row. Samples of a kind other than `request` have parts, which their connections tell
-    (`load.client.InParts`): the rows of a sample's parts directly follow its own. With `has_misleading_rows` requests have them,
-    too: what timing rules that mislead say of them, in rows of their own kind.
+    (`load.client.InParts`): the rows of a sample's parts directly follow its own. With `has_misleading_rows` requests
+    have them, too: what timing rules that mislead say of each, in rows of their own kind.
 
     A reply is kept without a lock: a thread that waits for one gives up the interpreter, and 16 of them then spend more
     time in turns than in requests.

@@ -47,8 +47,8 @@ REFUSED = {
     "think time": f"{WHOLE}load: {{think: 5ms}}\nstacks: rest\noperations: timestamp\n",
     "a warm-up of so much time": f"{HEAD}timing_rules: misleading\nwarmup: {{requests: 5, at_least: 1s}}\nstacks: rest\n"
     "operations: timestamp\n",
-    "a rate that `find` searches for": f"{WHOLE}load: {{find: {{highest: rate, while: ['p99 < 10ms'], from: 50/s, to: 400/s}}}}\n"
-    "stacks: rest\noperations: timestamp\n",
+    "a rate that `find` searches for": f"{WHOLE}stacks: rest\noperations: timestamp\n"
+    "load: {find: {highest: rate, while: ['p99 < 10ms'], from: 50/s, to: 400/s}}\n",
 }
 
 
