@@ -81,6 +81,11 @@ def test_one_worker_with_most_of_the_requests_is_a_warning(shares: tuple[float, 
     assert words in found.explanation
 
 
+def test_three_quarters_at_one_of_two_workers_is_the_most_that_is_not_named() -> None:
+    assert verdicts(a_run(**TWO, spoil=workers((0.745, 0.255))))["responder's core"] == "pass"
+    assert verdicts(a_run(**TWO, spoil=workers((0.755, 0.245))))["responder's core"] == "warn"
+
+
 def test_a_worker_that_answered_nothing_is_a_warning_though_the_others_shared_alike() -> None:
     three = {**TWO, "calls": [{"connection": "reuse", "workers": 3}]}
     found = of(a_run(**three, spoil=workers((0.5, 0.5, 0.0))), "responder's core")[0]
