@@ -77,6 +77,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, An
     return make
 
 
+@pytest.mark.busy  # a connection in flight that gets no CPU time carries nothing
 @pytest.mark.parametrize(
     ("protocol", "implementation"), others_slow(EVERY, lambda _protocol, implementation: implementation == QUICK)
 )
