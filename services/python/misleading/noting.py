@@ -1,6 +1,6 @@
 """Wraps any client's dialer, so that the requests that the true rule times are timed by the misleading ones as well.
 
-Neither protocols nor load loops know of it (`load.task` does the same for tasks). Inside the timed call stand four more
+Neither protocols nor load loops know of it (`load.task` does the same for tasks). Inside the timed call stand five more
 clock readings; what the rules make of them is worked out when the call is over.
 """
 
