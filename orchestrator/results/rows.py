@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from orchestrator.record_layout import KINDS
 from services.python.contract.limits import Kind
+from services.python.contract.timing_rules import RULES
 
 Columns = Mapping[str, npt.NDArray[np.int64]]
 
@@ -136,7 +137,8 @@ def _strange_parts(
         if (columns[name][places] != columns[name][of]).any():
             return f"a part is of another {name} than its {rules.sample}"
     if not rules.are_steps:
-        return _strange_endings(columns["status"], rules, is_sample, of, places, parts)
+        strange = _strange_endings(columns["status"], rules, is_sample, of, places, parts)
+        return strange or _strange_rules(columns, rules, places, of)
     sent, received = columns["sent_ns"], columns["received_ns"]
     if (sent[places] < sent[of]).any() or (received[places] > received[of]).any():
         return f"a part is not within the stamps of its {rules.sample}"
@@ -144,6 +146,27 @@ def _strange_parts(
     if (sent[places][1:] < received[places][:-1])[follows].any():
         return f"the parts of a {rules.sample} overlap, or are not in order"
     return _strange_endings(columns["status"], rules, is_sample, of, places, parts)
+
+
+def _strange_rules(
+    columns: Columns, rules: Rows, places: npt.NDArray[np.intp], of: npt.NDArray[np.intp]
+) -> str | None:
+    """Why these are not what misleading rules say of right requests; `of` has the row of each one's request."""
+    if (columns["status"][of] != OK).any():
+        return f"a {rules.sample} failed, and a rule says something of it"
+    sent, received, number = (columns[name][places] for name in ("sent_ns", "received_ns", "sequence"))
+    begun, ended = columns["sent_ns"][of], columns["received_ns"][of]
+    for place, rule in enumerate(RULES, start=1):
+        is_strange = sent > ended
+        if rule.begins == "within":
+            is_strange |= sent < begun
+        if rule.ends == "within":
+            is_strange |= (received < begun) | (received > ended)
+        if rule.ends != "anywhere":
+            is_strange |= received < sent
+        if (is_strange & (number == place)).any():
+            return f"a row of kind {rules.belonging} has stamps that {rule.name} does not take"
+    return None
 
 
 def _strange_endings(

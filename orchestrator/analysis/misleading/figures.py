@@ -38,4 +38,14 @@ class RuleFigure:
     @property
     def is_caught(self) -> bool:
         """Whether orch calls such a record invalid, or does not even read it."""
-        return bool(self.caught_by or self.refused)
+        return bool(self.caught_by or self.refused) and not self.is_empty
+
+    @property
+    def is_warned_of(self) -> bool:
+        """Whether checks warn of such a record, and none fails."""
+        return bool(self.warned_by) and not (self.is_caught or self.is_empty)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the rule measured nothing: what a check says of times of zero says nothing of the rule."""
+        return self.published is not None and self.published <= 0

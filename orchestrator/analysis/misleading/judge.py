@@ -13,8 +13,7 @@ from orchestrator.analysis.evidence import CellEvidence, Run, RunEvidence, Sampl
 from orchestrator.analysis.misleading.as_requester import AsRequester, Refused
 from orchestrator.analysis.misleading.figures import RuleFigure
 from orchestrator.analysis.summary import CellSummary
-from orchestrator.experiment.plan.plan import has_misleading_rows
-from services.python.contract.timing_rules import RULES, TimingRule
+from services.python.contract.timing_rules import RULES, TimingRule, are_asked_for
 
 Observers = Mapping[str, Callable[[Samples], Any]]
 
@@ -26,7 +25,7 @@ def rule_figures(
 
     `evidence`, `checks` and `cells` are those of the true rule. Reads every sample once more for each rule.
     """
-    asked = [cell for cell in cells if has_misleading_rows(cell.factors) and cell.distribution is not None]
+    asked = [cell for cell in cells if are_asked_for(cell.factors) and cell.distribution is not None]
     if not asked:
         return ()
     true = {cell.cell.id: cell for cell in evidence.cells}

@@ -18,7 +18,7 @@ from orchestrator.experiment.providers import ProviderName
 from orchestrator.experiment.read.units import exact_duration, format_rate
 from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
 from services.python.contract.lines import Load, Warmup
-from services.python.contract.timing_rules import MISLEADING, RULES, TIMING_RULES
+from services.python.contract.timing_rules import RULES, are_asked_for
 
 SCHEMA_VERSION = 1
 
@@ -212,7 +212,7 @@ class Cell:
         """How many parts, or rows of misleading timing rules, a right sample has; None where that is not known."""
         if self.kind == "codec":
             return 2  # encoding and decoding
-        if has_misleading_rows(self.factors):
+        if are_asked_for(self.factors):
             return len(RULES)
         return self.calls if self.kind == "task" else None
 
@@ -246,11 +246,6 @@ class Cell:
     def having(self, **values: Value) -> Cell:
         """The same cell with other values of some factors."""
         return replace(self, factors={**self.factors, **values})
-
-
-def has_misleading_rows(values: Values) -> bool:
-    """Whether a cell's requests are timed by rules that mislead, too: what these say stands behind them."""
-    return values.get(TIMING_RULES) == MISLEADING
 
 
 def cell_id(*, stack: str, operation: str, placement: str, values: Values, load: Load, find: Find | None = None) -> str:

@@ -29,13 +29,13 @@ from orchestrator.experiment.plan.plan import (
     Plan,
     Shape,
     cell_id,
-    has_misleading_rows,
     kind_of,
 )
 from orchestrator.experiment.plan.processes import FACTOR as PROCESSES
 from orchestrator.experiment.plan.processes import refusal_of_processes
 from orchestrator.experiment.plan.timing_rules import FACTOR as TIMING_RULES
 from orchestrator.experiment.plan.timing_rules import refusal as refusal_of_timing_rules
+from orchestrator.experiment.plan.timing_rules import strange_in as strange_timing_rules
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.shapes import decode
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
@@ -142,8 +142,6 @@ def read_plan(raw: Any) -> Plan:
             parts["operation"], cell.factors, cell.load, cell.warmup, is_search=cell.find is not None
         )
         require(refused is None, f"cells.{number}.factors.{TIMING_RULES}", refused)
-        is_alike = has_misleading_rows(cell.factors) == has_misleading_rows(plan.cells[0].factors)
-        require(is_alike, f"cells.{number}.factors.{TIMING_RULES}", cell.factors[TIMING_RULES])
         for name in ("requests", "duration_s", "rate_per_s"):
             value = getattr(cell.load, name)
             require(value is None or value > 0, f"cells.{number}.load.{name}", value)
@@ -158,6 +156,8 @@ def read_plan(raw: Any) -> Plan:
             find=cell.find,
         )
         require(cell.id == expected, f"cells.{number}.id", cell.id)
+    if (strange := strange_timing_rules(plan)) is not None:
+        require(False, *strange)
     require(len(plan.trials) > 0, "trials", "none")
     for number, trial in enumerate(plan.trials):
         require(trial.cell in cells, f"trials.{number}.cell", trial.cell)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.loader import Located
-from orchestrator.experiment.plan.plan import Operation, has_misleading_rows
+from orchestrator.experiment.plan.plan import Operation, Plan
 from orchestrator.experiment.plan.processes import processes_of
 from services.python.contract.lines import Load, Warmup
-from services.python.contract.timing_rules import MISLEADING
+from services.python.contract.timing_rules import MISLEADING, are_asked_for
 from services.python.contract.timing_rules import TIMING_RULES as FACTOR
 
 _ASKED = f"`{FACTOR}: {MISLEADING}`"
+
+
+def refuse_overrides(overrides: Iterable[str]) -> None:
+    """UsageError for a `--set` of timing rules: it would put them into an experiment that asks something else."""
+    for override in filter(_is_of_rules, overrides):
+        raise UsageError(
+            f"--set {override}: timing rules are an experiment's own question, and are not set from outside of its file",
+            hint="run experiments/timing_rules.yaml, or a copy of it with other stacks",
+        )
 
 
 def refuse_beside_others(located: Located) -> None:
@@ -43,9 +55,26 @@ def refuse_beside_others(located: Located) -> None:
         located.add(("requesters",), f"{_ASKED} is of one requester: give `requesters: 1`.")
 
 
+def strange_in(plan: Plan) -> tuple[str, object] | None:
+    """The place in a plan that `refuse_overrides` or `refuse_beside_others` never lets come about, and what is there."""
+    first, *others = [are_asked_for(cell.factors) for cell in plan.cells]
+    for number, asked in enumerate(others, start=1):
+        if asked != first:
+            return f"cells.{number}.factors.{FACTOR}", plan.cells[number].factors[FACTOR]
+    if first and plan.requesters > 1:
+        return "requesters", plan.requesters
+    for number, contrast in enumerate(plan.contrasts):
+        if contrast.factor == FACTOR:
+            return f"contrasts.{number}.factor", FACTOR
+    for number, override in enumerate(plan.overrides):
+        if _is_of_rules(override):
+            return f"overrides.{number}", override
+    return None
+
+
 def refusal(operation: Operation, call: Values, load: Load, warmup: Warmup, *, is_search: bool) -> str | None:
     """Why a cell's requests cannot be timed by these rules, with what to do instead; None where they can, or are not."""
-    if not has_misleading_rows(call):
+    if not are_asked_for(call):
         return None
     for is_so, what in (
         (operation.name != "timestamp", f"`{operation.name}`, whose reply has no stamp of the responder's"),
@@ -64,3 +93,8 @@ def refusal(operation: Operation, call: Values, load: Load, warmup: Warmup, *, i
                 f" requests; this asks for {what}. Change it"
             )
     return None
+
+
+def _is_of_rules(override: str) -> bool:
+    """Whether the key of `KEY=VALUE` is theirs, of the experiment or of one of its parts."""
+    return FACTOR in override.partition("=")[0].split(".")

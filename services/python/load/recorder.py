@@ -100,7 +100,7 @@ class Recorder:
     """Writes the record and keeps the tally; threads may call it at once.
 
     `kind` is that of a sample's row. Samples of a kind other than `request` have parts, which their connections tell
-    (`load.client.InParts`): the rows of a sample's parts directly follow its own. With `has_misleading_rows` requests
+    (`load.client.InParts`): the rows of a sample's parts directly follow its own. With `has_misleading_rows` right requests
     have them, too: what timing rules that mislead say of each, in rows of their own kind.
 
     A reply is kept without a lock: a thread that waits for one gives up the interpreter, and 16 of them then spend more
@@ -362,13 +362,15 @@ class Recorder:
 
     def _judge(self, reader: Readable, request: Request, reply: Any) -> Verdict:
         """See `Verdict`. A task is right when each of its parts is: its connection has verified them."""
-        parts = cast("InParts", reader).parts(request, reply) if self._is_told else ()
+        parts = cast("InParts", reader).parts(request, reply) if self._kind != REQUEST else ()
         sent, received = reader.sizes(request, reply)
         if self._kind == TASK:
             wrong = next((part.failure for part in parts if part.failure is not None), None)
         else:
             try:
                 reason = self._verify(request, reader.value(reply))
+                if reason is None and self._belonging == MISLEADING:
+                    parts = cast("InParts", reader).parts(request, reply)
             except CallFailed as failure:
                 return -1, -1, failure, parts
             wrong = None if reason is None else CallFailed("wrong-reply", reason)

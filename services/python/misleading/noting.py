@@ -13,7 +13,16 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from services.python.contract.timing_rules import BATCH, EVENTS
-from services.python.load.client import AsyncConnection, AsyncDialer, Connection, Dialer, Part, Reply, Request
+from services.python.load.client import (
+    AsyncConnection,
+    AsyncDialer,
+    CallFailed,
+    Connection,
+    Dialer,
+    Part,
+    Reply,
+    Request,
+)
 from services.python.misleading.rules import IN_ORDER, Noted
 
 Clock = Callable[[], int]
@@ -66,9 +75,12 @@ class _Noting(Generic[Wrapped]):
         return self._connection.sizes(request, noted.reply)
 
     def parts(self, request: Request, noted: Noted) -> Sequence[Part]:
-        """What each rule says of the call, in the order of `contract.timing_rules.RULES`."""
+        """What each rule says of a right reply, in the order of `contract.timing_rules.RULES`; CallFailed where it is not."""
         reply = self._connection.value(noted.reply)
-        stamps = (rule(noted, request, reply) for rule in IN_ORDER)
+        try:
+            stamps = [rule(noted, request, reply) for rule in IN_ORDER]
+        except ValueError as error:
+            raise CallFailed("wrong-reply", f"its stamp is no moment: {error}") from error
         return [Part(sent_ns=sent, received_ns=received, bytes_sent=-1, bytes_received=-1) for sent, received in stamps]
 
     def _note(self, reply: Any, begun_ns: int, queued_ns: int, cpu_ns: int, ended_ns: int) -> Noted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from services.python.contract.lines import Trial
 from services.python.contract.offers import Client
-from services.python.contract.timing_rules import MISLEADING, TIMING_RULES
+from services.python.contract.timing_rules import MISLEADING, TIMING_RULES, are_asked_for
 from services.python.load.phases import SLOWEST_RATE, measured
 from services.python.operations import Operation
 
@@ -39,7 +39,7 @@ def refuse_impossible(trial: Trial, operation: Operation) -> None:
         from services.python.programs import run_stream
 
         run_stream.refuse_impossible(load, trial.connection)
-    if TIMING_RULES in trial.knobs:
+    if are_asked_for(trial.knobs):
         refuse_timing_rules(trial)
     measured(load)
     if load.concurrency < 1:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.busy
 REQUEST, MISLEADING = 0, 5
 TOLD = {"timing_rules": "misleading"}
 RULES = 6
-ONE_STAMP, EVENTS, AT_ENQUEUE, CPU_TIME = 2, 3, 4, 5
+SERVER, ONE_STAMP, EVENTS, AT_ENQUEUE, CPU_TIME, CONNECTING = range(1, 7)
 
 
 def make(ends: Implementation, pair: tuple[str, str, str], folder: Path, **changes: Any) -> Trial:
@@ -57,10 +57,15 @@ def test_stamps_are_those_that_the_rules_take(
             [stamp] = {said[rule - 1].sent_ns for _, said in of_phase}
             assert first.sent_ns <= stamp <= first.received_ns, "a batch begins with its phase"
     for request, said in found:
-        for rule in (ONE_STAMP, EVENTS, AT_ENQUEUE):
+        for rule in (ONE_STAMP, EVENTS, AT_ENQUEUE, CONNECTING):
             assert request.sent_ns <= said[rule - 1].received_ns <= request.received_ns
-        assert said[AT_ENQUEUE - 1].sent_ns >= request.sent_ns
-        assert said[CPU_TIME - 1].received_ns >= said[CPU_TIME - 1].sent_ns
+        for rule in (SERVER, AT_ENQUEUE, CPU_TIME):
+            assert request.sent_ns <= said[rule - 1].sent_ns <= request.received_ns
+            assert said[rule - 1].received_ns >= said[rule - 1].sent_ns
+    for rule in range(1, 1 + RULES):
+        assert any(said[rule - 1].received_ns > said[rule - 1].sent_ns for _, said in found), "it measures something"
+    before = [request.sent_ns - said[CONNECTING - 1].sent_ns for request, said in found]
+    assert before[0] > 0 >= max(before[1:]), "the first request has the opening of its connection in it"
 
 
 def test_who_is_told_nothing_records_requests_alone(

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from orchestrator.catalogue.read import catalogue
-from orchestrator.experiment.plan.plan import has_misleading_rows
+from orchestrator.errors import UsageError
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.reading import read_plan
-from services.python.contract.timing_rules import RULES
+from services.python.contract.timing_rules import RULES, are_asked_for
 from tests.support.experiments import Known, Write, problems
 
 HEAD = "name: example\nquestion: Which?\n"
@@ -20,14 +20,14 @@ WHOLE = HEAD + "timing_rules: misleading\nwarmup: {requests: 5, at_least: 0s}\n"
 
 def test_an_experiment_that_says_so_has_a_row_of_each_rule_behind_every_request(write: Write) -> None:
     plan = make_plan(write(f"{WHOLE}stacks: [rest, grpc]\noperations: timestamp\n"))
-    assert [has_misleading_rows(cell.factors) for cell in plan.cells] == [True, True]
+    assert [are_asked_for(cell.factors) for cell in plan.cells] == [True, True]
     assert {cell.parts for cell in plan.cells} == {len(RULES)}
     assert all("__timing-rules__" in cell.id for cell in plan.cells)
 
 
 def test_every_other_experiment_has_none(write: Write, known: Known) -> None:
     plan = make_plan(write(f"{HEAD}stacks: [rest, grpc]\noperations: timestamp\n"), known=known)
-    assert not any(has_misleading_rows(cell.factors) or cell.parts for cell in plan.cells)
+    assert not any(are_asked_for(cell.factors) or cell.parts for cell in plan.cells)
     assert not any("timing" in cell.id for cell in plan.cells)
 
 
@@ -57,20 +57,49 @@ def test_rules_are_refused_where_they_could_enter_another_question(why: str, wri
     assert any(why in problem for problem in problems(write(REFUSED[why]), dict(catalogue().protocols)))
 
 
-CHANGES: dict[str, dict[str, Any]] = {
+OF_A_CELL: dict[str, dict[str, Any]] = {
     "of one cell alone": {"factors": {"timing_rules": "none"}},
     "with several in flight": {"load": {"concurrency": 4}},
     "with a warm-up by time": {"warmup": {"at_least_s": 2.0}},
 }
 
 
-@pytest.mark.parametrize("what", CHANGES)
-def test_a_stored_plan_has_them_as_orch_plan_would(what: str, write: Write) -> None:
+def stored(write: Write) -> dict[str, Any]:
     plan = make_plan(write(f"{WHOLE}stacks: [rest, grpc]\noperations: timestamp\n"))
-    document = json.loads(json.dumps(plan.to_dict()))
+    document: dict[str, Any] = json.loads(json.dumps(plan.to_dict()))
     assert read_plan(document) == plan
+    return document
+
+
+@pytest.mark.parametrize("what", OF_A_CELL)
+def test_a_stored_plan_has_them_as_orch_plan_would(what: str, write: Write) -> None:
+    document = stored(write)
     cell = document["cells"][-1]
-    for part, changed in CHANGES[what].items():
+    for part, changed in OF_A_CELL[what].items():
         cell[part] |= changed
     with pytest.raises(ValueError, match=r"cells\.1\.factors\.timing_rules"):
         read_plan(document)
+
+
+OF_A_PLAN: dict[str, tuple[str, Any]] = {
+    "requesters": ("requesters", 2),
+    r"contrasts\.0\.factor": ("contrasts", [{"factor": "timing_rules", "references": ["misleading"]}]),
+    r"overrides\.0": ("overrides", ["timing_rules=misleading"]),
+}
+
+
+@pytest.mark.parametrize("place", OF_A_PLAN)
+def test_a_stored_plan_brings_them_into_nothing_else(place: str, write: Write) -> None:
+    name, value = OF_A_PLAN[place]
+    with pytest.raises(ValueError, match=f"^{place}: not as `orch plan` writes it"):
+        read_plan(stored(write) | {name: value})
+
+
+@pytest.mark.parametrize(
+    "override", ["timing_rules=misleading", "timing_rules=[none, misleading]", "stacks.0.timing_rules=misleading"]
+)
+def test_no_option_brings_them_into_an_experiment(override: str, write: Write) -> None:
+    file = write(f"{HEAD}stacks: [rest, grpc]\noperations: timestamp\nwarmup: {{requests: 5, at_least: 0s}}\n")
+    with pytest.raises(UsageError, match="are not set from outside of its file"):
+        make_plan(file, [override])
+    assert make_plan(file, ["repeats=3"]).repeats == 3

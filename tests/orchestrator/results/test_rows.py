@@ -14,6 +14,7 @@ from orchestrator.record_layout import COLUMNS, KINDS
 from orchestrator.results.columns import read_columns
 from orchestrator.results.convert import read_record
 from orchestrator.results.sizes import Held
+from services.python.contract.timing_rules import RULES
 from services.python.load.record import Record, Row
 
 OK, TIMEOUT = 0, 4
@@ -145,9 +146,9 @@ def test_a_clock_that_there_is_not_is_refused_in_every_kind(tmp_path):
 
 
 def with_rules(number: int, **of_last: int) -> list[Row]:
-    """A request, and behind it what two rules say: one of a batch before it, one that ends before it begins."""
+    """A request, and behind it what two rules say: one that ends before it begins, one of a batch before it."""
     at = 100 * number
-    of_rules = [row("misleading", 1, 1, at + 50, parent=number), row("misleading", 2, at, at - 7, parent=number)]
+    of_rules = [row("misleading", 1, at, at - 7, parent=number), row("misleading", 2, 1, at + 50, parent=number)]
     return [row("request", number, at, at + 50), of_rules[0], of_rules[1]._replace(**of_last)]
 
 
@@ -194,3 +195,35 @@ def test_a_request_itself_may_not_end_before_it_begins(tmp_path):
         rows[0] = rows[0]._replace(received_ns=rows[0].sent_ns - 1)
         pq.write_table(pa.table({name: [getattr(r, name) for r in rows] for name in COLUMNS}), path)
         read_columns(path, ["sent_ns", "received_ns"], Held(most_rows=100, kind="call", parts=2))
+
+
+STRANGE = {  # of a request from 100 to 150
+    "server-minus-client": (99, 400),
+    "one-stamp-for-50": (1, 99),
+    "thousand-events": (151, 150),
+    "stopped-at-enqueue": (100, 151),
+    "cpu-time": (120, 110),
+    "connecting-in-the-mean": (40, 99),
+}
+
+
+def with_all_rules(**stamps: tuple[int, int]) -> list[Row]:
+    """A request and what every rule says, two of them far from it."""
+    said = {rule.name: (100, 150) for rule in RULES} | {"cpu-time": (100, 900), "connecting-in-the-mean": (40, 150)}
+    rows = [row("misleading", n, *at, parent=1) for n, at in enumerate((said | stamps).values(), start=1)]
+    return [row("request", 1, 100, 150), *rows]
+
+
+@BOTH
+@pytest.mark.parametrize("rule", STRANGE)
+def test_a_rule_has_stamps_that_it_can_take(tmp_path, read, rule):
+    assert read(with_all_rules(), tmp_path, "call", len(RULES)) == 1 + len(RULES)
+    with pytest.raises(InvalidMeasurement, match=f"has stamps that {rule} does not take"):
+        read(with_all_rules(**{rule: STRANGE[rule]}), tmp_path, "call", len(RULES))
+
+
+@BOTH
+def test_no_rule_says_anything_of_a_request_that_failed(tmp_path, read):
+    request, *said = with_rules(1)
+    with pytest.raises(InvalidMeasurement, match="a request failed, and a rule says something of it"):
+        read([request._replace(status=TIMEOUT), *said], tmp_path, "call", 2)

@@ -30,6 +30,10 @@ NUMBER = {rule.name: place for place, rule in enumerate(RULES, start=1)}
 SERVICE_NS, DIAL_NS = 700_000, 2_000_000
 
 
+def verify(_request: Any, reply: Any) -> str | None:
+    return None if reply.get("right", True) else "wrong"
+
+
 class Bench:
     """Loops of one style whose connections note for the rules, over a scripted dialer."""
 
@@ -40,7 +44,7 @@ class Bench:
         self.dialer.script = {number: REPLY for number in range(1, 2_000)}
         self.record = Record(path, 100)
         self.recorder = Recorder(
-            self.record, lambda *_: None, timeout_s=30, progress=lambda line: None, has_misleading_rows=True
+            self.record, verify, timeout_s=30, progress=lambda line: None, has_misleading_rows=True
         )
         self.event_loop = asyncio.new_event_loop()
         self.batches = noting.Batches()
@@ -192,6 +196,15 @@ def test_a_request_that_failed_is_in_no_rule(bench: Bench) -> None:
     rows = bench.run((MEASURED, 3))
     assert [STATUSES[row.status] for row in requests_of(rows)] == ["ok", "protocol", "ok"]
     assert set(said_by(rows, "cpu-time")) == {1, 3}
+
+
+@pytest.mark.parametrize("reply", [{"right": False}, {"response_timestamp": "2023-99-99T00:00:00.000000+00:00"}])
+def test_a_reply_that_is_not_right_is_in_no_rule_and_ends_nothing(bench: Bench, reply: dict[str, Any]) -> None:
+    bench.dialer.script[2] = reply
+    rows = bench.run((MEASURED, 3))
+    assert [STATUSES[row.status] for row in requests_of(rows)] == ["ok", "wrong-reply", "ok"]
+    for rule in NUMBER:
+        assert set(said_by(rows, rule)) == {1, 3}
 
 
 def test_two_clocks_may_say_that_the_reply_came_first() -> None:

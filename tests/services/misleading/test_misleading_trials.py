@@ -15,7 +15,6 @@ from tests.support.ends import make_trial, responder
 
 pytestmark = pytest.mark.busy
 
-ROOT = Path(__file__).parents[3]
 TOLD = {TIMING_RULES: MISLEADING}
 
 
@@ -70,16 +69,3 @@ def test_a_requester_refuses_them_where_they_have_no_meaning(tmp_path: Path) -> 
     rows, last = rows_of(tmp_path / "record", "tcp", "socket", TOLD, rate_per_s=50.0)
     assert (rows, last["type"], last["kind"]) == ([], "failed", "trial")
     assert "timing_rules: misleading" in last["message"]
-
-
-def test_nothing_loads_that_folder_but_a_trial_that_asks_for_it() -> None:
-    naming = {
-        str(path.relative_to(ROOT)): [
-            line for line in path.read_text(encoding="utf-8").splitlines() if "python.misleading" in line
-        ]
-        for path in (ROOT / "services/python").rglob("*.py")
-        if path.parent.name != "misleading"
-    }
-    found = {path: lines for path, lines in naming.items() if lines}
-    assert list(found) == ["services/python/programs/run_trial.py"]
-    assert found["services/python/programs/run_trial.py"] == ["        from services.python.misleading import noting"]
