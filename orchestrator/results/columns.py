@@ -141,7 +141,7 @@ def require_possible(
 ) -> None:
     """InvalidMeasurement for stamps that no clock gives: calculating with them overflows, or gives times below zero.
 
-    `none_else`: the rows that may not end before they begin, where others may (None: no row may): a rule may have two clocks.
+    `none_else`: the rows that may not end before they begin (None: all), where others may: a rule may have two clocks.
     """
     for name in _STAMPS & columns.keys():
         stamps = columns[name]

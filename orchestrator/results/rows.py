@@ -148,9 +148,7 @@ def _strange_parts(
     return _strange_endings(columns["status"], rules, is_sample, of, places, parts)
 
 
-def _strange_rules(
-    columns: Columns, rules: Rows, places: npt.NDArray[np.intp], of: npt.NDArray[np.intp]
-) -> str | None:
+def _strange_rules(columns: Columns, rules: Rows, places: npt.NDArray[np.intp], of: npt.NDArray[np.intp]) -> str | None:
     """Why these are not what misleading rules say of right requests; `of` has the row of each one's request."""
     if (columns["status"][of] != OK).any():
         return f"a {rules.sample} failed, and a rule says something of it"

@@ -2,8 +2,10 @@
 
 Under `reuse`, connections that were opened again are counted against the requests, whatever made it necessary: that each
 follows an error explains them and does not make the requests on fresh connections those of kept ones. Fewer than declared
-are a fault, too: a library may put several channels on one connection, and number them as if they were several. Where nothing
-was warmed up, a first request that stands out may have the opening of its connection in it, or what is done once.
+are a fault, too: a library may put several channels on one connection, and number them as if they were several.
+
+Where nothing was warmed up, a first request that stands out may have the opening of its connection in it, or what is done
+once.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from orchestrator.analysis.misleading.figures import RuleFigure
 
 HEADS = ("timing rule", "stack", "it would publish", "true median", "ratio (95 % interval)", "found by")
 NOTE = (
-    "What each rule would publish is no latency: it is in no comparison. Its ratio is to the true median. Found by: the checks"
-    " that fail when the rule's record is judged as a requester's."
+    "What each rule would publish is no latency: it is in no comparison. Its ratio is to the true median. Found by: the"
+    " checks that fail when the rule's record is judged as a requester's."
 )
 
 _OTHERWISE: Sequence[tuple[str, Callable[[RuleFigure], bool]]] = (
@@ -44,7 +44,7 @@ def found_by(figure: RuleFigure) -> str:
     if figure.is_warned_of:
         found = f"{otherwise}: {warned}"
     else:
-        found = (otherwise or ", ".join(figure.caught_by)) + (f" (warns: {warned})" if warned else "")
+        found = otherwise or ", ".join(figure.caught_by) + (f" (warns: {warned})" if warned else "")
     return found + (f"; failed in any case: {', '.join(figure.failed_anyway)}" if figure.failed_anyway else "")
 
 

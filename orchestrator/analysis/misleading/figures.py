@@ -24,11 +24,11 @@ class RuleFigure:
     rule: str
     words: str
     statistic: Literal["median", "mean"]
-    published: float | None
+    published: float | None = None
     true: float | None
     true_alike: float | None
-    ratio: float | None
-    interval: tuple[float, float] | None
+    ratio: float | None = None
+    interval: tuple[float, float] | None = None
     caught_by: tuple[str, ...] = ()
     warned_by: tuple[str, ...] = ()
     explanation: str = ""

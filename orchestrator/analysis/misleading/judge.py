@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from orchestrator.analysis import intervals
@@ -12,7 +13,7 @@ from orchestrator.analysis.collect import collect
 from orchestrator.analysis.evidence import CellEvidence, Run, RunEvidence, Samples
 from orchestrator.analysis.misleading.as_requester import AsRequester, Refused
 from orchestrator.analysis.misleading.figures import RuleFigure
-from orchestrator.analysis.summary import CellSummary
+from orchestrator.analysis.summary import CellSummary, Distribution
 from services.python.contract.timing_rules import RULES, TimingRule, are_asked_for
 
 Observers = Mapping[str, Callable[[Samples], Any]]
@@ -45,56 +46,57 @@ def _of_rule(
 ) -> Iterator[RuleFigure]:
     judged, found, refused = _judged(run, rule, observers)
     for cell, true in cells:
-        told: dict[str, Any] = {"rule": rule.name, "words": rule.words, "statistic": rule.statistic}
-        told |= {"cell": cell.id, "stack_label": cell.stack_label, "setting": cell.setting}
-        known_true = cell.distribution
-        told["true"] = None if known_true is None else known_true.median
-        told["true_alike"] = None if known_true is None else getattr(known_true, rule.statistic)
-        failed_anyway = tuple(_with(checks, cell.id, "fail"))
-        if cell.id in refused or judged is None:
-            yield RuleFigure(
-                **told,
-                published=None,
-                ratio=None,
-                interval=None,
-                refused=refused.get(cell.id, "nothing of it could be read"),
-                failed_anyway=failed_anyway,
-            )
+        figure = RuleFigure(
+            cell=cell.id,
+            stack_label=cell.stack_label,
+            setting=cell.setting,
+            rule=rule.name,
+            words=rule.words,
+            statistic=rule.statistic,
+            true=_statistic(cell.distribution, "median"),
+            true_alike=_statistic(cell.distribution, rule.statistic),
+            refused=refused.get(cell.id, ""),
+            failed_anyway=tuple(_with(checks, cell.id, "fail")),
+        )
+        of_rule = next((of for of in judged if of.cell.id == cell.id and not figure.refused), None)
+        if of_rule is None:
+            yield figure
             continue
-        of_rule = next(of for of in judged.cells if of.cell.id == cell.id)
         ratio = _ratio(of_rule, true, rule)
         caught, warned = _with(found, cell.id, "fail"), _with(found, cell.id, "warn")
-        known = {*failed_anyway, *_with(checks, cell.id, "warn")}
-        caught_by = tuple(name for name in caught if name not in failed_anyway)
+        known = {*figure.failed_anyway, *_with(checks, cell.id, "warn")}
+        caught_by = tuple(name for name in caught if name not in figure.failed_anyway)
         warned_by = tuple(name for name in warned if name not in known and name not in caught)
-        of = of_rule.distribution
-        yield RuleFigure(
-            **told,
-            published=None if of is None else getattr(of, rule.statistic),
+        yield replace(
+            figure,
+            published=_statistic(of_rule.distribution, rule.statistic),
             ratio=None if ratio is None else ratio.ratio,
             interval=None if ratio is None else ratio.interval(),
             caught_by=caught_by,
             warned_by=warned_by,
             explanation=next(({**warned, **caught}[name] for name in (*caught_by, *warned_by)), ""),
-            failed_anyway=failed_anyway,
         )
+
+
+def _statistic(distribution: Distribution | None, name: str) -> float | None:
+    return None if distribution is None else getattr(distribution, name)
 
 
 def _judged(
     run: Run, rule: TimingRule, observers: Observers
-) -> tuple[RunEvidence | None, Sequence[CheckResult], dict[str, str]]:
-    """The run under a rule with what the checks find, and why what cells are refused; None where all of them are."""
+) -> tuple[Sequence[CellEvidence], Sequence[CheckResult], dict[str, str]]:
+    """The cells under a rule with what the checks find, and why what cells are refused."""
     refused: dict[str, str] = {}
     while True:
         view = AsRequester(run, rule, without=refused)
         if not any(trial.outcome == "ok" for trial in view.manifest().trials):
-            return None, (), refused
+            return (), (), refused
         try:
             judged = collect(view, observers)
         except Refused as error:
             refused[error.cell] = error.message
         else:
-            return judged, run_checks(judged), refused
+            return judged.cells, run_checks(judged), refused
 
 
 def _with(checks: Sequence[CheckResult], cell: str, verdict: CheckVerdict) -> dict[str, str]:

@@ -33,7 +33,6 @@ from orchestrator.experiment.plan.plan import (
 )
 from orchestrator.experiment.plan.processes import FACTOR as PROCESSES
 from orchestrator.experiment.plan.processes import refusal_of_processes
-from orchestrator.experiment.plan.timing_rules import FACTOR as TIMING_RULES
 from orchestrator.experiment.plan.timing_rules import refusal as refusal_of_timing_rules
 from orchestrator.experiment.plan.timing_rules import strange_in as strange_timing_rules
 from orchestrator.experiment.providers import PROVIDERS
@@ -41,6 +40,7 @@ from orchestrator.shapes import decode
 from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS
 from services.python.contract.lines import Load, Payload, Warmup
 from services.python.contract.strict import decode as decode_part
+from services.python.contract.timing_rules import TIMING_RULES
 
 _ID = re.compile("[A-Za-z0-9][A-Za-z0-9._-]*")  # safe in a path
 _MOST_SEED = 2**53 - 1  # as every reader of JSON keeps it

@@ -19,7 +19,7 @@ MISLEADING: Final = "misleading"
 class TimingRule(Part):
     """One rule: its name, what it does in a few words, and the statistic that such code publishes.
 
-    `has_warm_up`: False for code that has none: what orch enters as warm-up is measured there. `begins` and `ends`: where its
+    `has_warm_up`: False for code that has none: what orch enters as warm-up is measured there. `begins`, `ends`: where its
     stamps lie, seen from the request's own: within them; not after them (`before`) or not before its own begin (`after`);
     by another clock anywhere.
     """

@@ -75,7 +75,7 @@ class _Noting(Generic[Wrapped]):
         return self._connection.sizes(request, noted.reply)
 
     def parts(self, request: Request, noted: Noted) -> Sequence[Part]:
-        """What each rule says of a right reply, in the order of `contract.timing_rules.RULES`; CallFailed where it is not."""
+        """What each rule says, in the order of `contract.timing_rules.RULES`; CallFailed for a reply without a stamp."""
         reply = self._connection.value(noted.reply)
         try:
             stamps = [rule(noted, request, reply) for rule in IN_ORDER]

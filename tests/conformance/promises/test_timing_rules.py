@@ -46,9 +46,7 @@ def test_the_row_of_each_request_is_followed_by_what_each_rule_says(
         assert all(row.intended_ns == row.sent_ns for row in said)
 
 
-def test_stamps_are_those_that_the_rules_take(
-    ends: Implementation, timing_pair: tuple[str, str, str], tmp_path: Path
-):
+def test_stamps_are_those_that_the_rules_take(ends: Implementation, timing_pair: tuple[str, str, str], tmp_path: Path):
     found = by_request(make(ends, timing_pair, tmp_path).rows)
     for phase in (0, 1):
         of_phase = [(request, said) for request, said in found if request.phase == phase]

@@ -20,6 +20,7 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.errors import UsageError
+from orchestrator.experiment.plan.plan import Operation
 from orchestrator.report.render import render
 from services.python.contract.lines import Load
 from services.python.contract.timing_rules import BATCH, RULES
@@ -28,7 +29,8 @@ from tests.support.runs import MemoryRun, Spoil, a_run
 
 NUMBER = {rule.name: place for place, rule in enumerate(RULES, start=1)}
 CALLS = ({"connection": "reuse", "timing_rules": "misleading"},)
-PLANNED: dict[str, Any] = {"calls": CALLS, "blocks": 3, "load": Load(concurrency=1, requests=500)}
+STAMP = Operation(id="timestamp", name="timestamp", label="timestamp", request_bytes=34, reply_bytes=68)
+PLANNED: dict[str, Any] = {"calls": CALLS, "blocks": 3, "load": Load(concurrency=1, requests=500), "operation": STAMP}
 US = 1_000
 
 
@@ -124,13 +126,17 @@ def test_the_checks_themselves_find_a_rule_out(judged: RunSummary, rule: str) ->
         assert CAUGHT[rule] in figure.caught_by
         assert figure.explanation
     assert judged.checks
-    assert not [check for check in judged.checks if check.verdict == "fail"]  # nothing of it is in the run's own verdict
+    assert not [
+        check for check in judged.checks if check.verdict == "fail"
+    ]  # nothing of it is in the run's own verdict
 
 
 def test_rules_that_told_the_truth_would_not_be_caught() -> None:
     """What is caught is the rule, not the way in which its record is handed to the checks."""
     figures = summarise(a_run_with_rules(partial(add_misleading, are_true=True))).timing_rules
-    figures = tuple(figure for figure in figures if figure.rule != "connecting-in-the-mean")  # without a warm-up in any case
+    figures = tuple(
+        figure for figure in figures if figure.rule != "connecting-in-the-mean"
+    )  # without a warm-up in any case
     assert [(f.rule, f.caught_by, f.warned_by, f.refused) for f in figures if f.is_caught or f.warned_by] == []
     assert {figure.ratio for figure in figures} == {1.0}
 

@@ -57,10 +57,10 @@ def test_rules_are_refused_where_they_could_enter_another_question(why: str, wri
     assert any(why in problem for problem in problems(write(REFUSED[why]), dict(catalogue().protocols)))
 
 
-OF_A_CELL: dict[str, dict[str, Any]] = {
-    "of one cell alone": {"factors": {"timing_rules": "none"}},
-    "with several in flight": {"load": {"concurrency": 4}},
-    "with a warm-up by time": {"warmup": {"at_least_s": 2.0}},
+OF_A_CELL: dict[str, tuple[dict[str, dict[str, Any]], tuple[str, str]]] = {  # and what the cell's id then is
+    "of one cell alone": ({"factors": {"timing_rules": "none"}}, ("__timing-rules", "")),
+    "with several in flight": ({"load": {"concurrency": 4}, "factors": {"concurrency": 4}}, ("__c1", "__c4")),
+    "with a warm-up by time": ({"warmup": {"at_least_s": 2.0}}, ("", "")),
 }
 
 
@@ -74,9 +74,12 @@ def stored(write: Write) -> dict[str, Any]:
 @pytest.mark.parametrize("what", OF_A_CELL)
 def test_a_stored_plan_has_them_as_orch_plan_would(what: str, write: Write) -> None:
     document = stored(write)
-    cell = document["cells"][-1]
-    for part, changed in OF_A_CELL[what].items():
+    cell, (changes, renamed) = document["cells"][-1], OF_A_CELL[what]
+    for part, changed in changes.items():
         cell[part] |= changed
+    for trial in document["trials"]:
+        trial["cell"] = trial["cell"].replace(*renamed) if trial["cell"] == cell["id"] else trial["cell"]
+    cell["id"] = cell["id"].replace(*renamed)
     with pytest.raises(ValueError, match=r"cells\.1\.factors\.timing_rules"):
         read_plan(document)
 

@@ -189,12 +189,12 @@ def test_a_request_has_what_each_rule_says_once(tmp_path, read, rows, why):
 
 
 def test_a_request_itself_may_not_end_before_it_begins(tmp_path):
-    rows = with_rules(1)
+    request = row("request", 1, 150, 149)
+    rows = [request, row("misleading", 1, 150, 90, parent=1), row("misleading", 2, 1, 149, parent=1)]
+    with pytest.raises(InvalidMeasurement, match="has stamps that"):
+        from_samples(rows, tmp_path, "call", 2)
     with pytest.raises(InvalidMeasurement, match="a row ends"):
-        path = tmp_path / "a.parquet"
-        rows[0] = rows[0]._replace(received_ns=rows[0].sent_ns - 1)
-        pq.write_table(pa.table({name: [getattr(r, name) for r in rows] for name in COLUMNS}), path)
-        read_columns(path, ["sent_ns", "received_ns"], Held(most_rows=100, kind="call", parts=2))
+        from_samples([request._replace(status=TIMEOUT)], tmp_path, "call", 2)
 
 
 STRANGE = {  # of a request from 100 to 150

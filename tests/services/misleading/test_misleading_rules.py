@@ -41,7 +41,7 @@ class Bench:
         self.style, self.path = style, path
         self.time = ScriptedClock()
         self.dialer = ScriptedDialer(self.time, service_ns=SERVICE_NS, dial_ns=DIAL_NS)
-        self.dialer.script = {number: REPLY for number in range(1, 2_000)}
+        self.dialer.script = dict.fromkeys(range(1, 2_000), REPLY)
         self.record = Record(path, 100)
         self.recorder = Recorder(
             self.record, verify, timeout_s=30, progress=lambda line: None, has_misleading_rows=True
