@@ -11,8 +11,9 @@ once.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 
@@ -31,8 +32,8 @@ _ALWAYS_ALLOWED = 1  # one lost connection says nothing, however few requests th
 _EACH_HAS_CARRIED = 20  # requests for each connection, from which on in a closed loop each of them has had one
 _FEW_FULL = 0.05  # of the handshakes: a ticket may come too late for the next connection
 _FEW_UNUSED = 0.1  # of the declared ones: a worker may have got no CPU time
-_SLOWEST = 0.02  # of the requests of a trial
-_MOST_TRIALS = 0.75
+_STANDS_OUT = 1.5  # times the median: less moves no mean
+_RARE = 0.001
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,21 +82,33 @@ def judge(cell: CellEvidence) -> Finding | None:
 
 
 def _cold(cell: CellEvidence) -> Iterator[Finding]:
-    """A warning where nothing was warmed up, and the first request is among the slowest of its trial in most trials."""
+    """A warning where nothing was warmed up, and first requests are slower than chance has them."""
     firsts = [seen.first for _, _, seen in cell.parts(NAME) if seen.first is not None]
-    slow = [ratio for ratio, share in firsts if share <= _SLOWEST]
-    if len(slow) < max(2, _MOST_TRIALS * len(firsts)):
+    if not firsts:
+        return
+    ratio, chance = median(of_median for of_median, _ in firsts), _of_all_by_chance([share for _, share in firsts])
+    if ratio < _STANDS_OUT or chance > _RARE:
         return
     yield Finding(
         verdict="warn",
-        evidence={"policy": "reuse", "first_over_median": slow, "trials": len(firsts)},
+        evidence={"policy": "reuse", "first_over_median": ratio, "chance": chance, "trials": len(firsts)},
         explanation=(
-            f"Nothing was warmed up, and in {len(slow)} of {words.count(len(firsts), 'trial')} the first request is among "
-            f"the slowest {words.percent(_SLOWEST)}, up to {words.factor(max(slow))} times the median: the opening of its "
-            "connection, or what is done once, may stand in it. A mean has it in it."
+            f"Nothing was warmed up, and in {words.count(len(firsts), 'trial')} the first request takes "
+            f"{words.factor(ratio)} times the median: the opening of its connection, or what is done once, may stand in "
+            "it. A mean has it in it."
         ),
         action="Give `warmup`, and read medians.",
     )
+
+
+def _of_all_by_chance(shares: Sequence[float]) -> float:
+    """How likely it is that shares drawn evenly from 0 to 1 are as small together as these (Fisher's method)."""
+    total = -sum(math.log(share) for share in shares)
+    term = chance = math.exp(-total)
+    for number in range(1, len(shares)):
+        term *= total / number
+        chance += term
+    return chance
 
 
 def distinct_ports(connections: int) -> float:

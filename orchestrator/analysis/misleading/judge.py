@@ -100,9 +100,12 @@ def _judged(
 
 
 def _with(checks: Sequence[CheckResult], cell: str, verdict: CheckVerdict) -> dict[str, str]:
-    """What the checks with that verdict say of a cell, or of the whole run; by name, each once."""
-    found = [c for c in checks if c.verdict == verdict and c.severity != "note" and c.cell in (None, cell)]
-    return {check.name: check.explanation for check in reversed(found)}
+    """What the checks with that verdict say of a cell, or of the whole run; by name, the worst of each."""
+    said: dict[str, str] = {}
+    for check in checks:
+        if check.verdict == verdict and check.severity != "note" and check.cell in (None, cell):
+            said.setdefault(check.name, check.explanation)
+    return said
 
 
 def _ratio(of_rule: CellEvidence, true: CellEvidence, rule: TimingRule) -> intervals.LogMean | None:

@@ -32,15 +32,15 @@ def quick(draft: Draft) -> None:
 def test_a_first_request_that_stands_out_in_every_trial_is_warned_of():
     checks = found()
     assert {check.verdict for check in checks} == {"warn"}
-    assert all("in 4 of 4 trials the first request is among the slowest 2.0 %" in c.explanation for c in checks)
+    assert all("Nothing was warmed up, and in 4 trials the first request takes" in c.explanation for c in checks)
 
 
 def test_one_like_the_others_is_not():
     assert {check.verdict for check in found(quick)} == {"pass"}
 
 
-@pytest.mark.parametrize(("slow", "verdict"), [(2, "pass"), (3, "warn")])
-def test_it_takes_most_trials(slow: int, verdict: str):
+@pytest.mark.parametrize(("slow", "verdict"), [(1, "pass"), (3, "warn")])
+def test_it_takes_more_than_one_trial(slow: int, verdict: str):
     def spoil(draft: Draft) -> None:
         if draft.block >= slow:
             quick(draft)

@@ -166,7 +166,7 @@ def test_a_rule_that_measured_nothing_is_not_called_found() -> None:
     assert {found_by(figure) for figure in found} == {"measured nothing"}
     [sentence] = sentences(summary.timing_rules)
     assert "4 of 6" in sentence
-    assert "measured nothing: the requester's CPU time instead of wall time (rest, grpc)" in sentence
+    assert "measured nothing: the requester's CPU time instead of wall time (rest (thin) and grpc (thin))" in sentence
 
 
 def test_a_table_has_a_row_for_each_rule_and_a_column_for_each_stack(judged: RunSummary) -> None:
