@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.busy, pytest.mark.lab, pytest.mark.terraform]
 HOSTS = {
     "a": {"role": "requester", "zone": "us-central1-a", "machine": "f1-micro"},
     "b": {"role": "responder", "zone": "us-central1-a", "machine": "lab"},
-    "c": {"role": "requester", "zone": "us-central1-b", "machine": "lab"},
+    "c": {"role": "responder", "zone": "us-central1-b", "machine": "lab"},
     "d": {"role": "requester", "zone": "us-west1-a", "machine": "lab"},
 }
 LINKS = [
