@@ -69,12 +69,30 @@ class EventsSent(Part):
 
 
 @part
+class StoreTimes(Part):
+    """Where the handling time of requests to a store went: sums since the responder began, seconds.
+
+    `handling_s` is from the decoded request to the reply in plain values, and its parts are `queue_s` (waiting for a thread
+    or the event loop), `pool_s` (waiting for a connection to the database), `database_s` (with it) and `service_s` (the
+    operation's own code), each measured where it passes. Requests that were answered with an error are left out.
+    """
+
+    requests: Count
+    handling_s: Seconds
+    queue_s: Seconds
+    pool_s: Seconds
+    database_s: Seconds
+    service_s: Seconds
+
+
+@part
 class Stats(Line):
     """What a responder has answered so far, for how many distinct peers, and the CPU seconds of its process.
 
     `cpu_s` leaves out what answering this line takes. `memory_bytes`: the most resident memory that the process has had
     since the stats line before (`memory_since` is `phase`), or since its start (`process`), where the system cannot begin
     anew or there was none. `events`: null where nobody has subscribed.
+    `store`: null where no operation of the serve line asks a store.
     """
 
     answered: Count
@@ -84,4 +102,5 @@ class Stats(Line):
     memory_since: Since | None = None
     host: HostCounters | None = None
     events: EventsSent | None = None
+    store: StoreTimes | None = None
     type: Literal["stats"] = "stats"

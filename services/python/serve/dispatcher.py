@@ -18,12 +18,13 @@ from services.python.serve.streams import EventTotals, Outgoing
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
+    from types import ModuleType
 
     from services.python.contract.responder_lines import Tls
 
 Peer = tuple[str, int] | str
 
-POOL_THREADS = 32  # as many as grpcio's blocking server has
+POOL_THREADS = 32  # as many as grpcio's blocking server has, unless what is held keeps more busy
 
 
 @dataclass
@@ -63,10 +64,12 @@ class Dispatcher:
         if operation == "identity":
             return {"identity": self.identity}
         found = OPERATIONS[operation]
-        if found.runs == "inline" or not found.runs_in_pool(request):
+        if found.runs == "inline" or not found.runs_in_pool(request, self.held.get(found.name)):
             return self._run(found, request)
         import asyncio
 
+        if getattr(self.held.get(found.name), "times", None) is not None:
+            return self._timed.answered_in_pool(self._pool, found, request, self.wall_clock_ns, self.held[found.name])
         return asyncio.get_running_loop().run_in_executor(self._pool, self._run, found, request)
 
     def subscribe(self, operation: str, request: Mapping[str, Any], peer: Peer) -> Outgoing:
@@ -90,10 +93,24 @@ class Dispatcher:
             return operation.answer(request, self.wall_clock_ns)
         if operation.name not in self.held:
             raise ValueError(f"{operation.name} was not among the operations of the serve line, so it holds nothing")
-        return operation.answer(request, self.wall_clock_ns, self.held[operation.name])
+        held = self.held[operation.name]
+        if getattr(held, "times", None) is None:
+            return operation.answer(request, self.wall_clock_ns, held)
+        return self._timed.answered(operation, request, self.wall_clock_ns, held)
+
+    @cached_property
+    def _timed(self) -> ModuleType:
+        from services.python.serve import timed  # what holds nothing does not pay for it
+
+        return timed
+
+    @property
+    def threads(self) -> int:
+        """How many threads answer what waits: at least as many as what is held can keep busy."""
+        return max(POOL_THREADS, *(getattr(held, "threads", 0) for held in self.held.values()), 0)
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
         from concurrent.futures import ThreadPoolExecutor
 
-        return ThreadPoolExecutor(POOL_THREADS, thread_name_prefix="operation")
+        return ThreadPoolExecutor(self.threads, thread_name_prefix="operation")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from services.python.codecs import gzipped
 from services.python.contract.knobs import CONNECTIONS, FLOW_WINDOW, KEEPALIVE
 from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
+from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import (
     AS_MESSAGES,
     SECURED,
@@ -31,7 +32,7 @@ PROTOCOL = Protocol(
     name="grpc",
     title="gRPC",
     summary="Remote procedure calls with Protocol Buffers over HTTP/2, by grpcio",
-    messages=frozenset({"timestamp", "add", "echo", "image", "transfer", "events"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer", "events"}) | OF_THE_STORE,
     streams="also",
     responders=(
         Responder(

@@ -12,7 +12,9 @@ from services.python.transports.http.wsgi import serve_gunicorn, with_knobs
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_gunicorn(with_knobs(application(dispatcher), dispatcher.knobs), host, port, announce, dispatcher.tls)
+    serve_gunicorn(
+        with_knobs(application(dispatcher), dispatcher.knobs), host, port, announce, dispatcher.tls, dispatcher.threads
+    )
 
 
 def application(dispatcher: Dispatcher) -> Flask:

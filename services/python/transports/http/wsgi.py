@@ -44,7 +44,9 @@ def with_knobs(wsgi: Any, knobs: Mapping[str, str]) -> Any:
     return CompressedWsgi(wsgi, compressing)
 
 
-def serve_gunicorn(wsgi: Any, host: str, port: int, announce: Announce, tls: Tls | None = None) -> None:
+def serve_gunicorn(
+    wsgi: Any, host: str, port: int, announce: Announce, tls: Tls | None = None, threads: int = _THREADS
+) -> None:
     """Serve a WSGI application until the process is ended; CannotServe when the address cannot be listened on."""
     from gunicorn.app.base import BaseApplication
     from gunicorn.glogging import Logger
@@ -66,7 +68,7 @@ def serve_gunicorn(wsgi: Any, host: str, port: int, announce: Announce, tls: Tls
     class Application(BaseApplication):  # type: ignore[misc]  # published without type information
         def load_config(self) -> None:
             for name, value in {
-                "threads": _THREADS,
+                "threads": threads,
                 "keepalive": _KEEP_ALIVE_S,
                 "backlog": BACKLOG,
                 "forwarded_allow_ips": "",
