@@ -15,6 +15,7 @@ from typing import Any
 from orchestrator.experiment.model.factor import Factor, Value, Values
 from orchestrator.experiment.model.levels import Level, Numbers
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
+from orchestrator.experiment.model.store_factors import OF_THE_STORE
 
 FACTORS: tuple[Factor, ...] = (
     Factor(name="protocol", title="protocol", kind="name", belongs_to="stack", attribute="protocol", reaches="program"),
@@ -373,6 +374,7 @@ FACTORS: tuple[Factor, ...] = (
         description="So many requester processes on each requester's host, which share its requests in flight, its rate"
         " and its requests",
     ),
+    *OF_THE_STORE,
     *OF_THE_LOAD,
 )
 

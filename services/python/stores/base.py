@@ -13,7 +13,8 @@ from services.python.stores.seed import ACCOUNTS, DIGEST, TRANSACTIONS, Account,
 
 NONE: Final = "none"
 SQLITE: Final = "sqlite"
-STORES: Final = (NONE, SQLITE)
+POSTGRESQL: Final = "postgresql"
+STORES: Final = (NONE, SQLITE, POSTGRESQL)
 
 POOL_SIZE: Final = 10
 """Connections, unless a serve line says otherwise."""

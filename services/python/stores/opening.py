@@ -6,7 +6,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from services.python.stores.base import DATABASE, NONE, POOL, POOL_SIZE, SQLITE, STORE, STORES, Held, StoreError
+from services.python.stores.base import (
+    DATABASE,
+    NONE,
+    POOL,
+    POOL_SIZE,
+    POSTGRESQL,
+    SQLITE,
+    STORE,
+    STORES,
+    Held,
+    StoreError,
+)
 
 _MOST_CONNECTIONS = 1_000
 
@@ -26,6 +37,11 @@ def opened(settings: Mapping[str, str]) -> Iterator[Held]:
 
         with sqlite.opened(Path(_database(settings)), _pool(settings)) as (store, told):
             yield Held(store=store, settings=told)
+    elif kind == POSTGRESQL:
+        from services.python.stores import psycopg_store
+
+        with psycopg_store.opened(_database(settings), _pool(settings)) as (by_psycopg, told):
+            yield Held(store=by_psycopg, settings=told)
     else:
         raise StoreError(f"unknown store {kind!r}; there are {', '.join(STORES)}")
 

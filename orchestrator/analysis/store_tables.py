@@ -1,0 +1,110 @@
+"""Where the handling time of requests to a store went: a row for each cell, and one sentence. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from orchestrator.analysis import words
+from orchestrator.analysis.store_time import PLACES, StoreTimes, Where
+from orchestrator.analysis.summary import CellSummary
+from orchestrator.experiment.model.factors import BY_NAME
+from orchestrator.experiment.model.store_factors import POOL, STORE
+
+_HALF = 0.5  # from which share of the handling time on one part of it is called the bottleneck
+_MOST_NAMED = 3
+
+HEADS: Final = (
+    "Stack",
+    "Asked",
+    "Store",
+    "Pool",
+    "Handling",
+    "Thread",
+    "Connection",
+    "Database",
+    "Service",
+    "Most of it",
+)
+NOTE: Final = (
+    "Handling: from the decoded request to the reply in plain values, by the responder's own clock, on average over the"
+    " measured requests of a trial (the median over trials). Of that: waiting for a thread of the responder or its event"
+    " loop, waiting for a connection of the pool, the database, and the operation's own code."
+)
+_MOST_OF_IT: dict[Where, str] = {
+    "queue": "waiting for a thread",
+    "pool": "waiting for a connection",
+    "database": "the database",
+    "service": "the service",
+}
+_BOTTLENECKS: dict[Where, str] = {
+    "database": "The database is the bottleneck",
+    "pool": "The pool of connections is the bottleneck",
+    "queue": "The responder's threads are the bottleneck",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreRow:
+    """One cell: what is asked where, and the mean times of a request in ms."""
+
+    cell: str
+    stack: str
+    asked: str
+    store: str
+    pool: str
+    times: StoreTimes
+    bottleneck: Where | None  # where half of the time goes or more, beside a database; None where there is no such part
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """As a table shows it."""
+        return (
+            self.stack,
+            self.asked,
+            self.store,
+            self.pool,
+            words.ms(self.times.handling),
+            *(f"{words.ms(getattr(self.times, where))} ({words.percent(self.times.share(where))})" for where in PLACES),
+            _MOST_OF_IT[self.times.most],
+        )
+
+
+def rows(cells: Iterable[CellSummary]) -> tuple[StoreRow, ...]:
+    """A row for each cell whose responder told where its time went."""
+    return tuple(_row(cell, cell.store_times) for cell in cells if cell.store_times is not None)
+
+
+def sentence(cells: Iterable[CellSummary]) -> str:
+    """Which part of the handling time limits which cells; empty where none has half of it."""
+    found: dict[Where, list[StoreRow]] = {}
+    for row in rows(cells):
+        if row.bottleneck in _BOTTLENECKS:
+            found.setdefault(row.bottleneck, []).append(row)
+    return " ".join(_told(where, of) for where, of in found.items())
+
+
+def _told(where: Where, of: Sequence[StoreRow]) -> str:
+    worst = sorted(of, key=lambda row: row.times.share(where), reverse=True)
+    named = [
+        f"{row.stack}, {row.asked}, {row.store}{f' with {row.pool}' if row.pool else ''}"
+        f" ({words.percent(row.times.share(where))} of the handling time)"
+        for row in worst[:_MOST_NAMED]
+    ]
+    others = f"; and of {words.count(len(worst) - len(named), 'more cell')}" if len(worst) > len(named) else ""
+    return f"{_BOTTLENECKS[where]} of {'; '.join(named)}{others}."
+
+
+def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
+    store, pool = (cell.factors.get(name, BY_NAME[name].default) for name in (STORE, POOL))
+    has_database = store not in (None, BY_NAME[STORE].default)
+    return StoreRow(
+        cell=cell.id,
+        stack=cell.stack_label,
+        asked=f"{cell.operation}, {cell.placement}, {cell.load}",
+        store=BY_NAME[STORE].level(store).compared,
+        pool=BY_NAME[POOL].level(pool).compared if has_database else "",
+        times=times,
+        bottleneck=times.most if has_database and times.share(times.most) >= _HALF else None,
+    )

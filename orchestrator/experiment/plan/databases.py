@@ -1,0 +1,25 @@
+"""The store that a cell's rows are kept in: where there cannot be one."""
+
+from __future__ import annotations
+
+from orchestrator.catalogue.offers import Operation
+from orchestrator.experiment.model.factor import Values
+from orchestrator.experiment.model.factors import BY_NAME
+from orchestrator.experiment.model.store_factors import POOL, STORE, resources
+from services.python.contract.limits import Kind
+
+NONE = BY_NAME[STORE].default
+
+
+def refusal_of_store(call: Values, operation: Operation | None, kind: Kind, *, is_external: bool) -> str | None:
+    """Why a cell cannot have its store, with what to do instead; None where it can."""
+    if kind == "codec" or not resources(call):
+        return None
+    asked = next(f"`{name}: {value}`" for name, value in resources(call).items())
+    if operation is None or STORE not in operation.resources:
+        return f"{asked}: {'this' if operation is None else operation.name} asks no store. Leave `{STORE}` out"
+    if is_external:
+        return f"{asked}: the responder runs already, and what it asks is not known. Leave `{STORE}` out"
+    if call.get(STORE, NONE) == NONE:
+        return f"`{POOL}: {call[POOL]}`: rows in memory need no connection. Give a `{STORE}`"
+    return None
