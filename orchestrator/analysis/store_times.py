@@ -9,6 +9,7 @@ from orchestrator.analysis.store_time import PLACES, StoreTimes
 from orchestrator.results.manifest import TrialRecord
 
 _MS_PER_S = 1e3
+_TOLERANCE, _TOLERANCE_MS = 0.05, 0.005  # of the handling time, or what reading the clock takes where that is little
 
 
 def of_trial(record: TrialRecord) -> StoreTimes | None:
@@ -30,3 +31,11 @@ def of_cell(records: Sequence[TrialRecord]) -> StoreTimes | None:
     if not told:
         return None
     return StoreTimes(**{name: median(getattr(times, name) for times in told) for name in ("handling", *PLACES)})
+
+
+def unaccounted(times: StoreTimes) -> str:
+    """Whether time is missing from the parts of the handling time, or counted twice; empty where they add up to it."""
+    off = sum(getattr(times, where) for where in PLACES) - times.handling
+    if abs(off) <= max(_TOLERANCE * times.handling, _TOLERANCE_MS):
+        return ""
+    return "some is counted twice" if off > 0 else "some is in none of them"

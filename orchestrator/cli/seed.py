@@ -53,7 +53,9 @@ def store_of(file: Path | None) -> dict[str, str]:
     """What the program is told; UsageError where no database is named, or by an address on the command line."""
     if file is None:
         if not (dsn := os.environ.get(GIVEN)):
-            raise UsageError("no database is named", hint=f"orch seed FILE, or {GIVEN}=postgresql://user@host/name orch seed")
+            raise UsageError(
+                "no database is named", hint=f"orch seed FILE, or {GIVEN}=postgresql://user@host/name orch seed"
+            )
         return {"store": "postgresql", "database": dsn}
     if str(file).startswith(tuple(scheme.replace("//", "/") for scheme in _SCHEMES)):
         raise UsageError(

@@ -1,4 +1,4 @@
-"""The PostgreSQL server of a session: the one that the environment names, or one that is started for it and ended with it."""
+"""The PostgreSQL server of a session: one that the environment names, or one that is started for it and ended with it."""
 
 from __future__ import annotations
 

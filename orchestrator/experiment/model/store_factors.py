@@ -7,6 +7,7 @@ from orchestrator.experiment.model.levels import Level, Numbers
 
 STORE = "store"
 POOL = "pool"
+DRIVER = "driver"
 DATABASE = "database"
 SQLITE = "sqlite"
 POSTGRESQL = "postgresql"
@@ -52,6 +53,19 @@ OF_THE_STORE: tuple[Factor, ...] = (
             why="a pool without a connection answers nobody",
         ),
         description="How many connections to the database the responder keeps, 1 to 1000; 10 unless given (standard)",
+    ),
+    Factor(
+        name=DRIVER,
+        title="driver",
+        kind="level",
+        belongs_to="call",
+        reaches="resource",
+        levels=(
+            Level(value="psycopg", words="psycopg 3 in threads", compared="psycopg", shown="psycopg"),
+            Level(value="asyncpg", words="asyncpg on the event loop", compared="asyncpg", shown="asyncpg"),
+        ),
+        description="By which library the responder asks PostgreSQL: psycopg 3 in threads (psycopg), or asyncpg on its event"
+        " loop (asyncpg)",
     ),
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestrator.catalogue.offers import Operation
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import BY_NAME
-from orchestrator.experiment.model.store_factors import POOL, STORE, resources
+from orchestrator.experiment.model.store_factors import DRIVER, POSTGRESQL, STORE, resources
 from services.python.contract.limits import Kind
 
 NONE = BY_NAME[STORE].default
@@ -20,6 +20,9 @@ def refusal_of_store(call: Values, operation: Operation | None, kind: Kind, *, i
         return f"{asked}: {'this' if operation is None else operation.name} asks no store. Leave `{STORE}` out"
     if is_external:
         return f"{asked}: the responder runs already, and what it asks is not known. Leave `{STORE}` out"
-    if call.get(STORE, NONE) == NONE:
-        return f"`{POOL}: {call[POOL]}`: rows in memory need no connection. Give a `{STORE}`"
+    store = call.get(STORE, NONE)
+    if store == NONE:
+        return f"{asked}: rows in memory need no connection. Give a `{STORE}`"
+    if store != POSTGRESQL and DRIVER in resources(call):
+        return f"`{DRIVER}: {call[DRIVER]}` is of PostgreSQL. Give `{STORE}: {POSTGRESQL}`"
     return None

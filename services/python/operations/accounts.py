@@ -16,8 +16,9 @@ from services.python.contract.lines import Payload
 from services.python.contract.messages import ACCOUNTS, BALANCE, PAYMENT, ROWS, TRANSACTIONS, Message
 from services.python.operations.base import Make, Operation, Reply, Request, WallClockNs, expect_kind, shorten
 from services.python.stores import seed
-from services.python.stores.base import RESOURCES, Held, Spent, missing
+from services.python.stores.base import RESOURCES, Held, Payment, Spent, Store, missing
 from services.python.stores.opening import opened
+from services.python.stores.seed import Account, Transaction
 
 LAST, PAGE = 10, 50
 """How many transactions, and accounts, a request asks for."""
@@ -63,17 +64,21 @@ def _ask_balance(payload: Payload, seed_: int) -> Make:
     return _prepared("balance", payload, 1, lambda word: {"account": _number(word)}, seed_)
 
 
-def _balance(request: Request, _: WallClockNs, held: Held, spent: Spent) -> dict[str, Any]:
-    number = _whole(request, "account")
-    found = held.store.account(number, spent)
+def _find_balance(request: Request, store: Store, spent: Spent) -> Account | None:
+    return store.account(_whole(request, "account"), spent)
+
+
+def _balance(request: Request, found: Account | None) -> dict[str, Any]:
     if found is None:
-        raise missing(number)
+        raise missing(request["account"])
     return {"account": found[0], "owner": found[1], "balance": found[2]}
 
 
 def _verify_balance(request: Request, reply: Reply) -> str | None:
     wanted = dict(zip(_ACCOUNT, seed.accounts()[request["account"] - 1], strict=True))
-    return None if reply == wanted else f"account {request['account']} came back as {shorten(reply)}, not {wanted}"
+    return (
+        None if _is_same(wanted, reply) else f"account {request['account']} came back as {shorten(reply)}, not {wanted}"
+    )
 
 
 def _ask_payment(payload: Payload, seed_: int) -> Make:
@@ -84,9 +89,11 @@ def _ask_payment(payload: Payload, seed_: int) -> Make:
     return _prepared("payment", payload, 3, make, seed_)
 
 
-def _payment(request: Request, _: WallClockNs, held: Held, spent: Spent) -> dict[str, Any]:
-    payer, payee, amount = (_whole(request, name) for name in ("payer", "payee", "amount"))
-    made = held.store.pay(payer, payee, amount, spent)
+def _make_payment(request: Request, store: Store, spent: Spent) -> Payment:
+    return store.pay(_whole(request, "payer"), _whole(request, "payee"), _whole(request, "amount"), spent)
+
+
+def _payment(_: Request, made: Payment) -> dict[str, Any]:
     return {"accepted": made.accepted, "payment": made.number, "balance": made.balance}
 
 
@@ -104,8 +111,11 @@ def _ask_transactions(payload: Payload, seed_: int) -> Make:
     return _prepared("transactions", payload, 1, lambda word: {"account": _number(word), "count": LAST}, seed_)
 
 
-def _transactions(request: Request, _: WallClockNs, held: Held, spent: Spent) -> dict[str, Any]:
-    rows = held.store.last(_whole(request, "account"), _count(request), spent)
+def _find_transactions(request: Request, store: Store, spent: Spent) -> list[Transaction]:
+    return store.last(_whole(request, "account"), _count(request), spent)
+
+
+def _transactions(_: Request, rows: Iterable[Transaction]) -> dict[str, Any]:
     return {"transactions": _rows(_TRANSACTION, rows)}
 
 
@@ -118,8 +128,12 @@ def _ask_accounts(payload: Payload, seed_: int) -> Make:
     return _prepared("accounts", payload, 1, lambda word: {"after": below(word, seed.ACCOUNTS), "count": PAGE}, seed_)
 
 
-def _accounts(request: Request, _: WallClockNs, held: Held, spent: Spent) -> dict[str, Any]:
-    return {"accounts": _rows(_ACCOUNT, held.store.page(_whole(request, "after"), _count(request), spent))}
+def _find_accounts(request: Request, store: Store, spent: Spent) -> list[Account]:
+    return store.page(_whole(request, "after"), _count(request), spent)
+
+
+def _accounts(_: Request, rows: Iterable[Account]) -> dict[str, Any]:
+    return {"accounts": _rows(_ACCOUNT, rows)}
 
 
 def _verify_accounts(request: Request, reply: Reply) -> str | None:
@@ -128,31 +142,43 @@ def _verify_accounts(request: Request, reply: Reply) -> str | None:
     return _unlike(wanted, reply.get("accounts"), f"the accounts after {after}")
 
 
+def _is_same(wanted: dict[str, Any], got: Any) -> bool:
+    """Whether a row has these fields and no others, types included: to `==`, 1, 1.0 and True are one."""
+    return bool(wanted == got) and all(type(got[name]) is type(value) for name, value in wanted.items())
+
+
 def _unlike(wanted: list[dict[str, Any]], got: object, what: str) -> str | None:
     """Why rows are not those that were wanted, in their order; None where they are."""
     if not isinstance(got, list) or len(got) != len(wanted):
         rows = f"{len(got)} rows" if isinstance(got, list) else shorten(got)
         return f"{what}: {rows}, not {len(wanted)}"
     for place, (mine, other) in enumerate(zip(wanted, got, strict=True), start=1):
-        if mine != other:
+        if not _is_same(mine, other):
             return f"{what}: row {place} came back as {shorten(other)}, not {mine}"
     return None
-
-
-Answer = Callable[[Request, WallClockNs, Held, Spent], dict[str, Any]]
 
 
 def _operation(
     message: Message,
     requests: Callable[[Payload, int], Make],
-    answer: Answer,
+    ask: Callable[[Request, Store, Spent], Any],
+    reply: Callable[[Request, Any], dict[str, Any]],
     verify: Callable[[Request, Reply], str | None],
 ) -> Operation:
+    """`ask` asks the store, which may give something to await, and `reply` makes the reply of what came of it."""
+
+    def answer(request: Request, _: WallClockNs, held: Held, spent: Spent) -> dict[str, Any]:
+        return reply(request, ask(request, held.store, spent))
+
+    async def awaited(request: Request, _: WallClockNs, held: Held, spent: Spent) -> dict[str, Any]:
+        return reply(request, await ask(request, held.store, spent))
+
     return Operation(
         name=message.name,
         message=message,
         requests=requests,
         answer=answer,
+        awaited=awaited,
         verify=verify,
         runs="held",
         open=opened,
@@ -161,8 +187,8 @@ def _operation(
 
 
 OPERATIONS: tuple[Operation, ...] = (
-    _operation(BALANCE, _ask_balance, _balance, _verify_balance),
-    _operation(PAYMENT, _ask_payment, _payment, _verify_payment),
-    _operation(TRANSACTIONS, _ask_transactions, _transactions, _verify_transactions),
-    _operation(ACCOUNTS, _ask_accounts, _accounts, _verify_accounts),
+    _operation(BALANCE, _ask_balance, _find_balance, _balance, _verify_balance),
+    _operation(PAYMENT, _ask_payment, _make_payment, _payment, _verify_payment),
+    _operation(TRANSACTIONS, _ask_transactions, _find_transactions, _transactions, _verify_transactions),
+    _operation(ACCOUNTS, _ask_accounts, _find_accounts, _accounts, _verify_accounts),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Literal
 
@@ -20,7 +20,8 @@ Make = Callable[[int, WallClockNs], Request]
 
 
 Runs = Literal["inline", "pool", "held"]
-"""Where `answer` runs: at once, in the thread that took the request, in a thread of a pool, or where what it holds says.
+"""Where `answer` runs: at once, in the thread that took the request, in a thread of a pool, or where what it holds says
+(which may also be `loop`: then `awaited` is, on the server's event loop).
 
 What takes longer than a millisecond, or waits, belongs in the pool: an event loop answers nobody else meanwhile.
 """
@@ -81,11 +82,16 @@ class Operation(Part):
     answer: Callable[..., dict[str, Any]]
     verify: Callable[[Request, Reply], str | None]
     kind: Kind = "call"
+    awaited: Callable[..., Awaitable[dict[str, Any]]] | None = None
     payloads: tuple[str, ...] = ("none",)
     runs: Runs | Callable[[Request], Runs] = "inline"
     open: Callable[[Mapping[str, str]], AbstractContextManager[Any]] | None = None
     resources: tuple[str, ...] = ()
     stream: Stream | None = None
+
+    def runs_on_loop(self, held: Any) -> bool:
+        """Whether it is awaited on the server's event loop, by what it holds."""
+        return self.runs == "held" and getattr(held, "runs", "inline") == "loop"
 
     def runs_in_pool(self, request: Request, held: Any = None) -> bool:
         """Whether this request is answered in a thread of the pool; `held` is what the operation holds."""

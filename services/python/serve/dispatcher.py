@@ -64,13 +64,21 @@ class Dispatcher:
         if operation == "identity":
             return {"identity": self.identity}
         found = OPERATIONS[operation]
-        if found.runs == "inline" or not found.runs_in_pool(request, self.held.get(found.name)):
+        if found.runs == "inline":
+            return self._run(found, request)
+        held = self.held.get(found.name)
+        if found.runs_on_loop(held):
+            awaited: Awaitable[dict[str, Any]] = self._timed.answered_on_loop(found, request, self.wall_clock_ns, held)
+            return awaited
+        if not found.runs_in_pool(request, held):
             return self._run(found, request)
         import asyncio
 
-        if getattr(self.held.get(found.name), "times", None) is not None:
-            return self._timed.answered_in_pool(self._pool, found, request, self.wall_clock_ns, self.held[found.name])
-        return asyncio.get_running_loop().run_in_executor(self._pool, self._run, found, request)
+        if getattr(held, "times", None) is not None:
+            awaited = self._timed.answered_in_pool(self._pool, found, request, self.wall_clock_ns, held)
+        else:
+            awaited = asyncio.get_running_loop().run_in_executor(self._pool, self._run, found, request)
+        return awaited
 
     def subscribe(self, operation: str, request: Mapping[str, Any], peer: Peer) -> Outgoing:
         """The events that a request subscribes to; its stream begins now.
@@ -96,7 +104,8 @@ class Dispatcher:
         held = self.held[operation.name]
         if getattr(held, "times", None) is None:
             return operation.answer(request, self.wall_clock_ns, held)
-        return self._timed.answered(operation, request, self.wall_clock_ns, held)
+        reply: dict[str, Any] = self._timed.answered(operation, request, self.wall_clock_ns, held)
+        return reply
 
     @cached_property
     def _timed(self) -> ModuleType:

@@ -22,8 +22,16 @@ POOL_SIZE: Final = 10
 STORE: Final = "store"
 DATABASE: Final = "database"
 POOL: Final = "pool"
-RESOURCES: Final = (STORE, DATABASE, POOL)
-"""The settings of a serve line that name a store: which one, where it is, and how many connections it keeps."""
+DRIVER: Final = "driver"
+RESOURCES: Final = (STORE, DATABASE, POOL, DRIVER)
+"""The settings of a serve line that name a store: which one, where it is, how many connections it keeps, and by which
+library PostgreSQL is asked."""
+
+PSYCOPG: Final = "psycopg"
+ASYNCPG: Final = "asyncpg"
+DRIVERS: Final = (PSYCOPG, ASYNCPG)
+
+Runs = Literal["inline", "pool", "loop"]
 
 
 @part
@@ -93,10 +101,11 @@ class Times:
 class Store(Protocol):
     """Accounts and transactions. Every method may be called from any thread, and adds to `spent` what it took.
 
-    `runs`: where: at once in the thread that took the request, or in a pool of threads, at least `threads` of them.
+    `runs`: where: at once in the thread that took the request; in a pool of threads, at least `threads` of them; or on the
+    server's event loop, and then every method gives something to await.
     """
 
-    runs: Literal["inline", "pool"]
+    runs: Runs
     threads: int
 
     def account(self, number: int, spent: Spent) -> Account | None:
@@ -126,7 +135,7 @@ class Held:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def runs(self) -> Literal["inline", "pool"]:
+    def runs(self) -> Runs:
         """See `Store.runs`."""
         return self.store.runs
 

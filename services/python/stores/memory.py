@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import threading
-from typing import Literal
 
 from services.python.stores import seed
-from services.python.stores.base import Payment, Spent, missing, overflowing, refuse_unfit
+from services.python.stores.base import Payment, Runs, Spent, missing, overflowing, refuse_unfit
 from services.python.stores.seed import MOST_BALANCE, Account, Transaction
 
 
 class MemoryStore:
     """See `base.Store`; `spent` stays as it is, as nothing here is a database's."""
 
-    runs: Literal["inline", "pool"] = "inline"
+    runs: Runs = "inline"
     threads = 0
 
     def __init__(self) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from services.python.stores.base import (
     DATABASE,
+    DRIVER,
+    DRIVERS,
     NONE,
     POOL,
     POOL_SIZE,
     POSTGRESQL,
+    PSYCOPG,
     SQLITE,
     STORE,
     STORES,
@@ -33,15 +37,19 @@ def opened(settings: Mapping[str, str]) -> Iterator[Held]:
             raise StoreError(f"{STORE}: {NONE} is in memory, and takes no {', '.join(strange)}")
         yield Held(store=MemoryStore())
     elif kind == SQLITE:
+        if DRIVER in settings:
+            raise StoreError(f"{STORE}: {SQLITE} is asked by Python's own library, and takes no {DRIVER}")
         from services.python.stores import sqlite
 
         with sqlite.opened(Path(_database(settings)), _pool(settings)) as (store, told):
             yield Held(store=store, settings=told)
     elif kind == POSTGRESQL:
-        from services.python.stores import psycopg_store
-
-        with psycopg_store.opened(_database(settings), _pool(settings)) as (by_psycopg, told):
-            yield Held(store=by_psycopg, settings=told)
+        driver = settings.get(DRIVER, PSYCOPG)
+        if driver not in DRIVERS:
+            raise StoreError(f"unknown driver {driver!r}; there are {', '.join(DRIVERS)}")
+        module = importlib.import_module(f"services.python.stores.{driver}_store")
+        with module.opened(_database(settings), _pool(settings)) as (asked, told):
+            yield Held(store=asked, settings=told)
     else:
         raise StoreError(f"unknown store {kind!r}; there are {', '.join(STORES)}")
 

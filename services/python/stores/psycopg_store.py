@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any
 
 import psycopg
 import psycopg_pool
 
 from services.python.stores import postgresql as common
-from services.python.stores.base import Payment, Spent, StoreError, missing, now_ns, overflowing, refuse_unfit
+from services.python.stores.base import Payment, Runs, Spent, StoreError, missing, now_ns, overflowing, refuse_unfit
 from services.python.stores.seed import MOST_BALANCE, Account, Transaction
 
 _PATIENCE_S = 30.0
@@ -34,7 +34,7 @@ _ACCOUNT, _PAGE, _LAST, _LOCK, _TAKE, _GIVE, _ENTER = (
 class PsycopgStore:
     """See `base.Store`."""
 
-    runs: Literal["inline", "pool"] = "pool"
+    runs: Runs = "pool"
 
     def __init__(self, pool: psycopg_pool.ConnectionPool[psycopg.Connection[Any]], size: int) -> None:
         self.threads = size

@@ -15,12 +15,12 @@ from contextlib import closing, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Literal
 
 from services.python.stores import seed
 from services.python.stores.base import (
     Payment,
     Progress,
+    Runs,
     Spent,
     StoreError,
     missing,
@@ -70,7 +70,7 @@ _LINES = (
 class SqliteStore:
     """See `base.Store`."""
 
-    runs: Literal["inline", "pool"] = "pool"
+    runs: Runs = "pool"
 
     def __init__(self, connections: SimpleQueue[sqlite3.Connection], size: int) -> None:
         self.threads = size

@@ -32,7 +32,10 @@ def test_a_cell_says_its_store_and_pool_where_they_are_not_the_usual_ones(write:
         (BALANCE + "pool: 0\n", "must be from 1 to 1,000"),
         (BALANCE + "pool: many\n", "neither standard nor a whole number"),
         (BALANCE + "pool: 4\n", "rows in memory need no connection"),
-        (BALANCE + "store: oracle\n", "is not one of none, sqlite"),
+        (BALANCE + "store: oracle\n", "is not one of none, sqlite, postgresql"),
+        (BALANCE + "store: sqlite\ndriver: asyncpg\n", "is of PostgreSQL"),
+        (BALANCE + "driver: asyncpg\n", "need no connection"),
+        (BALANCE.replace("rest", "grpc") + "store: postgresql\ndriver: asyncpg\n", "no event loop"),
         (BALANCE.replace("balance", "add") + "store: sqlite\n", "add asks no store"),
         (
             BALANCE.replace("stacks: rest", 'stacks: {protocol: rest, external: "127.0.0.1:9"}') + "store: sqlite\n",

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import psycopg
 import pytest
 
 from orchestrator.errors import MissingError
 from orchestrator.hosts.local import postgresql as server
+from services.python.contract.lines import Payload
+from services.python.operations import OPERATIONS
 from services.python.stores import postgresql, seed
 from services.python.stores.base import Spent, Store, StoreError
 from services.python.stores.opening import opened
+from tests.support import wire
+from tests.support.ends import responder
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.busy]
 
 
 @pytest.fixture(scope="module")
@@ -192,6 +198,83 @@ def _asked(store: Store) -> str:
         time.sleep(0.05)  # the pool replaces what was lost
         return str(error)
     return ""
+
+
+def awaited(database: str, ask: Callable[[Any, Spent], Awaitable[Any]], pool: int = 2) -> Any:
+    """What asyncpg's store gives, on an event loop of its own."""
+    with opened({**settings(database, pool), "driver": "asyncpg"}) as held:
+        assert held.runs == "loop"
+        assert held.settings["driver"].startswith("asyncpg ")
+
+        async def on_loop() -> Any:
+            try:
+                return await ask(held.store, Spent())
+            finally:
+                store: Any = held.store
+                if store._pool is not None:
+                    store._pool.terminate()
+
+        return asyncio.run(on_loop())
+
+
+def test_asyncpg_answers_alike(database: str) -> None:
+    async def ask(store: Any, spent: Spent) -> None:
+        assert await store.account(4711, spent) == seed.accounts()[4710]
+        assert await store.account(10_001, spent) is None
+        assert await store.page(9_998, 50, spent) == list(seed.accounts()[9_998:])
+        assert await store.last(77, 5, spent) == list(seed.by_payer()[77][:5])
+        assert 0 < spent.database_ns < spent.store_ns
+        assert spent.pool_ns + spent.database_ns <= spent.store_ns
+        made = await store.pay(1, 2, 30, spent)
+        assert (made.accepted, made.number, made.balance) == (True, 100_001, seed.accounts()[0][2] - 30)
+        declined = await store.pay(1, 2, 2**31 - 1, spent)
+        assert (declined.accepted, declined.number, declined.balance) == (False, 0, made.balance)
+        for payer, payee, amount, why in ((3, 3, 1, "itself"), (3, 10_001, 1, "no account"), (3, 4, 0, "above 0")):
+            with pytest.raises(StoreError, match=why):
+                await store.pay(payer, payee, amount, spent)
+        assert await store.account(3, spent) == seed.accounts()[2]
+        paid = await asyncio.gather(*(store.pay(*((8, 9) if t % 2 else (9, 8)), 1, Spent()) for t in range(60)))
+        assert len({each.number for each in paid}) == 60
+        assert await store.account(8, spent) == seed.accounts()[7]
+
+    awaited(database, ask)
+
+
+def test_asyncpg_says_what_fails(database: str) -> None:
+    async def ask(store: Any, spent: Spent) -> None:
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute(
+                "ALTER TABLE orch_store.transactions ADD CONSTRAINT small CHECK (amount < 99 OR number < 100001)"
+            )
+        with pytest.raises(StoreError, match="CheckViolationError"):
+            await store.pay(1, 2, 100, spent)
+        assert await store.account(1, spent) == seed.accounts()[0]
+
+    async def without_room(store: Any, spent: Spent) -> None:
+        with pytest.raises(StoreError, match=r"TooManyConnections|no connection to the database"):
+            await store.account(1, spent)
+
+    awaited(database, ask)
+    awaited(database, without_room, pool=200)
+
+
+@pytest.mark.parametrize("protocol", ["rest", "graphql"])
+@pytest.mark.parametrize("driver", ["psycopg", "asyncpg"])
+def test_a_responder_answers_and_tells_where_its_time_went(database: str, protocol: str, driver: str) -> None:
+    resources = {**settings(database), "driver": driver}
+    names = ["balance", "payment", "transactions", "accounts"]
+    with responder(protocol, operations=names, resources=resources) as (program, ready):
+        assert ready["settings"]["store"].startswith("PostgreSQL ")
+        for name in names:
+            request = OPERATIONS[name].requests(Payload(), 7)(1, time.time_ns)
+            [(value, _)] = wire.ask(protocol, "pycurl", ready["port"], name, request)
+            assert OPERATIONS[name].verify(request, value) is None
+        program.send("stats")
+        told = program.read()["store"]
+    assert told["requests"] == 4
+    assert told["database_s"] > 0
+    parts = sum(told[f"{name}_s"] for name in ("queue", "pool", "database", "service"))
+    assert parts <= told["handling_s"]
 
 
 def test_a_server_ends_with_its_run_and_leaves_nothing() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.knobs import CONNECTIONS, FLOW_WINDOW, KEEPALIVE
+from services.python.contract.knobs import CONNECTIONS, FLOW_WINDOW, KEEPALIVE, NO_LOOP
 from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import (
@@ -22,7 +22,7 @@ _PARTS = Parts(codec="Protocol Buffers", transport="gRPC", server="grpcio thread
 _PACKAGES = ("grpcio", "protobuf")
 _AIO_SETTINGS = {"event loop": "uvloop; gRPC's own poller thread wakes it"}
 _THREADS = 32  # `serve.dispatcher.POOL_THREADS`, which imports more than a declaration may
-_SERVER_SETTINGS = {"threads": f"at most {_THREADS}", "SO_REUSEPORT": "off"}
+_SERVER_SETTINGS = {"threads": f"at most {_THREADS}, or as many as a store's connections", "SO_REUSEPORT": "off"}
 _TO_A_THREAD = "hands every request to a thread of a pool"
 _FROM_THE_POLLER = "is woken by gRPC's own poller thread"
 _NO_STREAMS = {"stream": "it blocks a thread; streams are read by awaiting clients"}
@@ -41,6 +41,7 @@ PROTOCOL = Protocol(
             parts=_PARTS,
             adds=_TO_A_THREAD,
             packages=_PACKAGES,
+            refuses=NO_LOOP,
             settings=_SERVER_SETTINGS,
             most_streams=_THREADS,  # each has a thread for as long as it lasts
         ),
@@ -59,6 +60,7 @@ PROTOCOL = Protocol(
             adds=_TO_A_THREAD,
             omits="echoes records and documents without reading their fields",
             packages=_PACKAGES,
+            refuses=NO_LOOP,
             settings=_SERVER_SETTINGS,
             most_streams=_THREADS,  # each has a thread for as long as it lasts
         ),
