@@ -13,6 +13,8 @@ from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.model.store_factors import POOL, STORE
 
 _HALF = 0.5  # from which share of the handling time on one part of it is called the bottleneck
+_QUARTER = 0.25  # of the latency, below which handling is not what limits: coding, transport or the requester is
+
 _MOST_NAMED = 3
 
 HEADS: Final = (
@@ -21,7 +23,7 @@ HEADS: Final = (
     "Store",
     "Pool",
     "Handling",
-    "Thread",
+    "Own queue",
     "Connection",
     "Database",
     "Service",
@@ -29,11 +31,12 @@ HEADS: Final = (
 )
 NOTE: Final = (
     "Handling: from the decoded request to the reply in plain values, by the responder's own clock, on average over the"
-    " measured requests of a trial (the median over trials). Of that: waiting for a thread of the responder or its event"
-    " loop, waiting for a connection of the pool, the database, and the operation's own code."
+    " measured requests of a trial (the median over trials), and what share of the median latency that is. Of"
+    " it: the responder's own queue (waiting for one of its threads, or for its event loop), waiting for a connection of the"
+    " pool, the database, and the operation's own code."
 )
 _MOST_OF_IT: dict[Where, str] = {
-    "queue": "waiting for a thread",
+    "queue": "the responder's own queue",
     "pool": "waiting for a connection",
     "database": "the database",
     "service": "the service",
@@ -41,7 +44,7 @@ _MOST_OF_IT: dict[Where, str] = {
 _BOTTLENECKS: dict[Where, str] = {
     "database": "The database is the bottleneck",
     "pool": "The pool of connections is the bottleneck",
-    "queue": "The responder's threads are the bottleneck",
+    "queue": "The responder itself, its threads and its event loop, is the bottleneck",
 }
 
 
@@ -55,7 +58,8 @@ class StoreRow:
     store: str
     pool: str
     times: StoreTimes
-    bottleneck: Where | None  # where half of the time goes or more, beside a database; None where there is no such part
+    of_latency: float | None  # the handling time over the median latency
+    bottleneck: Where | None  # where half of the handling time goes, if that is a quarter of the latency; with a database
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -65,7 +69,7 @@ class StoreRow:
             self.asked,
             self.store,
             self.pool,
-            words.ms(self.times.handling),
+            words.ms(self.times.handling) + (f" ({words.percent(self.of_latency)})" if self.of_latency is not None else ""),
             *(f"{words.ms(getattr(self.times, where))} ({words.percent(self.times.share(where))})" for where in PLACES),
             _MOST_OF_IT[self.times.most],
         )
@@ -99,6 +103,9 @@ def _told(where: Where, of: Sequence[StoreRow]) -> str:
 def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
     store, pool = (cell.factors.get(name, BY_NAME[name].default) for name in (STORE, POOL))
     has_database = store not in (None, BY_NAME[STORE].default)
+    median = cell.distribution.median if cell.distribution else None
+    of_latency = times.handling / median if median else None
+    is_much = has_database and times.share(times.most) >= _HALF and (of_latency is None or of_latency >= _QUARTER)
     return StoreRow(
         cell=cell.id,
         stack=cell.stack_label,
@@ -106,5 +113,6 @@ def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
         store=BY_NAME[STORE].level(store).compared,
         pool=BY_NAME[POOL].level(pool).compared if has_database else "",
         times=times,
-        bottleneck=times.most if has_database and times.share(times.most) >= _HALF else None,
+        of_latency=of_latency,
+        bottleneck=times.most if is_much else None,
     )

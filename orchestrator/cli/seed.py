@@ -6,16 +6,19 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any
 
 import typer
 
+from orchestrator.catalogue.read import catalogue
 from orchestrator.cli.console import console
 from orchestrator.errors import MissingError, UsageError
 from orchestrator.hosts.local.postgresql import GIVEN
 
-_SCHEMES = ("postgresql://", "postgres://")
+_SCHEMES = ("postgresql:/", "postgres:/")  # as a path has them
+_WIDTH = 40
 
 
 def command(
@@ -28,25 +31,62 @@ def command(
     """Seed what is not there, verify what is, by counts and digest; nothing that is not orch's is altered."""
     console.as_json = as_json
     settings = store_of(file)
-    made = subprocess.run(
-        [sys.executable, "-m", "services.python.programs.seed"],
-        input=json.dumps(settings) + "\n",
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE if as_json or not sys.stderr.isatty() else None,
-        text=True,
-        check=False,
-    )
-    if made.returncode != 0:
-        raise MissingError(
-            f"the database cannot be seeded: {(made.stderr or 'see above').strip()}",
-            hint="name another database; what is there is left as it is",
-        )
-    found = json.loads(made.stdout)
+    found = seeded(settings)
     rows = found["accounts"] + found["transactions"]
     how = f"seeded in {found['took_s']:.2f} s" if found["is_new"] else "was seeded before; verified, payments undone"
     console.result(f"{settings['store']} {found['version']}: {rows:,} rows, {how}")
     console.result(f"digest {found['digest']}")
     console.emit({"store": settings["store"], **found})
+
+
+def seeded(settings: Mapping[str, str]) -> dict[str, Any]:
+    """What the program says came of it, its progress drawn meanwhile; MissingError where the database cannot be seeded."""
+    languages = sorted(catalogue().languages.values(), key=lambda language: (language.precedence, language.name))
+    able = [language for language in languages if "seed" in language.start]
+    if not able:
+        raise MissingError("no language here has a program that seeds", hint="its manifest's `roles` would name it")
+    with subprocess.Popen(
+        able[0].argv("seed", _Here()),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as program:
+        assert program.stdin is not None  # noqa: S101 - narrows the type
+        assert program.stdout is not None  # noqa: S101 - narrows the type
+        assert program.stderr is not None  # noqa: S101 - narrows the type
+        program.stdin.write(json.dumps(settings) + "\n")
+        program.stdin.close()
+        found: dict[str, Any] = {}
+        for text in program.stdout:
+            line = json.loads(text)
+            if "done" in line:
+                console.live(_bar(line["done"], line["of"]))
+            else:
+                found = line
+        console.live("")
+        words = program.stderr.read().strip()
+    if program.returncode != 0:
+        raise MissingError(
+            f"the database cannot be seeded: {words.splitlines()[-1] if words else 'the program says nothing of why'}",
+            hint="name another database; what is there is left as it is",
+        )
+    return found
+
+
+def _bar(done: int, of: int) -> str:
+    full = _WIDTH * done // of
+    return f"seeding [{'#' * full}{' ' * (_WIDTH - full)}] {done:,} of {of:,} rows"
+
+
+class _Here:
+    """This machine, as a place where a language's programs are started."""
+
+    services = PurePosixPath(catalogue().folder)
+
+    def python(self) -> Sequence[str]:
+        """The interpreter that runs orch, which has `services` too."""
+        return (sys.executable,)
 
 
 def store_of(file: Path | None) -> dict[str, str]:
@@ -57,7 +97,7 @@ def store_of(file: Path | None) -> dict[str, str]:
                 "no database is named", hint=f"orch seed FILE, or {GIVEN}=postgresql://user@host/name orch seed"
             )
         return {"store": "postgresql", "database": dsn}
-    if str(file).startswith(tuple(scheme.replace("//", "/") for scheme in _SCHEMES)):
+    if str(file).startswith(_SCHEMES):
         raise UsageError(
             "an address with its password would be seen by every user of this machine",
             hint=f"give it in the environment: {GIVEN}=postgresql://user@host/name orch seed",

@@ -13,7 +13,6 @@ from services.python.contract.limits import Kind, Policy
 from services.python.contract.lines import Authority, Load, Payload, Schema, Warmup
 from services.python.contract.responder_lines import Tls
 
-
 _FILE = "store.sqlite3"
 
 

@@ -149,11 +149,11 @@ def _pay(connection: sqlite3.Connection, payer: int, payee: int, amount: int) ->
         raise overflowing(payee)
     connection.execute("UPDATE accounts SET balance = balance - ? WHERE account = ?", (amount, payer))
     connection.execute("UPDATE accounts SET balance = balance + ? WHERE account = ?", (amount, payee))
-    number = connection.execute(
+    entered = connection.execute(
         "INSERT INTO transactions (payer, payee, amount) VALUES (?, ?, ?)", (payer, payee, amount)
     ).lastrowid
-    assert number is not None  # noqa: S101 - an insert has one
-    return Payment(accepted=True, number=number, balance=balances[payer] - amount)
+    assert entered is not None  # noqa: S101 - an insert has one
+    return Payment(accepted=True, number=entered, balance=balances[payer] - amount)
 
 
 @contextmanager
@@ -184,9 +184,9 @@ def seeded(path: Path, on_progress: Progress | None = None) -> bool:
         _refuse_strange(path, connection)
         with _explained(path, "it has another schema"):
             connection.executescript(_AS_SEEDED)
-            counts = [connection.execute(query).fetchone()[0] for query in _COUNTS]
+            has_accounts, has_transactions = (int(connection.execute(query).fetchone()[0]) for query in _COUNTS)
             accounts, transactions = ((connection.execute(query).fetchone()[0] or "").encode() for query in _LINES)
-        refuse_other_rows(f"the database {path}", *counts, seed.digest(accounts, transactions))
+        refuse_other_rows(f"the database {path}", has_accounts, has_transactions, seed.digest(accounts, transactions))
     return is_new
 
 

@@ -84,6 +84,16 @@ def test_each_part_that_takes_half_is_named_as_the_bottleneck() -> None:
     assert [row.bottleneck for row in store_tables.rows(run.cells)] == ["database", "pool", None]
 
 
+def test_a_part_of_what_is_next_to_nothing_of_the_latency_limits_nothing() -> None:
+    quick = StoreTimes(handling=1e-4, queue=0.0, pool=0.0, database=9e-5, service=1e-5)
+    run = stored(quick)
+    [row] = store_tables.rows(run.cells)
+    assert row.bottleneck is None
+    assert row.of_latency is not None
+    assert 0 < row.of_latency < 0.01
+    assert store_tables.sentence(run.cells) == ""
+
+
 def test_memory_has_no_bottleneck_and_no_pool() -> None:
     run = stored(IN_MEMORY, store="none", pool="standard")
     assert store_tables.sentence(run.cells) == ""

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -283,8 +284,8 @@ def test_a_server_ends_with_its_run_and_leaves_nothing() -> None:
     except MissingError as error:
         pytest.skip(error.message)
     with server.running(5) as (dsn, _):
-        folder = server.Path(dsn.split()[0].removeprefix("host="))
+        folder = Path(dsn.split()[0].removeprefix("host="))
         assert folder.stat().st_mode & 0o077 == 0
         pid = int((folder / "data/postmaster.pid").read_text().splitlines()[0])
     assert not folder.exists()
-    assert not server.Path(f"/proc/{pid}").exists()
+    assert not Path(f"/proc/{pid}").exists()

@@ -65,11 +65,11 @@ def test_a_payment_moves_an_amount_and_is_the_newest_transaction(store: Store) -
 
 def test_what_the_payer_does_not_have_is_declined_and_nothing_changes(store: Store) -> None:
     before = [store.account(1, Spent()), store.account(2, Spent()), store.last(1, 3, Spent())]
-    assert before[0] is not None
-    declined = store.pay(1, 2, before[0][2] + 1, Spent())
-    assert (declined.accepted, declined.number, declined.balance) == (False, 0, before[0][2])
+    balance = seed.accounts()[0][2]
+    declined = store.pay(1, 2, balance + 1, Spent())
+    assert (declined.accepted, declined.number, declined.balance) == (False, 0, balance)
     assert [store.account(1, Spent()), store.account(2, Spent()), store.last(1, 3, Spent())] == before
-    everything = store.pay(1, 2, before[0][2], Spent())
+    everything = store.pay(1, 2, balance, Spent())
     assert (everything.accepted, everything.balance) == (True, 0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,8 +62,11 @@ def test_a_server_that_cannot_be_made_is_said_and_leaves_nothing(
     (programs / "initdb").write_text("#!/bin/sh\necho 'initdb: error: no room' >&2\nexit 1\n")
     kept = tmp_path / "temporary"
     kept.mkdir()
-    monkeypatch.setattr(postgresql.tempfile, "tempdir", str(kept))
-    with pytest.raises(MissingError, match="cannot make a database here: initdb: error: no room"), postgresql.running(4):
+    monkeypatch.setattr(tempfile, "tempdir", str(kept))
+    with (
+        pytest.raises(MissingError, match="cannot make a database here: initdb: error: no room"),
+        postgresql.running(4),
+    ):
         pass
     (programs / "initdb").write_text("#!/bin/sh\nexit 0\n")
     said = "#!/bin/sh\n[ $1 = --version ] && echo 'postgres (PostgreSQL) 18.1' && exit 0\necho 'FATAL: no memory'\n"
