@@ -2,8 +2,9 @@
 
 The same responder answers `balance` from its store and `bare_balance` from a plain function with the same reply. One client
 with a connection to each asks them in turns, some hundred requests at a time, in an order that changes; each pair gives the
-ratio of its two medians. The median over the pairs is shown with its 95 % interval. Seeding is timed from nothing to the verified
-database, SQLite in a folder for temporary files, PostgreSQL on a server that is started for it, where one is installed.
+ratio of its two medians. The median over the pairs is shown with its 95 % interval. Seeding is timed from nothing to the
+verified database, SQLite in a folder for temporary files, PostgreSQL on a server that is started for it, where one is
+installed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A responder that also answers `bare_balance`: the reply of `balance` by a plain function over a list, which holds nothing."""
+"""A responder that also answers `bare_balance`: the reply of `balance` by a plain function, which holds nothing."""
 
 from __future__ import annotations
 

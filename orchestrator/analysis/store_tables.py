@@ -59,7 +59,9 @@ class StoreRow:
     pool: str
     times: StoreTimes
     of_latency: float | None  # the handling time over the median latency
-    bottleneck: Where | None  # where half of the handling time goes, if that is a quarter of the latency; with a database
+    bottleneck: (
+        Where | None
+    )  # where half of the handling time goes, if that is a quarter of the latency; with a database
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -69,7 +71,8 @@ class StoreRow:
             self.asked,
             self.store,
             self.pool,
-            words.ms(self.times.handling) + (f" ({words.percent(self.of_latency)})" if self.of_latency is not None else ""),
+            words.ms(self.times.handling)
+            + (f" ({words.percent(self.of_latency)})" if self.of_latency is not None else ""),
             *(f"{words.ms(getattr(self.times, where))} ({words.percent(self.times.share(where))})" for where in PLACES),
             _MOST_OF_IT[self.times.most],
         )

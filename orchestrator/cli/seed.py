@@ -80,7 +80,7 @@ def _bar(done: int, of: int) -> str:
 
 
 class _Here:
-    """This machine, as a place where a language's programs are started."""
+    """Where orch runs, as a place where a language's programs are started."""
 
     services = PurePosixPath(catalogue().folder)
 

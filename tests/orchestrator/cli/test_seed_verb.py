@@ -17,7 +17,12 @@ def test_a_file_is_seeded_once_and_verified_then(tmp_path: Path, capsys: pytest.
     for is_new in (True, False):
         seed.command(path, as_json=True)
         told = json.loads(capsys.readouterr().out)
-        assert (told["store"], told["is_new"], told["accounts"], told["transactions"]) == ("sqlite", is_new, 10_000, 100_000)
+        assert (told["store"], told["is_new"], told["accounts"], told["transactions"]) == (
+            "sqlite",
+            is_new,
+            10_000,
+            100_000,
+        )
         assert len(told["digest"]) == 64
     seed.command(path)
     assert "110,000 rows, was seeded before" in capsys.readouterr().out
