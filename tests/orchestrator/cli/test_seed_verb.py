@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 
 from orchestrator.cli import seed
+from orchestrator.cli.console import console
 from orchestrator.errors import MissingError, UsageError
 
 
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What is printed."""
+    found = io.StringIO()
+    monkeypatch.setattr(console, "out", found)
+    monkeypatch.setattr(console, "as_json", False)
+    return found
+
+
 @pytest.mark.slow
-def test_a_file_is_seeded_once_and_verified_then(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_seeded_once_and_verified_then(tmp_path: Path, said: io.StringIO) -> None:
     path = tmp_path / "store.sqlite3"
     for is_new in (True, False):
         seed.command(path, as_json=True)
-        told = json.loads(capsys.readouterr().out)
+        told = json.loads(said.getvalue())
+        said.seek(0)
+        said.truncate()
         assert (told["store"], told["is_new"], told["accounts"], told["transactions"]) == (
             "sqlite",
             is_new,
@@ -25,7 +38,7 @@ def test_a_file_is_seeded_once_and_verified_then(tmp_path: Path, capsys: pytest.
         )
         assert len(told["digest"]) == 64
     seed.command(path)
-    assert "110,000 rows, was seeded before" in capsys.readouterr().out
+    assert "110,000 rows, was seeded before" in said.getvalue()
 
 
 def test_what_is_something_else_is_refused_and_left(tmp_path: Path) -> None:

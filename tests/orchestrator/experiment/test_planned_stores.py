@@ -49,11 +49,10 @@ def test_what_cannot_be_is_refused_at_plan_time(write: Write, text: str, why: st
 
 
 def test_a_codec_alone_has_no_store(write: Write) -> None:
-    stacks = "stacks: [{protocol: rest, store: [none, sqlite]}, {protocol: json, client: stdlib}]"
-    found = {
-        (cell.kind, cell.factors["store"]) for cell in make_plan(write(BALANCE.replace("stacks: rest", stacks))).cells
-    }
-    assert found == {("call", "none"), ("call", "sqlite"), ("codec", None)}
+    calls = "{protocol: rest, store: sqlite}, {protocol: grpc, store: sqlite}"
+    text = BALANCE.replace("rest", f"[{calls}, {{protocol: json, client: [stdlib, orjson]}}]")
+    found = {(cell.kind, cell.factors["store"]) for cell in make_plan(write(text)).cells}
+    assert found == {("call", "sqlite"), ("codec", None)}
 
 
 class Host:
