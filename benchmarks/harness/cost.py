@@ -9,12 +9,14 @@ duration holds what stands between two requests, where no clock runs; with sever
 what stands between the requests of one worker stands in the latencies of the others.
 
 The whole of it (all protocols, all clients, three payloads) takes more than an hour:
-`python -m benchmarks.harness.cost --records 0 20 200`.
+`python -m benchmarks.harness.cost --records 0 20 200`. It may be measured in parts: what a run measures takes the place of
+the same lines of earlier runs in the file, and leaves the others.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 import tempfile
@@ -23,13 +25,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.conditions import conditions, keep, told
+from benchmarks.harness.conditions import RESULTS, conditions, keep, told
 from benchmarks.harness.ends import pin_requester, responder
 from benchmarks.harness.pairs import Stack, pairs_of
 from services.python.contract.offers import find_protocol, protocols
 from services.python.load.memory import LEAST_BYTES
 from services.python.load.record import Record
 
+_NAME = "harness_cost"
 MOST_RATIO = 1.05
 MOST_SAMPLE_NS = 250
 
@@ -99,6 +102,25 @@ def _told(ratio: tuple[float, float, float]) -> str:
     return f"{median:8.3f} {f'({lowest:.3f}-{highest:.3f})':>13}"
 
 
+class _Earlier:
+    """The runs that the file holds, each with its conditions."""
+
+    def __init__(self) -> None:
+        path = RESULTS / f"{_NAME}.json"
+        self._runs = json.loads(path.read_text()).get("runs", []) if path.exists() else []
+
+    def without(self, costs: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """What they measured and this run did not."""
+        anew = set(map(_line_of, costs))
+        for run in self._runs:
+            if left := [cost for cost in run["costs"] if _line_of(cost) not in anew]:
+                yield {**run, "costs": left}
+
+
+def _line_of(cost: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(cost[key] for key in ("protocol", "client", "records", "in_flight"))
+
+
 _COLUMNS = (
     f"{'protocol':11}{'client':18}{'asks for':13}{'in flight':>9}{'bare per s':>12}{'bare p50 us':>13}"
     f"{'p50 ratio':>22}{'mean ratio':>22}{'duration ratio':>22}{'CPU ratio':>22}   at most {MOST_RATIO}"
@@ -132,17 +154,19 @@ def main() -> None:
     options = parser.parse_args()
     before, pinning = conditions(), pin_requester()
     print(f"before: {told(before)}\n{pinning}\n\n{_COLUMNS}", flush=True)
-    costs = []
+    costs: list[dict[str, Any]] = []
+    earlier = _Earlier()
     with tempfile.TemporaryDirectory() as name:
         sample = sample_cost(Path(name))
         for protocol in options.protocols:
             for cost in costs_of(protocol, options, Path(name)):
                 costs.append(cost)
                 print(_line(cost), flush=True)
-    after = conditions()
+            after = conditions()
+            run = {"before": before, "after": after, "pinning": pinning, "sample": sample, "costs": costs}
+            path = keep(_NAME, {"runs": [*earlier.without(costs), run]})  # now: one that is cut has measured something
     print(f"\nrecording one sample: {sample['median_ns']:.0f} ns (at most {MOST_SAMPLE_NS})\nafter:  {told(after)}")
-    content = {"before": before, "after": after, "pinning": pinning, "sample": sample, "costs": costs}
-    print(f"\n{os.path.relpath(keep('harness_cost', content))}")
+    print(f"\n{os.path.relpath(path)}")
 
 
 if __name__ == "__main__":

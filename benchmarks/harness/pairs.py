@@ -17,7 +17,7 @@ from benchmarks.harness.ends import IDENTITY
 from services.python.contract.lines import Load, Payload, Target, Trial
 from services.python.load.client import Request
 from services.python.load.loop import Work
-from services.python.load.phases import MEASURED, Phase, measured
+from services.python.load.phases import MEASURED, WARM_UP, Phase, measured
 from services.python.load.record import Record, read_record
 from services.python.load.recorder import Recorder
 from services.python.probes.clock import Clock
@@ -25,6 +25,7 @@ from services.python.programs.parts import Parts
 from services.python.programs.run_trial import load_parts
 
 _FIRST_REQUESTS = 200
+_ROUNDS_OF_WARM_UP = 2  # requests per request in flight: the recorder knows a right reply from then on
 _LEAST_ROUNDS = 5  # requests per request in flight, so that a segment's ends do not weigh in
 MOST_REQUESTS = 5_000
 
@@ -176,12 +177,22 @@ async def _at_once(connection: Any) -> Any:
     return connection
 
 
+def _phase(number: int, clock: Clock, load: Load, *, first_sequence: int) -> Phase:
+    return Phase(
+        number=number,
+        begin_ns=clock.monotonic_ns(),
+        first_sequence=first_sequence,
+        extent=measured(load),
+        most=load.requests,
+    )
+
+
 def _harness(
     stack: Stack, parts: Parts, connections: list[Any], requests: int, folder: Path, most_kept_bytes: int
 ) -> Segment:
-    """Verifying what was kept is not timed: it follows the phase."""
-    clock, load = Clock(), Load(requests=requests)
-    with Record(folder / "record", requests) as record:
+    """Verifying what was kept is not timed: it follows the phase. As in a trial, a warm-up comes before."""
+    clock, load, warmup = Clock(), Load(requests=requests), Load(requests=_ROUNDS_OF_WARM_UP * stack.in_flight)
+    with Record(folder / "record", requests + (warmup.requests or 0)) as record:
         recorder = Recorder(
             record,
             parts.operation.verify,
@@ -200,9 +211,10 @@ def _harness(
         )
         loops = parts.loops(_Given(parts, connections), work)
         loops.open()
-        phase = Phase(
-            number=MEASURED, begin_ns=clock.monotonic_ns(), first_sequence=1, extent=measured(load), most=load.requests
-        )
+        before = _phase(WARM_UP, clock, warmup, first_sequence=1)
+        recorder.begin(before)
+        loops.closed_loop(before)
+        phase = _phase(MEASURED, clock, load, first_sequence=before.next_sequence)
         recorder.begin(phase)
         began_ns, cpu_began_ns = clock.monotonic_ns(), time.process_time_ns()
         loops.closed_loop(phase)
@@ -210,7 +222,7 @@ def _harness(
         recorder.settle()
         tally = recorder.tally
     assert (tally.verified, tally.errors) == (requests, {}), tally
-    times = [row.received_ns - row.sent_ns for row in read_record(folder / "record")]
+    times = [row.received_ns - row.sent_ns for row in read_record(folder / "record") if row.phase == MEASURED]
     return Segment(
         p50_ns=statistics.median(times),
         mean_ns=statistics.fmean(times),

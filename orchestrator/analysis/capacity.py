@@ -138,7 +138,7 @@ def _search(find: Find, repeat: int, records: Sequence[TrialRecord], trials: Map
 
 def _probe(find: Find, record: TrialRecord, trial: TrialEvidence | None) -> ProbeSummary:
     assert record.probe is not None  # noqa: S101 - `searches` gives no other
-    readings: list[Reading] = [part.seen[NAME] for part in trial.parts] if trial is not None else []
+    readings: list[Reading] = [seen[NAME] for seen in trial.hosts] if trial is not None else []
     says = of_failure(record.failure) if record.failure is not None else "not held"
     if record.failure is None and readings and all(reading.held(find) for reading in readings):
         says = "held"

@@ -6,6 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ from orchestrator.analysis.expanded import expanded
 from orchestrator.analysis.one_clock import OnHost, busiest, by_host
 from orchestrator.analysis.statistics import Nanoseconds
 from orchestrator.analysis.streams import DROPPED, StreamSamples
-from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, Strip, TrialSummary
+from orchestrator.analysis.strips import StripMaker
+from orchestrator.analysis.summary import Distribution, FloorSummary, PartSummary, TrialSummary
 from orchestrator.errors import InvalidMeasurement, UsageError
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.plan.processes import connections_in, processes_of, seed_of, share
@@ -47,8 +49,12 @@ Observe = Callable[[Samples], Any]
 BINS_PER_CELL = 240
 
 
-def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
+def collect(
+    run: Run, observers: Mapping[str, Observe], of_hosts: Mapping[str, Observe] = MappingProxyType({})
+) -> RunEvidence:
     """Read everything. `observers` see each requester's samples once; what they return is kept for their checks.
+
+    `of_hosts` see what all requesters of a host recorded as one record (`one_clock`); see `TrialEvidence.hosts`.
 
     InvalidMeasurement when no trial has finished, or when a file is damaged (its name is in the message); UsageError
     when the manifest is of a newer version, or the run is still going on.
@@ -72,7 +78,7 @@ def collect(run: Run, observers: Mapping[str, Observe]) -> RunEvidence:
     for trial in trials:
         by_cell[trial.cell].append(trial)
     cpus = {name: facts.usable_cpus or facts.cpus for name, facts in manifest.hosts.items()}
-    cells = tuple(_cell(run, plan, cell, by_cell[cell.id], readings, observers, cpus) for cell in plan.cells)
+    cells = tuple(_cell(run, plan, cell, by_cell[cell.id], readings, observers, of_hosts, cpus) for cell in plan.cells)
     is_pinned = manifest.fleet.get("requester_cpus", plan.pin) not in (None, "off")
     return RunEvidence(
         manifest=manifest,
@@ -107,6 +113,7 @@ def _cell(
     trials: list[TrialRecord],
     readings: tuple[BaselineReading, ...],
     observers: Mapping[str, Observe],
+    of_hosts: Mapping[str, Observe],
     cpus_of_hosts: Mapping[str, int | None],
 ) -> CellEvidence:
     processes = processes_of(cell.factors)
@@ -115,7 +122,7 @@ def _cell(
     failures: list[int] = []
     pieces: dict[int, list[Nanoseconds]] = defaultdict(list)
     limit_ns = cell.timeout_s * cell.calls * 1e9
-    strips = _StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
+    strips = StripMaker(max(2, BINS_PER_CELL // max(1, len(made))))
     evidence = []
     placement = next(p for p in plan.placements if p.id == cell.placement)
     is_one_clock = _is_one_machine(plan, placement)
@@ -171,6 +178,9 @@ def _cell(
                 stream=stream,
                 readings=tuple(
                     k for k in readings if k.record.block == record.block and k.record.placement == cell.placement
+                ),
+                hosts=tuple(
+                    {name: see(of.whole) for name, see in of_hosts.items()} for of in hosts if of.whole.measured
                 ),
                 in_flight={of.host: of.whole.most_in_flight for of in hosts if len(of.parts) > 1},
             )
@@ -372,32 +382,6 @@ def _errors(parts: list[Samples]) -> dict[str, int]:
             known = 0 <= status < len(STATUSES)
             counts[STATUSES[status] if known else f"status {status}"] += int(count)
     return dict(counts)
-
-
-class _StripMaker:
-    """Puts the trials of a cell one after the other; time runs within them only."""
-
-    def __init__(self, bins_per_trial: int) -> None:
-        self._bins_per_trial = bins_per_trial
-        self._bins: list[tuple[float, int, float, float, float]] = []
-        self._slowest: list[tuple[float, float]] = []
-        self._start_s = 0.0
-
-    def add(self, trial: int, parts: list[Samples]) -> None:
-        """Append a trial; of several hosts, whose clocks differ, the first one is drawn."""
-        if not parts or not parts[0].latency_ns.size:
-            return
-        sent, latency = parts[0].sent_ns[parts[0].ok], parts[0].latency_ns
-        start = self._start_s
-        for at_s, low, middle, high in st.time_bins(sent, latency, self._bins_per_trial):
-            self._bins.append((start + at_s, trial, low, middle, high))
-        self._slowest += [(start + s, ms) for s, ms in st.slowest(sent, latency)]
-        self._slowest = sorted(self._slowest, key=lambda point: point[1])[-st.SLOWEST :]
-        self._start_s += parts[0].span_ns / 1e9
-
-    def strip(self) -> Strip | None:
-        """What was added, or None."""
-        return Strip(bins=tuple(self._bins), slowest=tuple(sorted(self._slowest))) if self._bins else None
 
 
 def _baselines(

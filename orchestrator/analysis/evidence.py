@@ -381,6 +381,7 @@ class TrialEvidence:
     not_sent: int = 0  # due in an open loop, and not sent before the window closed
     stream: StreamTrial | None = None
     readings: tuple[BaselineReading, ...] = ()  # of the floor, in the same block, between the same two ends
+    hosts: tuple[Mapping[str, Any], ...] = ()  # what was seen in all requests of each requester's host, by name
     in_flight: Mapping[str, int] = field(default_factory=dict)  # the most at once, by host with several processes
 
     @property

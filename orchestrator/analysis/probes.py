@@ -13,6 +13,7 @@ from pathlib import Path
 
 from orchestrator.analysis.checks import offered_load
 from orchestrator.analysis.evidence import Samples
+from orchestrator.analysis.one_clock import put_together
 from orchestrator.analysis.statistics import NS_PER_MS, finite, quantile
 from orchestrator.analysis.summary import MOST_UNSENT
 from orchestrator.experiment.model.goal import ERRORS, SHARES, Goal
@@ -59,7 +60,7 @@ def _holds(goal: Goal, figure: float | None) -> bool:
 
 
 def observe(samples: Samples) -> Reading:
-    """The reading of one requester's samples of an open loop, whatever their order."""
+    """The reading of a host's samples of an open loop, whatever their order."""
     schedule = offered_load.observe(samples)
     failed, not_sent = int(samples.failed.sum()), int(samples.never_sent_ns.size)
     figures: dict[str, float | None] = dict.fromkeys((*SHARES, ERRORS))
@@ -87,7 +88,7 @@ def of_failure(failure: Failure) -> Verdict:
 
 
 def verdict(find: Find, cell: Cell, failure: Failure | None, records: Sequence[Path]) -> Verdict:
-    """The verdict on a trial that just ended, from its raw records; `cell` is at the rate that was tried.
+    """The verdict on a trial that just ended, from the raw records of its host; `cell` is at the rate that was tried.
 
     A trial in which not one request got a right reply is one at which no goal held; any other failure tells nothing.
     """
@@ -95,10 +96,11 @@ def verdict(find: Find, cell: Cell, failure: Failure | None, records: Sequence[P
         return of_failure(failure)
     from orchestrator.results.convert import read_record
 
-    held = bool(records)
+    if not records:
+        return "not held"
+    parts = []
     for path in records:
         rows = read_record(path, kind=cell.kind, parts=cell.parts)
         columns = {name: rows[:, place] for place, name in enumerate(COLUMNS)}
-        samples = Samples(columns, is_open_loop=True, in_flight=cell.load.concurrency)
-        held = held and observe(samples).held(find)
-    return "held" if held else "not held"
+        parts.append(Samples(columns, is_open_loop=True, in_flight=cell.load.concurrency))
+    return "held" if observe(put_together(parts)).held(find) else "not held"

@@ -42,7 +42,7 @@ def summarise(run: Run) -> RunSummary:
     """
     observers = {check.name: check.observe for check in CHECKS if check.observe}
     searched = _searched(run)
-    evidence = collect(run, observers if searched is None else {**observers, probes.NAME: probes.observe})
+    evidence = collect(run, observers, {} if searched is None else {probes.NAME: probes.observe})
     manifest, plan = evidence.manifest, evidence.plan
     checks = run_checks(evidence)
     if searched is not None:

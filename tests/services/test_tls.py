@@ -38,7 +38,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 def clients(protocol: str) -> list[Client]:
-    return [client for client in protocols()[protocol].clients if client.kind == "call"]
+    """Those that ask, and that have TLS."""
+    return [c for c in protocols()[protocol].clients if c.kind == "call" and "tls" not in c.refuses]
 
 
 def checked(protocol: str, client: str, port: int, authority: Authority | None, knobs: dict[str, str]) -> Parts:

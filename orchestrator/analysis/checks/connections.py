@@ -112,12 +112,12 @@ def _per_request(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Car
             ),
             action="Turn off the client's connection pool, or declare `connection: reuse`.",
         )
-    if cell.cell.factors.get(SESSION) == RESUMED and (finding := _sessions(cell, part, evidence)) is not None:
+    if cell.cell.factors.get(SESSION) == RESUMED and (finding := _sessions(part, evidence)) is not None:
         return finding
     return _counted(cell, evidence, f"{words.count(requests, 'request')}, a connection for each", peers)
 
 
-def _sessions(cell: CellEvidence, part: Part, evidence: dict[str, object]) -> Finding | None:
+def _sessions(part: Part, evidence: dict[str, object]) -> Finding | None:
     """Where connections that were to resume a session did not, or nobody counted; half of them end the trial itself."""
     told = part.done.tls
     if told is None or told.handshakes is None or told.resumed is None:

@@ -36,12 +36,10 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, Check, Finding, worst
 from orchestrator.analysis.checks.workers import Busy, Slowest, busy
-from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
+from orchestrator.analysis.evidence import CellEvidence, Part, TrialEvidence
 
 LITTLE = "Little's law"
 _FOLLOWS = 0.08  # honest clients stay below 0.05, a clock that stops at nine tenths gives 0.11

@@ -10,11 +10,15 @@ import pytest
 from orchestrator.analysis.collect import collect
 from orchestrator.analysis.evidence import Samples
 from orchestrator.analysis.one_clock import busiest, put_together
+from orchestrator.analysis.probes import verdict
 from orchestrator.analysis.summarise import summarise
+from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan import plan as p
+from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results.manifest import RequesterRecord
 from services.python.contract.description import Description
 from services.python.contract.requester_lines import Done
+from services.python.load.record import Record
 from tests.support.judged import of, verdicts
 from tests.support.made_up import FAULTS_OF_ONE_PROCESS, SHARED, SHARED_RATE, half_a_window_later, in_one_process
 from tests.support.matrix import others_slow
@@ -154,3 +158,17 @@ def test_cost_is_that_of_all_processes() -> None:
     assert shared is not None
     assert shared.samples == alone.samples == 4000
     assert shared.requester_memory == 4 * (alone.requester_memory or 0)
+
+
+def test_a_search_judges_the_processes_of_a_host_together(tmp_path) -> None:
+    goal = p.Find(goals=(Goal(statistic="p90", below=0.001),), lowest=100.0, highest=1600.0, steps=4)
+    cell = read_plan(a_run(**SHARED_RATE).stored.plan).cells[0]
+    paths = [tmp_path / f"{number}.timings" for number in range(2)]
+    for slow, path in zip((15, 0), paths, strict=True):  # of 100: too many of its own, and few of all
+        with Record(path, 100) as record:
+            for number in range(100):
+                due = 1_000_000_000 + number * 10_000_000
+                took = 5_000_000 if number < slow else 100_000
+                record.append(number + 1, 1, 0, due, due, due + took, -1, 10, 10, 0)
+    assert verdict(goal, cell, None, paths[:1]) == "not held"
+    assert verdict(goal, cell, None, paths) == "held"

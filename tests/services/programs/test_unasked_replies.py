@@ -136,6 +136,7 @@ def test_an_honest_responder_is_not_accused(tmp_path: Path, protocol: str, clien
 
 
 @pytest.mark.slow
+@pytest.mark.busy
 @pytest.mark.parametrize("client", [client for protocol, client in CLIENTS if protocol == "websocket"])
 def test_a_ping_is_no_reply(tmp_path: Path, client: str):
     done = last_line(tmp_path, "websocket", client, Between("websocket", at_last=PING))

@@ -56,6 +56,10 @@ PROTOCOL = Protocol(
                 "transport": "WebSocket from the start",
                 "threads": "the library's own, one to read and one to write",
             },
+            refuses={
+                "tls": "its library reads and writes a connection in two threads, which OpenSSL does not allow:"
+                " some connections break (python-engineio, issue 461)",
+            },
         ),
     ),
     without_knobs={

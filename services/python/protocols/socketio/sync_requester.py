@@ -31,15 +31,13 @@ class SocketIoSyncDialer:
 
     def dial(self) -> SocketIoSyncConnection:
         """Connect, upgrade, and join the default namespace."""
-        traffic, tls = Traffic(), self._call.tls
-        # With an Origin of https the server refuses the client as another's: it takes its own scheme for http.
-        secured: dict[str, Any] = {} if tls is None else {"sslopt": {"context": tls.context}, "suppress_origin": True}
+        traffic = Traffic()
         client = socketio.Client(
             reconnection=False,
             handle_sigint=False,
             serializer=traffic.packet_class(),
             request_timeout=self._call.timeout_s,
-            websocket_extra_options={**_WEBSOCKET_OPTIONS, **secured},
+            websocket_extra_options=_WEBSOCKET_OPTIONS,
         )
         connection = SocketIoSyncConnection(client, traffic, self._call)
         try:
