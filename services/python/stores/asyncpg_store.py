@@ -120,11 +120,9 @@ def opened(dsn: str, size: int) -> Iterator[tuple[AsyncpgStore, dict[str, str]]]
 
     Its connections end with the process: an event loop that is not running closes nothing.
     """
-    _, version = common.seeded(dsn)
-    yield (
-        AsyncpgStore(_url(dsn), size),
-        {"store": f"PostgreSQL {version}", "driver": f"asyncpg {asyncpg.__version__}"},
-    )
+    with common.held(dsn) as (_, version):
+        told = {"store": f"PostgreSQL {version}", "driver": f"asyncpg {asyncpg.__version__}"}
+        yield AsyncpgStore(_url(dsn), size), told
 
 
 def _url(dsn: str) -> str:

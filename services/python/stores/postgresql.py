@@ -7,7 +7,7 @@ it is, and nothing outside of it is read or written. Nothing is ever dropped.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ OLDEST: Final = 16
 _LOCK: Final = 0x6F72_6368  # of those who seed and undo at once; PostgreSQL's advisory locks are of one database
 _AT_ONCE = 5_000  # rows
 CONNECT_S: Final = 5
+LOCK_S = 15.0  # an earlier responder has ended by then, and the server noticed
 
 _TABLES = f"""
 CREATE SCHEMA {SCHEMA};
@@ -101,20 +102,43 @@ def seeded(dsn: str, on_progress: Progress | None = None) -> tuple[bool, str]:
 
     StoreError where that cannot be, and then nothing is changed.
     """
+    with held(dsn, on_progress) as found:
+        return found
+
+
+@contextmanager
+def held(dsn: str, on_progress: Progress | None = None) -> Iterator[tuple[bool, str]]:
+    """As `seeded`, and nobody else of ours uses the database meanwhile: two would undo each other's payments."""
     where = named(dsn)
-    with explained(where), psycopg.connect(dsn, autocommit=True, connect_timeout=CONNECT_S) as connection:
-        version = connection.info.server_version
-        if version < OLDEST * 10_000:
-            raise StoreError(f"{where} is PostgreSQL {version // 10_000}; {OLDEST} or newer is needed")
-        connection.execute(f"SELECT pg_advisory_lock({_LOCK})")  # until the connection is closed
-        is_new = not _is_there(connection, where)
-        if is_new:
-            _make(connection, on_progress or (lambda _done: None))
-        _undo(connection, where)
-        counts = [_one(connection, query) for query in _COUNTS]
-        accounts, transactions = (_copied(connection, query) for query in _LINES)
-        refuse_other_rows(f"{where}, schema {SCHEMA},", counts[0], counts[1], seed.digest(accounts, transactions))
-        return is_new, str(connection.execute("SHOW server_version").fetchone()[0])  # type: ignore[index]
+    with ExitStack() as open_:
+        with explained(where):
+            connection = open_.enter_context(psycopg.connect(dsn, autocommit=True, connect_timeout=CONNECT_S))
+            version = connection.info.server_version
+            if version < OLDEST * 10_000:
+                raise StoreError(f"{where} is PostgreSQL {version // 10_000}; {OLDEST} or newer is needed")
+            _lock(connection, where)
+            is_new = not _is_there(connection, where)
+            if is_new:
+                _make(connection, on_progress or (lambda _done: None))
+            _undo(connection, where)
+            has_accounts, has_transactions = (_one(connection, query) for query in _COUNTS)
+            accounts, transactions = (_copied(connection, query) for query in _LINES)
+            digest = seed.digest(accounts, transactions)
+            refuse_other_rows(f"{where}, schema {SCHEMA},", has_accounts, has_transactions, digest)
+            shown = connection.execute("SHOW server_version").fetchone()
+        yield is_new, str(shown[0]) if shown else str(version)
+
+
+def _lock(connection: psycopg.Connection[Any], where: str) -> None:
+    """Until the connection is closed; StoreError where another responder, or who seeds, has the database for too long."""
+    connection.execute(f"SET lock_timeout = {round(1000 * LOCK_S)}".encode())
+    try:
+        connection.execute(f"SELECT pg_advisory_lock({_LOCK})".encode())
+    except psycopg.errors.LockNotAvailable as error:
+        raise StoreError(
+            f"{where} is in use by another responder of orch, which would undo the payments of this one. Name another database"
+        ) from error
+    connection.execute(b"SET lock_timeout = 0")
 
 
 def _is_there(connection: psycopg.Connection[Any], where: str) -> bool:

@@ -98,21 +98,25 @@ class PsycopgStore:
 @contextmanager
 def opened(dsn: str, size: int) -> Iterator[tuple[PsycopgStore, dict[str, str]]]:
     """The store in a database as seeded, made where it is not there, and what is to be told of it; StoreError."""
-    _, version = common.seeded(dsn)
-    pool: psycopg_pool.ConnectionPool[psycopg.Connection[Any]] = psycopg_pool.ConnectionPool(
-        dsn,
-        min_size=size,
-        max_size=size,
-        kwargs={"autocommit": True, "connect_timeout": common.CONNECT_S},
-        timeout=_PATIENCE_S,
-        open=False,
-    )
-    try:
+    with common.held(dsn) as (_, version):
+        pool: psycopg_pool.ConnectionPool[psycopg.Connection[Any]] = psycopg_pool.ConnectionPool(
+            dsn,
+            min_size=size,
+            max_size=size,
+            kwargs={"autocommit": True, "connect_timeout": common.CONNECT_S},
+            timeout=_PATIENCE_S,
+            open=False,
+        )
         try:
-            pool.open(wait=True, timeout=_OPEN_S)
-        except psycopg_pool.PoolTimeout:
-            raise StoreError(f"{common.named(dsn)} gave fewer than {size} connections within {_OPEN_S:g} s") from None
-        told = {"store": f"PostgreSQL {version}", "driver": f"psycopg {psycopg.__version__} ({psycopg.pq.__impl__})"}
-        yield PsycopgStore(pool, size), told
-    finally:
-        pool.close()
+            _open(pool, dsn, size)
+            driver = f"psycopg {psycopg.__version__} ({psycopg.pq.__impl__})"
+            yield PsycopgStore(pool, size), {"store": f"PostgreSQL {version}", "driver": driver}
+        finally:
+            pool.close()
+
+
+def _open(pool: psycopg_pool.ConnectionPool[psycopg.Connection[Any]], dsn: str, size: int) -> None:
+    try:
+        pool.open(wait=True, timeout=_OPEN_S)
+    except psycopg_pool.PoolTimeout:
+        raise StoreError(f"{common.named(dsn)} gave fewer than {size} connections within {_OPEN_S:g} s") from None

@@ -185,9 +185,7 @@ def test_text_that_is_not_ascii_is_new_for_each_sample() -> None:
 
 
 @pytest.mark.parametrize("operation", sorted(OF_THE_STORE))
-@pytest.mark.parametrize(
-    ("protocol", "client"), [("json", "orjson"), ("graphql", "stdlib"), ("protobuf", "protobuf")]
-)
+@pytest.mark.parametrize(("protocol", "client"), [("json", "orjson"), ("graphql", "stdlib"), ("protobuf", "protobuf")])
 def test_messages_of_a_store_are_coded_with_rows_from_memory(
     tmp_path: Path, protocol: str, client: str, operation: str
 ) -> None:

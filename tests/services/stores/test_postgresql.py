@@ -137,6 +137,17 @@ def test_a_database_that_is_not_as_it_should_be_is_refused_and_left(database: st
     assert content() == before
 
 
+def test_a_database_that_another_responder_asks_is_refused(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgresql, "LOCK_S", 0.2)
+    with opened(settings(database)) as held:
+        with pytest.raises(StoreError, match="in use by another responder"), opened(settings(database)):
+            pass
+        with pytest.raises(StoreError, match="in use by another responder"):
+            postgresql.seeded(database)
+        assert held.store.account(1, Spent()) == seed.accounts()[0]
+    assert not postgresql.seeded(database)[0]
+
+
 def test_what_is_not_ours_is_neither_read_nor_written(database: str) -> None:
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("CREATE TABLE accounts (account integer, mine text)")
