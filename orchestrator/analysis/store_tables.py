@@ -9,8 +9,9 @@ from typing import Final
 from orchestrator.analysis import words
 from orchestrator.analysis.store_time import PLACES, StoreTimes, Where
 from orchestrator.analysis.summary import CellSummary
+from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import BY_NAME
-from orchestrator.experiment.model.store_factors import POOL, STORE
+from orchestrator.experiment.model.store_factors import DRIVER, POOL, POSTGRESQL, STORE
 
 _HALF = 0.5  # from which share of the handling time on one part of it is called the bottleneck
 _QUARTER = 0.25  # of the latency, below which handling is not what limits: coding, transport or the requester is
@@ -113,9 +114,16 @@ def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
         cell=cell.id,
         stack=cell.stack_label,
         asked=f"{cell.operation}, {cell.placement}, {cell.load}",
-        store=BY_NAME[STORE].level(store).compared,
+        store=_named(cell, store),
         pool=BY_NAME[POOL].level(pool).compared if has_database else "",
         times=times,
         of_latency=of_latency,
         bottleneck=times.most if is_much else None,
     )
+
+
+def _named(cell: CellSummary, store: Value) -> str:
+    """The store in words, PostgreSQL with who asks it."""
+    words_of = BY_NAME[STORE].level(store).compared
+    driver = cell.factors.get(DRIVER, BY_NAME[DRIVER].default)
+    return f"{words_of} by {driver}" if store == POSTGRESQL else words_of

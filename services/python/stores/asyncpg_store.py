@@ -90,8 +90,8 @@ class AsyncpgStore:
         except _FAULTS as error:
             raise self._fault(error) from error
         finally:
-            done_ns = now_ns()
             await pool.release(connection)
+            done_ns = now_ns()
             spent.pool_ns += had_ns - asked_ns
             spent.database_ns += done_ns - had_ns
             spent.store_ns += now_ns() - asked_ns

@@ -52,7 +52,7 @@ class Spent:
     """Nanoseconds that one request has spent in the store so far."""
 
     pool_ns: int = 0  # waiting for a connection
-    database_ns: int = 0  # with it
+    database_ns: int = 0  # with it, until it is given back
     store_ns: int = 0  # both, and what is around them
 
 

@@ -136,7 +136,7 @@ def _lock(connection: psycopg.Connection[Any], where: str) -> None:
         connection.execute(f"SELECT pg_advisory_lock({_LOCK})".encode())
     except psycopg.errors.LockNotAvailable as error:
         raise StoreError(
-            f"{where} is in use by another responder of orch, which would undo the payments of this one. Name another database"
+            f"{where} is in use by another responder of orch: each would undo the other's payments. Name another database"
         ) from error
     connection.execute(b"SET lock_timeout = 0")
 

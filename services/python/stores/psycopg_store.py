@@ -88,8 +88,8 @@ class PsycopgStore:
         except psycopg.Error as error:
             raise StoreError(f"the database: {type(error).__name__}: {common.first_line(error)}") from error
         finally:
-            done_ns = now_ns()
             self._pool.putconn(connection)
+            done_ns = now_ns()
             spent.pool_ns += had_ns - asked_ns
             spent.database_ns += done_ns - had_ns
             spent.store_ns += now_ns() - asked_ns

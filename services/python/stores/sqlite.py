@@ -129,8 +129,8 @@ class SqliteStore:
         except sqlite3.Error as error:
             raise StoreError(f"the database: {type(error).__name__}: {error}") from error
         finally:
-            done_ns = now_ns()
             self._connections.put(connection)
+            done_ns = now_ns()
             spent.pool_ns += had_ns - asked_ns
             spent.database_ns += done_ns - had_ns
             spent.store_ns += now_ns() - asked_ns

@@ -79,7 +79,7 @@ def test_each_part_that_takes_half_is_named_as_the_bottleneck() -> None:
     assert f"The database is the bottleneck of {first.stack_label}" in said
     assert "70 % of the handling time" in said
     assert f"The pool of connections is the bottleneck of {second.stack_label}" in said
-    assert "PostgreSQL with a pool of 4 connections (80 %" in said
+    assert "PostgreSQL by psycopg with a pool of 4 connections (80 %" in said
     assert third.stack_label not in said
     assert [row.bottleneck for row in store_tables.rows(run.cells)] == ["database", "pool", None]
 

@@ -152,7 +152,7 @@ def test_waiting_for_a_connection_is_told_apart_from_using_it(path: Path, monkey
         monkeypatch.setattr(store, "_connections", Slow(store._connections, now))
         with store._connection(spent):
             now[0] += 1_000
-    assert (spent.pool_ns, spent.database_ns, spent.store_ns) == (700, 1_000, 1_720)
+    assert (spent.pool_ns, spent.database_ns, spent.store_ns) == (700, 1_020, 1_720)
 
 
 def test_a_pool_without_a_free_connection_gives_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
