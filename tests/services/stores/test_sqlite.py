@@ -44,6 +44,7 @@ def test_what_is_seeded_stays_and_nothing_else_lies_beside_it(path: Path) -> Non
     assert {each.name for each in path.parent.iterdir()} <= {path.name, f"{path.name}-wal", f"{path.name}-shm"}
 
 
+@pytest.mark.slow
 def test_it_is_in_wal_mode_and_its_constraints_hold(path: Path) -> None:
     with opened({"store": "sqlite", "database": str(path)}) as held:
         assert "WAL" in held.settings["store"]
@@ -54,27 +55,54 @@ def test_it_is_in_wal_mode_and_its_constraints_hold(path: Path) -> None:
             connection.execute("UPDATE accounts SET balance = -1 WHERE account = 1")
 
 
+def slow(*case: object) -> object:
+    return pytest.param(*case, marks=pytest.mark.slow)
+
+
+def content(path: Path) -> list[object]:
+    """The tables' definitions, how many rows they have, and what their numbers add up to."""
+    with closing(sqlite3.connect(path)) as connection:
+        tables = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+        named = [name for name, sql in tables if str(sql).startswith("CREATE TABLE")]
+        return [tables, *(connection.execute(f"SELECT count(*), sum(rowid) FROM {name}").fetchone() for name in named)]  # noqa: S608
+
+
 @pytest.mark.parametrize(
     ("harm", "why"),
     [
         (["DELETE FROM transactions WHERE number > 50000"], "10,000 accounts and 50,000 transactions, not"),
-        (["DELETE FROM accounts", "DELETE FROM transactions"], "0 accounts and 0 transactions, not"),
-        (["UPDATE accounts SET owner = 'x' WHERE account = 9"], "other rows than the seed"),
-        (["UPDATE accounts SET balance = 5, seeded = 5 WHERE account = 9"], "other rows than the seed"),
-        (["ALTER TABLE accounts RENAME COLUMN balance TO cents"], "another schema: no such column"),
+        slow(["DELETE FROM accounts", "DELETE FROM transactions"], "0 accounts and 0 transactions, not"),
+        slow(["UPDATE accounts SET owner = 'x' WHERE account = 9"], "other rows than the seed"),
+        slow(["UPDATE accounts SET balance = 5, seeded = 5 WHERE account = 9"], "other rows than the seed"),
+        slow(["ALTER TABLE accounts RENAME COLUMN balance TO cents"], "another schema: no such column"),
         (["DROP TABLE transactions"], "another schema: no such table"),
-        (["PRAGMA user_version=9"], "has schema 9, not 1"),
+        slow(["PRAGMA user_version=9"], "has schema 9, not 1"),
         (["PRAGMA application_id=1"], "is not one that orch made"),
     ],
 )
 def test_a_file_that_is_not_as_it_should_be_is_refused_and_left(path: Path, harm: list[str], why: str) -> None:
     change(path, *harm)
-    with closing(sqlite3.connect(path)) as connection:
-        before = list(connection.iterdump())
+    before = content(path)
     with pytest.raises(StoreError, match=why), opened({"store": "sqlite", "database": str(path)}):
         pass
-    with closing(sqlite3.connect(path)) as connection:
-        assert list(connection.iterdump()) == before
+    assert content(path) == before
+
+
+def test_it_answers_as_memory_does(path: Path) -> None:
+    with opened({"store": "sqlite", "database": str(path), "pool": "2"}) as held, opened({}) as memory:
+        for store in (held.store, memory.store):
+            assert store.account(4711, Spent()) == seed.accounts()[4710]
+            assert store.account(10_001, Spent()) is None
+            assert store.page(9_998, 50, Spent()) == list(seed.accounts()[9_998:])
+            assert store.last(77, 5, Spent()) == list(seed.by_payer()[77][:5])
+            made = store.pay(1, 2, 30, Spent())
+            assert (made.accepted, made.number, made.balance) == (True, 100_001, seed.accounts()[0][2] - 30)
+            assert store.last(1, 1, Spent()) == [(100_001, 1, 2, 30)]
+            declined = store.pay(1, 2, 2**31 - 1, Spent())
+            assert (declined.accepted, declined.number, declined.balance) == (False, 0, made.balance)
+            with pytest.raises(StoreError, match="no account 10001"):
+                store.pay(3, 10_001, 1, Spent())
+            assert store.account(3, Spent()) == seed.accounts()[2]
 
 
 def test_payments_of_an_earlier_responder_are_undone(path: Path) -> None:
@@ -118,6 +146,7 @@ def test_a_database_must_be_named() -> None:
         pass
 
 
+@pytest.mark.slow
 def test_what_violates_a_constraint_is_said_and_nothing_is_kept(path: Path) -> None:
     with opened({"store": "sqlite", "database": str(path)}) as held:
         change(path, "CREATE TRIGGER no BEFORE INSERT ON transactions BEGIN SELECT RAISE(ABORT, 'frozen'); END")
@@ -155,6 +184,7 @@ def test_waiting_for_a_connection_is_told_apart_from_using_it(path: Path, monkey
     assert (spent.pool_ns, spent.database_ns, spent.store_ns) == (700, 1_020, 1_720)
 
 
+@pytest.mark.slow
 def test_a_pool_without_a_free_connection_gives_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite, "_PATIENCE_S", 0.01)
     with opened({"store": "sqlite", "database": str(path), "pool": "1"}) as held:

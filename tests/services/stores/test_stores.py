@@ -14,9 +14,10 @@ from services.python.stores.base import Held, Spent, Store, StoreError
 from services.python.stores.opening import opened
 
 KINDS = ["none", "sqlite"]
+EACH = [KINDS[0], pytest.param(KINDS[1], marks=pytest.mark.slow)]  # test_sqlite.py has what is light of it
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=EACH)
 def store(request: pytest.FixtureRequest, settings_of: Callable[[str], dict[str, str]]) -> Iterator[Store]:
     with opened(settings_of(request.param)) as held:
         yield held.store
@@ -131,13 +132,13 @@ def test_payments_at_once_lose_and_make_no_cent(store: Store) -> None:
     assert after[0][2] - before[0][2] == moved
 
 
-def test_each_opening_begins_with_the_seeded_rows(settings_of: Callable[[str], dict[str, str]]) -> None:
-    for kind in KINDS:
-        for _ in range(2):
-            with opened(settings_of(kind)) as held:
-                assert isinstance(held, Held)
-                assert held.store.account(1, Spent()) == seed.accounts()[0]
-                held.store.pay(1, 2, 5, Spent())
+@pytest.mark.parametrize("kind", EACH)
+def test_each_opening_begins_with_the_seeded_rows(settings_of: Callable[[str], dict[str, str]], kind: str) -> None:
+    for _ in range(2):
+        with opened(settings_of(kind)) as held:
+            assert isinstance(held, Held)
+            assert held.store.account(1, Spent()) == seed.accounts()[0]
+            held.store.pay(1, 2, 5, Spent())
 
 
 def test_a_store_that_there_is_not_is_refused() -> None:
