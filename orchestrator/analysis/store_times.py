@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
+from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.analysis.store_time import PLACES, StoreTimes
+from orchestrator.experiment.model.store_factors import DRIVER, STORE
 from orchestrator.results.manifest import TrialRecord
 
 _MS_PER_S = 1e3
 _TOLERANCE, _TOLERANCE_MS = 0.05, 0.005  # of the handling time, or what reading the clock takes where that is little
+
+
+def lines(run: RunEvidence) -> Iterator[tuple[str, str]]:
+    """What, value: the databases that responders asked, with versions and the libraries that asked, by their word."""
+    told = [trial.record.ready.settings for cell in run.cells for trial in cell.trials if trial.record.ready is not None]
+    found = {" by ".join(each[name] for name in (STORE, DRIVER) if name in each) for each in told if STORE in each}
+    if found:
+        yield "Databases", "; ".join(sorted(found))
 
 
 def of_trial(record: TrialRecord) -> StoreTimes | None:

@@ -12,7 +12,7 @@ from services.python.stores.seed import MOST_BALANCE, Account, Transaction
 class MemoryStore:
     """See `base.Store`; `spent` stays as it is, as nothing here is a database's.
 
-    The seeded transactions are made when they are first asked for, which the requester's check does: other trials start sooner.
+    The seeded transactions are made when they are first asked for, by the requester's check: other trials start sooner.
     """
 
     runs: Runs = "inline"

@@ -12,6 +12,7 @@ import pytest
 from orchestrator.analysis import store_tables, store_times
 from orchestrator.analysis.answer import answer
 from orchestrator.analysis.store_time import StoreTimes
+from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.analysis.verdicts import verdicts
 from orchestrator.cli.answer import answer_lines
@@ -149,3 +150,11 @@ def test_parts_that_do_not_add_up_to_the_handling_time_are_found(database_s: flo
 def test_what_reading_the_clock_takes_is_no_gap() -> None:
     assert store_times.unaccounted(StoreTimes(handling=0.010, queue=0.0, pool=0.0, database=0.0, service=0.006)) == ""
     assert store_times.unaccounted(StoreTimes(handling=0.012, queue=0.0, pool=0.0, database=0.0, service=0.006))
+
+
+def test_the_conditions_name_the_databases_that_were_asked() -> None:
+    def told(draft: Any) -> None:
+        draft.ready["settings"] = {"store": "PostgreSQL 18.1", "driver": "psycopg 3.3.9 (binary)"}
+
+    assert dict(summarise(run_made_up(spoil=told)).conditions)["Databases"] == "PostgreSQL 18.1 by psycopg 3.3.9 (binary)"
+    assert "Databases" not in dict(summarise(run_made_up()).conditions)
