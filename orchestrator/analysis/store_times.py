@@ -16,7 +16,9 @@ _TOLERANCE, _TOLERANCE_MS = 0.05, 0.005  # of the handling time, or what reading
 
 def lines(run: RunEvidence) -> Iterator[tuple[str, str]]:
     """What, value: the databases that responders asked, with versions and the libraries that asked, by their word."""
-    told = [trial.record.ready.settings for cell in run.cells for trial in cell.trials if trial.record.ready is not None]
+    told = [
+        trial.record.ready.settings for cell in run.cells for trial in cell.trials if trial.record.ready is not None
+    ]
     found = {" by ".join(each[name] for name in (STORE, DRIVER) if name in each) for each in told if STORE in each}
     if found:
         yield "Databases", "; ".join(sorted(found))

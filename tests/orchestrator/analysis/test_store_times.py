@@ -156,5 +156,7 @@ def test_the_conditions_name_the_databases_that_were_asked() -> None:
     def told(draft: Any) -> None:
         draft.ready["settings"] = {"store": "PostgreSQL 18.1", "driver": "psycopg 3.3.9 (binary)"}
 
-    assert dict(summarise(run_made_up(spoil=told)).conditions)["Databases"] == "PostgreSQL 18.1 by psycopg 3.3.9 (binary)"
+    assert (
+        dict(summarise(run_made_up(spoil=told)).conditions)["Databases"] == "PostgreSQL 18.1 by psycopg 3.3.9 (binary)"
+    )
     assert "Databases" not in dict(summarise(run_made_up()).conditions)
