@@ -127,7 +127,7 @@ def main() -> None:
         for stack in (("rest", "fastapi", "raw"), ("json", "asgi", "raw"), ("grpc", "grpcio", "grpcio"))
     ]
     for of in stacks:
-        low, high = of["interval"]
+        _, low, high = of["interval"]
         us = of["median_us"]
         print(
             f"{of['stack']}: {us[BARE]:.1f} us bare, {us[STORED]:.1f} us with the store `none`:"

@@ -89,10 +89,6 @@ class Operation(Part):
     resources: tuple[str, ...] = ()
     stream: Stream | None = None
 
-    def runs_on_loop(self, held: Any) -> bool:
-        """Whether it is awaited on the server's event loop, by what it holds."""
-        return self.runs == "held" and getattr(held, "runs", "inline") == "loop"
-
     def runs_in_pool(self, request: Request, held: Any = None) -> bool:
         """Whether this request is answered in a thread of the pool; `held` is what the operation holds."""
         runs = self.runs(request) if callable(self.runs) else self.runs

@@ -18,7 +18,6 @@ from services.python.serve.streams import EventTotals, Outgoing
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
-    from types import ModuleType
 
     from services.python.contract.responder_lines import Tls
 
@@ -66,19 +65,13 @@ class Dispatcher:
         found = OPERATIONS[operation]
         if found.runs == "inline":
             return self._run(found, request)
-        held = self.held.get(found.name)
-        if found.runs_on_loop(held):
-            awaited: Awaitable[dict[str, Any]] = self._timed.answered_on_loop(found, request, self.wall_clock_ns, held)
-            return awaited
-        if not found.runs_in_pool(request, held):
+        if found.runs == "held" and (timed := self._timed_async.get(operation)) is not None:
+            return timed(request)
+        if not found.runs_in_pool(request, self.held.get(operation)):
             return self._run(found, request)
         import asyncio
 
-        if getattr(held, "times", None) is not None:
-            awaited = self._timed.answered_in_pool(self._pool, found, request, self.wall_clock_ns, held)
-        else:
-            awaited = asyncio.get_running_loop().run_in_executor(self._pool, self._run, found, request)
-        return awaited
+        return asyncio.get_running_loop().run_in_executor(self._pool, self._run, found, request)
 
     def subscribe(self, operation: str, request: Mapping[str, Any], peer: Peer) -> Outgoing:
         """The events that a request subscribes to; its stream begins now.
@@ -101,17 +94,41 @@ class Dispatcher:
             return operation.answer(request, self.wall_clock_ns)
         if operation.name not in self.held:
             raise ValueError(f"{operation.name} was not among the operations of the serve line, so it holds nothing")
-        held = self.held[operation.name]
-        if getattr(held, "times", None) is None:
-            return operation.answer(request, self.wall_clock_ns, held)
-        reply: dict[str, Any] = self._timed.answered(operation, request, self.wall_clock_ns, held)
-        return reply
+        timed = self._timed.get(operation.name)
+        if timed is not None:
+            return timed(request)
+        return operation.answer(request, self.wall_clock_ns, self.held[operation.name])
 
     @cached_property
-    def _timed(self) -> ModuleType:
-        from services.python.serve import timed  # what holds nothing does not pay for it
+    def _timed(self) -> Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]:
+        """What answers, in the thread that asks, each operation whose held store tells where its time goes."""
+        every = self._stored()
+        if not every:
+            return {}
+        from services.python.serve import timed  # what holds no store does not pay for it
 
-        return timed
+        return {name: timed.inline(OPERATIONS[name], self.wall_clock_ns, held) for name, held in every.items()}
+
+    @cached_property
+    def _timed_async(self) -> Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any] | Awaitable[dict[str, Any]]]]:
+        """The same on an event loop, where each runs as its store says."""
+        every = self._stored()
+        if not every:
+            return {}
+        from services.python.serve import timed
+
+        found: dict[str, Callable[[Mapping[str, Any]], dict[str, Any] | Awaitable[dict[str, Any]]]] = {}
+        for name, held in every.items():
+            if held.runs == "loop":
+                found[name] = timed.on_loop(OPERATIONS[name], self.wall_clock_ns, held)
+            elif held.runs == "pool":
+                found[name] = timed.in_pool(self._pool, OPERATIONS[name], self.wall_clock_ns, held)
+            else:
+                found[name] = timed.inline(OPERATIONS[name], self.wall_clock_ns, held)
+        return found
+
+    def _stored(self) -> dict[str, Any]:
+        return {name: held for name, held in self.held.items() if getattr(held, "times", None) is not None}
 
     @property
     def threads(self) -> int:

@@ -47,7 +47,7 @@ class StoreError(ValueError):
     """A store cannot be had, or cannot do what it was asked; the message says why."""
 
 
-@dataclass(kw_only=True)
+@dataclass(slots=True)
 class Spent:
     """Nanoseconds that one request has spent in the store so far."""
 
@@ -75,7 +75,7 @@ class Times:
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
 
-    def add(self, *, handling_ns: int, queue_ns: int, service_ns: int, spent: Spent) -> None:
+    def add(self, handling_ns: int, queue_ns: int, service_ns: int, spent: Spent) -> None:
         """Count one request."""
         with self._lock:
             self.requests += 1
