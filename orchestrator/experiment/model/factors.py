@@ -15,6 +15,7 @@ from typing import Any
 from orchestrator.experiment.model.factor import Factor, Value, Values
 from orchestrator.experiment.model.levels import Level, Numbers
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
+from orchestrator.experiment.model.process_factors import OF_PROCESSES
 from orchestrator.experiment.model.store_factors import OF_THE_STORE
 
 FACTORS: tuple[Factor, ...] = (
@@ -358,22 +359,7 @@ FACTORS: tuple[Factor, ...] = (
         description="Whether the requester sends small segments at once (immediate), or holds them back while others are not"
         " acknowledged (nagle); the responder always sends at once",
     ),
-    Factor(
-        name="processes",
-        title="requester processes",
-        kind="count",
-        belongs_to="call",
-        reaches="hosts",
-        numbers=Numbers(
-            least=1,
-            most=64,
-            words="{} requester processes",
-            compared="{} requester processes",
-            one="one requester process",
-        ),
-        description="So many requester processes on each requester's host, which share its requests in flight, its rate"
-        " and its requests",
-    ),
+    *OF_PROCESSES,
     *OF_THE_STORE,
     *OF_THE_LOAD,
 )
