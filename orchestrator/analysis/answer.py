@@ -7,7 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from orchestrator.analysis import contrasted, differing, evolutions, naming, transferred, unresolved, validity, words
+from orchestrator.analysis import (
+    contrasted,
+    differing,
+    evolutions,
+    naming,
+    store_tables,
+    transferred,
+    unresolved,
+    validity,
+    words,
+)
 from orchestrator.analysis.by_size import BySize, by_size
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
@@ -16,6 +26,7 @@ from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
 from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
+from orchestrator.analysis.store_tables import StoreRow
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary, StreamSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
@@ -118,6 +129,8 @@ class Answer:
     given: str = ""  # who answered that orch did not start; also among the verdicts
     by_size: tuple[BySize, ...] = ()  # where three sizes or more were asked: goodput and bytes on the wire by size
     evolutions: tuple[Evolutions, ...] = ()  # what came of records that another schema read
+    stored: str = ""  # what limits requests to a store: the database, the pool, the responder; also among the verdicts
+    stores: tuple[StoreRow, ...] = ()  # where the handling time of requests to a store went
     saturation: tuple[LoadSeries, ...] = ()  # where more load brings no more replies
     found_rates: tuple[FoundRate, ...] = ()  # where rates were searched for; the rows are then those of the rates tried
     rate_comparisons: tuple[RateComparison, ...] = ()
@@ -146,7 +159,7 @@ class Answer:
             *said,
             *(
                 text
-                for text in (*self.sizes, self.documents, self.differences, self.clients, self.given)
+                for text in (self.stored, *self.sizes, self.documents, self.differences, self.clients, self.given)
                 if text and text not in told
             ),
         )
@@ -192,6 +205,8 @@ def answer(summary: RunSummary) -> Answer:
         given=_given(summary),
         by_size=by_size(summary.cells),
         evolutions=evolutions.evolutions(summary.cells),
+        stored=store_tables.sentence(summary.cells),
+        stores=store_tables.rows(summary.cells),
         saturation=summary.saturation,
         found_rates=summary.found_rates,
         rate_comparisons=summary.rate_comparisons,

@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from orchestrator.analysis import words
+from orchestrator.analysis import store_tables, words
 from orchestrator.analysis.answer import Against, Answer, Row, common_reference
 from orchestrator.analysis.one_unit import units
-from orchestrator.cli.answer_tables import by_size_lines, evolution_lines
+from orchestrator.cli.answer_tables import by_size_lines, evolution_lines, store_lines
 from orchestrator.cli.capacity import capacity_lines
 from orchestrator.cli.costs import WHOLE_LIFE, costs_of
 from orchestrator.cli.saturation import saturation_lines
@@ -58,6 +58,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
             yield from (f"  {line}" for line in _wrapped(f"no comparison{of_whom}: {why}", width - 2))
     yield from by_size_lines(answer.by_size, _table)
     yield from evolution_lines(answer.evolutions, _table)
+    yield from store_lines(answer.stores, _table)
     notes = (
         [f"*: {words.VAGUE}."]
         if any(row.is_interval_vague or words.is_vague(row.goodput_interval) for row in shown)
@@ -70,6 +71,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     rated = [row.kind for row in shown if row.requests_per_s is not None and not row.stream]
     notes += [words.throughput(rated)] if rated else []
     notes += [words.GOODPUT] if answer.by_size else []
+    notes += [store_tables.NOTE] if answer.stores else []
     timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
     notes += [words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
     counted = [cost for row in shown for cost in row.costs.values()]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from orchestrator.analysis import words
+from orchestrator.analysis import store_tables, words
 from orchestrator.analysis.by_size import BySize, Figures
 from orchestrator.analysis.evolutions import Evolutions
+from orchestrator.analysis.store_tables import StoreRow
 
 Table = Callable[[Sequence[str], Sequence[Sequence[str]]], Iterator[str]]
 """What makes lines of heads and rows."""
@@ -37,6 +38,14 @@ def evolution_lines(evolutions: Sequence[Evolutions], table: Table) -> Iterator[
         yield from table(("stack", *of.changes, ""), [(stack, *outcomes, "") for stack, outcomes in of.rows])
         for note in of.notes:
             yield f"  fails: {note}"
+
+
+def store_lines(stores: Sequence[StoreRow], table: Table) -> Iterator[str]:
+    """Where the handling time of requests to a store went, a row for each cell."""
+    if stores:
+        yield ""
+        yield "where the responder's handling time goes"
+        yield from table(tuple(head.lower() for head in store_tables.HEADS), [row.texts for row in stores])
 
 
 def _goodput(figures: Figures | None) -> str:

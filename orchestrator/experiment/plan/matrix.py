@@ -9,6 +9,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 from orchestrator.catalogue.offers import Protocol
+from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factor import Value, Values
@@ -17,6 +18,7 @@ from orchestrator.experiment.plan import documents, searches
 from orchestrator.experiment.plan.alone import refusal_of_load, refuse_what_does_not_apply
 from orchestrator.experiment.plan.connections import refusal_of_sharing
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
+from orchestrator.experiment.plan.databases import refusal_of_store
 from orchestrator.experiment.plan.external import is_elsewhere
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
@@ -90,6 +92,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     uses: dict[str, _Use] = {}
     cells: dict[str, Cell] = {}
     excluder = _Excluder(located)
+    operations = catalogue().operations
     for question, loads, warmup in questions:
         for entry, (load, find) in product(entries, loads):
             kind = "codec" if entry.kind == "codec" else kind_of(question.operation)
@@ -108,7 +111,13 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                     located.add(entry.path, f"{unfit}. Leave this part out with `exclude`, or ask it of other stacks.")
                 elif kind == "stream" and (too_many := _refusal_of_stream(located, entry, operation, load, warmup)):
                     located.add(entry.path, f"{too_many}, or leave this part out with `exclude`.")
-                elif unfit := refusal_of_sharing(call, least, kind) or refusal_of_processes(call, least, kind):
+                elif unfit := (
+                    refusal_of_sharing(call, least, kind)
+                    or refusal_of_processes(call, least, kind)
+                    or refusal_of_store(
+                        call, operations.get(operation.name), kind, is_external=entry.external is not None
+                    )
+                ):
                     located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif reason:
                     located.add(entry.path, f"{reason}. {way_out(entry, client, operation.name, call, kind)}")
