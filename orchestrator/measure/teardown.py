@@ -114,7 +114,7 @@ def end_all(workspace: Workspace) -> list[Ending]:
 
 
 def end_databases() -> list[Ending]:
-    """End the servers that this user's orch has started on this machine and left when it was killed: what is left of them."""
+    """End the servers that this user's orch has started here and left when it was killed: what is left of them."""
     return [Ending(run="(any, PostgreSQL)", trouble=left) for left in database_folders.end_what_is_left()]
 
 
