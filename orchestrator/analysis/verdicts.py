@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import log
 
-from orchestrator.analysis import contrasted, differing, equivalence, evolutions, transferred, validity, words
+from orchestrator.analysis import (
+    contrasted,
+    differing,
+    equivalence,
+    evolutions,
+    store_tables,
+    transferred,
+    validity,
+    words,
+)
 from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.clients import unlike_clients
@@ -60,6 +69,7 @@ def verdicts(
             ]
             sentences.append(_of_group(group, members, beside, by_id, matters))
     sentences += [evolved] if (evolved := evolutions.sentence(cells)) else []
+    sentences += [limited] if (limited := store_tables.sentence(cells)) else []
     sentences += contrasted.settings(comparisons, by_id)
     compared = {c.cell for c in comparisons} | {c.reference_cell for c in comparisons}
     sentences += [_alone(cell) for cell in cells if cell.id not in compared and cell.distribution]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from orchestrator.analysis import words
+from orchestrator.analysis import store_tables, words
 from orchestrator.analysis.by_size import BySize, Figures
 from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.misleading.figures import RuleFigure
+from orchestrator.analysis.store_tables import StoreRow
 
 Table = Callable[[Sequence[str], Sequence[Sequence[str]]], Iterator[str]]
 """What makes lines of heads and rows."""
@@ -47,6 +48,14 @@ def timing_rule_lines(figures: Sequence[RuleFigure], table: Table) -> Iterator[s
         yield ""
         yield f"timing rules that mislead · {setting} · beside the true medians"
         yield from table(*figure_words.matrix([figure for figure in figures if figure.setting == setting]))
+
+
+def store_lines(stores: Sequence[StoreRow], table: Table) -> Iterator[str]:
+    """Where the handling time of requests to a store went, a row for each cell."""
+    if stores:
+        yield ""
+        yield "where the responder's handling time goes"
+        yield from table(tuple(head.lower() for head in store_tables.HEADS), [row.texts for row in stores])
 
 
 def _goodput(figures: Figures | None) -> str:

@@ -27,6 +27,7 @@ VERBS: dict[str, str] = {
     "init": "Start an experiment: write a commented YAML file to change.",
     "doctor": "Show what this machine can do, and what each provider still needs.",
     "services": "List protocols, operations, implementations and clients.",
+    "seed": "Seed a database with accounts and transactions, or verify that it is seeded.",
     "validate": "Check experiment files without starting anything.",
     "schema": "Print the JSON Schema of experiment files, for editors.",
     "plan": "Resolve an experiment into its matrix, schedule and expected duration.",

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from orchestrator.experiment.model.store_factors import DATABASE, POSTGRESQL, SQLITE, STORE
 from orchestrator.experiment.plan.plan import External
 from orchestrator.hosts.base import Host
 from orchestrator.measure.certificates import Certificates
 from services.python.contract.limits import Kind, Policy
 from services.python.contract.lines import Authority, Load, Payload, Schema, Warmup
 from services.python.contract.responder_lines import Tls
+
+_FILE = "store.sqlite3"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +37,15 @@ class Ask:
     external: External | None = None  # who answers; a responder is started where it is None
     certificates: Certificates | None = None  # of a trial over TLS
     processes: int = 1  # requester processes on each requester's host, which share the load
+
+    store: dict[str, str] = field(default_factory=dict)  # what its responder is told of the store; empty: in memory
+    postgresql: str = ""  # the DSN of the server of this session, where cells need one
+
+    def resources_on(self, host: Host) -> dict[str, str] | None:
+        """What that host's responder is told of what it holds; a file of SQLite lies in the workspace of the run there."""
+        places = {SQLITE: str(host.workspace / _FILE), POSTGRESQL: self.postgresql}
+        place = places.get(self.store.get(STORE, ""))
+        return ({**self.store, DATABASE: place} if place else self.store) or None
 
     def schema_on(self, host: Host) -> Schema | None:
         """What that host's end is told of the document's message; None where no document travels typed."""

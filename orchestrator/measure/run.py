@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ from orchestrator.measure import stages
 from orchestrator.measure.blocks import Measuring
 from orchestrator.measure.certificates import are_needed, make_certificates, remove_certificates
 from orchestrator.measure.crowding import crowded
+from orchestrator.measure.databases import server
 from orchestrator.measure.environment import differences
 from orchestrator.measure.interrupts import SESSION, Interrupts, OutOfTime
 from orchestrator.measure.progress import duration
@@ -198,6 +200,7 @@ class Run:
         self._context = context
         self._folder = context.folder
         self._deployment = deployment
+        self._session = ExitStack()  # what ends with the session, whoever keeps the hosts
         self._reports = reports
         self._keep = keep
         self._part = part or Share()
@@ -268,6 +271,7 @@ class Run:
         self._context.listener.live(f"{stage.doing} ...")
 
     def _provision(self) -> None:
+        self._context.postgresql = self._session.enter_context(server(self._context.plan))
         with self._context.interrupts.waiting():
             self._deployment.provision()
 
@@ -364,6 +368,7 @@ class Run:
 
     def _teardown(self) -> None:
         """End everything that was made, or say until when it stays. The receipt is kept beside the samples."""
+        self._session.close()
         if are_needed(self._context.plan):
             hosts = () if self._context.fleet is None else self._context.fleet.hosts()
             remove_certificates(self._private, hosts, self._context.certificates)

@@ -10,6 +10,7 @@ from typing import Protocol
 from orchestrator.clock import Clock
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, knobs, of_load
+from orchestrator.experiment.model.store_factors import resources
 from orchestrator.experiment.plan.differences import HTTP, has_version
 from orchestrator.experiment.plan.documents import FACTOR, TYPED, plan_way
 from orchestrator.experiment.plan.loads import clients
@@ -53,6 +54,7 @@ class RunContext:
     payload_paths: dict[str, str] = field(default_factory=dict)  # on the requesters' hosts, by operation id
     schemas: dict[str, dict[str, Schema]] = field(default_factory=dict)  # by operation id, and the host they lie on
     certificates: Certificates = field(default_factory=Certificates)  # where cells need them
+    postgresql: str = ""  # the DSN of the server that this session's responders ask, where cells need one
     sizes: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)  # body bytes by `Cell.exchange`
     broken: dict[tuple[str, ...], Failure] = field(default_factory=dict)  # smoke failures by `Cell.exchange`
     pings: dict[str, int] = field(default_factory=dict)  # how many a reading takes, by placement
@@ -116,6 +118,8 @@ class RunContext:
             external=stack.external,
             certificates=self.certificates if cell.handshakes else None,
             processes=1 if smoke else processes_of(cell.factors),
+            store=resources(cell.factors),
+            postgresql=self.postgresql,
         )
 
     def label(self, cell: Cell) -> str:

@@ -20,6 +20,7 @@ from services.python.contract.strict import Line
 
 READY_S = 90.0  # a fifth of a core needs 10 s for the first import of the ten packages
 STATS_S = 15.0
+_CANNOT_START = 1  # the exit status of one that has said why, in its last line (protos/process.md)
 
 Heard = TypeVar("Heard", bound=Line)
 
@@ -83,6 +84,7 @@ class Launched:
             schema=self.ask.schema_on(host),
             tls=self.ask.tls_on(host),
             operations=[self.ask.operation],
+            resources=self.ask.resources_on(host),
         )
         with names_of_catalogue():
             language = protocols()[self.ask.protocol].responder(self.ask.responder).language
@@ -119,7 +121,11 @@ class Launched:
                 return error
         except ContractBroken as broken:
             return TrialFailed(error.stage, "protocol", f"the responder was ended: {broken}")
-        how = _ending(self._process.end())
+        status = self._process.end()
+        why = self._process.last_words().strip().rpartition("\n")[2]
+        if error.stage == "start" and status == _CANNOT_START and why:
+            return TrialFailed(error.stage, "responder-died", f"the responder did not start: {why}")
+        how = _ending(status)
         seen = "" if error.kind == "responder-died" else f"; {error.message}"
         return TrialFailed(error.stage, "responder-died", f"the responder died ({how}){seen}")
 

@@ -7,7 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from orchestrator.analysis import capacity_words, load_tables, words
+from orchestrator.analysis import capacity_words, load_tables, store_tables, words
 from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.by_size import by_size
 from orchestrator.analysis.cost import COSTS
@@ -135,6 +135,9 @@ def render(summary: RunSummary) -> str:
         rule_heads=figure_words.HEADS,
         rule_row=figure_words.row,
         rule_note=figure_words.NOTE,
+        store_rows=store_tables.rows(summary.cells),
+        store_heads=store_tables.HEADS,
+        store_note=store_tables.NOTE,
         goodput_words=GOODPUT,
         goodput=goodput,
         milliseconds=MILLISECONDS,

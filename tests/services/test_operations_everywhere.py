@@ -10,15 +10,20 @@ from typing import Any
 import pytest
 
 from services.python.contract.lines import Payload
+from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import find_protocol, protocols
 from services.python.operations import OPERATIONS
 from tests.support import wire
 from tests.support.ends import responder
+from tests.support.matrix import others_slow
 
 pytestmark = pytest.mark.busy
 
 PLAIN = [operation.name for operation in OPERATIONS.values() if "none" in operation.payloads]
-ASKED = [(name, protocol) for name in PLAIN for protocol, p in protocols().items() if name in p.operations]
+ASKED = others_slow(
+    [(name, protocol) for name in PLAIN for protocol, p in protocols().items() if name in p.operations],
+    lambda name, protocol: name not in OF_THE_STORE or protocol in ("rest", "grpc", "graphql"),
+)
 TIMES = 3
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orchestrator.analysis import words
+from orchestrator.analysis import store_times, words
 from orchestrator.analysis.checks import worker_counts
 from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
@@ -106,10 +106,25 @@ def judge(cell: CellEvidence) -> Finding | None:
     findings += [found for trial in cell.trials if (found := _lost_requesters(cell, trial))]
     if cell.cell.kind != "codec":  # it has nobody who answers
         findings += [_answered(cell, trial) for trial in cell.trials]
+    findings += [found for trial in cell.trials if (found := _unaccounted(trial))]
     findings += _repeated(cell.trials, "trials of this cell")
     if cell.failed or sum(1 for trial in cell.trials if trial.summary) < cell.planned:
         findings.append(_missing_trials(cell))
     return worst(findings)
+
+
+def _unaccounted(trial: TrialEvidence) -> Finding | None:
+    """Of a responder that asks a store: parts of its handling time that do not add up to it."""
+    times = store_times.of_trial(trial.record)
+    if times is None or not (off := store_times.unaccounted(times)):
+        return None
+    return Finding(
+        verdict="fail",
+        evidence={"trial": trial.record.index, "accounted": times.accounted, **vars(times)},
+        explanation=f"The responder's handling took {words.ms(times.handling)} a request, and its parts (waiting, database,"
+        f" service) add up to {words.percent(times.accounted)} of that: {off}.",
+        action="Do not read where the responder's time goes; its latencies are not touched by this.",
+    )
 
 
 def _of_stream(cell: CellEvidence) -> Finding | None:

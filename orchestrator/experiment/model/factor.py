@@ -14,7 +14,7 @@ Values: TypeAlias = Mapping[str, Value]
 
 BelongsTo = Literal["stack", "operation", "placement", "call", "load"]
 Kind = Literal["name", "level", "count", "bytes", "rate", "time", "text"]
-Reach = Literal["program", "payload", "hosts", "connection", "load", "knob"]
+Reach = Literal["program", "payload", "hosts", "connection", "load", "knob", "resource"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +28,8 @@ class Factor:
     is where there are no levels; `description` explains its key.
 
     `reaches`: how the end programs learn of it. A `knob` is told to both where it is not the default, and a stack can
-    have it if its protocol says so (`knobs` of its manifest), which also gives the reason where it cannot. Any other factor
-    of the call is refused by what a responder or a client `refuses`.
+    have it if its protocol says so (`knobs` of its manifest), which also gives the reason where it cannot. A `resource` is
+    told to the responder alone. Any other factor of the call is refused by what a responder or a client `refuses`.
 
     A `rate` is per second, a `time` in seconds.
 

@@ -16,6 +16,7 @@ from orchestrator.experiment.model.factor import Factor, Value, Values
 from orchestrator.experiment.model.levels import Level, Numbers
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
 from orchestrator.experiment.model.process_factors import OF_PROCESSES
+from orchestrator.experiment.model.store_factors import OF_THE_STORE
 from orchestrator.experiment.model.timing_factors import OF_TIMING
 
 FACTORS: tuple[Factor, ...] = (
@@ -361,6 +362,7 @@ FACTORS: tuple[Factor, ...] = (
     ),
     *OF_PROCESSES,
     *OF_TIMING,
+    *OF_THE_STORE,
     *OF_THE_LOAD,
 )
 

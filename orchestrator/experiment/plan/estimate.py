@@ -60,7 +60,7 @@ class Costs:
     floor_requests: int = 250
     floor_at_most_s: float = 2.5
     hosts_up_s: float | None = None  # elapsed: making all hosts until they answer; None: as the provider declares
-    upload_bytes: float = 43e6  # to each host of a cloud: the wheels of locks/services.lock (42 MB) and the code
+    upload_bytes: float = 51e6  # to each host of a cloud: the wheels of locks/services.lock (50 MB) and the code
     upload_mbit: float = 20.0  # of the controller's line, shared by all hosts: an assumption
     deploy_s: float = 12.0  # installing on a host, all hosts at once
     hosts_down_s: float | None = None  # elapsed: taking all hosts down; None: as the provider declares

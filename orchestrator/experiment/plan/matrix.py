@@ -9,6 +9,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 from orchestrator.catalogue.offers import Protocol
+from orchestrator.catalogue.read import catalogue
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec
 from orchestrator.experiment.model.factor import Value, Values
@@ -17,6 +18,7 @@ from orchestrator.experiment.plan import documents, searches, timing_rules
 from orchestrator.experiment.plan.alone import refusal_of_load, refuse_what_does_not_apply
 from orchestrator.experiment.plan.connections import refusal_of_sharing
 from orchestrator.experiment.plan.contrasts import reference_stack, resolve_contrasts
+from orchestrator.experiment.plan.databases import refusal_of_store
 from orchestrator.experiment.plan.external import is_elsewhere
 from orchestrator.experiment.plan.loads import resolve_loads, resolve_warmup
 from orchestrator.experiment.plan.payloads import Asked, resolve_operations, with_digest
@@ -91,6 +93,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
     uses: dict[str, _Use] = {}
     cells: dict[str, Cell] = {}
     excluder = _Excluder(located)
+    operations = catalogue().operations
     for question, loads, warmup in questions:
         for entry, (load, find) in product(entries, loads):
             kind = "codec" if entry.kind == "codec" else kind_of(question.operation)
@@ -113,6 +116,9 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                     refusal_of_sharing(call, least, kind)
                     or refusal_of_processes(call, least, kind)
                     or timing_rules.refusal(operation, call, least, warmup, is_search=is_search)
+                    or refusal_of_store(
+                        call, operations.get(operation.name), kind, is_external=entry.external is not None
+                    )
                 ):
                     located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif reason:

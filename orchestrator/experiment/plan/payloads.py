@@ -60,6 +60,8 @@ _FIELD_BYTES = {
     "number": 8,
     "flag": 1,
     **dict.fromkeys(("bytes", "records", "document"), _ECHO_BYTES),
+    "accounts": 50 * 50,  # rows, and bytes of each as JSON
+    "transactions": 10 * 50,
 }
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import STACK, knobs, of_the_call, short
 from orchestrator.experiment.model.goal import Goal
+from orchestrator.experiment.model.store_factors import resources
 from orchestrator.experiment.providers import ProviderName
 from orchestrator.experiment.read.units import exact_duration, format_rate
 from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
@@ -240,8 +241,9 @@ class Cell:
 
     @property
     def exchange(self) -> tuple[str, ...]:
-        """What decides how large both bodies are on the wire: one checked reply tells it for all cells that share it."""
-        return (self.stack, self.operation, *(f"{name}-{value}" for name, value in knobs(self.factors).items()))
+        """What decides how large both bodies are on the wire, and the store: one checked reply tells it for all."""
+        told = {**knobs(self.factors), **resources(self.factors)}
+        return (self.stack, self.operation, *(f"{name}-{value}" for name, value in told.items()))
 
     def having(self, **values: Value) -> Cell:
         """The same cell with other values of some factors."""

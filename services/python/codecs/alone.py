@@ -49,17 +49,30 @@ def exchanges(operation: Operation, make: Make) -> Make:
     that encoding it again is a copy, which no service that gets its text from elsewhere would see.
     """
     last: tuple[Request, Reply, bool] | None = None
+    answer = _answering(operation)
 
     def made(sequence: int, wall_clock_ns: WallClockNs) -> Request:
         nonlocal last
         request = make(sequence, wall_clock_ns)
         if last is None or last[0] is not request:
-            answered = operation.answer(request, wall_clock_ns)
+            answered = answer(request, wall_clock_ns)
             last = request, answered, _keeps_utf8(request) or _keeps_utf8(answered)
         _, reply, is_renewed = last
         return {REQUEST: _anew(request), REPLY: _anew(reply)} if is_renewed else {REQUEST: request, REPLY: reply}
 
     return made
+
+
+def _answering(operation: Operation) -> Callable[[Request, WallClockNs], Reply]:
+    """What answers it; what it holds is opened without any setting, and kept to the end of the process."""
+    if operation.open is None:
+        return operation.answer
+    held = operation.open({}).__enter__()
+    if getattr(held, "times", None) is None:
+        return lambda request, wall_clock_ns: operation.answer(request, wall_clock_ns, held)
+    from services.python.stores.base import Spent  # where nobody asks a store, nobody pays for it
+
+    return lambda request, wall_clock_ns: operation.answer(request, wall_clock_ns, held, Spent())
 
 
 def _keeps_utf8(value: Any) -> bool:

@@ -106,6 +106,10 @@ def _echoed_unread(request: Message) -> dict[str, Any]:
     return {content: getattr(request, content)} if content else {}
 
 
+def _unpack_account(row: Message) -> dict[str, Any]:
+    return {"account": row.account, "owner": row.owner, "balance": row.balance}
+
+
 METHODS: Mapping[str, Method] = {
     "timestamp": Method(
         name="Timestamp",
@@ -154,6 +158,51 @@ METHODS: Mapping[str, Method] = {
         unpack_request=lambda message: {"data": message.data, "reply_size": message.reply_size},
         pack_reply=lambda reply: pb.TransferReply(data=reply["data"]),
         unpack_reply=lambda message: {"data": message.data},
+    ),
+    "balance": Method(
+        name="Balance",
+        request=pb.BalanceRequest,
+        reply=pb.BalanceReply,
+        pack_request=lambda request: pb.BalanceRequest(account=request["account"]),
+        unpack_request=lambda message: {"account": message.account},
+        pack_reply=lambda reply: pb.BalanceReply(**reply),
+        unpack_reply=_unpack_account,
+    ),
+    "payment": Method(
+        name="Payment",
+        request=pb.PaymentRequest,
+        reply=pb.PaymentReply,
+        pack_request=lambda request: pb.PaymentRequest(**request),
+        unpack_request=lambda message: {"payer": message.payer, "payee": message.payee, "amount": message.amount},
+        pack_reply=lambda reply: pb.PaymentReply(**reply),
+        unpack_reply=lambda message: {
+            "accepted": message.accepted,
+            "payment": message.payment,
+            "balance": message.balance,
+        },
+    ),
+    "transactions": Method(
+        name="Transactions",
+        request=pb.TransactionsRequest,
+        reply=pb.TransactionsReply,
+        pack_request=lambda request: pb.TransactionsRequest(**request),
+        unpack_request=lambda message: {"account": message.account, "count": message.count},
+        pack_reply=lambda reply: pb.TransactionsReply(**reply),
+        unpack_reply=lambda message: {
+            "transactions": [
+                {"number": row.number, "payer": row.payer, "payee": row.payee, "amount": row.amount}
+                for row in message.transactions
+            ]
+        },
+    ),
+    "accounts": Method(
+        name="Accounts",
+        request=pb.AccountsRequest,
+        reply=pb.AccountsReply,
+        pack_request=lambda request: pb.AccountsRequest(**request),
+        unpack_request=lambda message: {"after": message.after, "count": message.count},
+        pack_reply=lambda reply: pb.AccountsReply(**reply),
+        unpack_reply=lambda message: {"accounts": [_unpack_account(row) for row in message.accounts]},
     ),
     "identity": Method(
         name="Identity",

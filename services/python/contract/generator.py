@@ -9,6 +9,21 @@ from collections.abc import Iterator
 from hashlib import shake_128
 from itertools import count
 
+DICTIONARY = (
+    "amber",
+    "basalt",
+    "cedar",
+    "delta",
+    "ember",
+    "fjord",
+    "granite",
+    "harbour",
+    "indigo",
+    "juniper",
+    "kelp",
+    "lagoon",
+)
+
 _WORD_BYTES = 4
 _WORD_BITS = 32
 

@@ -25,6 +25,11 @@ NAGLE: Final = "nagle"
 
 HTTP_2: Final = "2"
 
+NO_LOOP: Final[Mapping[str, str]] = {
+    "driver: asyncpg": "its server answers in threads, and has no event loop to await it on"
+}
+"""What a responder refuses that is not on an event loop."""
+
 OF_SOCKETS: Final[Mapping[str, tuple[str, ...]]] = {
     CONGESTION: ("system", "cubic", "reno", "bbr"),
     NODELAY: ("immediate", NAGLE),

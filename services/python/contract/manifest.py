@@ -32,12 +32,13 @@ class Role(Part):
 
 @part
 class Roles(Part):
-    """The programs that there are: what answers, what asks, what pings another host and what describes its own."""
+    """The programs that there are: what answers, what asks, what pings another host, describes its own, seeds a store."""
 
     respond: Role | None = None
     request: Role | None = None
     ping: Role | None = None
     describe: Role | None = None
+    seed: Role | None = None
 
 
 @part

@@ -11,8 +11,12 @@ from typing import Literal
 
 from services.python.contract.strict import Part, part
 
-Field = Literal["text", "integer", "long", "number", "flag", "bytes", "records", "document"]
-"""The type of a field. `integer` has 32 bits, `long` has 64, `number` is a double, `document` is any JSON value."""
+Field = Literal["text", "integer", "long", "number", "flag", "bytes", "records", "document", "accounts", "transactions"]
+"""The type of a field.
+
+`integer` has 32 bits, `long` has 64, `number` is a double, `document` is any JSON value; `records`, `accounts` and
+`transactions` are lists of rows (`ROWS` has the fields of the last two).
+"""
 
 
 @part
@@ -65,6 +69,32 @@ EVOLUTION = Message(name="evolution", request={"count": "integer"}, reply={"reco
 EXCHANGE = Message(
     name="exchange", request={"data": "bytes", "reply_size": "integer"}, reply={"data": "bytes"}, is_bare=True
 )
+
+# A service over a database: amounts and balances are in cents.
+BALANCE = Message(
+    name="balance",
+    request={"account": "integer"},
+    reply={"account": "integer", "owner": "text", "balance": "integer"},
+)
+PAYMENT = Message(
+    name="payment",
+    request={"payer": "integer", "payee": "integer", "amount": "integer"},
+    reply={"accepted": "flag", "payment": "integer", "balance": "integer"},
+)
+TRANSACTIONS = Message(
+    name="transactions",
+    request={"account": "integer", "count": "integer"},
+    reply={"transactions": "transactions"},
+)
+ACCOUNTS = Message(name="accounts", request={"after": "integer", "count": "integer"}, reply={"accounts": "accounts"})
+OF_THE_STORE: frozenset[str] = frozenset({BALANCE.name, PAYMENT.name, TRANSACTIONS.name, ACCOUNTS.name})
+"""Messages that are asked of accounts and transactions."""
+
+ROWS: Mapping[Field, Mapping[str, Field]] = {
+    "accounts": BALANCE.reply,
+    "transactions": {"number": "integer", "payer": "integer", "payee": "integer", "amount": "integer"},
+}
+"""The fields of a row, by the type of the list that it stands in."""
 
 EVENTS = Message(
     name="events",

@@ -75,6 +75,23 @@ class EventsSent(Part):
 
 
 @part
+class StoreTimes(Part):
+    """Where the handling time of requests to a store went: sums since the responder began, seconds.
+
+    `handling_s` is from the decoded request to the reply in plain values, and its parts are `queue_s` (waiting for a thread
+    or the event loop), `pool_s` (waiting for a connection to the database), `database_s` (with it) and `service_s` (the
+    operation's own code), each measured where it passes. Requests that were answered with an error are left out.
+    """
+
+    requests: Count
+    handling_s: Seconds
+    queue_s: Seconds
+    pool_s: Seconds
+    database_s: Seconds
+    service_s: Seconds
+
+
+@part
 class WorkerStats(Part):
     """What one of a responder's worker processes counts: the keys are those of `stats`."""
 
@@ -92,6 +109,7 @@ class Stats(Line):
     since the stats line before (`memory_since` is `phase`), or since its start (`process`), where the system cannot begin
     anew or there was none. `events`: null where nobody has subscribed. `workers`: what each of several worker processes
     counts, always in the same order; null where one process answers. All else is then of all processes together.
+    `store`: null where no operation of the serve line asks a store.
     """
 
     answered: Count
@@ -101,5 +119,6 @@ class Stats(Line):
     memory_since: Since | None = None
     host: HostCounters | None = None
     events: EventsSent | None = None
+    store: StoreTimes | None = None
     workers: list[WorkerStats] | None = None
     type: Literal["stats"] = "stats"

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$services/python/generated/orch.proto\x12\x07orch.v1\x1a\x1cgoogle/protobuf/struct.proto\"-\n\x10TimestampRequest\x12\x19\n\x11request_timestamp\x18\x01 \x01(\t\"G\n\x0eTimestampReply\x12\x19\n\x11request_timestamp\x18\x01 \x01(\t\x12\x1a\n\x12response_timestamp\x18\x02 \x01(\t\"\"\n\nAddRequest\x12\t\n\x01\x61\x18\x01 \x01(\x11\x12\t\n\x01\x62\x18\x02 \x01(\x11\"\x17\n\x08\x41\x64\x64Reply\x12\x0b\n\x03sum\x18\x01 \x01(\x11\"O\n\x06Record\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\r\n\x05value\x18\x03 \x01(\x01\x12\x0e\n\x06\x61\x63tive\x18\x04 \x01(\x08\x12\x0c\n\x04tags\x18\x05 \x03(\t\")\n\x07Records\x12\x1e\n\x05items\x18\x01 \x03(\x0b\x32\x0f.orch.v1.Record\"y\n\x0b\x45\x63hoRequest\x12\x0e\n\x04\x64\x61ta\x18\x01 \x01(\x0cH\x00\x12#\n\x07records\x18\x02 \x01(\x0b\x32\x10.orch.v1.RecordsH\x00\x12*\n\x08\x64ocument\x18\x03 \x01(\x0b\x32\x16.google.protobuf.ValueH\x00\x42\t\n\x07\x63ontent\"w\n\tEchoReply\x12\x0e\n\x04\x64\x61ta\x18\x01 \x01(\x0cH\x00\x12#\n\x07records\x18\x02 \x01(\x0b\x32\x10.orch.v1.RecordsH\x00\x12*\n\x08\x64ocument\x18\x03 \x01(\x0b\x32\x16.google.protobuf.ValueH\x00\x42\t\n\x07\x63ontent\"1\n\x0cImageRequest\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\x12\x13\n\x0b\x66ull_decode\x18\x02 \x01(\x08\"+\n\nImageReply\x12\r\n\x05width\x18\x01 \x01(\r\x12\x0e\n\x06height\x18\x02 \x01(\r\"3\n\x0fTransferRequest\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\x12\x12\n\nreply_size\x18\x02 \x01(\r\"\x1d\n\rTransferReply\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\"O\n\rEventsRequest\x12\x13\n\x0binterval_ns\x18\x01 \x01(\x03\x12\r\n\x05\x63ount\x18\x02 \x01(\x03\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\x0c\n\x04seed\x18\x04 \x01(\x03\"8\n\x05\x45vent\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12\x0f\n\x07sent_ns\x18\x02 \x01(\x03\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\t\"\x11\n\x0fIdentityRequest\"!\n\rIdentityReply\x12\x10\n\x08identity\x18\x01 \x01(\t2\x8d\x03\n\x04Orch\x12?\n\tTimestamp\x12\x19.orch.v1.TimestampRequest\x1a\x17.orch.v1.TimestampReply\x12-\n\x03\x41\x64\x64\x12\x13.orch.v1.AddRequest\x1a\x11.orch.v1.AddReply\x12\x30\n\x04\x45\x63ho\x12\x14.orch.v1.EchoRequest\x1a\x12.orch.v1.EchoReply\x12\x33\n\x05Image\x12\x15.orch.v1.ImageRequest\x1a\x13.orch.v1.ImageReply\x12<\n\x08Transfer\x12\x18.orch.v1.TransferRequest\x1a\x16.orch.v1.TransferReply\x12\x32\n\x06\x45vents\x12\x16.orch.v1.EventsRequest\x1a\x0e.orch.v1.Event0\x01\x12<\n\x08Identity\x12\x18.orch.v1.IdentityRequest\x1a\x16.orch.v1.IdentityReplyb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$services/python/generated/orch.proto\x12\x07orch.v1\x1a\x1cgoogle/protobuf/struct.proto\"-\n\x10TimestampRequest\x12\x19\n\x11request_timestamp\x18\x01 \x01(\t\"G\n\x0eTimestampReply\x12\x19\n\x11request_timestamp\x18\x01 \x01(\t\x12\x1a\n\x12response_timestamp\x18\x02 \x01(\t\"\"\n\nAddRequest\x12\t\n\x01\x61\x18\x01 \x01(\x11\x12\t\n\x01\x62\x18\x02 \x01(\x11\"\x17\n\x08\x41\x64\x64Reply\x12\x0b\n\x03sum\x18\x01 \x01(\x11\"O\n\x06Record\x12\n\n\x02id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\r\n\x05value\x18\x03 \x01(\x01\x12\x0e\n\x06\x61\x63tive\x18\x04 \x01(\x08\x12\x0c\n\x04tags\x18\x05 \x03(\t\")\n\x07Records\x12\x1e\n\x05items\x18\x01 \x03(\x0b\x32\x0f.orch.v1.Record\"y\n\x0b\x45\x63hoRequest\x12\x0e\n\x04\x64\x61ta\x18\x01 \x01(\x0cH\x00\x12#\n\x07records\x18\x02 \x01(\x0b\x32\x10.orch.v1.RecordsH\x00\x12*\n\x08\x64ocument\x18\x03 \x01(\x0b\x32\x16.google.protobuf.ValueH\x00\x42\t\n\x07\x63ontent\"w\n\tEchoReply\x12\x0e\n\x04\x64\x61ta\x18\x01 \x01(\x0cH\x00\x12#\n\x07records\x18\x02 \x01(\x0b\x32\x10.orch.v1.RecordsH\x00\x12*\n\x08\x64ocument\x18\x03 \x01(\x0b\x32\x16.google.protobuf.ValueH\x00\x42\t\n\x07\x63ontent\"1\n\x0cImageRequest\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\x12\x13\n\x0b\x66ull_decode\x18\x02 \x01(\x08\"+\n\nImageReply\x12\r\n\x05width\x18\x01 \x01(\r\x12\x0e\n\x06height\x18\x02 \x01(\r\"3\n\x0fTransferRequest\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\x12\x12\n\nreply_size\x18\x02 \x01(\r\"\x1d\n\rTransferReply\x12\x0c\n\x04\x64\x61ta\x18\x01 \x01(\x0c\"!\n\x0e\x42\x61lanceRequest\x12\x0f\n\x07\x61\x63\x63ount\x18\x01 \x01(\x05\"?\n\x0c\x42\x61lanceReply\x12\x0f\n\x07\x61\x63\x63ount\x18\x01 \x01(\x05\x12\r\n\x05owner\x18\x02 \x01(\t\x12\x0f\n\x07\x62\x61lance\x18\x03 \x01(\x05\">\n\x0ePaymentRequest\x12\r\n\x05payer\x18\x01 \x01(\x05\x12\r\n\x05payee\x18\x02 \x01(\x05\x12\x0e\n\x06\x61mount\x18\x03 \x01(\x05\"B\n\x0cPaymentReply\x12\x10\n\x08\x61\x63\x63\x65pted\x18\x01 \x01(\x08\x12\x0f\n\x07payment\x18\x02 \x01(\x05\x12\x0f\n\x07\x62\x61lance\x18\x03 \x01(\x05\"5\n\x13TransactionsRequest\x12\x0f\n\x07\x61\x63\x63ount\x18\x01 \x01(\x05\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\"K\n\x0bTransaction\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\r\n\x05payer\x18\x02 \x01(\x05\x12\r\n\x05payee\x18\x03 \x01(\x05\x12\x0e\n\x06\x61mount\x18\x04 \x01(\x05\"?\n\x11TransactionsReply\x12*\n\x0ctransactions\x18\x01 \x03(\x0b\x32\x14.orch.v1.Transaction\"/\n\x0f\x41\x63\x63ountsRequest\x12\r\n\x05\x61\x66ter\x18\x01 \x01(\x05\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\":\n\x07\x41\x63\x63ount\x12\x0f\n\x07\x61\x63\x63ount\x18\x01 \x01(\x05\x12\r\n\x05owner\x18\x02 \x01(\t\x12\x0f\n\x07\x62\x61lance\x18\x03 \x01(\x05\"3\n\rAccountsReply\x12\"\n\x08\x61\x63\x63ounts\x18\x01 \x03(\x0b\x32\x10.orch.v1.Account\"O\n\rEventsRequest\x12\x13\n\x0binterval_ns\x18\x01 \x01(\x03\x12\r\n\x05\x63ount\x18\x02 \x01(\x03\x12\x0c\n\x04size\x18\x03 \x01(\x03\x12\x0c\n\x04seed\x18\x04 \x01(\x03\"8\n\x05\x45vent\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12\x0f\n\x07sent_ns\x18\x02 \x01(\x03\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\t\"\x11\n\x0fIdentityRequest\"!\n\rIdentityReply\x12\x10\n\x08identity\x18\x01 \x01(\t2\x8b\x05\n\x04Orch\x12?\n\tTimestamp\x12\x19.orch.v1.TimestampRequest\x1a\x17.orch.v1.TimestampReply\x12-\n\x03\x41\x64\x64\x12\x13.orch.v1.AddRequest\x1a\x11.orch.v1.AddReply\x12\x30\n\x04\x45\x63ho\x12\x14.orch.v1.EchoRequest\x1a\x12.orch.v1.EchoReply\x12\x33\n\x05Image\x12\x15.orch.v1.ImageRequest\x1a\x13.orch.v1.ImageReply\x12<\n\x08Transfer\x12\x18.orch.v1.TransferRequest\x1a\x16.orch.v1.TransferReply\x12\x39\n\x07\x42\x61lance\x12\x17.orch.v1.BalanceRequest\x1a\x15.orch.v1.BalanceReply\x12\x39\n\x07Payment\x12\x17.orch.v1.PaymentRequest\x1a\x15.orch.v1.PaymentReply\x12H\n\x0cTransactions\x12\x1c.orch.v1.TransactionsRequest\x1a\x1a.orch.v1.TransactionsReply\x12<\n\x08\x41\x63\x63ounts\x12\x18.orch.v1.AccountsRequest\x1a\x16.orch.v1.AccountsReply\x12\x32\n\x06\x45vents\x12\x16.orch.v1.EventsRequest\x1a\x0e.orch.v1.Event0\x01\x12<\n\x08Identity\x12\x18.orch.v1.IdentityRequest\x1a\x16.orch.v1.IdentityReplyb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -56,14 +56,34 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TRANSFERREQUEST']._serialized_end=775
   _globals['_TRANSFERREPLY']._serialized_start=777
   _globals['_TRANSFERREPLY']._serialized_end=806
-  _globals['_EVENTSREQUEST']._serialized_start=808
-  _globals['_EVENTSREQUEST']._serialized_end=887
-  _globals['_EVENT']._serialized_start=889
-  _globals['_EVENT']._serialized_end=945
-  _globals['_IDENTITYREQUEST']._serialized_start=947
-  _globals['_IDENTITYREQUEST']._serialized_end=964
-  _globals['_IDENTITYREPLY']._serialized_start=966
-  _globals['_IDENTITYREPLY']._serialized_end=999
-  _globals['_ORCH']._serialized_start=1002
-  _globals['_ORCH']._serialized_end=1399
+  _globals['_BALANCEREQUEST']._serialized_start=808
+  _globals['_BALANCEREQUEST']._serialized_end=841
+  _globals['_BALANCEREPLY']._serialized_start=843
+  _globals['_BALANCEREPLY']._serialized_end=906
+  _globals['_PAYMENTREQUEST']._serialized_start=908
+  _globals['_PAYMENTREQUEST']._serialized_end=970
+  _globals['_PAYMENTREPLY']._serialized_start=972
+  _globals['_PAYMENTREPLY']._serialized_end=1038
+  _globals['_TRANSACTIONSREQUEST']._serialized_start=1040
+  _globals['_TRANSACTIONSREQUEST']._serialized_end=1093
+  _globals['_TRANSACTION']._serialized_start=1095
+  _globals['_TRANSACTION']._serialized_end=1170
+  _globals['_TRANSACTIONSREPLY']._serialized_start=1172
+  _globals['_TRANSACTIONSREPLY']._serialized_end=1235
+  _globals['_ACCOUNTSREQUEST']._serialized_start=1237
+  _globals['_ACCOUNTSREQUEST']._serialized_end=1284
+  _globals['_ACCOUNT']._serialized_start=1286
+  _globals['_ACCOUNT']._serialized_end=1344
+  _globals['_ACCOUNTSREPLY']._serialized_start=1346
+  _globals['_ACCOUNTSREPLY']._serialized_end=1397
+  _globals['_EVENTSREQUEST']._serialized_start=1399
+  _globals['_EVENTSREQUEST']._serialized_end=1478
+  _globals['_EVENT']._serialized_start=1480
+  _globals['_EVENT']._serialized_end=1536
+  _globals['_IDENTITYREQUEST']._serialized_start=1538
+  _globals['_IDENTITYREQUEST']._serialized_end=1555
+  _globals['_IDENTITYREPLY']._serialized_start=1557
+  _globals['_IDENTITYREPLY']._serialized_end=1590
+  _globals['_ORCH']._serialized_start=1593
+  _globals['_ORCH']._serialized_end=2244
 # @@protoc_insertion_point(module_scope)

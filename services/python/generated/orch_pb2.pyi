@@ -105,6 +105,92 @@ class TransferReply(_message.Message):
     data: bytes
     def __init__(self, data: _Optional[bytes] = ...) -> None: ...
 
+class BalanceRequest(_message.Message):
+    __slots__ = ("account",)
+    ACCOUNT_FIELD_NUMBER: _ClassVar[int]
+    account: int
+    def __init__(self, account: _Optional[int] = ...) -> None: ...
+
+class BalanceReply(_message.Message):
+    __slots__ = ("account", "owner", "balance")
+    ACCOUNT_FIELD_NUMBER: _ClassVar[int]
+    OWNER_FIELD_NUMBER: _ClassVar[int]
+    BALANCE_FIELD_NUMBER: _ClassVar[int]
+    account: int
+    owner: str
+    balance: int
+    def __init__(self, account: _Optional[int] = ..., owner: _Optional[str] = ..., balance: _Optional[int] = ...) -> None: ...
+
+class PaymentRequest(_message.Message):
+    __slots__ = ("payer", "payee", "amount")
+    PAYER_FIELD_NUMBER: _ClassVar[int]
+    PAYEE_FIELD_NUMBER: _ClassVar[int]
+    AMOUNT_FIELD_NUMBER: _ClassVar[int]
+    payer: int
+    payee: int
+    amount: int
+    def __init__(self, payer: _Optional[int] = ..., payee: _Optional[int] = ..., amount: _Optional[int] = ...) -> None: ...
+
+class PaymentReply(_message.Message):
+    __slots__ = ("accepted", "payment", "balance")
+    ACCEPTED_FIELD_NUMBER: _ClassVar[int]
+    PAYMENT_FIELD_NUMBER: _ClassVar[int]
+    BALANCE_FIELD_NUMBER: _ClassVar[int]
+    accepted: bool
+    payment: int
+    balance: int
+    def __init__(self, accepted: _Optional[bool] = ..., payment: _Optional[int] = ..., balance: _Optional[int] = ...) -> None: ...
+
+class TransactionsRequest(_message.Message):
+    __slots__ = ("account", "count")
+    ACCOUNT_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    account: int
+    count: int
+    def __init__(self, account: _Optional[int] = ..., count: _Optional[int] = ...) -> None: ...
+
+class Transaction(_message.Message):
+    __slots__ = ("number", "payer", "payee", "amount")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    PAYER_FIELD_NUMBER: _ClassVar[int]
+    PAYEE_FIELD_NUMBER: _ClassVar[int]
+    AMOUNT_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    payer: int
+    payee: int
+    amount: int
+    def __init__(self, number: _Optional[int] = ..., payer: _Optional[int] = ..., payee: _Optional[int] = ..., amount: _Optional[int] = ...) -> None: ...
+
+class TransactionsReply(_message.Message):
+    __slots__ = ("transactions",)
+    TRANSACTIONS_FIELD_NUMBER: _ClassVar[int]
+    transactions: _containers.RepeatedCompositeFieldContainer[Transaction]
+    def __init__(self, transactions: _Optional[_Iterable[_Union[Transaction, _Mapping]]] = ...) -> None: ...
+
+class AccountsRequest(_message.Message):
+    __slots__ = ("after", "count")
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    after: int
+    count: int
+    def __init__(self, after: _Optional[int] = ..., count: _Optional[int] = ...) -> None: ...
+
+class Account(_message.Message):
+    __slots__ = ("account", "owner", "balance")
+    ACCOUNT_FIELD_NUMBER: _ClassVar[int]
+    OWNER_FIELD_NUMBER: _ClassVar[int]
+    BALANCE_FIELD_NUMBER: _ClassVar[int]
+    account: int
+    owner: str
+    balance: int
+    def __init__(self, account: _Optional[int] = ..., owner: _Optional[str] = ..., balance: _Optional[int] = ...) -> None: ...
+
+class AccountsReply(_message.Message):
+    __slots__ = ("accounts",)
+    ACCOUNTS_FIELD_NUMBER: _ClassVar[int]
+    accounts: _containers.RepeatedCompositeFieldContainer[Account]
+    def __init__(self, accounts: _Optional[_Iterable[_Union[Account, _Mapping]]] = ...) -> None: ...
+
 class EventsRequest(_message.Message):
     __slots__ = ("interval_ns", "count", "size", "seed")
     INTERVAL_NS_FIELD_NUMBER: _ClassVar[int]

@@ -59,6 +59,26 @@ class OrchStub:
                 request_serializer=services_dot_python_dot_generated_dot_orch__pb2.TransferRequest.SerializeToString,
                 response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.TransferReply.FromString,
                 _registered_method=True)
+        self.Balance = channel.unary_unary(
+                '/orch.v1.Orch/Balance',
+                request_serializer=services_dot_python_dot_generated_dot_orch__pb2.BalanceRequest.SerializeToString,
+                response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.BalanceReply.FromString,
+                _registered_method=True)
+        self.Payment = channel.unary_unary(
+                '/orch.v1.Orch/Payment',
+                request_serializer=services_dot_python_dot_generated_dot_orch__pb2.PaymentRequest.SerializeToString,
+                response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.PaymentReply.FromString,
+                _registered_method=True)
+        self.Transactions = channel.unary_unary(
+                '/orch.v1.Orch/Transactions',
+                request_serializer=services_dot_python_dot_generated_dot_orch__pb2.TransactionsRequest.SerializeToString,
+                response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.TransactionsReply.FromString,
+                _registered_method=True)
+        self.Accounts = channel.unary_unary(
+                '/orch.v1.Orch/Accounts',
+                request_serializer=services_dot_python_dot_generated_dot_orch__pb2.AccountsRequest.SerializeToString,
+                response_deserializer=services_dot_python_dot_generated_dot_orch__pb2.AccountsReply.FromString,
+                _registered_method=True)
         self.Events = channel.unary_stream(
                 '/orch.v1.Orch/Events',
                 request_serializer=services_dot_python_dot_generated_dot_orch__pb2.EventsRequest.SerializeToString,
@@ -99,6 +119,31 @@ class OrchServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Transfer(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Balance(self, request, context):
+        """A service over a database (store.md).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Payment(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Transactions(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Accounts(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -145,6 +190,26 @@ def add_OrchServicer_to_server(servicer, server):
                     servicer.Transfer,
                     request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.TransferRequest.FromString,
                     response_serializer=services_dot_python_dot_generated_dot_orch__pb2.TransferReply.SerializeToString,
+            ),
+            'Balance': grpc.unary_unary_rpc_method_handler(
+                    servicer.Balance,
+                    request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.BalanceRequest.FromString,
+                    response_serializer=services_dot_python_dot_generated_dot_orch__pb2.BalanceReply.SerializeToString,
+            ),
+            'Payment': grpc.unary_unary_rpc_method_handler(
+                    servicer.Payment,
+                    request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.PaymentRequest.FromString,
+                    response_serializer=services_dot_python_dot_generated_dot_orch__pb2.PaymentReply.SerializeToString,
+            ),
+            'Transactions': grpc.unary_unary_rpc_method_handler(
+                    servicer.Transactions,
+                    request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.TransactionsRequest.FromString,
+                    response_serializer=services_dot_python_dot_generated_dot_orch__pb2.TransactionsReply.SerializeToString,
+            ),
+            'Accounts': grpc.unary_unary_rpc_method_handler(
+                    servicer.Accounts,
+                    request_deserializer=services_dot_python_dot_generated_dot_orch__pb2.AccountsRequest.FromString,
+                    response_serializer=services_dot_python_dot_generated_dot_orch__pb2.AccountsReply.SerializeToString,
             ),
             'Events': grpc.unary_stream_rpc_method_handler(
                     servicer.Events,
@@ -292,6 +357,114 @@ class Orch:
             '/orch.v1.Orch/Transfer',
             services_dot_python_dot_generated_dot_orch__pb2.TransferRequest.SerializeToString,
             services_dot_python_dot_generated_dot_orch__pb2.TransferReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Balance(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/orch.v1.Orch/Balance',
+            services_dot_python_dot_generated_dot_orch__pb2.BalanceRequest.SerializeToString,
+            services_dot_python_dot_generated_dot_orch__pb2.BalanceReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Payment(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/orch.v1.Orch/Payment',
+            services_dot_python_dot_generated_dot_orch__pb2.PaymentRequest.SerializeToString,
+            services_dot_python_dot_generated_dot_orch__pb2.PaymentReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Transactions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/orch.v1.Orch/Transactions',
+            services_dot_python_dot_generated_dot_orch__pb2.TransactionsRequest.SerializeToString,
+            services_dot_python_dot_generated_dot_orch__pb2.TransactionsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Accounts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/orch.v1.Orch/Accounts',
+            services_dot_python_dot_generated_dot_orch__pb2.AccountsRequest.SerializeToString,
+            services_dot_python_dot_generated_dot_orch__pb2.AccountsReply.FromString,
             options,
             channel_credentials,
             insecure,

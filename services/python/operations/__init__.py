@@ -9,6 +9,10 @@ An operation's request and reply are flat mappings of plain values, its message 
 | echo | one of data: bytes, records: list of records, document: any JSON value | the same |
 | image | data: bytes, full_decode: bool | width: int, height: int |
 | transfer | data: bytes, reply_size: int | data: bytes |
+| balance | account: int | account: int, owner: str, balance: int (cents) |
+| payment | payer: int, payee: int, amount: int | accepted: bool, payment: int (its number), balance: int |
+| transactions | account: int, count: int | transactions: list of number, payer, payee, amount |
+| accounts | after: int, count: int | accounts: list of account, owner, balance |
 | events | interval_ns: int, count: int, size: int, seed: int | a stream of sequence: int, sent_ns: int, data: str |
 
 Besides these every responder answers `identity` ({} -> identity: str; see `serve.dispatcher`), `tcp` alone `exchange`
@@ -20,13 +24,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from services.python.contract.messages import IDENTITY, Message
-from services.python.operations import add, echo, events, evolution, exchange, image, timestamp, transfer
+from services.python.operations import accounts, add, echo, events, evolution, exchange, image, timestamp, transfer
 from services.python.operations.base import Operation, PayloadError
 
 OPERATIONS: Mapping[str, Operation] = {
     module.OPERATION.name: module.OPERATION
     for module in (timestamp, add, echo, image, events, transfer, evolution, exchange)
-}
+} | {operation.name: operation for operation in accounts.OPERATIONS}
 
 
 def message_named(operation: str) -> Message:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Literal
 
@@ -19,8 +19,9 @@ Make = Callable[[int, WallClockNs], Request]
 """The request of a sequence number (from 1). Called just before each send stamp, so it must cost next to nothing."""
 
 
-Runs = Literal["inline", "pool"]
-"""Where `answer` runs: at once, in the thread that took the request, or in a thread of a pool.
+Runs = Literal["inline", "pool", "held"]
+"""Where `answer` runs: at once, in the thread that took the request, in a thread of a pool, or where what it holds says
+(which may also be `loop`: then `awaited` is, on the server's event loop).
 
 What takes longer than a millisecond, or waits, belongs in the pool: an event loop answers nobody else meanwhile.
 """
@@ -67,7 +68,9 @@ class Operation(Part):
 
     `open(settings)` gives what the operation holds for as long as the responder answers (a database pool, say), opened
     before it is ready and closed at the end, in another thread; ValueError or OSError when it cannot be had. `answer` is
-    given it as a third argument. `resources` are the names of the settings that it takes (`resources` of the serve line).
+    given it as a third argument, and where that has `times` (`stores.base.Held`) the `Spent` of the request as a fourth.
+    Operations with the same `open` hold one thing together. `resources` are the names of the settings that it takes
+    (`resources` of the serve line).
 
     One of kind `stream` has its events in `stream`; its `requests` are subscriptions to a single event, and nobody answers
     them with a reply.
@@ -79,15 +82,17 @@ class Operation(Part):
     answer: Callable[..., dict[str, Any]]
     verify: Callable[[Request, Reply], str | None]
     kind: Kind = "call"
+    awaited: Callable[..., Awaitable[dict[str, Any]]] | None = None
     payloads: tuple[str, ...] = ("none",)
     runs: Runs | Callable[[Request], Runs] = "inline"
     open: Callable[[Mapping[str, str]], AbstractContextManager[Any]] | None = None
     resources: tuple[str, ...] = ()
     stream: Stream | None = None
 
-    def runs_in_pool(self, request: Request) -> bool:
-        """Whether this request is answered in a thread of the pool."""
-        return (self.runs(request) if callable(self.runs) else self.runs) == "pool"
+    def runs_in_pool(self, request: Request, held: Any = None) -> bool:
+        """Whether this request is answered in a thread of the pool; `held` is what the operation holds."""
+        runs = self.runs(request) if callable(self.runs) else self.runs
+        return (getattr(held, "runs", "inline") if runs == "held" else runs) == "pool"
 
 
 def expect_kind(operation: str, payload: Payload, *kinds: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from services.python.contract.generator import below, stream, words
+from services.python.contract.generator import DICTIONARY, below, stream, words
 from services.python.contract.lines import Payload
 from services.python.contract.messages import ECHO
 from services.python.operations.base import (
@@ -21,20 +21,6 @@ from services.python.operations.base import (
 from services.python.operations.files import read_checked
 from services.python.operations.sameness import is_same
 
-_WORDS = (
-    "amber",
-    "basalt",
-    "cedar",
-    "delta",
-    "ember",
-    "fjord",
-    "granite",
-    "harbour",
-    "indigo",
-    "juniper",
-    "kelp",
-    "lagoon",
-)
 _MOST_TAGS = 4
 _VALUES = 10_000_000
 _RECORD_WORDS = 5 + _MOST_TAGS
@@ -51,7 +37,7 @@ def _record(number: int, draws: tuple[int, ...]) -> dict[str, Any]:
     first, second, value, active, tags, *chosen = draws
     return {
         "id": number,
-        "name": f"{_WORDS[below(first, len(_WORDS))]} {_WORDS[below(second, len(_WORDS))]}",
+        "name": f"{DICTIONARY[below(first, len(DICTIONARY))]} {DICTIONARY[below(second, len(DICTIONARY))]}",
         # Odd ten thousandths: never a whole number, so that every language writes four decimals.
         "value": (2 * below(value, _VALUES) - (_VALUES - 1)) / 10_000,
         "active": below(active, 2) == 1,
@@ -61,7 +47,7 @@ def _record(number: int, draws: tuple[int, ...]) -> dict[str, Any]:
 
 def _some(draws: list[int]) -> list[str]:
     """As many different words as there are draws, each as likely as any other."""
-    found = list(_WORDS)
+    found = list(DICTIONARY)
     for place, draw in enumerate(draws):
         other = place + below(draw, len(found) - place)
         found[place], found[other] = found[other], found[place]

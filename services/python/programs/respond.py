@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 from services.python.contract.knobs import TCP_WINDOW, WORKERS
 from services.python.contract.lines import read_stdin_line
 from services.python.contract.offers import Responder, find_protocol, operations
-from services.python.contract.responder_lines import EventsSent, Ready, Serve, Stats
+from services.python.contract.responder_lines import EventsSent, Ready, Serve, Stats, StoreTimes
 from services.python.operations.base import PayloadError
 from services.python.operations.files import read_schema
 from services.python.programs.lines import Lines, complain, leave, use_no_proxy
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from services.python.probes.memory import PeakMemory
 
+_NS = 1_000_000_000
 _ENDING = {signal.SIGTERM, signal.SIGINT}
 
 
@@ -69,7 +70,7 @@ class Control:
                 implementation=self._responder.name,
                 identity=self._dispatcher.identity,
                 versions=versions(self._responder.packages),
-                settings=sockets.in_force(sockets.congestion_of_listeners()),
+                settings={**self._of_what_is_held(), **sockets.in_force(sockets.congestion_of_listeners())},
             )
         )
 
@@ -146,6 +147,27 @@ class Control:
             memory_bytes=memory_bytes,
             memory_since=memory_since,
             host=host_counters(),
+            store=self._store_times(),
+        )
+
+    def _of_what_is_held(self) -> dict[str, str]:
+        """What is to be known of it, by name."""
+        held = self._dispatcher.held.values()
+        return {name: text for each in held for name, text in getattr(each, "settings", {}).items()}
+
+    def _store_times(self) -> StoreTimes | None:
+        """Those of the store, which all operations that ask one share."""
+        times = next((each.times for each in self._dispatcher.held.values() if hasattr(each, "times")), None)
+        if times is None:
+            return None
+        now = times.copy()
+        return StoreTimes(
+            requests=now.requests,
+            handling_s=now.handling_ns / _NS,
+            queue_s=now.queue_ns / _NS,
+            pool_s=now.pool_ns / _NS,
+            database_s=now.database_ns / _NS,
+            service_s=now.service_ns / _NS,
         )
 
 

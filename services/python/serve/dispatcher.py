@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Peer = tuple[str, int] | str
 
-POOL_THREADS = 32  # as many as grpcio's blocking server has
+POOL_THREADS = 32  # as many as grpcio's blocking server has, unless what is held keeps more busy
 
 
 @dataclass
@@ -65,7 +65,11 @@ class Dispatcher:
         if operation == "identity":
             return {"identity": self.identity}
         found = OPERATIONS[operation]
-        if found.runs == "inline" or not found.runs_in_pool(request):
+        if found.runs == "inline":
+            return self._run(found, request)
+        if found.runs == "held" and (timed := self._timed_async.get(operation)) is not None:
+            return timed(request)
+        if not found.runs_in_pool(request, self.held.get(operation)):
             return self._run(found, request)
         import asyncio
 
@@ -92,10 +96,49 @@ class Dispatcher:
             return operation.answer(request, self.wall_clock_ns)
         if operation.name not in self.held:
             raise ValueError(f"{operation.name} was not among the operations of the serve line, so it holds nothing")
+        timed = self._timed.get(operation.name)
+        if timed is not None:
+            return timed(request)
         return operation.answer(request, self.wall_clock_ns, self.held[operation.name])
+
+    @cached_property
+    def _timed(self) -> Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]:
+        """What answers, in the thread that asks, each operation whose held store tells where its time goes."""
+        every = self._stored()
+        if not every:
+            return {}
+        from services.python.serve import timed  # what holds no store does not pay for it
+
+        return {name: timed.inline(OPERATIONS[name], self.wall_clock_ns, held) for name, held in every.items()}
+
+    @cached_property
+    def _timed_async(self) -> Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any] | Awaitable[dict[str, Any]]]]:
+        """The same on an event loop, where each runs as its store says."""
+        every = self._stored()
+        if not every:
+            return {}
+        from services.python.serve import timed
+
+        found: dict[str, Callable[[Mapping[str, Any]], dict[str, Any] | Awaitable[dict[str, Any]]]] = {}
+        for name, held in every.items():
+            if held.runs == "loop":
+                found[name] = timed.on_loop(OPERATIONS[name], self.wall_clock_ns, held)
+            elif held.runs == "pool":
+                found[name] = timed.in_pool(self._pool, OPERATIONS[name], self.wall_clock_ns, held)
+            else:
+                found[name] = timed.inline(OPERATIONS[name], self.wall_clock_ns, held)
+        return found
+
+    def _stored(self) -> dict[str, Any]:
+        return {name: held for name, held in self.held.items() if getattr(held, "times", None) is not None}
+
+    @property
+    def threads(self) -> int:
+        """How many threads answer what waits: at least as many as what is held can keep busy."""
+        return max(POOL_THREADS, *(getattr(held, "threads", 0) for held in self.held.values()), 0)
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
         from concurrent.futures import ThreadPoolExecutor
 
-        return ThreadPoolExecutor(POOL_THREADS, thread_name_prefix="operation")
+        return ThreadPoolExecutor(self.threads, thread_name_prefix="operation")

@@ -34,13 +34,17 @@ class Holding:
 
     def open(self) -> Mapping[str, Any]:
         """What is held, by the operation's name; CannotServe when something cannot be had."""
-        held = {}
+        held: dict[str, Any] = {}
+        shared: dict[Any, Any] = {}
         for operation in self._operations:
-            if operation.open is not None:
+            key = operation.open, operation.resources
+            if key in shared:
+                held[operation.name] = shared[key]
+            elif operation.open is not None:
                 settings = {name: self._settings[name] for name in operation.resources if name in self._settings}
                 try:
                     opening = operation.open(settings)
-                    held[operation.name] = opening.__enter__()
+                    held[operation.name] = shared[key] = opening.__enter__()
                 except Exception as error:
                     reason = f"{type(error).__name__}: {error}"
                     raise CannotServe(f"{operation.name}: what it holds cannot be opened: {reason}") from error

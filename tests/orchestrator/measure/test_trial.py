@@ -263,6 +263,18 @@ def test_a_responder_that_breaks_the_contract_fails_the_trial(host, case):
     assert host.left_behind == []
 
 
+def test_why_a_responder_did_not_start_is_what_it_says_in_its_last_line(host, monkeypatch):
+    host.responder = lambda argv: script(None)
+    monkeypatch.setattr("tests.support.hosts.FakeProcess.end", lambda self, grace_s=5.0: 1)
+    monkeypatch.setattr(
+        "tests.support.hosts.FakeProcess.last_words", lambda self: "warned\nthe database is not there\n"
+    )
+    failure = make(host).failure
+    assert failure is not None
+    assert (failure.stage, failure.kind) == ("start", "responder-died")
+    assert failure.message == "the responder did not start: the database is not there"
+
+
 @pytest.mark.parametrize("end", ["responder", "requester"])
 def test_an_end_that_speaks_another_contract_is_refused_by_name(host, end):
     if end == "responder":

@@ -14,6 +14,7 @@ from services.python.codecs.base import Coder, self_describing
 from services.python.codecs.json import CODEC as JSON
 from services.python.codecs.orjson import CODEC as ORJSON
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed, CallSpec
 from services.python.load.record import KINDS, read_record
@@ -181,3 +182,12 @@ def test_text_that_is_not_ascii_is_new_for_each_sample() -> None:
     plain = {"document": {"cheese": ["plain"]}}
     made = alone.exchanges(OPERATIONS["echo"], lambda _sequence, _wall: plain)
     assert made(1, lambda: 0)["request"] is made(2, lambda: 0)["request"]
+
+
+@pytest.mark.parametrize("operation", sorted(OF_THE_STORE))
+@pytest.mark.parametrize(("protocol", "client"), [("json", "orjson"), ("graphql", "stdlib"), ("protobuf", "protobuf")])
+def test_messages_of_a_store_are_coded_with_rows_from_memory(
+    tmp_path: Path, protocol: str, client: str, operation: str
+) -> None:
+    [*_, done] = made(a_trial(tmp_path, protocol=protocol, client=client, operation=operation))
+    assert (done.requests, done.verified, done.errors) == (20, 20, {})

@@ -115,6 +115,10 @@ REPLIES = {
     "add": {"sum": 3},
     "image": {"width": 1, "height": 2},
     "transfer": {"data": b"y"},
+    "balance": {"account": 1, "owner": "amber kelp", "balance": 2},
+    "payment": {"accepted": True, "payment": 1, "balance": 2},
+    "transactions": {"transactions": [{"number": 4, "payer": 1, "payee": 2, "amount": 3}] * 3},
+    "accounts": {"accounts": [{"account": 1, "owner": "amber kelp", "balance": 2}] * 3},
     "identity": {"identity": "me"},
 }
 REQUESTS: dict[str, list[dict[str, Any]]] = {
@@ -123,6 +127,10 @@ REQUESTS: dict[str, list[dict[str, Any]]] = {
     "echo": [{"data": b"x"}, {"records": RECORDS}, {"document": DOCUMENT}],
     "image": [{"data": b"x", "full_decode": True}],
     "transfer": [{"data": b"x", "reply_size": 1}],
+    "balance": [{"account": 1}],
+    "payment": [{"payer": 1, "payee": 2, "amount": 3}],
+    "transactions": [{"account": 1, "count": 2}],
+    "accounts": [{"after": 1, "count": 2}],
     "identity": [{}],
 }
 

@@ -7,12 +7,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, cast
 
 import pytest
 
 from services.python.operations import OPERATIONS, Operation
-from services.python.serve.dispatcher import Dispatcher
+from services.python.serve.dispatcher import POOL_THREADS, Dispatcher
+from services.python.stores.base import Held, Spent
+from services.python.stores.opening import opened
 
 ADDS = {"a": 1, "b": 2}
 
@@ -92,3 +94,59 @@ def test_an_operation_is_given_what_it_holds(operations: dict[str, Operation], r
     assert dispatcher.answer("add", ADDS, "peer") == {"sum": 6}
     with pytest.raises(ValueError, match="add was not among the operations of the serve line"):
         Dispatcher(identity="me").answer("add", ADDS, "peer")
+
+
+class Slow:
+    """A store that takes what a test says of its clock, in whatever thread it is asked."""
+
+    def __init__(self, now: list[int], runs: Literal["inline", "pool"]) -> None:
+        self._now, self.runs, self.threads = now, runs, 50
+
+    def account(self, number: int, spent: Spent) -> tuple[int, str, int]:
+        spent.pool_ns += 300
+        spent.database_ns += 500
+        spent.store_ns += 810
+        self._now[0] += 810
+        return number, "amber kelp", 7
+
+
+@pytest.mark.parametrize("runs", ["inline", "pool"])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_the_parts_of_a_stores_handling_time_are_counted_where_they_pass(
+    monkeypatch: pytest.MonkeyPatch, runs: Literal["inline", "pool"], is_async: bool
+) -> None:
+    now = [0]
+
+    def read() -> int:
+        now[0] += 1
+        return now[0]
+
+    monkeypatch.setattr("services.python.serve.timed.now_ns", read)
+    dispatcher = Dispatcher(identity="me", held={"balance": Held(store=cast(Any, Slow(now, runs)))})
+    assert dispatcher.threads == 50
+    for _ in range(3):
+        if is_async:
+            there, reply = asyncio.run(asked(dispatcher, "balance", {"account": 5}))
+            assert there is (runs == "inline")
+        else:
+            reply = dispatcher.answer("balance", {"account": 5}, "peer")
+        assert reply == {"account": 5, "owner": "amber kelp", "balance": 7}
+    times = dispatcher.held["balance"].times.copy()
+    is_queued = is_async and runs == "pool"
+    assert (times.requests, times.pool_ns, times.database_ns, times.service_ns) == (3, 900, 1500, 3)
+    assert times.queue_ns == (6 if is_queued else 0)
+    assert times.handling_ns == 3 * (810 + 3)
+
+
+def test_a_request_to_a_store_that_fails_is_not_counted() -> None:
+    with opened({}) as held:
+        dispatcher = Dispatcher(identity="me", held={"balance": held})
+        with pytest.raises(ValueError, match="no account"):
+            dispatcher.answer("balance", {"account": 0}, "peer")
+        assert held.times.requests == 0
+        assert dispatcher.answered == 1
+
+
+def test_what_holds_no_store_has_as_many_threads_as_ever() -> None:
+    assert Dispatcher(identity="me").threads == POOL_THREADS
+    assert Dispatcher(identity="me", held={"other": object()}).threads == POOL_THREADS

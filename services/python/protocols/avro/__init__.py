@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import coding
+from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import AS_IT_IS, SECURED, Client, Protocol
 from services.python.transports.http import version
 from services.python.transports.http.bodies import bare, responders
@@ -12,7 +13,7 @@ PROTOCOL = Protocol(
     name="avro",
     title="Avro",
     summary="Avro messages (fastavro) as HTTP bodies, their schemas known to both ends",
-    messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}) | OF_THE_STORE,
     responders=responders("avro", bare("Avro"), "fastavro"),
     clients=(
         *clients("services.python.protocols.avro.requester", "fastavro"),

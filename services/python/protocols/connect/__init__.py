@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
+from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import AS_MESSAGES, SECURED, Parts, Protocol, Responder
 from services.python.transports.http import granian, version
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
@@ -17,7 +18,7 @@ PROTOCOL = Protocol(
     name="connect",
     title="Connect",
     summary="Connect's unary calls: the procedures and messages of gRPC as HTTP bodies, without its frames and trailers",
-    messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}) | OF_THE_STORE,
     responders=(
         Responder(
             name="asgi",

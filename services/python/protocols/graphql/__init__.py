@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
+from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import AS_IT_IS, SECURED, Client, Parts, Protocol, Responder
 from services.python.transports.http import granian, version
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
@@ -27,7 +28,7 @@ PROTOCOL = Protocol(
     name="graphql",
     title="GraphQL",
     summary="GraphQL queries with variables over HTTP, the query's text sent every time; bytes as base64",
-    messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}) | OF_THE_STORE,
     responders=(
         Responder(
             name="strawberry",

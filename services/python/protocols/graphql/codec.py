@@ -50,6 +50,10 @@ _RESPONSES: Mapping[str, _Response] = {
     "echo/records": _Response(write=lambda reply: reply["records"]),
     "echo/document": _Response(write=lambda reply: reply["document"]),
     "image": _Response(write=lambda reply: {"width": reply["width"], "height": reply["height"]}, read=_with_bytes),
+    "balance": _Response(write=_as_it_is),
+    "payment": _Response(write=_as_it_is),
+    "transactions": _Response(write=lambda reply: reply["transactions"]),
+    "accounts": _Response(write=lambda reply: reply["accounts"]),
     "transfer": _Response(write=lambda reply: base64.b64encode(reply["data"]).decode("ascii"), read=_with_bytes),
 }
 

@@ -84,6 +84,24 @@ _QUERIES: Mapping[str, _Query] = {
         read=lambda text: base64.b64decode(text, validate=True),
         value=lambda data: {"data": data},
     ),
+    "balance": _Query(
+        text="query @($account: Int!) { $$(account: $account) { account owner balance } }",
+        read=expect_mapping,
+    ),
+    "payment": _Query(
+        text="query @($payer: Int!, $payee: Int!, $amount: Int!) "
+        "{ $$(payer: $payer, payee: $payee, amount: $amount) { accepted payment balance } }",
+        read=expect_mapping,
+    ),
+    "transactions": _Query(
+        text="query @($account: Int!, $count: Int!) "
+        "{ $$(account: $account, count: $count) { number payer payee amount } }",
+        value=lambda rows: {"transactions": rows},
+    ),
+    "accounts": _Query(
+        text="query @($after: Int!, $count: Int!) { $$(after: $after, count: $count) { account owner balance } }",
+        value=lambda rows: {"accounts": rows},
+    ),
 }
 
 

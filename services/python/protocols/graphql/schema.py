@@ -68,6 +68,34 @@ class Size:
     height: int
 
 
+@strawberry.type(description="An account; its balance is in cents.")
+class Account:
+    """An account; its balance is in cents."""
+
+    account: int
+    owner: str
+    balance: int
+
+
+@strawberry.type(description="What came of a payment: its number, 0 where it was declined, and the payer's balance.")
+class Paid:
+    """What came of a payment."""
+
+    accepted: bool
+    payment: int
+    balance: int
+
+
+@strawberry.type(description="A transaction; its amount is in cents.")
+class Transaction:
+    """A transaction; its amount is in cents."""
+
+    number: int
+    payer: int
+    payee: int
+    amount: int
+
+
 Resolver = Callable[..., Any]
 Field = tuple[str, str, Resolver]  # what follows the operation in its name, its description, what answers it
 
@@ -140,6 +168,41 @@ def _transfer(operation: str) -> Iterator[Field]:
     yield "", "Known bytes in, so many known bytes out.", resolve
 
 
+def _balance(operation: str) -> Iterator[Field]:
+    def resolve(info: Info, account: int) -> Account:
+        return cast(Account, _answered(info, operation, {"account": account}, lambda reply: Account(**reply)))
+
+    yield "", "An account.", resolve
+
+
+def _payment(operation: str) -> Iterator[Field]:
+    def resolve(info: Info, payer: int, payee: int, amount: int) -> Paid:
+        request = {"payer": payer, "payee": payee, "amount": amount}
+        return cast(Paid, _answered(info, operation, request, lambda reply: Paid(**reply)))
+
+    yield "", "Moves so many cents from one account to another.", resolve
+
+
+def _transactions(operation: str) -> Iterator[Field]:
+    def resolve(info: Info, account: int, count: int) -> list[Transaction]:
+        def read(reply: dict[str, Any]) -> list[Transaction]:
+            return [Transaction(**row) for row in reply["transactions"]]
+
+        return cast(list[Transaction], _answered(info, operation, {"account": account, "count": count}, read))
+
+    yield "", "The last transactions that an account paid, newest first.", resolve
+
+
+def _accounts(operation: str) -> Iterator[Field]:
+    def resolve(info: Info, after: int, count: int) -> list[Account]:
+        def read(reply: dict[str, Any]) -> list[Account]:
+            return [Account(**row) for row in reply["accounts"]]
+
+        return cast(list[Account], _answered(info, operation, {"after": after, "count": count}, read))
+
+    yield "", "The accounts that follow a number.", resolve
+
+
 _FIELDS: Mapping[str, Callable[[str], Iterator[Field]]] = {
     "identity": _identity,
     "timestamp": _timestamp,
@@ -147,6 +210,10 @@ _FIELDS: Mapping[str, Callable[[str], Iterator[Field]]] = {
     "echo": _echo,
     "image": _image,
     "transfer": _transfer,
+    "balance": _balance,
+    "payment": _payment,
+    "transactions": _transactions,
+    "accounts": _accounts,
 }
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.knobs import CONNECTIONS, FLOW_WINDOW, KEEPALIVE, SEVERAL, WORKERS
+from services.python.contract.knobs import CONNECTIONS, FLOW_WINDOW, KEEPALIVE, NO_LOOP, SEVERAL, WORKERS
 from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
+from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import (
     AS_MESSAGES,
     SECURED,
@@ -25,7 +26,11 @@ _OF_WORKERS = {
     f"{WORKERS}: N": "so many processes, each of which listens on the port with a socket of its own (SO_REUSEPORT), as in "
     "gRPC's multiprocessing example: the kernel deals out connections by a hash of their addresses; none is started anew",
 }
-_SERVER_SETTINGS = {"threads": f"at most {_THREADS}", "SO_REUSEPORT": "off", **_OF_WORKERS}
+_SERVER_SETTINGS = {
+    "threads": f"at most {_THREADS}, or as many as a store's connections",
+    "SO_REUSEPORT": "off",
+    **_OF_WORKERS,
+}
 _TO_A_THREAD = "hands every request to a thread of a pool"
 _FROM_THE_POLLER = "is woken by gRPC's own poller thread"
 _NO_STREAMS = {"stream": "it blocks a thread; streams are read by awaiting clients"}
@@ -35,7 +40,7 @@ PROTOCOL = Protocol(
     name="grpc",
     title="gRPC",
     summary="Remote procedure calls with Protocol Buffers over HTTP/2, by grpcio",
-    messages=frozenset({"timestamp", "add", "echo", "image", "transfer", "events"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer", "events"}) | OF_THE_STORE,
     streams="also",
     responders=(
         Responder(
@@ -44,6 +49,7 @@ PROTOCOL = Protocol(
             parts=_PARTS,
             adds=_TO_A_THREAD,
             packages=_PACKAGES,
+            refuses=NO_LOOP,
             settings=_SERVER_SETTINGS,
             most_streams=_THREADS,  # each has a thread for as long as it lasts
             shares="port",
@@ -64,6 +70,7 @@ PROTOCOL = Protocol(
             adds=_TO_A_THREAD,
             omits="echoes records and documents without reading their fields",
             packages=_PACKAGES,
+            refuses=NO_LOOP,
             settings=_SERVER_SETTINGS,
             most_streams=_THREADS,  # each has a thread for as long as it lasts
             shares="port",

@@ -15,11 +15,9 @@ from services.python.codecs.protobuf import METHODS, Method
 from services.python.contract.responder_lines import Tls
 from services.python.protocols.grpc import options
 from services.python.protocols.grpc.service import add_methods
-from services.python.serve.dispatcher import POOL_THREADS, Dispatcher
+from services.python.serve.dispatcher import Dispatcher
 from services.python.serve.responder import Announce, CannotServe
 from services.python.serve.tls import pem
-
-_THREADS = POOL_THREADS
 
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
@@ -38,7 +36,7 @@ def serve_methods(
 ) -> None:
     """See `serve`; `every`, by the message's name, says how messages are read and made; `is_forwarded`: fields unread."""
     server = grpc.server(
-        ThreadPoolExecutor(max_workers=_THREADS),
+        ThreadPoolExecutor(max_workers=dispatcher.threads),
         options=options.server(dispatcher.knobs),
         compression=options.compression(dispatcher.knobs),
     )

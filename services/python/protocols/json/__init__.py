@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
+from services.python.contract.knobs import NO_LOOP
 from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Client, Protocol, Responder
 from services.python.transports.http import version
 from services.python.transports.http.asgi import PACKAGES, SETTINGS
@@ -37,7 +38,7 @@ PROTOCOL = Protocol(
             parts=replace(_PARTS, server="gunicorn", framework="Flask"),
             adds="hands every request to a thread of a pool",
             packages=("flask", "gunicorn"),
-            refuses=version.one_alone("a WSGI server", ON_GRANIAN),
+            refuses={**version.one_alone("a WSGI server", ON_GRANIAN), **NO_LOOP},
             settings=GUNICORN_SETTINGS,
         ),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from services.python.codecs import coding
+from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import AS_MESSAGES, SECURED, Client, Protocol
 from services.python.transports.http import version
 from services.python.transports.http.bodies import bare, responders
@@ -12,7 +13,7 @@ PROTOCOL = Protocol(
     name="protobuf",
     title="Protocol Buffers",
     summary="Protocol Buffers messages (protos/orch.proto) as HTTP bodies, without gRPC",
-    messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}),
+    messages=frozenset({"timestamp", "add", "echo", "image", "transfer"}) | OF_THE_STORE,
     responders=responders("protobuf", bare("Protocol Buffers"), "protobuf"),
     clients=(
         *clients("services.python.protocols.protobuf.requester", "protobuf"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
-from services.python.contract.knobs import SEVERAL, WORKERS
+from services.python.contract.knobs import NO_LOOP, SEVERAL, WORKERS
 from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Parts, Protocol, Responder
 from services.python.transports.http import granian, version, wsgi
 from services.python.transports.http.asgi import PACKAGES, SETTINGS, WORKERS_SETTINGS
@@ -15,7 +15,7 @@ from services.python.transports.http.wsgi import GUNICORN_SETTINGS, WSGI_SETTING
 _PARTS = Parts(codec="JSON", transport="HTTP/1.1", server="uvicorn")
 _ON_GRANIAN = "starlette-granian"
 _UVICORN_REFUSES = version.one_alone("uvicorn", _ON_GRANIAN)
-_FLASK_REFUSES = version.one_alone("a WSGI server", _ON_GRANIAN)
+_FLASK_REFUSES = {**version.one_alone("a WSGI server", _ON_GRANIAN), **NO_LOOP}
 
 PROTOCOL = Protocol(
     name="rest",

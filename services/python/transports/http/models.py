@@ -52,6 +52,23 @@ class Record(BaseModel):
     tags: list[str]
 
 
+class Account(BaseModel):
+    """An account."""
+
+    account: int
+    owner: str
+    balance: int
+
+
+class Transaction(BaseModel):
+    """A transaction."""
+
+    number: int
+    payer: int
+    payee: int
+    amount: int
+
+
 class ImageReply(BaseModel):
     """A picture's size in pixels."""
 
@@ -66,11 +83,14 @@ _OWN: Mapping[str, tuple[type[BaseModel], type[BaseModel]]] = {
 _TYPES: Mapping[Field, Any] = {
     "text": str,
     "integer": int,
+    "long": int,
     "number": float,
     "flag": bool,
     "bytes": str,
     "records": list[Record],
     "document": Any,
+    "accounts": list[Account],
+    "transactions": list[Transaction],
 }
 
 

@@ -54,7 +54,14 @@ def with_knobs(wsgi: Any, knobs: Mapping[str, str]) -> Any:
 
 
 def serve_gunicorn(
-    wsgi: Any, host: str, port: int, announce: Announce, tls: Tls | None = None, shared: socket.socket | None = None
+    wsgi: Any,
+    host: str,
+    port: int,
+    announce: Announce,
+    tls: Tls | None = None,
+    shared: socket.socket | None = None,
+    *,
+    threads: int = _THREADS,
 ) -> None:
     """Serve a WSGI application until the process is ended; CannotServe when the address cannot be listened on.
 
@@ -80,7 +87,7 @@ def serve_gunicorn(
     class Application(BaseApplication):  # type: ignore[misc]  # published without type information
         def load_config(self) -> None:
             for name, value in {
-                "threads": _THREADS,
+                "threads": threads,
                 "keepalive": _KEEP_ALIVE_S,
                 "backlog": BACKLOG,
                 "forwarded_allow_ips": "",

@@ -41,6 +41,8 @@ json_values = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(text, inner),
     max_leaves=10,
 )
+account = st.fixed_dictionaries({"account": int32, "owner": text, "balance": int32})
+transaction = st.fixed_dictionaries(dict.fromkeys(("number", "payer", "payee", "amount"), int32))
 REQUESTS = {
     "identity": st.just({}),
     "timestamp": st.fixed_dictionaries({"request_timestamp": text}),
@@ -50,6 +52,10 @@ REQUESTS = {
     "echo/document": st.fixed_dictionaries({"document": json_values}),
     "image": st.fixed_dictionaries({"data": st.binary(), "full_decode": st.booleans()}),
     "transfer": st.fixed_dictionaries({"data": st.binary(), "reply_size": size}),
+    "balance": st.fixed_dictionaries({"account": int32}),
+    "payment": st.fixed_dictionaries({"payer": int32, "payee": int32, "amount": int32}),
+    "transactions": st.fixed_dictionaries({"account": int32, "count": int32}),
+    "accounts": st.fixed_dictionaries({"after": int32, "count": int32}),
 }
 REPLIES = {
     **REQUESTS,
@@ -58,6 +64,10 @@ REPLIES = {
     "add": st.fixed_dictionaries({"sum": int32}),
     "image": st.fixed_dictionaries({"width": size, "height": size}),
     "transfer": st.fixed_dictionaries({"data": st.binary()}),
+    "balance": account,
+    "payment": st.fixed_dictionaries({"accepted": st.booleans(), "payment": int32, "balance": int32}),
+    "transactions": st.fixed_dictionaries({"transactions": st.lists(transaction, max_size=5)}),
+    "accounts": st.fixed_dictionaries({"accounts": st.lists(account, max_size=5)}),
 }
 
 

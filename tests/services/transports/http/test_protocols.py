@@ -17,6 +17,7 @@ import pytest
 import uvloop
 
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
+from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import protocols
 from services.python.load.client import CallFailed, CallSpec
 from services.python.operations import OPERATIONS
@@ -217,7 +218,7 @@ def test_a_request_that_cannot_be_answered_is_an_error_in_the_protocols_own_word
 def test_every_protocol_says_what_it_carries_and_how(protocol: str) -> None:
     said = protocols()[protocol]
     coded = {"evolution"} if any(client.kind == "codec" for client in said.clients) else set()
-    assert said.operations == {"timestamp", "add", "echo", "image", "transfer"} | coded
+    assert said.operations == {"timestamp", "add", "echo", "image", "transfer"} | OF_THE_STORE | coded
     assert said.default_client(1).name == "pycurl"
     assert said.default_client(50).name == "pycurl"
     assert said.round_trips_to_open == 1

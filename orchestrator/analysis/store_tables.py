@@ -1,0 +1,129 @@
+"""Where the handling time of requests to a store went: a row for each cell, and one sentence. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from orchestrator.analysis import words
+from orchestrator.analysis.store_time import PLACES, StoreTimes, Where
+from orchestrator.analysis.summary import CellSummary
+from orchestrator.experiment.model.factor import Value
+from orchestrator.experiment.model.factors import BY_NAME
+from orchestrator.experiment.model.store_factors import DRIVER, POOL, POSTGRESQL, STORE
+
+_HALF = 0.5  # from which share of the handling time on one part of it is called the bottleneck
+_QUARTER = 0.25  # of the latency, below which handling is not what limits: coding, transport or the requester is
+
+_MOST_NAMED = 3
+
+HEADS: Final = (
+    "Stack",
+    "Asked",
+    "Store",
+    "Pool",
+    "Handling",
+    "Own queue",
+    "Connection",
+    "Database",
+    "Service",
+    "Most of it",
+)
+NOTE: Final = (
+    "Handling: from the decoded request to the reply in plain values, by the responder's own clock, on average over the"
+    " measured requests of a trial (the median over trials), and what share of the median latency that is. Of"
+    " it: the responder's own queue (waiting for one of its threads, or for its event loop), waiting for a connection of the"
+    " pool, the database, and the operation's own code."
+)
+_MOST_OF_IT: dict[Where, str] = {
+    "queue": "the responder's own queue",
+    "pool": "waiting for a connection",
+    "database": "the database",
+    "service": "the service",
+}
+_BOTTLENECKS: dict[Where, str] = {
+    "database": "The database is the bottleneck",
+    "pool": "The pool of connections is the bottleneck",
+    "queue": "The responder itself, its threads and its event loop, is the bottleneck",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreRow:
+    """One cell: what is asked where, and the mean times of a request in ms."""
+
+    cell: str
+    stack: str
+    asked: str
+    store: str
+    pool: str
+    times: StoreTimes
+    of_latency: float | None  # the handling time over the median latency
+    bottleneck: (
+        Where | None
+    )  # where half of the handling time goes, if that is a quarter of the latency; with a database
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """As a table shows it."""
+        return (
+            self.stack,
+            self.asked,
+            self.store,
+            self.pool,
+            words.ms(self.times.handling)
+            + (f" ({words.percent(self.of_latency)})" if self.of_latency is not None else ""),
+            *(f"{words.ms(getattr(self.times, where))} ({words.percent(self.times.share(where))})" for where in PLACES),
+            _MOST_OF_IT[self.times.most],
+        )
+
+
+def rows(cells: Iterable[CellSummary]) -> tuple[StoreRow, ...]:
+    """A row for each cell whose responder told where its time went."""
+    return tuple(_row(cell, cell.store_times) for cell in cells if cell.store_times is not None)
+
+
+def sentence(cells: Iterable[CellSummary]) -> str:
+    """Which part of the handling time limits which cells; empty where none has half of it."""
+    found: dict[Where, list[StoreRow]] = {}
+    for row in rows(cells):
+        if row.bottleneck in _BOTTLENECKS:
+            found.setdefault(row.bottleneck, []).append(row)
+    return " ".join(_told(where, of) for where, of in found.items())
+
+
+def _told(where: Where, of: Sequence[StoreRow]) -> str:
+    worst = sorted(of, key=lambda row: row.times.share(where), reverse=True)
+    named = [
+        f"{row.stack}, {row.asked}, {row.store}{f' with {row.pool}' if row.pool else ''}"
+        f" ({words.percent(row.times.share(where))} of the handling time)"
+        for row in worst[:_MOST_NAMED]
+    ]
+    others = f"; and of {words.count(len(worst) - len(named), 'more cell')}" if len(worst) > len(named) else ""
+    return f"{_BOTTLENECKS[where]} of {'; '.join(named)}{others}."
+
+
+def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
+    store, pool = (cell.factors.get(name, BY_NAME[name].default) for name in (STORE, POOL))
+    has_database = store not in (None, BY_NAME[STORE].default)
+    median = cell.distribution.median if cell.distribution else None
+    of_latency = times.handling / median if median else None
+    is_much = has_database and times.share(times.most) >= _HALF and (of_latency is None or of_latency >= _QUARTER)
+    return StoreRow(
+        cell=cell.id,
+        stack=cell.stack_label,
+        asked=f"{cell.operation}, {cell.placement}, {cell.load}",
+        store=_named(cell, store),
+        pool=BY_NAME[POOL].level(pool).compared if has_database else "",
+        times=times,
+        of_latency=of_latency,
+        bottleneck=times.most if is_much else None,
+    )
+
+
+def _named(cell: CellSummary, store: Value) -> str:
+    """The store in words, PostgreSQL with who asks it."""
+    words_of = BY_NAME[STORE].level(store).compared
+    driver = cell.factors.get(DRIVER, BY_NAME[DRIVER].default)
+    return f"{words_of} by {driver}" if store == POSTGRESQL else words_of

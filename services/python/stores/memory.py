@@ -1,0 +1,63 @@
+"""The store `none`: the same rows from this process's own memory, with no database and no connection to wait for."""
+
+from __future__ import annotations
+
+import threading
+
+from services.python.stores import seed
+from services.python.stores.base import Payment, Runs, Spent, missing, overflowing, refuse_unfit
+from services.python.stores.seed import MOST_BALANCE, Account, Transaction
+
+
+class MemoryStore:
+    """See `base.Store`; `spent` stays as it is, as nothing here is a database's.
+
+    The seeded transactions are made when they are first asked for, by the requester's check: other trials start sooner.
+    """
+
+    runs: Runs = "inline"
+    threads = 0
+
+    def __init__(self) -> None:
+        self._accounts: list[Account] = list(seed.accounts())
+        self._paid: dict[int, list[Transaction]] = {}  # since the start, oldest first
+        self._number = seed.TRANSACTIONS
+        self._lock = threading.Lock()
+
+    def account(self, number: int, spent: Spent) -> Account | None:  # noqa: ARG002 - see the class
+        """See `base.Store`."""
+        return self._accounts[number - 1] if 0 < number <= len(self._accounts) else None
+
+    def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:  # noqa: ARG002 - see the class
+        """See `base.Store`."""
+        refuse_unfit(payer, payee, amount)
+        with self._lock:
+            of_payer, of_payee = self._known(payer), self._known(payee)
+            left, raised = of_payer[2] - amount, of_payee[2] + amount
+            if left < 0:
+                return Payment(accepted=False, number=0, balance=of_payer[2])
+            if raised > MOST_BALANCE:
+                raise overflowing(payee)
+            self._number += 1
+            self._accounts[payer - 1] = (payer, of_payer[1], left)
+            self._accounts[payee - 1] = (payee, of_payee[1], raised)
+            self._paid.setdefault(payer, []).append((self._number, payer, payee, amount))
+            return Payment(accepted=True, number=self._number, balance=left)
+
+    def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:  # noqa: ARG002 - see the class
+        """See `base.Store`."""
+        if not 0 < payer <= len(self._accounts):
+            return []
+        with self._lock:
+            newest = self._paid.get(payer, [])[: -count - 1 : -1]
+        return [*newest, *seed.by_payer()[payer][: count - len(newest)]]
+
+    def page(self, after: int, count: int, spent: Spent) -> list[Account]:  # noqa: ARG002 - see the class
+        """See `base.Store`."""
+        first = max(after, 0)
+        return self._accounts[first : first + count]
+
+    def _known(self, number: int) -> Account:
+        if not 0 < number <= len(self._accounts):
+            raise missing(number)
+        return self._accounts[number - 1]

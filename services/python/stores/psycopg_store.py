@@ -1,0 +1,122 @@
+"""The store `postgresql` by psycopg 3 and its pool of connections; requests wait for one in turn, in threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+import psycopg_pool
+
+from services.python.stores import postgresql as common
+from services.python.stores.base import Payment, Runs, Spent, StoreError, missing, now_ns, overflowing, refuse_unfit
+from services.python.stores.seed import MOST_BALANCE, Account, Transaction
+
+_PATIENCE_S = 30.0
+_OPEN_S = 20.0
+
+_PLACES = ("%s",) * 3
+_ACCOUNT, _PAGE, _LAST, _LOCK, _TAKE, _GIVE, _ENTER = (
+    statement.format(*_PLACES).encode()
+    for statement in (
+        common.ACCOUNT,
+        common.PAGE,
+        common.LAST,
+        common.LOCK,
+        common.TAKE,
+        common.GIVE,
+        common.ENTER,
+    )
+)
+
+
+class PsycopgStore:
+    """See `base.Store`."""
+
+    runs: Runs = "pool"
+
+    def __init__(self, pool: psycopg_pool.ConnectionPool[psycopg.Connection[Any]], size: int) -> None:
+        self.threads = size
+        self._pool = pool
+
+    def account(self, number: int, spent: Spent) -> Account | None:
+        """See `base.Store`."""
+        with self._connection(spent) as connection:
+            found: Account | None = connection.execute(_ACCOUNT, (number,)).fetchone()
+        return found
+
+    def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
+        """See `base.Store`."""
+        refuse_unfit(payer, payee, amount)
+        with self._connection(spent) as connection, connection.transaction():
+            balances = dict(connection.execute(_LOCK, (payer, payee)).fetchall())
+            for number in (payer, payee):
+                if number not in balances:
+                    raise missing(number)
+            if balances[payer] < amount:
+                return Payment(accepted=False, number=0, balance=balances[payer])
+            if balances[payee] + amount > MOST_BALANCE:
+                raise overflowing(payee)
+            connection.execute(_TAKE, (amount, payer))
+            connection.execute(_GIVE, (amount, payee))
+            entered = connection.execute(_ENTER, (payer, payee, amount)).fetchone()
+            assert entered is not None  # noqa: S101 - RETURNING gives a row
+            return Payment(accepted=True, number=entered[0], balance=balances[payer] - amount)
+
+    def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:
+        """See `base.Store`."""
+        with self._connection(spent) as connection:
+            return connection.execute(_LAST, (payer, count)).fetchall()
+
+    def page(self, after: int, count: int, spent: Spent) -> list[Account]:
+        """See `base.Store`."""
+        with self._connection(spent) as connection:
+            return connection.execute(_PAGE, (after, count)).fetchall()
+
+    @contextmanager
+    def _connection(self, spent: Spent) -> Iterator[psycopg.Connection[Any]]:
+        """One of the pool, and back; what waiting for it and working with it took is added to `spent`. StoreError."""
+        asked_ns = now_ns()
+        try:
+            connection = self._pool.getconn()
+        except (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed) as error:
+            raise StoreError(f"no connection to the database: {error}") from None
+        had_ns = now_ns()
+        try:
+            yield connection
+        except psycopg.Error as error:
+            raise StoreError(f"the database: {type(error).__name__}: {common.first_line(error)}") from error
+        finally:
+            self._pool.putconn(connection)
+            done_ns = now_ns()
+            spent.pool_ns += had_ns - asked_ns
+            spent.database_ns += done_ns - had_ns
+            spent.store_ns += now_ns() - asked_ns
+
+
+@contextmanager
+def opened(dsn: str, size: int) -> Iterator[tuple[PsycopgStore, dict[str, str]]]:
+    """The store in a database as seeded, made where it is not there, and what is to be told of it; StoreError."""
+    with common.held(dsn) as (_, version):
+        pool: psycopg_pool.ConnectionPool[psycopg.Connection[Any]] = psycopg_pool.ConnectionPool(
+            dsn,
+            min_size=size,
+            max_size=size,
+            kwargs={"autocommit": True, "connect_timeout": common.CONNECT_S},
+            timeout=_PATIENCE_S,
+            open=False,
+        )
+        try:
+            _open(pool, dsn, size)
+            driver = f"psycopg {psycopg.__version__} ({psycopg.pq.__impl__})"
+            yield PsycopgStore(pool, size), {"store": f"PostgreSQL {version}", "driver": driver}
+        finally:
+            pool.close()
+
+
+def _open(pool: psycopg_pool.ConnectionPool[psycopg.Connection[Any]], dsn: str, size: int) -> None:
+    try:
+        pool.open(wait=True, timeout=_OPEN_S)
+    except psycopg_pool.PoolTimeout:
+        raise StoreError(f"{common.named(dsn)} gave fewer than {size} connections within {_OPEN_S:g} s") from None

@@ -1,0 +1,74 @@
+"""The rows that every store begins with: a pure function, the same everywhere (`protos/store.md`)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from services.python.contract.generator import DICTIONARY, below, words
+
+Account = tuple[int, str, int]
+"""Number from 1, owner, balance in cents."""
+Transaction = tuple[int, int, int, int]
+"""Number from 1, payer's account, payee's account, amount in cents."""
+
+ACCOUNTS: Final = 10_000
+TRANSACTIONS: Final = 100_000
+MOST_BALANCE: Final = 2**31 - 1
+"""Cents: what an integer of 32 bits holds."""
+DIGEST: Final = "7de8a7bcc3f115260663794a9a63263803263c1c1bd3eea0b92863d644cca464"
+"""SHA-256 of all rows as `lines` writes them, accounts before transactions."""
+
+_LEAST_BALANCE, _BALANCES = 10_000, 990_000
+_MOST_SEEDED_AMOUNT = 10_000
+_ACCOUNT_WORDS, _TRANSACTION_WORDS = 3, 3
+
+
+@lru_cache(maxsize=1)
+def accounts() -> tuple[Account, ...]:
+    """Every account, by number."""
+    drawn = iter(words("accounts", ACCOUNTS * _ACCOUNT_WORDS))
+    names, size = DICTIONARY, len(DICTIONARY)
+    return tuple(
+        (number, f"{names[below(first, size)]} {names[below(second, size)]}", _LEAST_BALANCE + below(third, _BALANCES))
+        for number, (first, second, third) in enumerate(zip(drawn, drawn, drawn, strict=True), start=1)
+    )
+
+
+@lru_cache(maxsize=1)
+def transactions() -> tuple[Transaction, ...]:
+    """Every transaction, by number."""
+    drawn = iter(words("transactions", TRANSACTIONS * _TRANSACTION_WORDS))
+    return tuple(
+        (number, *pair(first, second), 1 + below(third, _MOST_SEEDED_AMOUNT))
+        for number, (first, second, third) in enumerate(zip(drawn, drawn, drawn, strict=True), start=1)
+    )
+
+
+def pair(first: int, second: int) -> tuple[int, int]:
+    """Payer and payee of two words: two accounts that are not the same one."""
+    payer = below(first, ACCOUNTS)
+    return payer + 1, (payer + 1 + below(second, ACCOUNTS - 1)) % ACCOUNTS + 1
+
+
+@lru_cache(maxsize=1)
+def by_payer() -> tuple[tuple[Transaction, ...], ...]:
+    """The transactions of each payer, newest first; those of account n at place n."""
+    found: list[list[Transaction]] = [[] for _ in range(ACCOUNTS + 1)]
+    for row in reversed(transactions()):
+        found[row[1]].append(row)
+    return tuple(tuple(rows) for rows in found)
+
+
+def lines(rows: Iterable[Account] | Iterable[Transaction]) -> bytes:
+    """Rows as text: a line for each, its fields separated by tabs."""
+    return "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()
+
+
+def digest(of_accounts: bytes, of_transactions: bytes) -> str:
+    """SHA-256, hexadecimal, of the lines of both tables."""
+    whole = hashlib.sha256(of_accounts)
+    whole.update(of_transactions)
+    return whole.hexdigest()

@@ -1,0 +1,255 @@
+"""The store `sqlite`: a file of its own in WAL mode, and a pool of connections to it.
+
+The file carries a mark of ours: any other is refused and left as it is. SQLite has one writer at a time; payments of this
+process take turns by a lock, as SQLite's own waiting is a sleep of up to 100 ms between tries. Waiting for that is the
+database's time.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+from services.python.stores import seed
+from services.python.stores.base import (
+    Payment,
+    Progress,
+    Runs,
+    Spent,
+    StoreError,
+    missing,
+    now_ns,
+    overflowing,
+    refuse_other_rows,
+    refuse_unfit,
+)
+from services.python.stores.seed import MOST_BALANCE, Account, Transaction
+
+_MARK = 0x6F726368  # "orch", in SQLite's header as the application's id
+_SHAPE = 1  # of the tables, in SQLite's header as the user's version
+_AT_ONCE = 5_000  # rows
+_PATIENCE_S = 30.0
+_IN_THIS_THREAD_TOO = False  # connections wander between threads, one at a time
+
+_TABLES = """
+CREATE TABLE accounts (
+    account INTEGER PRIMARY KEY,
+    owner TEXT NOT NULL,
+    balance INTEGER NOT NULL CHECK (balance >= 0),
+    seeded INTEGER NOT NULL
+);
+CREATE TABLE transactions (
+    number INTEGER PRIMARY KEY,
+    payer INTEGER NOT NULL REFERENCES accounts,
+    payee INTEGER NOT NULL REFERENCES accounts CHECK (payee <> payer),
+    amount INTEGER NOT NULL CHECK (amount > 0)
+);
+"""
+_INDEX = "CREATE INDEX transactions_of_payer ON transactions (payer, number)"
+_AS_SEEDED = f"""
+BEGIN IMMEDIATE;
+DELETE FROM transactions WHERE number > {seed.TRANSACTIONS};
+UPDATE accounts SET balance = seeded WHERE balance <> seeded;
+COMMIT;
+"""  # noqa: S608 - a constant of ours
+_COUNTS = ("SELECT count(*) FROM accounts", "SELECT count(*) FROM transactions")
+_LINES = (
+    "SELECT group_concat(line, '') FROM (SELECT account || char(9) || owner || char(9) || balance || char(10) AS line"
+    " FROM accounts ORDER BY account)",
+    "SELECT group_concat(line, '') FROM (SELECT number || char(9) || payer || char(9) || payee || char(9) || amount"
+    " || char(10) AS line FROM transactions ORDER BY number)",
+)
+
+
+class SqliteStore:
+    """See `base.Store`."""
+
+    runs: Runs = "pool"
+
+    def __init__(self, connections: SimpleQueue[sqlite3.Connection], size: int) -> None:
+        self.threads = size
+        self._connections = connections
+        self._writing = threading.Lock()
+
+    def account(self, number: int, spent: Spent) -> Account | None:
+        """See `base.Store`."""
+        with self._connection(spent) as connection:
+            found: Account | None = connection.execute(
+                "SELECT account, owner, balance FROM accounts WHERE account = ?", (number,)
+            ).fetchone()
+        return found
+
+    def pay(self, payer: int, payee: int, amount: int, spent: Spent) -> Payment:
+        """See `base.Store`."""
+        refuse_unfit(payer, payee, amount)
+        with self._connection(spent) as connection, self._writing:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                made = _pay(connection, payer, payee, amount)
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+        return made
+
+    def last(self, payer: int, count: int, spent: Spent) -> list[Transaction]:
+        """See `base.Store`."""
+        with self._connection(spent) as connection:
+            return connection.execute(
+                "SELECT number, payer, payee, amount FROM transactions WHERE payer = ? ORDER BY number DESC LIMIT ?",
+                (payer, count),
+            ).fetchall()
+
+    def page(self, after: int, count: int, spent: Spent) -> list[Account]:
+        """See `base.Store`."""
+        with self._connection(spent) as connection:
+            return connection.execute(
+                "SELECT account, owner, balance FROM accounts WHERE account > ? ORDER BY account LIMIT ?",
+                (after, count),
+            ).fetchall()
+
+    @contextmanager
+    def _connection(self, spent: Spent) -> Iterator[sqlite3.Connection]:
+        """One of the pool, and back; what waiting for it and working with it took is added to `spent`. StoreError."""
+        asked_ns = now_ns()
+        try:
+            connection = self._connections.get(timeout=_PATIENCE_S)
+        except Empty:
+            raise StoreError(f"no connection to the database was free for {_PATIENCE_S:g} s") from None
+        had_ns = now_ns()
+        try:
+            yield connection
+        except sqlite3.Error as error:
+            raise StoreError(f"the database: {type(error).__name__}: {error}") from error
+        finally:
+            self._connections.put(connection)
+            done_ns = now_ns()
+            spent.pool_ns += had_ns - asked_ns
+            spent.database_ns += done_ns - had_ns
+            spent.store_ns += now_ns() - asked_ns
+
+
+def _pay(connection: sqlite3.Connection, payer: int, payee: int, amount: int) -> Payment:
+    balances = dict(
+        connection.execute("SELECT account, balance FROM accounts WHERE account IN (?, ?)", (payer, payee)).fetchall()
+    )
+    for number in (payer, payee):
+        if number not in balances:
+            raise missing(number)
+    if balances[payer] < amount:
+        return Payment(accepted=False, number=0, balance=balances[payer])
+    if balances[payee] + amount > MOST_BALANCE:
+        raise overflowing(payee)
+    connection.execute("UPDATE accounts SET balance = balance - ? WHERE account = ?", (amount, payer))
+    connection.execute("UPDATE accounts SET balance = balance + ? WHERE account = ?", (amount, payee))
+    entered = connection.execute(
+        "INSERT INTO transactions (payer, payee, amount) VALUES (?, ?, ?)", (payer, payee, amount)
+    ).lastrowid
+    assert entered is not None  # noqa: S101 - an insert has one
+    return Payment(accepted=True, number=entered, balance=balances[payer] - amount)
+
+
+@contextmanager
+def opened(path: Path, size: int) -> Iterator[tuple[SqliteStore, dict[str, str]]]:
+    """The store in a file as seeded, made where there is none, and what is to be told of it; StoreError."""
+    seeded(path)
+    connections: SimpleQueue[sqlite3.Connection] = SimpleQueue()
+    every = []
+    try:
+        with _explained(path):
+            for _ in range(size):
+                connection = _connected(path)
+                every.append(connection)
+                connections.put(connection)
+        yield SqliteStore(connections, size), {"store": f"SQLite {sqlite3.sqlite_version}, WAL, synchronous=NORMAL"}
+    finally:
+        for connection in every:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+
+def seeded(path: Path, on_progress: Progress | None = None) -> bool:
+    """Have the file hold exactly the seeded rows; whether it was made for that. StoreError, and nothing is changed."""
+    is_new = not path.exists()
+    if is_new:
+        _make(path, on_progress or (lambda _done: None))
+    with _explained(path), closing(_connected(path)) as connection:
+        _refuse_strange(path, connection)
+        with _explained(path, "it has another schema"):
+            connection.executescript(_AS_SEEDED)
+            has_accounts, has_transactions = (int(connection.execute(query).fetchone()[0]) for query in _COUNTS)
+            accounts, transactions = ((connection.execute(query).fetchone()[0] or "").encode() for query in _LINES)
+        refuse_other_rows(f"the database {path}", has_accounts, has_transactions, seed.digest(accounts, transactions))
+    return is_new
+
+
+def _make(path: Path, on_progress: Progress) -> None:
+    """Make the file, which appears whole or not at all."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        with _explained(path), closing(sqlite3.connect(partial, isolation_level=None)) as connection:
+            # Until it is whole nobody reads it, and what a power cut leaves is made again.
+            connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_TABLES}")
+            connection.execute("BEGIN")
+            done = 0
+            for rows, insert in (
+                (((*row, row[2]) for row in seed.accounts()), "INSERT INTO accounts VALUES (?, ?, ?, ?)"),
+                (iter(seed.transactions()), "INSERT INTO transactions VALUES (?, ?, ?, ?)"),
+            ):
+                while some := list(islice(rows, _AT_ONCE)):
+                    connection.executemany(insert, some)
+                    done += len(some)
+                    on_progress(done)
+            connection.execute("COMMIT")
+            connection.executescript(f"{_INDEX}; PRAGMA application_id={_MARK}; PRAGMA user_version={_SHAPE}; ANALYZE;")
+        partial.replace(path)
+    except OSError as error:
+        raise StoreError(f"the database {path} cannot be made: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            partial.unlink()
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    # By a URI that makes no file: what was removed meanwhile is an error.
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
+        timeout=_PATIENCE_S,
+        isolation_level=None,
+        check_same_thread=_IN_THIS_THREAD_TOO,
+    )
+    try:
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA foreign_keys=ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _refuse_strange(path: Path, connection: sqlite3.Connection) -> None:
+    mark, shape = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    if mark != _MARK:
+        raise StoreError(f"the database {path} is not one that orch made; it is left as it is. Name another file")
+    if shape != _SHAPE:
+        raise StoreError(f"the database {path} has schema {shape}, not {_SHAPE}; delete the file, and it is made anew")
+    mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+    if mode != "wal":
+        raise StoreError(f"the database {path} cannot be in WAL mode on this file system; it is in mode {mode}")
+
+
+@contextmanager
+def _explained(path: Path, why: str = "it cannot be used") -> Iterator[None]:
+    """StoreError in place of what SQLite raises."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(f"the database {path}: {why}: {error}") from error

@@ -1,0 +1,162 @@
+"""Where the handling time of requests to a store went: from the responder's sums to table, sentence, page and terminal."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from orchestrator.analysis import store_tables, store_times
+from orchestrator.analysis.answer import answer
+from orchestrator.analysis.store_time import StoreTimes
+from orchestrator.analysis.summarise import summarise
+from orchestrator.analysis.summary import RunSummary
+from orchestrator.analysis.verdicts import verdicts
+from orchestrator.cli.answer import answer_lines
+from orchestrator.report.render import render
+from services.python.contract import responder_lines as lines
+from tests.support import judged
+from tests.support.runs import a_run as run_made_up
+from tests.support.summaries import a_run
+
+BY_DATABASE = StoreTimes(handling=10.0, queue=0.5, pool=1.5, database=7.0, service=1.0)
+BY_POOL = StoreTimes(handling=10.0, queue=0.5, pool=8.0, database=1.0, service=0.5)
+BY_NONE = StoreTimes(handling=10.0, queue=3.0, pool=3.0, database=3.0, service=1.0)
+IN_MEMORY = StoreTimes(handling=0.01, queue=0.0, pool=0.0, database=0.0, service=0.01)
+
+
+def sums(requests: int, handling_s: float = 0.0, **parts: float) -> SimpleNamespace:
+    every = {"queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0, **parts}
+    return SimpleNamespace(store=lines.StoreTimes(requests=requests, handling_s=handling_s, **every))
+
+
+def record(warm: Any, after: Any) -> Any:
+    return SimpleNamespace(stats_warm=warm, stats=after)
+
+
+def test_a_trials_times_are_means_of_what_was_measured_without_the_warm_up() -> None:
+    made = record(
+        sums(100, 9.0, database_s=9.0),
+        sums(300, 11.0, database_s=10.0, pool_s=0.6, queue_s=0.2, service_s=0.2),
+    )
+    times = store_times.of_trial(made)
+    assert times is not None
+    assert [round(each, 9) for each in (times.handling, times.pool, times.database)] == [10.0, 3.0, 5.0]
+    assert times.most == "database"
+    assert times.accounted == pytest.approx(1.0)
+
+
+def test_who_does_not_tell_has_none() -> None:
+    silent = SimpleNamespace(store=None)
+    assert store_times.of_trial(record(None, sums(5, 1.0))) is None
+    assert store_times.of_trial(record(silent, silent)) is None
+    assert store_times.of_trial(record(sums(5, 1.0), sums(5, 1.0))) is None
+    assert store_times.of_cell([record(silent, silent)]) is None
+
+
+def test_a_cells_times_are_the_medians_of_its_trials() -> None:
+    trials = [record(sums(0), sums(1000, handling, database_s=handling / 2)) for handling in (1.0, 9.0, 2.0)]
+    times = store_times.of_cell([*trials, record(None, None)])
+    assert times is not None
+    assert (times.handling, times.database) == pytest.approx((2.0, 1.0))
+
+
+def stored(*times: StoreTimes, store: str = "postgresql", pool: int | str = 4) -> RunSummary:
+    run = a_run(stacks=len(times))
+    cells = [
+        replace(cell.having(store=store, pool=pool), store_times=each)
+        for cell, each in zip(run.cells, times, strict=True)
+    ]
+    return replace(run, cells=tuple(cells))
+
+
+def test_each_part_that_takes_half_is_named_as_the_bottleneck() -> None:
+    run = stored(BY_DATABASE, BY_POOL, BY_NONE)
+    said = store_tables.sentence(run.cells)
+    first, second, third = run.cells
+    assert f"The database is the bottleneck of {first.stack_label}" in said
+    assert "70 % of the handling time" in said
+    assert f"The pool of connections is the bottleneck of {second.stack_label}" in said
+    assert "PostgreSQL by psycopg with a pool of 4 connections (80 %" in said
+    assert third.stack_label not in said
+    assert [row.bottleneck for row in store_tables.rows(run.cells)] == ["database", "pool", None]
+
+
+def test_a_part_of_what_is_next_to_nothing_of_the_latency_limits_nothing() -> None:
+    quick = StoreTimes(handling=1e-4, queue=0.0, pool=0.0, database=9e-5, service=1e-5)
+    run = stored(quick)
+    [row] = store_tables.rows(run.cells)
+    assert row.bottleneck is None
+    assert row.of_latency is not None
+    assert 0 < row.of_latency < 0.01
+    assert store_tables.sentence(run.cells) == ""
+
+
+def test_memory_has_no_bottleneck_and_no_pool() -> None:
+    run = stored(IN_MEMORY, store="none", pool="standard")
+    assert store_tables.sentence(run.cells) == ""
+    [row] = store_tables.rows(run.cells)
+    assert (row.store, row.pool, row.bottleneck) == ("no database", "", None)
+    assert store_tables.rows(a_run().cells) == ()
+
+
+def test_many_cells_are_counted() -> None:
+    run = stored(*[BY_DATABASE] * 5)
+    assert "and of 2 more cells." in store_tables.sentence(run.cells)
+
+
+def test_answer_terminal_page_and_json_say_it() -> None:
+    run = stored(BY_DATABASE, BY_POOL)
+    said = store_tables.sentence(run.cells)
+    run = replace(run, verdicts=verdicts(run.cells, run.comparisons, run.checks, run.matters))
+    assert said in run.verdicts
+    found = answer(run)
+    assert said in found.headline()
+    text = "\n".join(answer_lines(found, width=10_000))
+    assert "where the responder's handling time goes" in text
+    assert "7 ms (70 %)" in text
+    assert store_tables.NOTE in text
+    page = render(run)
+    assert 'id="stores"' in page
+    assert "7 ms (70 %)" in page
+    assert 'id="stores"' not in render(a_run())
+    assert json.loads(json.dumps(found.to_dict()))["stores"][0]["times"]["database"] == 7.0
+
+
+@pytest.mark.parametrize(
+    ("database_s", "verdict", "said"),
+    [
+        (0.50, "pass", ""),
+        (0.52, "pass", ""),
+        (0.42, "fail", "add up to 92 % of that: some is in none of them"),
+        (0.60, "fail", "add up to 110 % of that: some is counted twice"),
+    ],
+)
+def test_parts_that_do_not_add_up_to_the_handling_time_are_found(database_s: float, verdict: str, said: str) -> None:
+    def told(draft: Any) -> None:
+        none = {"handling_s": 0.0, "queue_s": 0.0, "pool_s": 0.0, "database_s": 0.0, "service_s": 0.0}
+        draft.stats_warm["store"] = {"requests": 0, **none}
+        parts = {"queue_s": 0.1, "pool_s": 0.2, "database_s": database_s, "service_s": 0.2}
+        draft.stats["store"] = {"requests": 100, "handling_s": 1.0, **parts}
+
+    found = judged.of(run_made_up(spoil=told), "completeness")[0]
+    assert found.verdict == verdict
+    assert said in found.explanation
+
+
+def test_what_reading_the_clock_takes_is_no_gap() -> None:
+    assert store_times.unaccounted(StoreTimes(handling=0.010, queue=0.0, pool=0.0, database=0.0, service=0.006)) == ""
+    assert store_times.unaccounted(StoreTimes(handling=0.012, queue=0.0, pool=0.0, database=0.0, service=0.006))
+
+
+def test_the_conditions_name_the_databases_that_were_asked() -> None:
+    def told(draft: Any) -> None:
+        draft.ready["settings"] = {"store": "PostgreSQL 18.1", "driver": "psycopg 3.3.9 (binary)"}
+
+    assert (
+        dict(summarise(run_made_up(spoil=told)).conditions)["Databases"] == "PostgreSQL 18.1 by psycopg 3.3.9 (binary)"
+    )
+    assert "Databases" not in dict(summarise(run_made_up()).conditions)

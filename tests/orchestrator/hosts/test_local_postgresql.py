@@ -1,0 +1,114 @@
+"""Which PostgreSQL is found on a machine, who runs it, and what is said where there is none."""
+
+from __future__ import annotations
+
+import stat
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import MissingError
+from orchestrator.experiment.plan.plan import Plan
+from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.hosts import probes
+from orchestrator.hosts.local import postgresql
+from orchestrator.measure import databases
+
+BALANCE = "name: x\nquestion: Why?\nstacks: rest\noperations: balance\n"
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
+    """Puts programs of a version into a folder of the system, as far as `find` looks at them."""
+    tmp_path.chmod(0o755)
+    monkeypatch.setattr(postgresql, "_OF_SYSTEM", (tmp_path,))
+    monkeypatch.setattr(postgresql, "find_spec", lambda _name: None)
+    monkeypatch.setattr(postgresql, "_user", postgresql._User)
+
+    def put(folder: str, version: str) -> Path:
+        programs = tmp_path / folder / "bin"
+        programs.mkdir(parents=True)
+        for name in ("postgres", "initdb"):
+            (programs / name).write_text(f"#!/bin/sh\necho 'postgres (PostgreSQL) {version}'\n")
+            (programs / name).chmod(stat.S_IRWXU | stat.S_IROTH | stat.S_IXOTH)
+        return programs
+
+    return put
+
+
+def test_the_newest_one_is_taken(installed: Callable[[str, str], Path]) -> None:
+    installed("16", "16.4")
+    newest = installed("18", "18.1 (Debian 18.1-1)")
+    installed("9", "9.6.24")
+    assert postgresql.find() == postgresql.Binaries(folder=newest, version="18.1")
+
+
+def test_one_that_is_too_old_or_does_not_start_is_named(installed: Callable[[str, str], Path]) -> None:
+    old = installed("15", "15.9")
+    broken = installed("17", "17.0")
+    (broken / "postgres").write_text("#!/bin/sh\nexit 3\n")
+    with pytest.raises(MissingError) as missing:
+        postgresql.find()
+    assert f"{old}: PostgreSQL 15.9" in missing.value.message
+    assert f"{broken}: cannot be started" in missing.value.message
+    assert "ORCH_POSTGRESQL=" in str(missing.value.hint)
+
+
+def test_doctor_says_which_one_there_is(installed: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ORCH_POSTGRESQL", raising=False)
+    lacking = probes._database()
+    assert not lacking.is_there
+    assert lacking.needed_for == ()
+    assert "PostgreSQL 16 or newer" in lacking.detail
+    found = installed("18", "18.1")
+    assert probes._database().detail == f"18.1 in {found}"
+    monkeypatch.setenv("ORCH_POSTGRESQL", "postgresql://me:secret@host/x")
+    assert probes._database().detail == "a server that ORCH_POSTGRESQL names"
+
+
+def test_a_server_that_cannot_be_made_is_said_and_leaves_nothing(
+    installed: Callable[[str, str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = installed("18", "18.1")
+    (programs / "initdb").write_text("#!/bin/sh\necho 'initdb: error: no room' >&2\nexit 1\n")
+    kept = tmp_path / "temporary"
+    kept.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(kept))
+    with (
+        pytest.raises(MissingError, match="cannot make a database here: initdb: error: no room"),
+        postgresql.running(4),
+    ):
+        pass
+    (programs / "initdb").write_text("#!/bin/sh\nexit 0\n")
+    said = "#!/bin/sh\n[ $1 = --version ] && echo 'postgres (PostgreSQL) 18.1' && exit 0\necho 'FATAL: no memory'\n"
+    (programs / "postgres").write_text(said)
+    with pytest.raises(MissingError, match="does not start here: FATAL: no memory"), postgresql.running(4):
+        pass
+    assert list(kept.iterdir()) == []
+
+
+def planned(folder: Path, more: str) -> Plan:
+    path = folder / "x.yaml"
+    path.write_text(BALANCE + more)
+    return make_plan(path)
+
+
+def test_no_server_is_started_where_no_cell_needs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgresql, "running", None)
+    with databases.server(planned(tmp_path, "store: sqlite\n")) as dsn:
+        assert dsn == ""
+
+
+def test_a_server_that_is_named_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ORCH_POSTGRESQL", "postgresql://db/x")
+    with databases.server(planned(tmp_path, "store: postgresql\n")) as dsn:
+        assert dsn == "postgresql://db/x"
+
+
+def test_hosts_elsewhere_need_one_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ORCH_POSTGRESQL", raising=False)
+    plan = planned(tmp_path, "store: postgresql\nprovider: lab\nplacements: same-zone\n")
+    with pytest.raises(MissingError, match="provider lab needs a server"), databases.server(plan):
+        pass

@@ -1,0 +1,117 @@
+"""`balance`, `payment`, `transactions` and `accounts`: requests of a seed, answers of a store, and what is a wrong reply."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from services.python.contract.lines import Payload
+from services.python.contract.messages import OF_THE_STORE
+from services.python.operations import OPERATIONS, PayloadError
+from services.python.stores import seed
+from services.python.stores.base import Held, Spent
+from services.python.stores.opening import opened
+
+NAMES = sorted(OF_THE_STORE)
+
+
+@pytest.fixture
+def held() -> Iterator[Held]:
+    with opened({}) as held:
+        yield held
+
+
+def asked(name: str, seed_: int = 7, sequence: int = 1) -> dict[str, Any]:
+    return dict(OPERATIONS[name].requests(Payload(), seed_)(sequence, lambda: 0))
+
+
+def answer(name: str, request: Any, held: Held) -> dict[str, Any]:
+    return OPERATIONS[name].answer(request, lambda: 0, held, Spent())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_answer_is_a_right_reply_and_has_the_fields_of_its_message(name: str, held: Held) -> None:
+    operation = OPERATIONS[name]
+    for sequence in range(1, 30):
+        request = asked(name, sequence=sequence)
+        assert request.keys() == operation.message.request.keys()
+        reply = answer(name, request, held)
+        assert reply.keys() == operation.message.reply.keys()
+        assert operation.verify(request, reply) is None
+    assert asked(name) == asked(name)
+    assert asked(name) != asked(name, seed_=8)
+    assert asked(name) != asked(name, sequence=2)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_payload_is_refused(name: str) -> None:
+    with pytest.raises(PayloadError, match=name):
+        OPERATIONS[name].requests(Payload(kind="bytes", size=1), 7)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("balance", {"balance": 1}),
+        ("balance", {"owner": "somebody"}),
+        ("balance", {"account": 0}),
+        ("balance", {"more": 1}),
+        ("payment", {"payment": seed.TRANSACTIONS}),
+        ("payment", {"payment": 0}),
+        ("payment", {"payment": True}),
+        ("payment", {"balance": -1}),
+        ("payment", {"balance": 2**31}),
+        ("payment", {"balance": 1.0}),
+        ("payment", {"accepted": 1}),
+        ("payment", {"accepted": False}),
+        ("payment", {"accepted": False, "payment": 0, "balance": 10_000}),
+        ("transactions", {"transactions": []}),
+        ("transactions", {"transactions": None}),
+        ("accounts", {"accounts": []}),
+    ],
+)
+def test_a_wrong_reply_is_found(name: str, changes: dict[str, Any], held: Held) -> None:
+    request = asked(name)
+    reply = {**answer(name, request, held), **changes}
+    assert OPERATIONS[name].verify(request, reply)
+
+
+@pytest.mark.parametrize(("name", "rows"), [("transactions", "transactions"), ("accounts", "accounts")])
+def test_rows_in_another_order_or_with_another_field_are_wrong(name: str, rows: str, held: Held) -> None:
+    request = asked(name)
+    right = answer(name, request, held)
+    assert len(right[rows]) > 2
+    turned, other = copy.deepcopy(right), copy.deepcopy(right)
+    turned[rows][0], turned[rows][1] = turned[rows][1], turned[rows][0]
+    assert "row 1" in str(OPERATIONS[name].verify(request, turned))
+    field = next(iter(other[rows][2]))
+    other[rows][2][field] += 1
+    assert "row 3" in str(OPERATIONS[name].verify(request, other))
+
+
+def test_a_declined_payment_is_a_right_reply(held: Held) -> None:
+    request = {"payer": 1, "payee": 2, "amount": seed.accounts()[0][2] + 1}
+    reply = answer("payment", request, held)
+    assert not reply["accepted"]
+    assert OPERATIONS["payment"].verify(request, reply) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "request_", "why"),
+    [
+        ("balance", {"account": 10_001}, "no account 10001"),
+        ("balance", {"account": "1"}, "whole number"),
+        ("balance", {}, "whole number"),
+        ("payment", {"payer": 1, "payee": 2, "amount": 1.5}, "whole number"),
+        ("payment", {"payer": 1, "payee": 1, "amount": 1}, "itself"),
+        ("transactions", {"account": 1, "count": 0}, "1 to 1,000"),
+        ("accounts", {"after": 1, "count": 1_001}, "1 to 1,000"),
+        ("accounts", {"after": True, "count": 1}, "whole number"),
+    ],
+)
+def test_a_request_that_cannot_be_answered_says_why(name: str, request_: Any, why: str, held: Held) -> None:
+    with pytest.raises(ValueError, match=why):
+        answer(name, request_, held)

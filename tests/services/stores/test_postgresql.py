@@ -1,0 +1,362 @@
+"""What is particular to PostgreSQL: its schema, which databases are refused and left as they are, and what fails amidst."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from orchestrator.errors import MissingError
+from orchestrator.hosts import processes
+from orchestrator.hosts.local import postgresql as server
+from services.python.contract.lines import Payload
+from services.python.operations import OPERATIONS
+from services.python.stores import postgresql, seed
+from services.python.stores.base import Spent, Store, StoreError
+from services.python.stores.opening import opened
+from tests.support import wire
+from tests.support.ends import responder
+
+pytestmark = [pytest.mark.slow, pytest.mark.busy]
+
+
+@pytest.fixture(scope="module")
+def dsn() -> Iterator[str]:
+    try:
+        server.find()
+    except MissingError as error:
+        pytest.skip(error.message)
+    with server.running(40) as (dsn, version):
+        assert int(version.split(".")[0]) >= 16
+        done: list[int] = []
+        is_new, _ = postgresql.seeded(dsn, done.append)
+        assert is_new
+        assert done[-1] == seed.ACCOUNTS + seed.TRANSACTIONS
+        yield dsn
+
+
+@pytest.fixture
+def database(dsn: str) -> Iterator[str]:
+    """A database of the test's own, a copy of the seeded one."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE mine TEMPLATE postgres")
+    yield dsn.replace("dbname=postgres", "dbname=mine")
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("DROP DATABASE mine WITH (FORCE)")
+
+
+def settings(dsn: str, pool: int = 4) -> dict[str, str]:
+    return {"store": "postgresql", "database": dsn, "pool": str(pool)}
+
+
+def test_what_is_seeded_stays(dsn: str) -> None:
+    assert not postgresql.seeded(dsn)[0]
+
+
+def test_it_answers_as_memory_does(database: str) -> None:
+    with opened(settings(database)) as held, opened({}) as memory:
+        assert held.settings["store"].startswith("PostgreSQL ")
+        assert held.settings["driver"].startswith("psycopg 3")
+        for store in (held.store, memory.store):
+            assert store.account(4711, Spent()) == seed.accounts()[4710]
+            assert store.account(10_001, Spent()) is None
+            assert store.page(9_998, 50, Spent()) == list(seed.accounts()[9_998:])
+            assert store.last(77, 5, Spent()) == list(seed.by_payer()[77][:5])
+            made = store.pay(1, 2, 30, Spent())
+            assert (made.accepted, made.number, made.balance) == (True, 100_001, seed.accounts()[0][2] - 30)
+            assert store.last(1, 1, Spent()) == [(100_001, 1, 2, 30)]
+            declined = store.pay(1, 2, 2**31 - 1, Spent())
+            assert (declined.accepted, declined.number, declined.balance) == (False, 0, made.balance)
+            for payer, payee, amount, why in ((3, 3, 1, "itself"), (3, 10_001, 1, "no account"), (3, 4, 0, "above 0")):
+                with pytest.raises(StoreError, match=why):
+                    store.pay(payer, payee, amount, Spent())
+            assert store.account(3, Spent()) == seed.accounts()[2]
+    with opened(settings(database)) as again:
+        assert again.store.account(1, Spent()) == seed.accounts()[0]
+        assert again.store.pay(5, 6, 1, Spent()).number == 100_001
+
+
+def test_payments_at_once_lose_no_cent_and_wait_for_each_other(database: str) -> None:
+    with opened(settings(database, pool=8)) as held:
+        with ThreadPoolExecutor(8) as threads:
+            made = list(
+                threads.map(lambda turn: held.store.pay(*((8, 9) if turn % 2 else (9, 8)), 1, Spent()), range(120))
+            )
+        assert len({each.number for each in made}) == 120
+        rows = [held.store.account(number, Spent()) for number in (8, 9)]
+        assert rows == [seed.accounts()[7], seed.accounts()[8]]
+
+
+def test_time_is_told_apart(database: str) -> None:
+    with opened(settings(database, pool=1)) as held:
+        spent = Spent()
+        held.store.page(0, 50, spent)
+        assert 0 <= spent.pool_ns < spent.store_ns
+        assert 0 < spent.database_ns < spent.store_ns
+        assert spent.pool_ns + spent.database_ns <= spent.store_ns
+
+
+@pytest.mark.parametrize(
+    ("harm", "why"),
+    [
+        (["DELETE FROM orch_store.transactions WHERE number > 50000"], "10,000 accounts and 50,000 transactions, not"),
+        (["TRUNCATE orch_store.transactions, orch_store.accounts"], "0 accounts and 0 transactions, not"),
+        (["UPDATE orch_store.accounts SET owner = 'x' WHERE account = 9"], "other rows than the seed"),
+        (["ALTER TABLE orch_store.accounts RENAME COLUMN seeded TO cents"], "has another schema"),
+        (["DROP TABLE orch_store.transactions"], "has another schema"),
+        (["COMMENT ON SCHEMA orch_store IS 'mine'"], "that orch did not make"),
+        (["DROP SCHEMA orch_store CASCADE", "CREATE SCHEMA orch_store"], "that orch did not make"),
+    ],
+)
+def test_a_database_that_is_not_as_it_should_be_is_refused_and_left(database: str, harm: list[str], why: str) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        for statement in harm:
+            connection.execute(statement.encode())
+
+    def content() -> list[object]:
+        with psycopg.connect(database) as connection:
+            tables = connection.execute(
+                "SELECT table_name, column_name FROM information_schema.columns"
+                " WHERE table_schema = 'orch_store' ORDER BY 1, 2"
+            ).fetchall()
+            names = sorted({name for name, _ in tables})
+            return [
+                tables,
+                *(connection.execute(b"SELECT count(*) FROM orch_store." + name.encode()).fetchone() for name in names),
+            ]
+
+    before = content()
+    with pytest.raises(StoreError, match=why), opened(settings(database)):
+        pass
+    assert content() == before
+
+
+def test_a_database_that_another_responder_asks_is_refused(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgresql, "LOCK_S", 0.2)
+    with opened(settings(database)) as held:
+        with pytest.raises(StoreError, match="in use by another responder"), opened(settings(database)):
+            pass
+        with pytest.raises(StoreError, match="in use by another responder"):
+            postgresql.seeded(database)
+        assert held.store.account(1, Spent()) == seed.accounts()[0]
+    assert not postgresql.seeded(database)[0]
+
+
+def test_what_is_not_ours_is_neither_read_nor_written(database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("CREATE TABLE accounts (account integer, mine text)")
+        connection.execute("INSERT INTO accounts VALUES (1, 'precious')")
+    with opened(settings(database)) as held:
+        held.store.pay(1, 2, 3, Spent())
+    with psycopg.connect(database) as connection:
+        assert connection.execute("SELECT * FROM accounts").fetchall() == [(1, "precious")]
+
+
+@pytest.mark.parametrize(
+    ("dsn_", "why"),
+    [
+        ("postgresql://me:secret@127.0.0.1:9/x", "at 127.0.0.1:9: OperationalError"),
+        ("host=/nowhere dbname=x", "at /nowhere: OperationalError"),
+        ("not a dsn, but a secret", "is no DSN of PostgreSQL"),
+    ],
+)
+def test_an_address_that_does_not_answer_is_named_without_its_password(dsn_: str, why: str) -> None:
+    with pytest.raises(StoreError, match=why) as refused, opened(settings(dsn_)):
+        pass
+    assert "secret" not in str(refused.value)
+
+
+def test_more_connections_than_the_server_gives_are_refused(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("services.python.stores.psycopg_store._OPEN_S", 2.0)
+    with pytest.raises(StoreError, match="fewer than 200 connections"), opened(settings(database, pool=200)):
+        pass
+
+
+@pytest.mark.parametrize("granted", [None, "USAGE", "SELECT", "INSERT"])
+def test_a_user_without_rights_is_told_so_and_changes_nothing(database: str, granted: str | None) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS weak")
+        connection.execute("CREATE ROLE weak LOGIN")
+        if granted is None:
+            connection.execute("DROP SCHEMA orch_store CASCADE")
+        else:
+            connection.execute("GRANT USAGE ON SCHEMA orch_store TO weak")
+        if granted not in (None, "USAGE"):
+            connection.execute(f"GRANT {granted} ON ALL TABLES IN SCHEMA orch_store TO weak".encode())
+    try:
+        with (
+            pytest.raises(StoreError, match="InsufficientPrivilege: permission denied for"),
+            opened(settings(database.replace("user=orch", "user=weak"))),
+        ):
+            pass
+        assert postgresql.seeded(database)[0] is (granted is None)
+    finally:
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute("DROP OWNED BY weak")
+            connection.execute("DROP ROLE weak")
+
+
+def test_what_violates_a_constraint_is_said_and_nothing_is_kept(database: str) -> None:
+    with opened(settings(database)) as held:
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute(
+                "ALTER TABLE orch_store.transactions ADD CONSTRAINT small CHECK (amount < 99 OR number < 100001)"
+            )
+        with pytest.raises(StoreError, match="CheckViolation"):
+            held.store.pay(1, 2, 100, Spent())
+        assert held.store.account(1, Spent()) == seed.accounts()[0]
+        assert held.store.pay(1, 2, 3, Spent()).accepted
+
+
+def test_connections_that_are_lost_amidst_are_errors_and_then_replaced(database: str) -> None:
+    with opened(settings(database, pool=2)) as held:
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'mine' AND pid <> pg_backend_pid()"
+            )
+        failed = [_asked(held.store) for _ in range(40)]
+        assert any(failed)
+        assert not failed[-1]
+        assert all(re.search("AdminShutdown|OperationalError", why) for why in failed if why)
+
+
+def _asked(store: Store) -> str:
+    """Why an account cannot be had; empty where it is right."""
+    try:
+        assert store.account(1, Spent()) == seed.accounts()[0]
+    except StoreError as error:
+        time.sleep(0.05)  # the pool replaces what was lost
+        return str(error)
+    return ""
+
+
+def awaited(database: str, ask: Callable[[Any, Spent], Awaitable[Any]], pool: int = 2) -> Any:
+    """What asyncpg's store gives, on an event loop of its own."""
+    with opened({**settings(database, pool), "driver": "asyncpg"}) as held:
+        assert held.runs == "loop"
+        assert held.settings["driver"].startswith("asyncpg ")
+
+        async def on_loop() -> Any:
+            try:
+                return await ask(held.store, Spent())
+            finally:
+                store: Any = held.store
+                if store._pool is not None:
+                    store._pool.terminate()
+
+        return asyncio.run(on_loop())
+
+
+def test_asyncpg_answers_alike(database: str) -> None:
+    async def ask(store: Any, spent: Spent) -> None:
+        assert await store.account(4711, spent) == seed.accounts()[4710]
+        assert await store.account(10_001, spent) is None
+        assert await store.page(9_998, 50, spent) == list(seed.accounts()[9_998:])
+        assert await store.last(77, 5, spent) == list(seed.by_payer()[77][:5])
+        assert 0 < spent.database_ns < spent.store_ns
+        assert spent.pool_ns + spent.database_ns <= spent.store_ns
+        made = await store.pay(1, 2, 30, spent)
+        assert (made.accepted, made.number, made.balance) == (True, 100_001, seed.accounts()[0][2] - 30)
+        declined = await store.pay(1, 2, 2**31 - 1, spent)
+        assert (declined.accepted, declined.number, declined.balance) == (False, 0, made.balance)
+        for payer, payee, amount, why in ((3, 3, 1, "itself"), (3, 10_001, 1, "no account"), (3, 4, 0, "above 0")):
+            with pytest.raises(StoreError, match=why):
+                await store.pay(payer, payee, amount, spent)
+        assert await store.account(3, spent) == seed.accounts()[2]
+        paid = await asyncio.gather(*(store.pay(*((8, 9) if t % 2 else (9, 8)), 1, Spent()) for t in range(60)))
+        assert len({each.number for each in paid}) == 60
+        assert await store.account(8, spent) == seed.accounts()[7]
+
+    awaited(database, ask)
+
+
+def test_asyncpg_says_what_fails(database: str) -> None:
+    async def ask(store: Any, spent: Spent) -> None:
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute(
+                "ALTER TABLE orch_store.transactions ADD CONSTRAINT small CHECK (amount < 99 OR number < 100001)"
+            )
+        with pytest.raises(StoreError, match="CheckViolationError"):
+            await store.pay(1, 2, 100, spent)
+        assert await store.account(1, spent) == seed.accounts()[0]
+
+    async def without_room(store: Any, spent: Spent) -> None:
+        with pytest.raises(StoreError, match=r"TooManyConnections|no connection to the database"):
+            await store.account(1, spent)
+
+    awaited(database, ask)
+    awaited(database, without_room, pool=200)
+
+
+@pytest.mark.parametrize("protocol", ["rest", "graphql"])
+@pytest.mark.parametrize("driver", ["psycopg", "asyncpg"])
+def test_a_responder_answers_and_tells_where_its_time_went(database: str, protocol: str, driver: str) -> None:
+    resources = {**settings(database), "driver": driver}
+    names = ["balance", "payment", "transactions", "accounts"]
+    with responder(protocol, operations=names, resources=resources) as (program, ready):
+        assert ready["settings"]["store"].startswith("PostgreSQL ")
+        for name in names:
+            request = OPERATIONS[name].requests(Payload(), 7)(1, time.time_ns)
+            [(value, _)] = wire.ask(protocol, "pycurl", ready["port"], name, request)
+            assert OPERATIONS[name].verify(request, value) is None
+        program.send("stats")
+        told = program.read()["store"]
+    assert told["requests"] == 4
+    assert told["database_s"] > 0
+    parts = sum(told[f"{name}_s"] for name in ("queue", "pool", "database", "service"))
+    assert parts <= told["handling_s"]
+
+
+def test_a_server_ends_with_its_run_and_leaves_nothing() -> None:
+    try:
+        server.find()
+    except MissingError as error:
+        pytest.skip(error.message)
+    with server.running(5) as (dsn, _):
+        folder = Path(dsn.split()[0].removeprefix("host="))
+        assert folder.stat().st_mode & 0o077 == 0
+        pid = int((folder / "data/postmaster.pid").read_text().splitlines()[0])
+    assert not folder.parent.exists()
+    assert not Path(f"/proc/{pid}").exists()
+
+
+_KILLED = """
+import sys, time
+from orchestrator.hosts.local import postgresql
+with postgresql.running(5) as (dsn, _):
+    print(dsn, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_what_a_killed_orch_leaves_goes_before_the_next_server_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        server.find()
+    except MissingError as error:
+        pytest.skip(error.message)
+    with tempfile.TemporaryDirectory() as kept:  # a short path: a Unix socket lies in it
+        Path(kept).chmod(0o755)
+        with subprocess.Popen(
+            [sys.executable, "-c", _KILLED], env={**os.environ, "TMPDIR": kept}, stdout=subprocess.PIPE, text=True
+        ) as orch:
+            assert orch.stdout is not None
+            folder = Path(orch.stdout.readline().split()[0].removeprefix("host="))
+            pid = int((folder / "data/postmaster.pid").read_text().splitlines()[0])
+            orch.kill()
+        assert folder.exists()
+        monkeypatch.setattr(tempfile, "tempdir", kept)
+        with server.running(5) as (dsn, _):
+            assert not folder.parent.exists()
+            assert processes.started_at(pid) is None
+            assert dsn.startswith(f"host={kept}/")

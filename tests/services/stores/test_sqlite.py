@@ -1,0 +1,195 @@
+"""What is particular to SQLite: how its file is made, and which files are refused and left as they are."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.python.stores import seed, sqlite
+from services.python.stores.base import Spent, StoreError
+from services.python.stores.opening import opened
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "store.sqlite3"
+    done: list[int] = []
+    assert sqlite.seeded(path, done.append)
+    assert done == sorted(done)
+    assert done[-1] == seed.ACCOUNTS + seed.TRANSACTIONS
+    return path
+
+
+@pytest.fixture
+def path(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made, tmp_path / "store.sqlite3"))
+
+
+def change(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+def test_what_is_seeded_stays_and_nothing_else_lies_beside_it(path: Path) -> None:
+    before = path.stat().st_ino
+    assert not sqlite.seeded(path)
+    assert path.stat().st_ino == before
+    assert {each.name for each in path.parent.iterdir()} <= {path.name, f"{path.name}-wal", f"{path.name}-shm"}
+
+
+@pytest.mark.slow
+def test_it_is_in_wal_mode_and_its_constraints_hold(path: Path) -> None:
+    with opened({"store": "sqlite", "database": str(path)}) as held:
+        assert "WAL" in held.settings["store"]
+        assert held.threads == 10
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        with pytest.raises(sqlite3.IntegrityError):
+            connection.execute("UPDATE accounts SET balance = -1 WHERE account = 1")
+
+
+def slow(*case: object) -> object:
+    return pytest.param(*case, marks=pytest.mark.slow)
+
+
+def content(path: Path) -> list[object]:
+    """The tables' definitions, how many rows they have, and what their numbers add up to."""
+    with closing(sqlite3.connect(path)) as connection:
+        tables = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+        named = [name for name, sql in tables if str(sql).startswith("CREATE TABLE")]
+        return [tables, *(connection.execute(f"SELECT count(*), sum(rowid) FROM {name}").fetchone() for name in named)]  # noqa: S608
+
+
+@pytest.mark.parametrize(
+    ("harm", "why"),
+    [
+        (["DELETE FROM transactions WHERE number > 50000"], "10,000 accounts and 50,000 transactions, not"),
+        slow(["DELETE FROM accounts", "DELETE FROM transactions"], "0 accounts and 0 transactions, not"),
+        slow(["UPDATE accounts SET owner = 'x' WHERE account = 9"], "other rows than the seed"),
+        slow(["UPDATE accounts SET balance = 5, seeded = 5 WHERE account = 9"], "other rows than the seed"),
+        slow(["ALTER TABLE accounts RENAME COLUMN balance TO cents"], "another schema: no such column"),
+        (["DROP TABLE transactions"], "another schema: no such table"),
+        slow(["PRAGMA user_version=9"], "has schema 9, not 1"),
+        (["PRAGMA application_id=1"], "is not one that orch made"),
+    ],
+)
+def test_a_file_that_is_not_as_it_should_be_is_refused_and_left(path: Path, harm: list[str], why: str) -> None:
+    change(path, *harm)
+    before = content(path)
+    with pytest.raises(StoreError, match=why), opened({"store": "sqlite", "database": str(path)}):
+        pass
+    assert content(path) == before
+
+
+def test_it_answers_as_memory_does(path: Path) -> None:
+    with opened({"store": "sqlite", "database": str(path), "pool": "2"}) as held, opened({}) as memory:
+        for store in (held.store, memory.store):
+            assert store.account(4711, Spent()) == seed.accounts()[4710]
+            assert store.account(10_001, Spent()) is None
+            assert store.page(9_998, 50, Spent()) == list(seed.accounts()[9_998:])
+            assert store.last(77, 5, Spent()) == list(seed.by_payer()[77][:5])
+            made = store.pay(1, 2, 30, Spent())
+            assert (made.accepted, made.number, made.balance) == (True, 100_001, seed.accounts()[0][2] - 30)
+            assert store.last(1, 1, Spent()) == [(100_001, 1, 2, 30)]
+            declined = store.pay(1, 2, 2**31 - 1, Spent())
+            assert (declined.accepted, declined.number, declined.balance) == (False, 0, made.balance)
+            with pytest.raises(StoreError, match="no account 10001"):
+                store.pay(3, 10_001, 1, Spent())
+            assert store.account(3, Spent()) == seed.accounts()[2]
+
+
+def test_payments_of_an_earlier_responder_are_undone(path: Path) -> None:
+    change(
+        path, "UPDATE accounts SET balance = 7 WHERE account = 1", "INSERT INTO transactions VALUES (100009, 1, 2, 3)"
+    )
+    with opened({"store": "sqlite", "database": str(path)}) as held:
+        assert held.store.account(1, Spent()) == seed.accounts()[0]
+        assert held.store.last(1, 1, Spent()) == [seed.by_payer()[1][0]]
+
+
+def test_a_file_of_something_else_is_left(tmp_path: Path) -> None:
+    for name, content in (("a.txt", b"my own notes, of more than sixteen bytes"), ("b.sqlite3", None)):
+        path = tmp_path / name
+        if content is None:
+            change(path, "CREATE TABLE mine (x)")
+            content = path.read_bytes()
+        else:
+            path.write_bytes(content)
+        with pytest.raises(StoreError, match=r"not a database|not one that orch made"):
+            sqlite.seeded(path)
+        assert path.read_bytes() == content
+
+
+def test_a_folder_that_there_is_not_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="nowhere"):
+        sqlite.seeded(tmp_path / "nowhere" / "store.sqlite3")
+
+
+@pytest.mark.parametrize("pool", ["0", "-1", "1001", "many", ""])
+def test_a_pool_that_cannot_be_is_refused(path: Path, pool: str) -> None:
+    with (
+        pytest.raises(StoreError, match="1 to 1,000 connections"),
+        opened({"store": "sqlite", "database": str(path), "pool": pool}),
+    ):
+        pass
+
+
+def test_a_database_must_be_named() -> None:
+    with pytest.raises(StoreError, match="needs a database"), opened({"store": "sqlite"}):
+        pass
+
+
+@pytest.mark.slow
+def test_what_violates_a_constraint_is_said_and_nothing_is_kept(path: Path) -> None:
+    with opened({"store": "sqlite", "database": str(path)}) as held:
+        change(path, "CREATE TRIGGER no BEFORE INSERT ON transactions BEGIN SELECT RAISE(ABORT, 'frozen'); END")
+        with pytest.raises(StoreError, match="IntegrityError: frozen"):
+            held.store.pay(1, 2, 3, Spent())
+        assert held.store.account(1, Spent()) == seed.accounts()[0]
+        change(path, "DROP TRIGGER no")
+        assert held.store.pay(1, 2, 3, Spent()).accepted
+
+
+class Slow:
+    """A pool whose connection is free after 700 ns of the test's clock."""
+
+    def __init__(self, pool: Any, now: list[int]) -> None:
+        self._pool, self._now = pool, now
+
+    def get(self, timeout: float) -> Any:
+        self._now[0] += 700
+        return self._pool.get(timeout=timeout)
+
+    def put(self, connection: Any) -> None:
+        self._now[0] += 20
+        self._pool.put(connection)
+
+
+def test_waiting_for_a_connection_is_told_apart_from_using_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, spent = [0], Spent()
+    monkeypatch.setattr(sqlite, "now_ns", lambda: now[0])
+    with opened({"store": "sqlite", "database": str(path), "pool": "1"}) as held:
+        store = held.store
+        assert isinstance(store, sqlite.SqliteStore)
+        monkeypatch.setattr(store, "_connections", Slow(store._connections, now))
+        with store._connection(spent):
+            now[0] += 1_000
+    assert (spent.pool_ns, spent.database_ns, spent.store_ns) == (700, 1_020, 1_720)
+
+
+@pytest.mark.slow
+def test_a_pool_without_a_free_connection_gives_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "_PATIENCE_S", 0.01)
+    with opened({"store": "sqlite", "database": str(path), "pool": "1"}) as held:
+        store = held.store
+        assert isinstance(store, sqlite.SqliteStore)
+        with store._connection(Spent()), pytest.raises(StoreError, match="no connection to the database was free"):
+            store.account(1, Spent())
+        assert store.account(1, Spent()) == seed.accounts()[0]

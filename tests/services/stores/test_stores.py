@@ -1,0 +1,148 @@
+"""What every store does alike, whatever keeps its rows."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from services.python.stores import seed, sqlite
+from services.python.stores.base import Held, Spent, Store, StoreError
+from services.python.stores.opening import opened
+
+KINDS = ["none", "sqlite"]
+EACH = [KINDS[0], pytest.param(KINDS[1], marks=pytest.mark.slow)]  # test_sqlite.py has what is light of it
+
+
+@pytest.fixture(params=EACH)
+def store(request: pytest.FixtureRequest, settings_of: Callable[[str], dict[str, str]]) -> Iterator[Store]:
+    with opened(settings_of(request.param)) as held:
+        yield held.store
+
+
+@pytest.fixture(scope="session")
+def seeded_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("store") / "seeded.sqlite3"
+    sqlite.seeded(path)
+    return path
+
+
+@pytest.fixture
+def settings_of(tmp_path: Path, seeded_file: Path) -> Callable[[str], dict[str, str]]:
+    def settings(kind: str) -> dict[str, str]:
+        if kind == "none":
+            return {"store": kind}
+        path = tmp_path / "store.sqlite3"
+        if not path.exists():
+            shutil.copy(seeded_file, path)
+        return {"store": kind, "database": str(path), "pool": "4"}
+
+    return settings
+
+
+def test_an_account_is_the_seeded_one(store: Store) -> None:
+    assert store.account(4711, Spent()) == seed.accounts()[4710]
+    for number in (0, -1, 10_001, 2**31 - 1):
+        assert store.account(number, Spent()) is None
+
+
+def test_a_payment_moves_an_amount_and_is_the_newest_transaction(store: Store) -> None:
+    payer, payee = store.account(1, Spent()), store.account(2, Spent())
+    assert payer is not None
+    assert payee is not None
+    made = store.pay(1, 2, 30, Spent())
+    assert (made.accepted, made.balance) == (True, payer[2] - 30)
+    assert made.number > seed.TRANSACTIONS
+    assert store.account(1, Spent()) == (1, payer[1], payer[2] - 30)
+    assert store.account(2, Spent()) == (2, payee[1], payee[2] + 30)
+    [newest, *older] = store.last(1, 5, Spent())
+    assert newest == (made.number, 1, 2, 30)
+    assert older == list(seed.by_payer()[1][:4])
+    assert store.last(2, 1, Spent()) == list(seed.by_payer()[2][:1])
+
+
+def test_what_the_payer_does_not_have_is_declined_and_nothing_changes(store: Store) -> None:
+    before = [store.account(1, Spent()), store.account(2, Spent()), store.last(1, 3, Spent())]
+    balance = seed.accounts()[0][2]
+    declined = store.pay(1, 2, balance + 1, Spent())
+    assert (declined.accepted, declined.number, declined.balance) == (False, 0, balance)
+    assert [store.account(1, Spent()), store.account(2, Spent()), store.last(1, 3, Spent())] == before
+    everything = store.pay(1, 2, balance, Spent())
+    assert (everything.accepted, everything.balance) == (True, 0)
+
+
+@pytest.mark.parametrize(
+    ("payer", "payee", "amount", "why"),
+    [
+        (3, 3, 1, "cannot pay itself"),
+        (3, 4, 0, "above 0 cents"),
+        (3, 4, -5, "above 0 cents"),
+        (3, 10_001, 1, "no account 10001"),
+        (10_001, 3, 1, "no account 10001"),
+    ],
+)
+def test_a_payment_that_cannot_be_is_refused_and_nothing_changes(
+    store: Store, payer: int, payee: int, amount: int, why: str
+) -> None:
+    before = store.account(3, Spent()), store.account(4, Spent())
+    with pytest.raises(StoreError, match=why):
+        store.pay(payer, payee, amount, Spent())
+    assert (store.account(3, Spent()), store.account(4, Spent())) == before
+
+
+def test_a_balance_beyond_32_bits_is_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    rich = store.account(6, Spent())
+    assert rich is not None
+    monkeypatch.setattr(f"{type(store).__module__}.MOST_BALANCE", rich[2] + 4)
+    assert store.pay(5, 6, 4, Spent()).accepted
+    with pytest.raises(StoreError, match="account 6 would exceed"):
+        store.pay(5, 6, 1, Spent())
+    assert store.account(6, Spent()) == (6, rich[1], rich[2] + 4)
+
+
+def test_a_page_follows_a_number_and_the_last_one_is_short(store: Store) -> None:
+    assert store.page(0, 3, Spent()) == list(seed.accounts()[:3])
+    assert store.page(-7, 2, Spent()) == list(seed.accounts()[:2])
+    assert store.page(9_998, 50, Spent()) == list(seed.accounts()[9_998:])
+    assert store.page(10_000, 50, Spent()) == []
+
+
+def test_nobody_has_paid_from_an_account_that_there_is_not(store: Store) -> None:
+    assert store.last(0, 5, Spent()) == store.last(-3, 5, Spent()) == store.last(10_001, 5, Spent()) == []
+
+
+def test_payments_at_once_lose_and_make_no_cent(store: Store) -> None:
+    """Both ways between the same two accounts: who takes them in the order of the request waits for the other for ever."""
+    before = [store.account(number, Spent()) for number in (8, 9)]
+
+    def pay(turn: int) -> int:
+        return store.pay(*((8, 9) if turn % 2 else (9, 8)), 1 + turn % 3, Spent()).number
+
+    with ThreadPoolExecutor(8) as threads:
+        numbers = list(threads.map(pay, range(200)))
+    assert len(set(numbers)) == 200
+    after = [store.account(number, Spent()) for number in (8, 9)]
+    assert sum(row[2] for row in after if row) == sum(row[2] for row in before if row)
+    moved = sum((1 + turn % 3) * (-1 if turn % 2 else 1) for turn in range(200))
+    assert after[0] is not None
+    assert before[0] is not None
+    assert after[0][2] - before[0][2] == moved
+
+
+@pytest.mark.parametrize("kind", EACH)
+def test_each_opening_begins_with_the_seeded_rows(settings_of: Callable[[str], dict[str, str]], kind: str) -> None:
+    for _ in range(2):
+        with opened(settings_of(kind)) as held:
+            assert isinstance(held, Held)
+            assert held.store.account(1, Spent()) == seed.accounts()[0]
+            held.store.pay(1, 2, 5, Spent())
+
+
+def test_a_store_that_there_is_not_is_refused() -> None:
+    with pytest.raises(StoreError, match="unknown store 'oracle'"), opened({"store": "oracle"}):
+        pass
+    with pytest.raises(StoreError, match="takes no pool"), opened({"pool": "4"}):
+        pass
