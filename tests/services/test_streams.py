@@ -23,6 +23,8 @@ PAIRS = [
     ("sse", "starlette", "aiohttp"),
     ("grpc", "grpc-aio", "grpc-aio"),
     ("grpc", "grpcio", "grpc-aio"),
+    ("socketio", "python-socketio", "socketio"),
+    ("graphqlws", "strawberry", "aiohttp"),
 ]
 PATIENCE_S = 30
 
