@@ -133,6 +133,47 @@ def test_a_reader_that_is_slow_holds_its_sender_back(implementation: str) -> Non
         assert events["sent"] < events["offered"] == 2000
 
 
+SLOW = [
+    pytest.param("sse", "uvicorn", "aiohttp"),
+    pytest.param("websocket", "uvicorn", "aiohttp", marks=pytest.mark.slow),
+    pytest.param("grpc", "grpc-aio", "grpc-aio", marks=pytest.mark.slow),
+    pytest.param("graphqlws", "strawberry", "aiohttp", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("protocol", "implementation", "client"), SLOW)
+def test_a_client_told_to_read_slowly_does_and_holds_its_sender_back(
+    protocol: str, implementation: str, client: str, tmp_path: Path
+) -> None:
+    record = tmp_path / "record"
+    slow = {
+        "payload": Payload(kind="events", size=500_000, per_second=1000.0),
+        "load": Load(concurrency=1, duration_s=0.08),  # 40 MB: beyond what sockets and libraries hold
+        "knobs": {"read_rate": "100"},
+    }
+    with responder(protocol, implementation=implementation, knobs={"read_rate": "100"}) as (started, ready):
+        lines = make_trial(trial(protocol, client, ready["port"], record, **slow))
+        said = stats(started)
+    assert lines[-1]["type"] == "done", lines
+    counts = {"offered": 80, "delivered": 80, "dropped": 0, "duplicated": 0, "reordered": 0, "wrong": 0}
+    assert lines[-1]["events"] == counts
+    rows = sorted((row.received_ns, row.sender_ns) for row in read_record(record) if row.kind == EVENT and row.phase)
+    assert all(came - rows[0][0] >= place * 10_000_000 for place, (came, _) in enumerate(rows))
+    assert rows[-1][1] - rows[0][1] > 2 * 80_000_000  # twice as long as its schedule
+    assert said["events"]["worst_late_ns"] > 80_000_000
+
+
+def test_a_client_that_reads_slowly_by_socketio_does_not_hold_its_sender_back(tmp_path: Path) -> None:
+    record = tmp_path / "record"
+    slow = {"load": Load(concurrency=1, duration_s=0.1), "knobs": {"read_rate": "50"}}
+    with responder("socketio", knobs={"read_rate": "50"}) as (_, ready):
+        done = make_trial(trial("socketio", "socketio", ready["port"], record, **slow))[-1]
+    assert done["events"]["delivered"] == 20
+    rows = sorted((row.received_ns, row.sender_ns) for row in read_record(record) if row.kind == EVENT and row.phase)
+    assert all(came - rows[0][0] >= place * 20_000_000 for place, (came, _) in enumerate(rows))
+    assert rows[-1][0] - rows[-1][1] > 20_000_000  # sent long ago, and queued since
+
+
 def test_a_responder_that_dies_in_the_middle_ends_the_trial_in_clear_words(tmp_path: Path) -> None:
     record = tmp_path / "record"
     with responder("websocket") as (started, ready), program("services.python.programs.request") as requester:

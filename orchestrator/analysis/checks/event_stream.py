@@ -6,7 +6,9 @@ long after it was asked for, and the sender's own word on its lateness and its e
 TCP neither loses nor reorders, so what is missing, came twice or behind a higher number is the stack's doing, or that of
 something in between. Dropped events count as slower than all others in each percentile; from a share on that moves a
 percentile shown further than chance does, the cell fails. An event's delivery is timed from the sender's stamp: what the
-sender is late by is in no latency, so its lateness is held against the interval, and its rate against the plan.
+sender is late by is in no latency, so its lateness is held against the interval, and its rate against the plan. Where
+clients are told to read slowly they must do so, and a sender that they hold back must keep their rate: what it is late by is
+what was asked for.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ from typing import Any
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import STREAMS, Check, Finding, worst
-from orchestrator.analysis.evidence import CellEvidence, EventCounts, Part, Samples, StreamTrial, TrialEvidence
+from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import fails_that_move, is_supported, quantile
+from orchestrator.analysis.stream_trial import EventCounts, StreamTrial
 from orchestrator.analysis.streams import StreamSamples
 from services.python.contract.limits import SATURATED
 
@@ -177,6 +180,24 @@ def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, An
             "the load was not the planned one, or the events are of an earlier subscription.",
             action="Let the sender wait until an event is due, and stamp it then (protos/process.md, Streams).",
         )
+    if stream.is_contradictory:
+        yield Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=0.85,
+            explanation=f"In {trial.called} no offset between the clocks of both hosts has every event sent after it was "
+            "asked for and received after it was sent: the stamps are not of two clocks that count the same time.",
+            action="Let the sender stamp with the monotonic clock of its host (CLOCK_MONOTONIC), when it sends.",
+        )
+    if stream.hasty:
+        yield Finding(
+            verdict="fail",
+            evidence={**evidence, "hasty": stream.hasty, "reading_ns": stream.reading_ns},
+            weight=0.85,
+            explanation=f"In {trial.called} {words.count(stream.hasty, 'event was', 'events were')} read sooner than "
+            f"{words.ns(stream.reading_ns)} for each after the first allow: clients read faster than `read_rate` says.",
+            action="Let the requester wait between two events of a subscription (protos/process.md, Streams).",
+        )
     said, seen = stream.worst_late_ns, stream.late_most_ns
     if stream.sent is not None and said is not None and seen is not None and said < seen:  # it counted all streams
         yield Finding(
@@ -192,15 +213,19 @@ def _of_stamps(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, An
 def _of_schedule(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, Any]) -> Iterator[Finding]:
     """Whether the load was offered as planned: its rate, each event's time, and all clients at once."""
     kept, late, fastest = stream.rate_kept, stream.late_p99_ns, stream.delivery_p99_ns
-    if kept is not None and kept < _FEW_KEPT:
+    is_slowed = stream.reading_ns > stream.interval_ns  # by its clients, as they were told
+    wanted = stream.interval_ns / stream.reading_ns if is_slowed else 1.0
+    if kept is not None and kept < _FEW_KEPT * wanted:
         yield Finding(
-            verdict="fail" if kept < _FEWEST_KEPT else "warn",
-            evidence=evidence,
+            verdict="fail" if kept < _FEWEST_KEPT * wanted else "warn",
+            evidence={**evidence, "wanted": wanted},
             weight=1 - kept,
             explanation=f"In {trial.called} the sender kept {words.percent(kept)} of its rate: it could not keep up, or "
             "its readers held it back.",
             action="Lower the rate or the number of clients: this is the stack's capacity, not its latency.",
         )
+    elif is_slowed:
+        pass  # late as its readers have it, which is what is measured
     elif late is not None and late > stream.interval_ns:
         yield Finding(
             verdict="warn",
@@ -258,6 +283,21 @@ def _of_counts(trial: TrialEvidence, stream: StreamTrial, evidence: dict[str, An
         )
 
 
+def _held_back(cell: CellEvidence) -> str:
+    """What slow readers came to; empty where there are none."""
+    trials = [trial.stream for trial in cell.trials if trial.stream and trial.stream.reading_ns]
+    slowed = [trial for trial in trials if trial.reading_ns > trial.interval_ns]
+    kept = [trial.rate_kept for trial in slowed if trial.rate_kept is not None]
+    if not kept:
+        return ""
+    waiting = [trial.waiting for trial in slowed if trial.waiting is not None]
+    told = f", and at most {words.count(max(waiting), 'event')} of a stream waited to be read" if waiting else ""
+    asked = slowed[0].interval_ns / slowed[0].reading_ns
+    return (
+        f" Its clients read {words.percent(asked)} of the rate; the sender kept {words.percent(min(kept))} of it{told}."
+    )
+
+
 def _of_cell(cell: CellEvidence) -> Finding:
     """Lost, repeated and reordered events of all trials."""
     assert cell.stream is not None  # noqa: S101 - narrows the type
@@ -281,7 +321,9 @@ def _of_cell(cell: CellEvidence) -> Finding:
         counted += f" ({words.count(silent, 'client')} got none at all)"
     if not counted:
         return Finding(
-            verdict="pass", evidence=evidence, explanation=f"All {of.offered:,} events came, once and in their order."
+            verdict="pass",
+            evidence=evidence,
+            explanation=f"All {of.offered:,} events came, once and in their order.{_held_back(cell)}",
         )
     is_failed = bool(of.wrong or moved)
     beyond = f": enough to move {words.listed(moved)}, which the report shows" if moved else ""

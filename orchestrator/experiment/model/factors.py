@@ -16,6 +16,7 @@ from orchestrator.experiment.model.factor import Factor, Value, Values
 from orchestrator.experiment.model.levels import Level, Numbers
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
 from orchestrator.experiment.model.process_factors import OF_PROCESSES
+from orchestrator.experiment.model.stream_factors import OF_STREAMS
 
 FACTORS: tuple[Factor, ...] = (
     Factor(name="protocol", title="protocol", kind="name", belongs_to="stack", attribute="protocol", reaches="program"),
@@ -358,6 +359,7 @@ FACTORS: tuple[Factor, ...] = (
         description="Whether the requester sends small segments at once (immediate), or holds them back while others are not"
         " acknowledged (nagle); the responder always sends at once",
     ),
+    *OF_STREAMS,
     *OF_PROCESSES,
     *OF_THE_LOAD,
 )

@@ -13,6 +13,9 @@ FLOW_WINDOW: Final = "flow_window"
 KEEPALIVE: Final = "keepalive"
 TCP_WINDOW: Final = "tcp_window"
 WORKERS: Final = "workers"
+READ_RATE: Final = "read_rate"
+"""At most so many events a second each client of a stream reads."""
+READ_RATES: Final = ("unlimited", "1..1000000")
 
 CONGESTION: Final = "congestion"
 IN_FORCE: Final = "congestion control"
@@ -36,6 +39,7 @@ WHY_NOT: Final[Mapping[str, str]] = {
     FLOW_WINDOW: "it has no window beside TCP's own",
     KEEPALIVE: "it has no pings that the library sends by itself",
     WORKERS: "each of its responders is one process",
+    READ_RATE: "it carries no stream that a client could read slowly",
 }
 """Why a protocol has no such knob, where it does not say so itself."""
 

@@ -39,7 +39,11 @@ PROTOCOL = Protocol(
             module="services.python.protocols.graphqlws.requester",
             style="async",
             packages=("aiohttp", "uvloop"),
-            settings={"messages": "of graphql-transport-ws, in Python", "permessage-deflate": "off", "pings": "answered"},
+            settings={
+                "messages": "of graphql-transport-ws, in Python",
+                "permessage-deflate": "off",
+                "pings": "answered",
+            },
         ),
     ),
     knobs={TLS: SECURED[TLS]},

@@ -42,9 +42,7 @@ def _whole(value: Any) -> int:
 
 _CONFIG = StrawberryConfig(
     scalar_map={
-        Long: strawberry.scalar(
-            name="Long", description="An integer of 64 bits.", serialize=_whole, parse_value=_whole
-        )
+        Long: strawberry.scalar(name="Long", description="An integer of 64 bits.", serialize=_whole, parse_value=_whole)
     }
 )
 

@@ -53,7 +53,9 @@ PROTOCOL = Protocol(
             packages=(*_PACKAGES, "aiohttp", "uvloop"),
             settings={"transport": "long polling: POST to send, GET to receive, on two TCP connections"},
             transport="Socket.IO over long polling",
-            refuses={"stream": "its library gives up a poll that brings more than 16 packets, as those of a stream may"},
+            refuses={
+                "stream": "its library gives up a poll that brings more than 16 packets, as those of a stream may"
+            },
             round_trips_to_open=4,  # TCP's handshake, the GET that opens, the POST of CONNECT, the GET that confirms
         ),
         Client(

@@ -71,7 +71,9 @@ class SocketIoConnection(events.ConnectionBase):
         self._timeout_s = call.timeout_s
         self._acknowledgement: asyncio.Future[tuple[Any, ...]] | None = None
         self._events = deque[tuple[Any, tuple[Part, ...]]]()  # received, and not read yet
-        self._ended: tuple[Any, ...] | CallFailed | None = None  # the acknowledgement of a subscription, behind its events
+        self._ended: tuple[Any, ...] | CallFailed | None = (
+            None  # the acknowledgement of a subscription, behind its events
+        )
         self._waiting: asyncio.Future[None] | None = None
         client.on("disconnect", self._disconnected)
         if call.kind == "stream":

@@ -1,4 +1,4 @@
-"""Connections of aiohttp's WebSocket client, for every protocol whose messages are frames: how they open, and why they end."""
+"""Connections of aiohttp's WebSocket client, for every protocol whose messages are frames: how they open and end."""
 
 from __future__ import annotations
 
