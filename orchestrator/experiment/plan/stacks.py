@@ -153,7 +153,7 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
                 return f"'{operation}' is a stream, which has no {factor.name}: {call[factor.name]}"
     else:
         for factor in OF_THE_CALL:
-            if factor.is_of_streams and call[factor.name] != factor.default:
+            if factor.is_of_streams and call[factor.name] not in (None, factor.default):
                 value = (
                     factor.numbers.text(found) if factor.numbers and isinstance(found := call[factor.name], int) else ""
                 )
