@@ -23,8 +23,8 @@ PAIRS = [
     ("sse", "starlette", "aiohttp"),
     ("grpc", "grpc-aio", "grpc-aio"),
     ("grpc", "grpcio", "grpc-aio"),
-    ("socketio", "python-socketio", "socketio"),
-    ("graphqlws", "strawberry", "aiohttp"),
+    pytest.param("socketio", "python-socketio", "socketio", marks=pytest.mark.slow),
+    pytest.param("graphqlws", "strawberry", "aiohttp", marks=pytest.mark.slow),
 ]
 PATIENCE_S = 30
 
@@ -89,14 +89,22 @@ def is_as_scheduled(rows: list[Row], interval_ns: int) -> bool:
     return all(row.sender_ns >= first + (row.sequence - 1) * interval_ns for row in rows)
 
 
-@pytest.mark.parametrize(("protocol", "following"), [("websocket", frame), ("sse", chunk)])
+RELAYED = [
+    pytest.param("websocket", "aiohttp", frame, id="websocket"),
+    pytest.param("sse", "aiohttp", chunk, id="sse"),
+    pytest.param("socketio", "socketio", frame, id="socketio", marks=pytest.mark.slow),
+    pytest.param("graphqlws", "aiohttp", frame, id="graphqlws", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("protocol", "client", "following"), RELAYED)
 def test_what_a_relay_drops_repeats_and_reorders_is_counted_exactly(
-    protocol: str, following: Next, tmp_path: Path
+    protocol: str, client: str, following: Next, tmp_path: Path
 ) -> None:
     faults = Faults(dropped=frozenset({7, 8, 20}), repeated=frozenset({9}), held=frozenset({5, 12}))
     record = tmp_path / "record"
     with responder(protocol) as (_, ready), event_relay(ready["port"], faults, following) as port:
-        done = make_trial(trial(protocol, "aiohttp", port, record))[-1]
+        done = make_trial(trial(protocol, client, port, record))[-1]
     assert done["type"] == "done", done
     counts = {"offered": 40, "delivered": 34, "dropped": 6, "duplicated": 2, "reordered": 4, "wrong": 0}
     assert done["events"] == counts
@@ -163,6 +171,7 @@ def test_a_client_told_to_read_slowly_does_and_holds_its_sender_back(
     assert said["events"]["worst_late_ns"] > 80_000_000
 
 
+@pytest.mark.slow
 def test_a_client_that_reads_slowly_by_socketio_does_not_hold_its_sender_back(tmp_path: Path) -> None:
     record = tmp_path / "record"
     slow = {"load": Load(concurrency=1, duration_s=0.1), "knobs": {"read_rate": "50"}}

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-_NUMBER = re.compile(rb'"sequence":(\d+)')
+_NUMBER = re.compile(rb'"sequence": ?(\d+)')
 
 Next = Callable[[asyncio.StreamReader], Awaitable[bytes]]
 

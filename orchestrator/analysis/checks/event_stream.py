@@ -320,10 +320,12 @@ def _of_cell(cell: CellEvidence) -> Finding:
         evidence["silent"] = silent
         counted += f" ({words.count(silent, 'client')} got none at all)"
     if not counted:
+        held_back = _held_back(cell)
         return Finding(
             verdict="pass",
             evidence=evidence,
-            explanation=f"All {of.offered:,} events came, once and in their order.{_held_back(cell)}",
+            weight=1.0 if held_back else 0.0,
+            explanation=f"All {of.offered:,} events came, once and in their order.{held_back}",
         )
     is_failed = bool(of.wrong or moved)
     beyond = f": enough to move {words.listed(moved)}, which the report shows" if moved else ""

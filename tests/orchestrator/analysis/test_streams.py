@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from orchestrator.analysis import event_words
 from orchestrator.analysis.answer import answer
-from orchestrator.analysis.streams import WHY_NO_DELIVERY
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import CellSummary, RunSummary, StreamSummary
-from orchestrator.analysis.words import MILLISECONDS
 from orchestrator.cli.answer import answer_lines
 from orchestrator.report.render import render
 from tests.support import judged
-from tests.support.event_runs import EVENT, FAR, a_stream_plan, a_stream_run, enter, places, without
+from tests.support.event_runs import FAR, a_stream_plan, a_stream_run, enter, places, without
 from tests.support.runs import MS, US, Draft
 
 CHECK = "event stream"
@@ -123,136 +120,6 @@ def test_an_event_that_never_came_is_slower_than_all_others() -> None:
     result = judged.of(a_stream_run(spoil=in_websocket(spoil)), CHECK)[0]
     assert (result.verdict, "p99" in result.evidence["moved"]) == ("fail", True)
     assert [c.standing for c in summary.comparisons if c.statistic == "p99"] == ["cannot tell"]
-
-
-def test_over_a_distance_gaps_are_compared_and_deliveries_have_a_bound_whatever_the_clocks_say() -> None:
-    plan = a_stream_plan(placements=[FAR], provider="gcp")
-
-    def shifted(draft: Draft) -> None:  # another host's clock: nothing may depend on it
-        draft.columns["sender_ns"] += 10**15 * (draft.columns["sender_clock"] > 0)
-
-    took: list[np.ndarray] = []
-
-    def seen(draft: Draft) -> None:  # here both stamps are of one clock
-        if "websocket" in draft.cell.stack:
-            mine = (draft.columns["sender_clock"] > 0) & (draft.columns["phase"] == 1)
-            took.append((draft.columns["received_ns"] - draft.columns["sender_ns"])[mine])
-
-    plain, other = (summarise(a_stream_run(plan, spoil=spoil)) for spoil in (seen, shifted))
-    of = stream_of(plain)
-    assert (of.timed, of.why_gap, of.waiting) == ("gap", WHY_NO_DELIVERY, None)
-    assert of.delivery_bound is not None
-    for shown, share in ((of.delivery_median, 0.5), (of.delivery_p99, 0.99)):
-        assert shown is not None
-        assert abs(shown - np.quantile(np.concatenate(took), share) / MS) <= of.delivery_bound
-    assert 0.0 < of.delivery_bound < 20.0  # ms, of half a round trip and a second of drift
-    assert f"±{MILLISECONDS.text(of.delivery_bound)}" in event_words.of_events(of, MILLISECONDS)[8]
-    assert of.gap_median == pytest.approx(2.0, rel=0.05)
-    cell = cell_of(plain)
-    assert cell.distribution is not None
-    assert cell.distribution.median == pytest.approx(of.gap_median, rel=0.01)
-    assert cell.distribution.n == 5 * 2 * 499  # a gap lies between two events
-    assert [c.stream for c in other.cells] == [c.stream for c in plain.cells]
-    assert [c.distribution for c in other.cells] == [c.distribution for c in plain.cells]
-    assert WHY_NO_DELIVERY in " ".join(answer_lines(answer(plain), width=100_000))
-    assert WHY_NO_DELIVERY in render(plain)
-
-
-def test_stamps_that_no_offset_between_two_clocks_explains_fail_the_cell() -> None:
-    def stamped_much_too_late(draft: Draft) -> None:  # of some events, by more than any way back takes
-        draft.columns["sender_ns"][places(draft, *range(100, 120))] += 100 * MS
-        draft.columns["sender_ns"][places(draft, *range(300, 320))] += 100 * MS
-
-    plan = a_stream_plan(placements=[FAR], provider="gcp")
-    run = a_stream_run(plan, spoil=in_websocket(stamped_much_too_late))
-    result = next(found for found in judged.of(run, CHECK) if found.verdict == "fail")
-    assert "no offset between the clocks" in result.explanation, result
-    of = stream_of(summarise(run))
-    assert (of.delivery_median, of.delivery_bound) == (None, None)
-
-
-@pytest.mark.parametrize("drift", [0, 4_900, -4_900])
-def test_a_bound_holds_for_clocks_that_drift_and_stamps_both_ways(drift: int) -> None:
-    from orchestrator.analysis.two_clocks import DRIFT, offset
-
-    asked = np.array([0, 1_000, 2_000], dtype=np.int64)
-    taken = asked + 5 * MS
-    sent = np.arange(0, 10_000, 10, dtype=np.int64) * MS + 5 * MS
-    received = sent + 12 * MS
-    apart = 7 * 10**12
-    of_sender = [times + apart + (times // 10**6 * drift * 10**6 // (DRIFT * 5_000) if drift else 0) for times in (taken, sent)]
-    found = offset(asked, of_sender[0], of_sender[1], received)
-    assert found is not None
-    off = received - of_sender[1] + found.middle_ns - 12 * MS  # how far each delivery is from the true one
-    assert int(np.abs(off).max()) <= found.bound_ns
-    assert found.bound_ns <= (5 + 12) * MS // 2 + 2 * 10_012 * MS // DRIFT + MS
-    assert offset(asked, of_sender[0] - 20 * MS, of_sender[1], received) is None
-
-
-SLOWLY: Any = [{"read_rate": 200}]  # of 500 a second
-
-
-def reading_slowly(draft: Draft) -> None:
-    """At 200 a second of 500: its sender, which has room for 20 events, is held back."""
-    rows = draft.columns
-    for parent in (3, 4):
-        mine = (rows["kind"] == EVENT) & (rows["parent"] == parent)
-        number = rows["sequence"][mine]
-        first = int(rows["received_ns"][mine][number == 1][0])
-        read = first + (number - 1) * 5 * MS
-        rows["received_ns"][mine] = np.maximum(rows["received_ns"][mine], read)
-        rows["sender_ns"][mine] = np.maximum(rows["sender_ns"][mine], read - 100 * MS)
-        rows["received_ns"][(rows["kind"] == 0) & (rows["sequence"] == parent)] = int(read.max()) + MS
-
-
-def reading_slowly_at_first(draft: Draft) -> None:
-    reading_slowly(draft)
-    late = places(draft, *range(400, 501))
-    draft.columns["received_ns"][late] -= 50 * MS
-
-
-def sending_more_slowly_still(draft: Draft) -> None:
-    reading_slowly(draft)
-    rows = draft.columns
-    mine = (rows["sender_clock"] > 0) & (rows["phase"] == 1)
-    for name in ("sender_ns", "received_ns"):
-        rows[name][mine] += (rows["sequence"][mine] - 1) * 2 * MS
-
-
-def test_what_a_slow_reader_leaves_waiting_is_told_and_its_senders_lateness_is_no_fault() -> None:
-    run = a_stream_run(a_stream_plan(calls=SLOWLY), spoil=reading_slowly)
-    result = judged.of(run, CHECK)[0]
-    assert (result.verdict, "Its clients read 40 % of the rate" in result.explanation) == ("pass", True), result
-    of = stream_of(summarise(run))
-    assert of.waiting is not None
-    assert 20 <= of.waiting <= 22  # 100 ms of 200 a second
-    assert f"{of.waiting}" == event_words.of_events(of, MILLISECONDS)[12]
-    unlimited = stream_of(summarise(a_stream_run()))
-    assert unlimited.waiting is not None
-    assert unlimited.waiting <= 2
-
-
-@pytest.mark.parametrize(
-    ("spoil", "words"),
-    [
-        (reading_slowly_at_first, "clients read faster than `read_rate` says"),
-        (sending_more_slowly_still, "of its rate: it could not keep up"),
-    ],
-)
-def test_a_slow_reader_that_is_not_and_a_sender_slower_than_its_reader_fail(
-    spoil: Callable[[Draft], None], words: str
-) -> None:
-    result = judged.of(a_stream_run(a_stream_plan(calls=SLOWLY), spoil=spoil), CHECK)[0]
-    assert (result.verdict, words in result.explanation) == ("fail", True), result
-
-
-def test_the_senders_memory_stands_beside_its_events() -> None:
-    def large(draft: Draft) -> None:
-        draft.stats["memory_bytes"] = 123_456_789
-
-    of = stream_of(summarise(a_stream_run(spoil=large)))
-    assert of.sender_memory == 123_456_789
-    assert event_words.of_events(of, MILLISECONDS)[13] == "123 MB"
 
 
 def falling_behind(draft: Draft) -> None:
