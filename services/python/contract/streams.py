@@ -34,8 +34,12 @@ def read_interval_ns(knobs: Mapping[str, str]) -> int:
 
 
 def lasts_ns(count: int, interval_ns: int, reading_ns: int = 0) -> int:
-    """When the last event of a stream is due, or read by a client that waits `reading_ns` between two."""
-    return (count - 1) * max(interval_ns, reading_ns)
+    """When the last event of a stream is due, or done with by a client that takes `reading_ns` for each.
+
+    >>> lasts_ns(5, 10), lasts_ns(5, 10, 20)
+    (40, 100)
+    """
+    return max((count - 1) * interval_ns, count * reading_ns)
 
 
 def reads_for_s(duration_s: float, per_second: float, knobs: Mapping[str, str]) -> float:

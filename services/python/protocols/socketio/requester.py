@@ -72,9 +72,7 @@ class SocketIoConnection(events.ConnectionBase):
         self._timeout_s = call.timeout_s
         self._acknowledgement: asyncio.Future[tuple[Any, ...]] | None = None
         self._events = deque[tuple[Any, tuple[Part, ...]]]()  # received, and not read yet
-        self._ended: tuple[Any, ...] | CallFailed | None = (
-            None  # the acknowledgement of a subscription, behind its events
-        )
+        self._ended: tuple[Any, ...] | CallFailed | None = None  # the acknowledgement, which follows all events
         self._room = 0  # events that may still come: whoever sends far more does not stop
         self._waiting: asyncio.Future[None] | None = None
         client.on("disconnect", self._disconnected)
