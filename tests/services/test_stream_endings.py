@@ -40,6 +40,10 @@ def with_connection(protocol: str, port: int, use: Callable[[AsyncSubscriber], A
     return asyncio.run(run())
 
 
+def is_light(protocol: str, _implementation: str) -> bool:
+    return protocol in ("socketio", "graphqlws")
+
+
 def numbers_of(**changes: Any) -> Callable[[AsyncSubscriber], Awaitable[list[int]]]:
     """All events of a subscription, by their numbers."""
 
@@ -54,7 +58,7 @@ def numbers_of(**changes: Any) -> Callable[[AsyncSubscriber], Awaitable[list[int
     return read
 
 
-@pytest.mark.parametrize(("protocol", "implementation"), others_slow(SENDERS, lambda protocol, _: protocol in ("socketio", "graphqlws")))
+@pytest.mark.parametrize(("protocol", "implementation"), others_slow(SENDERS, is_light))
 def test_a_refused_subscription_is_an_error_that_names_the_cause_and_a_client_that_leaves_ends_its_stream(
     protocol: str, implementation: str
 ) -> None:

@@ -172,7 +172,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("what", WRONG)
 @pytest.mark.parametrize(
     "protocol",
-    ["tcp", "cbor", *(pytest.param(name, marks=pytest.mark.slow) for name in ("websocket", "socketio", "sse", "graphqlws", "grpc"))],
+    [
+        "tcp",
+        "cbor",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("websocket", "socketio", "sse", "graphqlws", "grpc")
+        ),
+    ],
 )
 def test_a_wrong_certificate_is_refused_by_every_client(protocol: str, what: str, tmp_path: Path) -> None:
     changes, words = WRONG[what]
