@@ -33,9 +33,11 @@ class StreamTrial:
     `sent` is the sender's own count for the measured phase, `worst_late_ns` the sender's too, over the whole trial; None
     where it does not say, or counted subscriptions that were left alone. `late_p99_ns` and `late_most_ns` are by the stamps
     in the events, `begun_ns` is how long after its request a stream began, at worst. `rate_kept`: the rate of those stamps,
-    as a share of the planned one, of the slowest subscription. `before_sent`: events received before they were sent, by
-    one clock; `early`: those sent before they were due. `silent`: subscriptions without a right event; `unended`: those that
-    did not end as they should, by status. `asked`: all subscriptions, those of the warm-up too. `lasts_ns`: by its schedule.
+    as a share of the planned one, of the slowest subscription. `gap_p99_ns` is of the gaps as they came, and
+    `gap_p99_on_time_ns` of what they would be had each event been sent when it was due. `before_sent`: events received
+    before they were sent, by one clock; `early`: those sent before they were due. `silent`: subscriptions without a right
+    event; `unended`: those that did not end as they should, by status. `asked`: all subscriptions, those of the warm-up
+    too. `lasts_ns`: by its schedule.
 
     `reading_ns`: how long its clients take for an event at least (0: as they come), and `hasty` events were read sooner
     than that has it. `waiting`: the most events of one subscription that were stamped and not received, None over two
@@ -52,7 +54,8 @@ class StreamTrial:
     worst_late_ns: int | None
     begun_ns: int | None
     rate_kept: float | None
-    delivery_p99_ns: float | None
+    gap_p99_ns: float | None
+    gap_p99_on_time_ns: float | None
     before_sent: int = 0
     early: int = 0
     silent: int = 0

@@ -191,6 +191,14 @@ class StreamSamples(Samples):
         gaps: Nanoseconds = np.sort(np.diff(self._received)[~self._is_first[1:]])
         return gaps
 
+    @cached_property
+    def gaps_on_time_ns(self) -> Nanoseconds:
+        """What `gaps_ns` would be had each event been sent when it was due and taken as long as it did, ascending."""
+        came = self._received - self._lateness
+        subscription = np.cumsum(self._is_first)
+        gaps: Nanoseconds = np.sort(np.diff(came[np.lexsort((came, subscription))])[~self._is_first[1:]])
+        return gaps
+
     @property
     def _until_due(self) -> Nanoseconds:
         """How long after the first event of its subscription each one is due."""
@@ -199,7 +207,12 @@ class StreamSamples(Samples):
 
     @cached_property
     def late_ns(self) -> Nanoseconds:
-        """How late the sender was with each delivered event, ascending: by its own stamps, against its schedule.
+        """How late the sender was with each delivered event, ascending: by its own stamps, against its schedule."""
+        return np.sort(self._lateness)
+
+    @cached_property
+    def _lateness(self) -> Nanoseconds:
+        """The same by event.
 
         The schedule begins where the earliest event puts it: a lateness that all have alike is in `begun_ns`.
         """
@@ -207,7 +220,8 @@ class StreamSamples(Samples):
         if not begin.size:
             return begin
         each = np.diff(np.append(self._begins, begin.size))
-        return np.sort(begin - np.repeat(np.minimum.reduceat(begin, self._begins), each))
+        late: Nanoseconds = begin - np.repeat(np.minimum.reduceat(begin, self._begins), each)
+        return late
 
     @cached_property
     def begun_ns(self) -> int | None:
@@ -297,10 +311,11 @@ class StreamsOfCell:
 
     def add(self, record: TrialRecord, parts: Sequence[StreamSamples]) -> StreamTrial:
         """One trial, from the samples of all its requesters."""
-        late = np.sort(np.concatenate([part.late_ns for part in parts])) if parts else np.empty(0, dtype=np.int64)
+        late, gaps, on_time = (
+            _together([getattr(part, name) for part in parts]) for name in ("late_ns", "gaps_ns", "gaps_on_time_ns")
+        )
         kept = [share for part in parts if (share := part.rate_kept) is not None]
         begun = [begun_ns for part in parts if (begun_ns := part.begun_ns) is not None]
-        delivery = np.sort(np.concatenate([part.delivery_ns for part in parts])) if parts else late
         before, after = (None if s is None else s.events for s in (record.stats_before, record.stats))
         offsets = [part.offset for part in parts if part.measured]
         known = [found for found in offsets if found is not None]
@@ -317,8 +332,9 @@ class StreamsOfCell:
             worst_late_ns=None if after is None else after.worst_late_ns,
             begun_ns=max(begun, default=None),
             rate_kept=min(kept, default=None),
-            delivery_p99_ns=st.quantile(delivery, 0.99) if self._is_one_clock and delivery.size else None,
-            before_sent=int((delivery < 0).sum()) if self._is_one_clock else 0,
+            gap_p99_ns=st.quantile(gaps, 0.99) if gaps.size else None,
+            gap_p99_on_time_ns=st.quantile(on_time, 0.99) if on_time.size else None,
+            before_sent=sum(int((part.delivery_ns < 0).sum()) for part in parts) if self._is_one_clock else 0,
             early=sum(part.early for part in parts),
             silent=sum(part.silent for part in parts),
             unended=dict(sum((Counter(part.unended) for part in parts), Counter())),
@@ -335,7 +351,7 @@ class StreamsOfCell:
             self._deliveries.append(np.sort(np.concatenate(shifted)))
         if record.stats is not None and record.stats.memory_bytes is not None:
             self._memory.append(record.stats.memory_bytes)
-        self._gaps.append(np.sort(np.concatenate([part.gaps_ns for part in parts])) if parts else late)
+        self._gaps.append(gaps)
         return trial
 
     def _asked_before(self, requesters: int) -> int:
@@ -383,6 +399,11 @@ class StreamsOfCell:
             censored=censored,
             why_gap="" if self._is_one_clock else WHY_NO_DELIVERY,
         )
+
+
+def _together(parts: Sequence[Nanoseconds]) -> Nanoseconds:
+    """All of them, ascending."""
+    return np.sort(np.concatenate([np.empty(0, dtype=np.int64), *parts]))
 
 
 def _percentiles(
