@@ -13,7 +13,7 @@ import pytest
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.load.record import CLOCKS, KINDS, Row, read_record
 from tests.support.ends import Program, make_trial, program, responder
-from tests.support.event_relay import Faults, Next, chunk, event_relay, frame
+from tests.support.event_relay import CHUNKS, FRAMES, GRPC, Faults, Framing, event_relay
 
 EVENT, SENDER = KINDS.index("event"), CLOCKS.index("responder-monotonic")
 PAIRS = [
@@ -90,20 +90,22 @@ def is_as_scheduled(rows: list[Row], interval_ns: int) -> bool:
 
 
 RELAYED = [
-    pytest.param("websocket", "aiohttp", frame, id="websocket"),
-    pytest.param("sse", "aiohttp", chunk, id="sse"),
-    pytest.param("socketio", "socketio", frame, id="socketio", marks=pytest.mark.slow),
-    pytest.param("graphqlws", "aiohttp", frame, id="graphqlws", marks=pytest.mark.slow),
+    pytest.param("websocket", None, "aiohttp", FRAMES, id="websocket"),
+    pytest.param("sse", None, "aiohttp", CHUNKS, id="sse"),
+    pytest.param("grpc", "grpc-aio", "grpc-aio", GRPC, id="grpc"),
+    pytest.param("socketio", None, "socketio", FRAMES, id="socketio", marks=pytest.mark.slow),
+    pytest.param("graphqlws", None, "aiohttp", FRAMES, id="graphqlws", marks=pytest.mark.slow),
 ]
 
 
-@pytest.mark.parametrize(("protocol", "client", "following"), RELAYED)
+@pytest.mark.parametrize(("protocol", "implementation", "client", "framing"), RELAYED)
 def test_what_a_relay_drops_repeats_and_reorders_is_counted_exactly(
-    protocol: str, client: str, following: Next, tmp_path: Path
+    protocol: str, implementation: str | None, client: str, framing: Framing, tmp_path: Path
 ) -> None:
     faults = Faults(dropped=frozenset({7, 8, 20}), repeated=frozenset({9}), held=frozenset({5, 12}))
     record = tmp_path / "record"
-    with responder(protocol) as (_, ready), event_relay(ready["port"], faults, following) as port:
+    started = responder(protocol, implementation=implementation)
+    with started as (_, ready), event_relay(ready["port"], faults, framing) as port:
         done = make_trial(trial(protocol, client, port, record))[-1]
     assert done["type"] == "done", done
     counts = {"offered": 40, "delivered": 34, "dropped": 6, "duplicated": 2, "reordered": 4, "wrong": 0}

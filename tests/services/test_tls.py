@@ -175,10 +175,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     [
         "tcp",
         "cbor",
-        *(
-            pytest.param(name, marks=pytest.mark.slow)
-            for name in ("websocket", "socketio", "sse", "graphqlws", "grpc")
-        ),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("websocket", "socketio", "sse", "graphqlws", "grpc")),
     ],
 )
 def test_a_wrong_certificate_is_refused_by_every_client(protocol: str, what: str, tmp_path: Path) -> None:
