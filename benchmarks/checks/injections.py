@@ -374,14 +374,42 @@ def repeat_events(draft: Draft, share: float, source: np.random.Generator) -> No
 
 def send_events_late(draft: Draft, share: float, source: np.random.Generator) -> None:
     """Some events are sent one and a half intervals late, and those behind them right after."""
-    rows, interval = draft.columns, due(draft.cell)[0]
+    _send_late(draft, share, 1.5, source)
+
+
+def send_events_later(draft: Draft, size: float, source: np.random.Generator) -> None:
+    """One event in twenty is sent late, by this share of an interval."""
+    _send_late(draft, 0.05, size, source)
+
+
+def _send_late(draft: Draft, share: float, intervals: float, source: np.random.Generator) -> None:
+    rows, late_ns = draft.columns, int(intervals * due(draft.cell)[0])
     for mine in _each_subscription(draft):
         may_be_late = mine[:-5]  # or else the subscription would end before its last event
         late = source.choice(may_be_late, size=max(1, round(share * may_be_late.size)), replace=False)
         took = rows["received_ns"][mine] - rows["sender_ns"][mine]
-        rows["sender_ns"][late] += 3 * interval // 2
+        rows["sender_ns"][late] += late_ns
         rows["sender_ns"][mine] = np.maximum.accumulate(rows["sender_ns"][mine])
         rows["received_ns"][mine] = np.maximum.accumulate(rows["sender_ns"][mine] + took)
+    _in_order_of_receipt(draft)
+
+
+def stamp_events_late(draft: Draft, size_ms: float, source: np.random.Generator) -> None:
+    """One event in a hundred is stamped so many milliseconds after it was sent, by a clock of another host."""
+    rows = draft.columns
+    for mine in _each_subscription(draft):
+        late = source.choice(mine, size=max(1, mine.size // 100), replace=False)
+        rows["sender_ns"][late] += int(size_ms * 1e6)
+
+
+def read_slowly(draft: Draft, share: float, _source: np.random.Generator) -> None:
+    """Clients take an event every 5 ms, and this share sooner, of a sender that is 100 ms ahead of them at most."""
+    rows = draft.columns
+    for mine in _each_subscription(draft):
+        read = rows["received_ns"][mine[0]] + np.arange(mine.size) * round(5e6 * (1 - share))
+        rows["received_ns"][mine] = np.maximum(rows["received_ns"][mine], read)
+        rows["sender_ns"][mine] = np.maximum(rows["sender_ns"][mine], read - 100_000_000)
+        _end_behind(draft, mine)
     _in_order_of_receipt(draft)
 
 
@@ -393,9 +421,15 @@ def slow_the_sender_down(draft: Draft, share: float, _source: np.random.Generato
         later = ((sender - sender[0]) * share / (1 - share)).astype(np.int64)
         rows["sender_ns"][mine] += later
         rows["received_ns"][mine] += later
-        its_own = (rows["kind"] != EVENT) & (rows["sequence"] == rows["parent"][mine[0]])
-        rows["received_ns"][its_own] += int(later[-1])
+        _end_behind(draft, mine)
     _in_order_of_receipt(draft)
+
+
+def _end_behind(draft: Draft, mine: np.ndarray) -> None:
+    """Let the subscription of these events end after the last of them."""
+    rows = draft.columns
+    its_own = (rows["kind"] != EVENT) & (rows["sequence"] == rows["parent"][mine[0]])
+    rows["received_ns"][its_own] = rows["received_ns"][mine].max() + 1_000_000
 
 
 def _each_subscription(draft: Draft) -> list[np.ndarray]:

@@ -44,6 +44,16 @@ def streams(_size: float) -> dict[str, Any]:
     return {"plan": a_stream_plan(stacks=("websocket", "sse"))}
 
 
+def far_streams(_size: float) -> dict[str, Any]:
+    """The same, over a distance."""
+    return {"plan": a_stream_plan(stacks=("websocket", "sse"), placements=[FAR], provider="gcp")}
+
+
+def slow_readers(_size: float) -> dict[str, Any]:
+    """500 events a second to clients that read 200."""
+    return {"plan": a_stream_plan(stacks=("websocket", "sse"), calls=[{"read_rate": 200}])}
+
+
 def eight(_size: float) -> dict[str, Any]:
     """Eight in flight."""
     return {"load": p.Load(concurrency=8, requests=4_000)}

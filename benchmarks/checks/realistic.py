@@ -38,7 +38,7 @@ STREAMS: dict[str, dict[str, Any]] = {
     "two clients": {"plan": a_stream_plan()},
     "eight clients": {"plan": a_stream_plan(clients=8, per_second=100.0)},
     "a thousand events a second": {"plan": a_stream_plan(clients=1, per_second=1_000.0)},
-    "streams over a distance": {"plan": a_stream_plan(placements=[FAR])},
+    "streams over a distance": {"plan": a_stream_plan(placements=[FAR], provider="gcp")},
     "streams with a control": {"plan": a_stream_plan(controls=1)},
 }
 

@@ -23,6 +23,7 @@ from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.clients import unlike_clients
 from orchestrator.analysis.compare import Compared, Statistic
 from orchestrator.analysis.cost import COST_NAMES, CellCost, CostName
+from orchestrator.analysis.event_words import DROPPED
 from orchestrator.analysis.evolutions import Evolutions
 from orchestrator.analysis.found_rates import FoundRate, RateComparison
 from orchestrator.analysis.load_series import LoadSeries
@@ -350,7 +351,7 @@ def _text(cell: CellSummary, name: str) -> str:
     if of is None:
         return ""
     if name in of.censored and cell.kind == "stream":
-        return words.DROPPED
+        return DROPPED
     if name in of.censored:
         return "no reply" if of.limit is None else f"> {words.ms(of.limit)}"
     value = getattr(of, name)

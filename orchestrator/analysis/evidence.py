@@ -18,6 +18,7 @@ import numpy.typing as npt
 from orchestrator import record_layout
 from orchestrator.analysis import words
 from orchestrator.analysis.statistics import Nanoseconds
+from orchestrator.analysis.stream_trial import StreamTrial
 from orchestrator.analysis.summary import (
     Distribution,
     FloorSummary,
@@ -318,55 +319,6 @@ class Totals:
     window_s: float | None = (
         None  # the time in which `ok` replies make `rate_per_s`; the longest window without a reply
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class EventCounts:
-    """Events of the measured phase; `strange` rows are of no subscription, another clock, or a number beyond the last."""
-
-    offered: int = 0
-    delivered: int = 0
-    duplicated: int = 0
-    reordered: int = 0
-    wrong: int = 0
-    strange: int = 0
-
-    @property
-    def dropped(self) -> int:
-        """Due, and never came right."""
-        return max(0, self.offered - self.delivered)
-
-    def __add__(self, other: EventCounts) -> EventCounts:
-        return EventCounts(**{name: value + getattr(other, name) for name, value in vars(self).items()})
-
-
-@dataclass(frozen=True, kw_only=True)
-class StreamTrial:
-    """What came of a stream in one trial, all its requesters together.
-
-    `sent` is the sender's own count for the measured phase, `worst_late_ns` the sender's too, over the whole trial; None
-    where it does not say, or counted subscriptions that were left alone. `late_p99_ns` and `late_most_ns` are by the stamps
-    in the events, `begun_ns` is how long after its request a stream began, at worst. `rate_kept`: the rate of those stamps,
-    as a share of the planned one, of the slowest subscription. `before_sent`: events received before they were sent, by
-    one clock; `early`: those sent before they were due. `silent`: subscriptions without a right event; `unended`: those that
-    did not end as they should, by status. `asked`: all subscriptions, those of the warm-up too. `lasts_ns`: by its schedule.
-    """
-
-    counts: EventCounts
-    sent: int | None
-    interval_ns: int
-    lasts_ns: int
-    late_p99_ns: float | None
-    late_most_ns: int | None
-    worst_late_ns: int | None
-    begun_ns: int | None
-    rate_kept: float | None
-    delivery_p99_ns: float | None
-    before_sent: int = 0
-    early: int = 0
-    silent: int = 0
-    unended: Mapping[str, int] = field(default_factory=dict)
-    asked: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,12 @@ right; *duplicated* is what came again; *reordered* is a first arrival behind a 
 dropped event counts as slower than every other in each percentile, as a failed request does.
 
 What is timed of an event is its delivery: from the sender's stamp to its receipt. Those are readings of two clocks, unless
-both ends run on one host, where they are of one. Over a distance no offset between hosts is good enough for that, so
-there the gap is timed, from one event of a subscription to the next that came: what arrives late makes a long gap,
-whatever the clocks.
+both ends run on one host, where they are of one. Over a distance the gap is timed and compared, from one event of a
+subscription to the next that came: what arrives late makes a long gap, whatever the clocks. A delivery stands there with a
+bound on its error (`two_clocks`), about half a round trip: too wide to compare by.
+
+Between its stamp and its receipt an event waits somewhere: in the sender, in a socket, on the way, or in the client. How
+many did so at once at most says what a slow reader leaves to be buffered.
 """
 
 from __future__ import annotations
@@ -21,14 +24,17 @@ import numpy as np
 import numpy.typing as npt
 
 from orchestrator.analysis import statistics as st
-from orchestrator.analysis.evidence import OK, EventCounts, Samples, StreamTrial
+from orchestrator.analysis.evidence import OK, Samples
 from orchestrator.analysis.statistics import Nanoseconds
+from orchestrator.analysis.stream_trial import EventCounts, StreamTrial
 from orchestrator.analysis.summary import Distribution, StreamSummary
+from orchestrator.analysis.two_clocks import Offset, offset
+from orchestrator.experiment.model.factors import knobs
 from orchestrator.experiment.plan.plan import Cell
 from orchestrator.record_layout import CLOCKS, KINDS
 from orchestrator.results.manifest import TrialRecord
 from services.python.contract.lines import STATUSES
-from services.python.contract.streams import schedule
+from services.python.contract.streams import read_interval_ns, schedule
 
 COLUMNS = ("parent", "sender_ns", "sender_clock")  # beside those of `evidence`
 DROPPED = "dropped"
@@ -37,8 +43,9 @@ _SENDER = CLOCKS.index("responder-monotonic")
 _CLOCKS_DIFFER = 1_000  # two hosts' clocks count the same time to one part in so many, and far better
 
 WHY_NO_DELIVERY = (
-    "sender and receiver are on two hosts, whose clocks no measurement here brings close enough together: gaps between"
-    " events are shown instead"
+    "sender and receiver are on two hosts, with a clock each: compared are the gaps between events, and a delivery stands"
+    " with the most that it may be off, by stamps both ways and clocks that drift apart by at most 200 ppm (a dash: nothing"
+    " bounds it)"
 )
 
 
@@ -150,9 +157,46 @@ class StreamSamples(Samples):
         return delivery
 
     @cached_property
+    def offset(self) -> Offset | None:
+        """Between both clocks: nothing on one host; None without an event, or where the stamps contradict each other."""
+        if self.is_one_clock:
+            return Offset(middle_ns=0, bound_ns=0)
+        if not self._begins.size:
+            return None
+        begun = np.minimum.reduceat(self._sender - self._until_due, self._begins)
+        return offset(self._asked[self._begins], begun, self._sender, self._received)
+
+    def hasty(self, reading_ns: int) -> int:
+        """Events that were received sooner after the first of their subscription than a reader may who waits so long."""
+        each = np.diff(np.append(self._begins, self._received.size))
+        place = np.arange(self._received.size) - np.repeat(self._begins, each)
+        return int((self._received - np.repeat(self._received[self._begins], each) < place * reading_ns).sum())
+
+    @cached_property
+    def waiting(self) -> int | None:
+        """The most events of a subscription that were stamped and not received at once; None over two clocks."""
+        if not self.is_one_clock:
+            return None
+        most = 0
+        ends = [*self._begins[1:].tolist(), self._sender.size]
+        for begin, end in zip(self._begins.tolist(), ends, strict=True):
+            stamps = np.sort(self._sender[begin:end])
+            came = np.searchsorted(self._received[begin:end], stamps, side="right")
+            most = max(most, int((np.arange(1, stamps.size + 1) - came).max()))
+        return most
+
+    @cached_property
     def gaps_ns(self) -> Nanoseconds:
         """From each delivered event to the next that came in the same subscription, ascending."""
         gaps: Nanoseconds = np.sort(np.diff(self._received)[~self._is_first[1:]])
+        return gaps
+
+    @cached_property
+    def gaps_on_time_ns(self) -> Nanoseconds:
+        """What `gaps_ns` would be had each event been sent when it was due and taken as long as it did, ascending."""
+        came = self._received - self._lateness
+        subscription = np.cumsum(self._is_first)
+        gaps: Nanoseconds = np.sort(np.diff(came[np.lexsort((came, subscription))])[~self._is_first[1:]])
         return gaps
 
     @property
@@ -163,7 +207,12 @@ class StreamSamples(Samples):
 
     @cached_property
     def late_ns(self) -> Nanoseconds:
-        """How late the sender was with each delivered event, ascending: by its own stamps, against its schedule.
+        """How late the sender was with each delivered event, ascending: by its own stamps, against its schedule."""
+        return np.sort(self._lateness)
+
+    @cached_property
+    def _lateness(self) -> Nanoseconds:
+        """The same by event.
 
         The schedule begins where the earliest event puts it: a lateness that all have alike is in `begun_ns`.
         """
@@ -171,7 +220,8 @@ class StreamSamples(Samples):
         if not begin.size:
             return begin
         each = np.diff(np.append(self._begins, begin.size))
-        return np.sort(begin - np.repeat(np.minimum.reduceat(begin, self._begins), each))
+        late: Nanoseconds = begin - np.repeat(np.minimum.reduceat(begin, self._begins), each)
+        return late
 
     @cached_property
     def begun_ns(self) -> int | None:
@@ -255,14 +305,21 @@ class StreamsOfCell:
         self._is_one_clock = is_one_clock
         self._trials: list[StreamTrial] = []
         self._gaps: list[Nanoseconds] = []
+        self._deliveries: list[Nanoseconds] = []  # of two clocks, in the middle of what is possible
+        self._reading_ns = read_interval_ns(knobs(cell.factors))
+        self._memory: list[int] = []
 
     def add(self, record: TrialRecord, parts: Sequence[StreamSamples]) -> StreamTrial:
         """One trial, from the samples of all its requesters."""
-        late = np.sort(np.concatenate([part.late_ns for part in parts])) if parts else np.empty(0, dtype=np.int64)
+        late, gaps, on_time = (
+            _together([getattr(part, name) for part in parts]) for name in ("late_ns", "gaps_ns", "gaps_on_time_ns")
+        )
         kept = [share for part in parts if (share := part.rate_kept) is not None]
         begun = [begun_ns for part in parts if (begun_ns := part.begun_ns) is not None]
-        delivery = np.sort(np.concatenate([part.delivery_ns for part in parts])) if parts else late
         before, after = (None if s is None else s.events for s in (record.stats_before, record.stats))
+        offsets = [part.offset for part in parts if part.measured]
+        known = [found for found in offsets if found is not None]
+        is_bound = not self._is_one_clock and bool(known) and len(known) == len(offsets)
         trial = StreamTrial(
             counts=sum((part.counts for part in parts), EventCounts()),
             sent=None
@@ -275,15 +332,26 @@ class StreamsOfCell:
             worst_late_ns=None if after is None else after.worst_late_ns,
             begun_ns=max(begun, default=None),
             rate_kept=min(kept, default=None),
-            delivery_p99_ns=st.quantile(delivery, 0.99) if self._is_one_clock and delivery.size else None,
-            before_sent=int((delivery < 0).sum()) if self._is_one_clock else 0,
+            gap_p99_ns=st.quantile(gaps, 0.99) if gaps.size else None,
+            gap_p99_on_time_ns=st.quantile(on_time, 0.99) if on_time.size else None,
+            before_sent=sum(int((part.delivery_ns < 0).sum()) for part in parts) if self._is_one_clock else 0,
             early=sum(part.early for part in parts),
             silent=sum(part.silent for part in parts),
             unended=dict(sum((Counter(part.unended) for part in parts), Counter())),
             asked=sum(part.every_subscription for part in parts),
+            reading_ns=self._reading_ns,
+            hasty=sum(part.hasty(self._reading_ns) for part in parts) if self._reading_ns else 0,
+            waiting=max((part.waiting or 0 for part in parts), default=0) if self._is_one_clock else None,
+            bound_ns=max(found.bound_ns for found in known) if is_bound else None,
+            is_contradictory=len(known) < len(offsets),
         )
         self._trials.append(trial)
-        self._gaps.append(np.sort(np.concatenate([part.gaps_ns for part in parts])) if parts else late)
+        if is_bound:
+            shifted = [part.delivery_ns + part.offset.middle_ns for part in parts if part.measured and part.offset]
+            self._deliveries.append(np.sort(np.concatenate(shifted)))
+        if record.stats is not None and record.stats.memory_bytes is not None:
+            self._memory.append(record.stats.memory_bytes)
+        self._gaps.append(gaps)
         return trial
 
     def _asked_before(self, requesters: int) -> int:
@@ -299,6 +367,13 @@ class StreamsOfCell:
         delivery = timed if self._is_one_clock else None
         if delivery is not None:
             censored += tuple(f"delivery_{name}" for name in ("median", "p99") if name in delivery.censored)
+        waiting = [trial.waiting for trial in self._trials if trial.waiting is not None]
+        median, p99, bound_ns = (delivery.median if delivery else None), (delivery.p99 if delivery else None), None
+        if len(self._deliveries) == len(self._trials):
+            dropped = [trial.counts.dropped for trial in self._trials]
+            median, p99, among = _percentiles(self._deliveries, dropped, of="delivery")
+            censored += among
+            bound_ns = max(trial.bound_ns or 0 for trial in self._trials)
         sent = [trial.sent for trial in self._trials if trial.sent is not None]
         late = [trial.late_p99_ns for trial in self._trials if trial.late_p99_ns is not None]
         worst = [trial.worst_late_ns for trial in self._trials if trial.worst_late_ns is not None]
@@ -314,8 +389,11 @@ class StreamsOfCell:
             interval=due(self._cell)[0] / st.NS_PER_MS,
             gap_median=gap_median,
             gap_p99=gap_p99,
-            delivery_median=delivery.median if delivery else None,
-            delivery_p99=delivery.p99 if delivery else None,
+            delivery_median=median,
+            delivery_p99=p99,
+            delivery_bound=None if bound_ns is None else bound_ns / st.NS_PER_MS,
+            waiting=max(waiting, default=None),
+            sender_memory=max(self._memory, default=None),
             late_p99=max(late) / st.NS_PER_MS if late else None,
             worst_late=max(worst) / st.NS_PER_MS if worst else None,
             censored=censored,
@@ -323,13 +401,18 @@ class StreamsOfCell:
         )
 
 
+def _together(parts: Sequence[Nanoseconds]) -> Nanoseconds:
+    """All of them, ascending."""
+    return np.sort(np.concatenate([np.empty(0, dtype=np.int64), *parts]))
+
+
 def _percentiles(
-    trials: Sequence[Nanoseconds], dropped: Sequence[int]
+    trials: Sequence[Nanoseconds], dropped: Sequence[int], *, of: str = "gap"
 ) -> tuple[float | None, float | None, tuple[str, ...]]:
-    """Median and p99 of gaps in ms, as a cell's percentiles are; what falls among dropped events is None, and named."""
+    """Median and p99 in ms, as a cell's percentiles are; what falls among dropped events is None, and named."""
     pooled = np.sort(np.concatenate(trials))
     if not pooled.size:
         return None, None, ()
     each = [st.percentiles(gaps, lost) for gaps, lost in zip(trials, dropped, strict=True) if gaps.size + lost]
-    of = st.over_trials(st.distribution(pooled, sum(dropped)), each)
-    return of.median, of.p99, tuple(f"gap_{name}" for name in ("median", "p99") if name in of.censored)
+    found = st.over_trials(st.distribution(pooled, sum(dropped)), each)
+    return found.median, found.p99, tuple(f"{of}_{name}" for name in ("median", "p99") if name in found.censored)

@@ -131,7 +131,8 @@ class StreamSummary:
     `timed`: what the cell's latencies are, the delivery of events (`delivery`) or the gap between them (`gap`); `why_gap`
     says in words why. `sent` and `worst_late` are the senders' own: events handed to connections, and the worst
     lateness against their schedule, warm-up included. Percentiles among dropped events are None, and named in `censored`
-    (`gap_p99`, ...).
+    (`gap_p99`, ...). `delivery_bound`: over two clocks, the most that a delivery may be off. `waiting`: the most events of
+    one subscription that were stamped and not received; `sender_memory`: the most resident memory of the sender, bytes.
     """
 
     timed: Literal["delivery", "gap"]
@@ -149,6 +150,9 @@ class StreamSummary:
     delivery_p99: float | None
     late_p99: float | None  # by the stamps in the events
     worst_late: float | None
+    delivery_bound: float | None = None
+    waiting: int | None = None
+    sender_memory: int | None = None
     censored: tuple[str, ...] = ()
     why_gap: str = ""
 

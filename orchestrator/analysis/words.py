@@ -10,15 +10,11 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from orchestrator.experiment.read.units import exact_duration, format_rate, rate_of_tasks
 from services.python.contract.limits import Kind
 from services.python.contract.lines import Load
 from services.python.contract.requester_lines import Done
-
-if TYPE_CHECKING:
-    from orchestrator.analysis.summary import StreamSummary
 
 OF_KIND: Mapping[Kind, tuple[str, str]] = {
     "call": ("a call", "calls"),
@@ -406,42 +402,3 @@ def cost(name: str, value: float) -> str:
     if name.endswith("_usd"):
         return f"{value:.2g} USD"
     return rate(value) if name.startswith("packets") else size(significant(value, 4))
-
-
-TIMED_OF_EVENTS: Mapping[str, str] = {
-    "delivery": "Latencies of events count from the sender's stamp to the receipt, both by the clock of the one host",
-    "gap": "Latencies of events are the gaps between one and the next that came",
-}
-DROPPED = "dropped"
-"""What stands for a percentile that falls among events that never came right."""
-
-HEADS_OF_EVENTS = (
-    "offered",
-    "sent",
-    "delivered",
-    "dropped",
-    "duplicated",
-    "reordered",
-    "gap p50, {unit}",
-    "gap p99, {unit}",
-    "delivery p50, {unit}",
-    "delivery p99, {unit}",
-    "sender late p99, {unit}",
-    "sender late at worst, {unit}",
-)
-
-
-def of_events(stream: StreamSummary, unit: Unit) -> tuple[str, ...]:
-    """The figures below `HEADS_OF_EVENTS`; a dash for what is not known, `dropped` for what falls among dropped events."""
-    counts = (stream.offered, stream.sent, stream.delivered, stream.dropped, stream.duplicated, stream.reordered)
-    latencies = {
-        name: getattr(stream, name)
-        for name in ("gap_median", "gap_p99", "delivery_median", "delivery_p99", "late_p99", "worst_late")
-    }
-    return (
-        *("-" if number is None else f"{number:,}" for number in counts),
-        *(
-            DROPPED if name in stream.censored else "-" if value is None else unit.text(value)
-            for name, value in latencies.items()
-        ),
-    )

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from orchestrator.analysis import store_tables, words
+from orchestrator.analysis import event_words, store_tables, words
 from orchestrator.analysis.answer import Against, Answer, Row, common_reference
 from orchestrator.analysis.misleading import figure_words
 from orchestrator.analysis.one_unit import units
@@ -76,7 +76,7 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     notes += [figure_words.NOTE] if answer.timing_rules else []
     notes += [store_tables.NOTE] if answer.stores else []
     timed = {row.stream.timed: row.stream.why_gap for row in shown if row.stream}
-    notes += [words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
+    notes += [event_words.TIMED_OF_EVENTS[how] + (f": {why}." if why else ".") for how, why in timed.items()]
     counted = [cost for row in shown for cost in row.costs.values()]
     notes += [words.COSTS] if counted else []
     notes += [f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []
@@ -227,6 +227,6 @@ def _streams(rows: Sequence[Row]) -> Iterator[str]:
     unit = words.unit_for(ms for _, stream in of for ms in (stream.interval, stream.delivery_p99) if ms is not None)
     yield ""
     yield from _table(
-        ("stack", *(head.format(unit=unit.name) for head in words.HEADS_OF_EVENTS), ""),
-        [(stack, *words.of_events(stream, unit), "") for stack, stream in of],
+        ("stack", *(head.format(unit=unit.name) for head in event_words.HEADS_OF_EVENTS), ""),
+        [(stack, *event_words.of_events(stream, unit), "") for stack, stream in of],
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from orchestrator.measure.ask import Ask
 from services.python.contract.requester_lines import Progress, Start
+from services.python.contract.streams import reads_for_s
 from services.python.contract.strict import Line
 
 _SPARE_S = 30.0
@@ -56,7 +57,10 @@ class Deadline:
             return 3 * self.next_line_s
         if self.ask.load.duration_s is None:
             return None
-        return self.ask.warmup.at_most_s + self.ask.load.duration_s + 2 * self._longest_s + _SPARE_S
+        ask, lasts_s = self.ask, self.ask.load.duration_s
+        if ask.kind == "stream" and ask.payload.per_second:
+            lasts_s = reads_for_s(lasts_s, ask.payload.per_second, ask.knobs)
+        return ask.warmup.at_most_s + lasts_s + 2 * self._longest_s + _SPARE_S
 
     def heard(self, line: Line, now_s: float) -> bool:
         """Take a line in, heard at `now_s`; whether to wait for another."""

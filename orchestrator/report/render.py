@@ -12,6 +12,7 @@ from orchestrator.analysis.answer import first_sentence
 from orchestrator.analysis.by_size import by_size
 from orchestrator.analysis.cost import COSTS
 from orchestrator.analysis.counts import counts, in_words
+from orchestrator.analysis.event_words import TIMED_OF_EVENTS, of_events
 from orchestrator.analysis.evolutions import evolutions, said
 from orchestrator.analysis.found_rates import FoundRate
 from orchestrator.analysis.misleading import figure_words
@@ -25,9 +26,7 @@ from orchestrator.analysis.words import (
     INTERVALS,
     MILLISECONDS,
     RATIOS_AND_MEDIANS,
-    TIMED_OF_EVENTS,
     goodput,
-    of_events,
     throughput,
 )
 from orchestrator.disk import own_folder

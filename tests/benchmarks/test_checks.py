@@ -71,6 +71,12 @@ def test_a_clean_run_of_every_scenario_fails_no_check(scenario: str):
     assert failed == []
 
 
+@pytest.mark.parametrize("scenario", STREAMS)
+def test_a_clean_stream_alarms_neither_its_own_check_nor_that_of_its_responder(scenario: str):
+    run = clean_run(5, **STREAMS[scenario])
+    assert [power.judged(CHECK[name], run) for name in ("event stream", "responder's core")] == ["pass", "pass"]
+
+
 def test_clean_runs_are_alike_only_when_their_seed_is():
     one, same, other = (clean_run(seed).files for seed in (1, 1, 2))
     first = next(iter(one))

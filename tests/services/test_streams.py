@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.sync.client import connect
 
 from services.python.contract.lines import Load, Payload, Target, Trial, Warmup
 from services.python.load.record import CLOCKS, KINDS, Row, read_record
 from tests.support.ends import Program, make_trial, program, responder
-from tests.support.event_relay import Faults, Next, chunk, event_relay, frame
+from tests.support.event_relay import CHUNKS, FRAMES, GRPC, Faults, Framing, event_relay
 
 EVENT, SENDER = KINDS.index("event"), CLOCKS.index("responder-monotonic")
 PAIRS = [
@@ -23,6 +24,8 @@ PAIRS = [
     ("sse", "starlette", "aiohttp"),
     ("grpc", "grpc-aio", "grpc-aio"),
     ("grpc", "grpcio", "grpc-aio"),
+    pytest.param("socketio", "python-socketio", "socketio", marks=pytest.mark.slow),
+    pytest.param("graphqlws", "strawberry", "aiohttp", marks=pytest.mark.slow),
 ]
 PATIENCE_S = 30
 
@@ -87,14 +90,24 @@ def is_as_scheduled(rows: list[Row], interval_ns: int) -> bool:
     return all(row.sender_ns >= first + (row.sequence - 1) * interval_ns for row in rows)
 
 
-@pytest.mark.parametrize(("protocol", "following"), [("websocket", frame), ("sse", chunk)])
+RELAYED = [
+    pytest.param("websocket", None, "aiohttp", FRAMES, id="websocket"),
+    pytest.param("sse", None, "aiohttp", CHUNKS, id="sse"),
+    pytest.param("grpc", "grpc-aio", "grpc-aio", GRPC, id="grpc"),
+    pytest.param("socketio", None, "socketio", FRAMES, id="socketio", marks=pytest.mark.slow),
+    pytest.param("graphqlws", None, "aiohttp", FRAMES, id="graphqlws", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("protocol", "implementation", "client", "framing"), RELAYED)
 def test_what_a_relay_drops_repeats_and_reorders_is_counted_exactly(
-    protocol: str, following: Next, tmp_path: Path
+    protocol: str, implementation: str | None, client: str, framing: Framing, tmp_path: Path
 ) -> None:
     faults = Faults(dropped=frozenset({7, 8, 20}), repeated=frozenset({9}), held=frozenset({5, 12}))
     record = tmp_path / "record"
-    with responder(protocol) as (_, ready), event_relay(ready["port"], faults, following) as port:
-        done = make_trial(trial(protocol, "aiohttp", port, record))[-1]
+    started = responder(protocol, implementation=implementation)
+    with started as (_, ready), event_relay(ready["port"], faults, framing) as port:
+        done = make_trial(trial(protocol, client, port, record))[-1]
     assert done["type"] == "done", done
     counts = {"offered": 40, "delivered": 34, "dropped": 6, "duplicated": 2, "reordered": 4, "wrong": 0}
     assert done["events"] == counts
@@ -129,6 +142,65 @@ def test_a_reader_that_is_slow_holds_its_sender_back(implementation: str) -> Non
             time.sleep(0.3)
         events = stats_of_the_end(started)
         assert events["sent"] < events["offered"] == 2000
+
+
+SLOW = [
+    pytest.param("sse", "uvicorn", "aiohttp"),
+    pytest.param("websocket", "uvicorn", "aiohttp", marks=pytest.mark.slow),
+    pytest.param("grpc", "grpc-aio", "grpc-aio", marks=pytest.mark.slow),
+    pytest.param("graphqlws", "strawberry", "aiohttp", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("protocol", "implementation", "client"), SLOW)
+def test_a_client_told_to_read_slowly_does_and_holds_its_sender_back(
+    protocol: str, implementation: str, client: str, tmp_path: Path
+) -> None:
+    record = tmp_path / "record"
+    slow = {
+        "payload": Payload(kind="events", size=500_000, per_second=1000.0),
+        "load": Load(concurrency=1, duration_s=0.08),  # 40 MB: beyond what sockets and libraries hold
+        "knobs": {"read_rate": "100"},
+    }
+    with responder(protocol, implementation=implementation, knobs={"read_rate": "100"}) as (started, ready):
+        lines = make_trial(trial(protocol, client, ready["port"], record, **slow))
+        said = stats(started)
+    assert lines[-1]["type"] == "done", lines
+    counts = {"offered": 80, "delivered": 80, "dropped": 0, "duplicated": 0, "reordered": 0, "wrong": 0}
+    assert lines[-1]["events"] == counts
+    rows = sorted((row.received_ns, row.sender_ns) for row in read_record(record) if row.kind == EVENT and row.phase)
+    assert all(came - rows[0][0] >= place * 10_000_000 for place, (came, _) in enumerate(rows))
+    assert rows[-1][1] - rows[0][1] > 2 * 80_000_000  # twice as long as its schedule
+    assert said["events"]["worst_late_ns"] > 80_000_000
+
+
+@pytest.mark.slow
+def test_a_client_that_reads_slowly_by_socketio_does_not_hold_its_sender_back(tmp_path: Path) -> None:
+    record = tmp_path / "record"
+    slow = {"load": Load(concurrency=1, duration_s=0.1), "knobs": {"read_rate": "50"}}
+    with responder("socketio", knobs={"read_rate": "50"}) as (_, ready):
+        done = make_trial(trial("socketio", "socketio", ready["port"], record, **slow))[-1]
+    assert done["events"]["delivered"] == 20
+    rows = sorted((row.received_ns, row.sender_ns) for row in read_record(record) if row.kind == EVENT and row.phase)
+    assert all(came - rows[0][0] >= place * 20_000_000 for place, (came, _) in enumerate(rows))
+    assert rows[-1][0] - rows[-1][1] > 20_000_000  # sent long ago, and queued since
+
+
+@pytest.mark.slow
+@pytest.mark.busy
+def test_what_a_reader_does_not_take_by_socketio_is_queued_in_its_senders_memory() -> None:
+    asked = {"interval_ns": 1000, "count": 200, "size": 500_000, "seed": 1}  # 100 MB: beyond what sockets hold
+    with responder("socketio") as (started, ready):
+        url = f"ws://127.0.0.1:{ready['port']}/socket.io/?EIO=4&transport=websocket"
+        with connect(url, max_queue=1, max_size=None, close_timeout=1) as client:  # stops reading when one is waiting
+            assert str(client.recv()).startswith("0")
+            client.send("40")
+            assert str(client.recv()).startswith("40")
+            before = stats(started)["memory_bytes"]
+            client.send("42" + json.dumps(["events", asked]))
+            events = stats_of_the_end(started)  # its stream is over, and hardly anything of it was read
+            assert (events["sent"], events["offered"]) == (200, 200)
+            assert stats(started)["memory_bytes"] - before > 50_000_000
 
 
 def test_a_responder_that_dies_in_the_middle_ends_the_trial_in_clear_words(tmp_path: Path) -> None:

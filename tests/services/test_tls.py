@@ -44,7 +44,7 @@ def clients(protocol: str) -> list[Client]:
 
 def checked(protocol: str, client: str, port: int, authority: Authority | None, knobs: dict[str, str]) -> Parts:
     """The check of a trial, which asks two questions on a connection each."""
-    is_stream = protocol == "sse"
+    is_stream = protocols()[protocol].streams == "alone"
     trial = Trial(
         target=Target(host=HOST, port=port, identity=NONCE),
         protocol=protocol,
@@ -172,7 +172,11 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("what", WRONG)
 @pytest.mark.parametrize(
     "protocol",
-    ["tcp", "cbor", *(pytest.param(name, marks=pytest.mark.slow) for name in ("websocket", "socketio", "sse", "grpc"))],
+    [
+        "tcp",
+        "cbor",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("websocket", "socketio", "sse", "graphqlws", "grpc")),
+    ],
 )
 def test_a_wrong_certificate_is_refused_by_every_client(protocol: str, what: str, tmp_path: Path) -> None:
     changes, words = WRONG[what]

@@ -12,6 +12,7 @@ from orchestrator.analysis.streams import due
 from orchestrator.experiment.plan import plan as p
 from orchestrator.record_layout import CLOCKS, COLUMNS, KINDS
 from services.python.contract.lines import STATUSES, Load, Warmup
+from tests.support.lines import host_counters
 from tests.support.runs import MS, START_NS, US, Draft, MemoryRun, S, Spoil, a_plan, a_run
 
 EVENT, SENDER = KINDS.index("event"), CLOCKS.index("responder-monotonic")
@@ -60,8 +61,15 @@ def a_stream_run(plan: p.Plan | None = None, *, spoil: Spoil | None = None, seed
 
 
 def stream_of(draft: Draft, rng: np.random.Generator, times: Times = narrow_times) -> None:
-    """Make the rows of a trial those of a clean stream."""
+    """Make the rows of a trial those of a clean stream, and the CPU time of both ends that of its time."""
     draft.columns = _columns(rng, draft, times)
+    rows = draft.columns
+    begin, last = int(rows["sent_ns"].min()), int(rows["received_ns"].max())
+    measured = int(rows["sent_ns"][rows["phase"] == 1].min())
+    draft.stats_warm["cpu_s"], draft.stats["cpu_s"] = (0.2 + 0.4 * (end - begin) / S for end in (measured, last))
+    span_s = (last - measured) / S
+    draft.done["cpu_s"] = 0.3 * span_s
+    draft.done["host_after"] = host_counters(last - measured, busy=int(40 * span_s), cgroup_s=100.0)
 
 
 def _columns(rng: np.random.Generator, draft: Draft, times: Times) -> dict[str, np.ndarray]:
@@ -77,7 +85,8 @@ def _columns(rng: np.random.Generator, draft: Draft, times: Times) -> dict[str, 
             late, took = times(rng, number, base_ns)
             sender = np.maximum.accumulate(at + np.arange(number) * interval + late)
             received = np.maximum.accumulate(sender + way_ns + took)
-            common = {"phase": phase, "connection": client, "intended_ns": at - MS, "sent_ns": at - MS}
+            asked = at - MS - way_ns  # its schedule begins a millisecond after it was asked for there
+            common = {"phase": phase, "connection": client, "intended_ns": asked, "sent_ns": asked}
             rows += [
                 {
                     "sequence": place + 1,

@@ -1,8 +1,8 @@
 """clocks: fine enough for what is measured, running forward, and the same clock all along.
 
-Latencies are differences on the requester's own monotonic clock, so that clocks of two hosts never meet in a number: no
-one-way number is shown, and no offset between hosts has to be bounded. Of streams deliveries are shown on one host alone,
-where both stamps are of one clock; an event received before it was sent is for the check `event stream`.
+Latencies are differences on the requester's own monotonic clock, so that clocks of two hosts never meet in a number that is
+compared. Of streams deliveries are, on one host, where both stamps are of one clock; over a distance they are shown with a
+bound on their error. An event received before it was sent is for the check `event stream`.
 """
 
 from __future__ import annotations
@@ -128,8 +128,11 @@ def _stamps(cell: CellEvidence, trial: TrialEvidence, part: Part, seen: Stamps) 
             explanation=f"{measured}.",
             action="Use a clock with nanosecond resolution, or measure operations that take longer.",
         )
-    is_delivery = cell.stream is not None and cell.stream.timed == "delivery"
-    shown = "deliveries are of one host's clock" if is_delivery else "no one-way number is shown"
+    shown = "no one-way number is shown"
+    if cell.stream is not None and cell.stream.timed == "delivery":
+        shown = "deliveries are of one host's clock"
+    elif cell.stream is not None and cell.stream.delivery_bound is not None:
+        shown = "deliveries are of two, with a bound on their error"
     return Finding(verdict="pass", evidence=evidence, explanation=f"{measured}; {shown}.")
 
 

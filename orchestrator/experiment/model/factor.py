@@ -38,7 +38,7 @@ class Factor:
 
     `column`: its column in samples files, if it has one. `is_excludable`: it is a key of `exclude`. `is_always_said`: ids,
     titles and sentences name it even where it has its default. `has_streams`: a stream can have another value of it than
-    the default, too.
+    the default, too; `is_of_streams`: nothing else can.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Factor:
     is_excludable: bool = True
     is_always_said: bool = False
     has_streams: bool = False
+    is_of_streams: bool = False
 
     @property
     def default(self) -> Value:

@@ -17,6 +17,7 @@ from orchestrator.experiment.model.levels import Level, Numbers
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
 from orchestrator.experiment.model.process_factors import OF_PROCESSES
 from orchestrator.experiment.model.store_factors import OF_THE_STORE
+from orchestrator.experiment.model.stream_factors import OF_STREAMS
 from orchestrator.experiment.model.timing_factors import OF_TIMING
 
 FACTORS: tuple[Factor, ...] = (
@@ -360,6 +361,7 @@ FACTORS: tuple[Factor, ...] = (
         description="Whether the requester sends small segments at once (immediate), or holds them back while others are not"
         " acknowledged (nagle); the responder always sends at once",
     ),
+    *OF_STREAMS,
     *OF_PROCESSES,
     *OF_TIMING,
     *OF_THE_STORE,

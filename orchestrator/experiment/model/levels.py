@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from orchestrator.experiment.read.units import format_duration, format_size
+from orchestrator.experiment.read.units import format_duration, format_rate, format_size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,15 +28,16 @@ class Level:
 class Numbers:
     """Whole numbers that a factor takes beside its levels, from `least` to `most`; `why` says what these bounds are.
 
-    `measure`: a plain `count`, a `size` in bytes, or a `time` in milliseconds, which a file writes with their units. `words`
-    and `compared` are as in `Level`, with `{}` for the number; `one` stands for both where the number is 1.
+    `measure`: a plain `count`, a `size` in bytes, a `time` in milliseconds or a `rate` a second, which a file writes with
+    their units. `words` and `compared` are as in `Level`, with `{}` for the number; `one` stands for both where the number
+    is 1.
     """
 
     least: int
     most: int
     words: str
     compared: str
-    measure: Literal["count", "size", "time"] = "count"
+    measure: Literal["count", "size", "time", "rate"] = "count"
     one: str = ""
     why: str = ""
 
@@ -44,6 +45,8 @@ class Numbers:
         """A number as a file writes it: `64 KiB`, `10s`, `4`."""
         if self.measure == "count":
             return f"{value:,}"
+        if self.measure == "rate":
+            return format_rate(float(value))
         return format_size(value) if self.measure == "size" else format_duration(value / 1000)
 
     def level(self, value: int) -> Level:

@@ -27,7 +27,7 @@ from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
 Steps = tuple[Key, ...]
 
-_A_NUMBER = {"count": "a whole number", "size": "a size", "time": "a duration"}
+_A_NUMBER = {"count": "a whole number", "size": "a size", "time": "a duration", "rate": "a rate"}
 
 
 def _choice(factor: Factor) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -34,7 +34,7 @@ def _read(levels: tuple[str, ...], numbers: Numbers, value: Any) -> str | int:
     neither, or_words = (f"neither {words} nor", f", or {words}") if levels else ("not", "")
     if numbers.measure != "count":
         try:
-            number = units.parse_size(value) if numbers.measure == "size" else _milliseconds(value)
+            number = _READ[numbers.measure](value)
         except ValueError as error:
             raise ValueError(f"{error}{or_words}") from None
     elif type(value) is int:
@@ -57,12 +57,20 @@ def _milliseconds(value: Any) -> int:
     return round(exact)
 
 
+def _whole_rate(value: Any) -> int:
+    rate = units.parse_rate(value)
+    if rate != int(rate):
+        raise ValueError(f"'{value}' is not a whole number a second")
+    return int(rate)
+
+
+_READ: Mapping[str, Callable[[Any], int]] = {"size": units.parse_size, "time": _milliseconds, "rate": _whole_rate}
+_PATTERNS = {"size": units.SIZE_PATTERN, "time": units.DURATION_PATTERN, "rate": units.RATE_PATTERN}
+
+
 def _schema(levels: Sequence[str], numbers: Numbers) -> dict[str, Any]:
     if numbers.measure == "count":
         other: dict[str, Any] = {"type": "integer", "minimum": numbers.least, "maximum": numbers.most}
     else:
-        other = {
-            "type": "string",
-            "pattern": units.SIZE_PATTERN if numbers.measure == "size" else units.DURATION_PATTERN,
-        }
+        other = {"type": "string", "pattern": _PATTERNS[numbers.measure]}
     return {"anyOf": [{"type": "string", "enum": list(levels)}, other]} if levels else other

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orchestrator import record_layout
-from orchestrator.experiment.model.factors import OF_THE_CALL
+from orchestrator.experiment.model.factors import OF_THE_CALL, knobs
 from orchestrator.experiment.plan.machines import MACHINES, cost_usd
 from orchestrator.experiment.plan.plan import Cell, Operation, Placement, Plan
 from orchestrator.experiment.plan.processes import processes_of
@@ -25,6 +25,7 @@ from orchestrator.experiment.plan.traffic import Traffic, priced, wire_bytes
 from orchestrator.experiment.plan.windows import rounds_beyond_first
 from orchestrator.experiment.plan.workers import workers_of
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
+from services.python.contract.streams import reads_for_s
 
 _INITIAL_WINDOW = 10  # segments (RFC 6928)
 _FULL_SEGMENT_BYTES = 1448  # of an Ethernet path
@@ -280,10 +281,16 @@ class _Trial:
 
     def _count_events(self, plan: Plan) -> None:
         """Of a stream: its schedule says how many rows there are, and how long they take."""
-        seconds = min(self._cell.warmup.at_least_s, self._cell.warmup.at_most_s) + (self._cell.load.duration_s or 0.0)
-        each = self._operation.payload["per_second"] * seconds
+        per_second = self._operation.payload["per_second"]
+        warm_s, duration_s = (
+            min(self._cell.warmup.at_least_s, self._cell.warmup.at_most_s),
+            self._cell.load.duration_s or 0.0,
+        )
+        each = per_second * (warm_s + duration_s)
         self.samples = self.samples_at_most = math.ceil((each + 2) * self._cell.load.concurrency)
-        self.elapsed_s = self._overhead_s(plan) + seconds
+        self.elapsed_s = (
+            self._overhead_s(plan) + warm_s + reads_for_s(duration_s, per_second, knobs(self._cell.factors))
+        )
 
     def _overhead_s(self, plan: Plan) -> float:
         makes_hosts = PROVIDERS[plan.provider].makes_hosts

@@ -13,6 +13,7 @@ from orchestrator.experiment.plan.differences import NOT_KNOWN
 from orchestrator.experiment.plan.estimate import requests_of
 from orchestrator.experiment.plan.plan import External, Plan, Stack
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
+from services.python.contract.knobs import READ_RATE, READ_RATES
 
 NAME = "external"
 """What stands for the implementation that answers: nobody here knows it."""
@@ -97,7 +98,8 @@ def responder(protocol: Protocol, name: str) -> Responder:
     return Responder(
         name=name,
         language=protocol.responder().language,
-        without_knobs={factor.name: _UNTOLD for factor in KNOBS},
+        knobs={READ_RATE: READ_RATES},  # which is the requester's alone
+        without_knobs={factor.name: _UNTOLD for factor in KNOBS if factor.name != READ_RATE},
         parts=replace(codec, server=unknown, framework=unknown, validation=unknown),
     )
 

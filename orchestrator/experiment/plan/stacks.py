@@ -151,6 +151,13 @@ def refusal(entry: Entry, client: Client, operation: str, call: Values, kind: Ki
         for factor in OF_THE_CALL:
             if call[factor.name] != factor.default and not factor.has_streams:
                 return f"'{operation}' is a stream, which has no {factor.name}: {call[factor.name]}"
+    else:
+        for factor in OF_THE_CALL:
+            if factor.is_of_streams and call[factor.name] not in (None, factor.default):
+                value = (
+                    factor.numbers.text(found) if factor.numbers and isinstance(found := call[factor.name], int) else ""
+                )
+                return f"'{operation}' is no stream, and {factor.name}: {value} is of the events of one"
     if kind == "codec" and client.kind != "codec":
         return f"'{operation}' is coded alone, and {client.name} asks"
     if operation not in protocol.operations:

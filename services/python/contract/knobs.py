@@ -14,6 +14,9 @@ FLOW_WINDOW: Final = "flow_window"
 KEEPALIVE: Final = "keepalive"
 TCP_WINDOW: Final = "tcp_window"
 WORKERS: Final = "workers"
+READ_RATE: Final = "read_rate"
+"""At most so many events a second each client of a stream reads."""
+READ_RATES: Final = ("unlimited", "1..1000000")
 
 CONGESTION: Final = "congestion"
 IN_FORCE: Final = "congestion control"
@@ -46,6 +49,7 @@ WHY_NOT: Final[Mapping[str, str]] = {
     KEEPALIVE: "it has no pings that the library sends by itself",
     WORKERS: "each of its responders is one process",
     TIMING_RULES: "its requester times by the true rule alone",
+    READ_RATE: "it carries no stream that a client could read slowly",
 }
 """Why a protocol has no such knob, where it does not say so itself."""
 

@@ -1,4 +1,4 @@
-"""A handshake on a socket, and how one that failed is told from everything else that ends a connection."""
+"""A handshake on a socket, and how one that failed is told from everything else that ends a connection or refuses it."""
 
 from __future__ import annotations
 
@@ -59,3 +59,14 @@ def _causes(error: object) -> Iterator[BaseException]:
             seen.append(cause)
             yield cause
             found += [cause.__cause__, cause.__context__, getattr(cause, "reason", None), *cause.args]
+
+
+def socket_failure(error: OSError) -> CallFailed:
+    """An error of the socket in the record's words. TimeoutError is an OSError, too."""
+    if isinstance(error, TimeoutError):
+        return CallFailed("timeout", str(error) or "nothing came in time")
+    if failure := tls_failure(error):
+        return failure
+    if isinstance(error, ConnectionResetError | ConnectionAbortedError | BrokenPipeError):
+        return CallFailed("closed", str(error))
+    return CallFailed("refused", str(error))

@@ -2,17 +2,24 @@
 
 A subscription is made, read to its end, and looked at when all of its phase are over. The stamp of an event is taken when
 its client has it decoded; nothing but keeping it stands before the next one is awaited. A subscription that is not over in
-time (its events' schedule, and the time-out after it) has failed with `timeout`; what did not come by then never came.
+time (its events' schedule, or that of its reading where it reads slowly, and the time-out after it) has failed with
+`timeout`; what did not come by then never came.
+
+A slow reader asks its client for event n of those that come no sooner than n - 1 intervals of its rate after the first
+came: what comes meanwhile waits wherever the stack lets it.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
+from services.python.contract.streams import lasts_ns
 from services.python.load.client import AsyncSubscriber, AsyncSubscriberDialer, CallFailed, Reply, Request
 from services.python.load.loop import NO_CONNECTION
+from services.python.load.pacer import Pacer
 from services.python.load.phases import NS
 from services.python.load.stream_recorder import StreamRecorder, Subscription, TooMany
 from services.python.probes.clock import Clock
@@ -80,13 +87,13 @@ class AwaitingStreams:
         """Open the connection of every client that has none; CallFailed when that fails."""
         self._loop.run_until_complete(self._dial_all())
 
-    def run(self, request: Request, first_sequence: int) -> list[Subscription]:
-        """One subscription of each client, all begun at once and read to their ends. TooMany."""
+    def run(self, request: Request, first_sequence: int, *, reading_ns: int = 0) -> list[Subscription]:
+        """One subscription of each client, all begun at once and read to their ends, `reading_ns` an event. TooMany."""
         subscriptions = [
             Subscription(sequence=first_sequence + place, request=request, most=request["count"])
             for place in range(len(self._clients))
         ]
-        self._loop.run_until_complete(self._run(subscriptions))
+        self._loop.run_until_complete(self._run(subscriptions, reading_ns))
         return subscriptions
 
     def wait(self, seconds: float) -> None:
@@ -97,32 +104,41 @@ class AwaitingStreams:
         """Close the connections."""
         self._loop.run_until_complete(self._drop_all())
 
-    async def _run(self, subscriptions: Sequence[Subscription]) -> None:
-        telling = asyncio.create_task(self._tell(subscriptions))
-        tasks = [
-            asyncio.create_task(self._read(client, subscription))
-            for client, subscription in zip(self._clients, subscriptions, strict=True)
-        ]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in (telling, *tasks):
-                task.cancel()
-            await asyncio.gather(telling, *tasks, return_exceptions=True)
+    async def _run(self, subscriptions: Sequence[Subscription], reading_ns: int) -> None:
+        with ExitStack() as stack:
+            pacer = stack.enter_context(Pacer(self._loop, self._work.clock.monotonic_ns)) if reading_ns else None
+            telling = asyncio.create_task(self._tell(subscriptions))
+            tasks = [
+                asyncio.create_task(self._read(client, subscription, reading_ns, pacer))
+                for client, subscription in zip(self._clients, subscriptions, strict=True)
+            ]
+            try:
+                await asyncio.gather(*tasks)
+            finally:
+                for task in (telling, *tasks):
+                    task.cancel()
+                await asyncio.gather(telling, *tasks, return_exceptions=True)
 
-    async def _read(self, client: _Client, subscription: Subscription) -> None:
+    async def _read(self, client: _Client, subscription: Subscription, reading_ns: int, pacer: Pacer | None) -> None:
         clock, received, request = self._work.clock.monotonic_ns, self._work.recorder.received, subscription.request
         connection = client.connection
         assert connection is not None  # noqa: S101 - `open` came before
         next_event = connection.next_event
         subscription.connection = client.number
-        limit_s = (request["count"] - 1) * request["interval_ns"] / NS + self._work.timeout_s
+        limit_s = lasts_ns(request["count"], request["interval_ns"], reading_ns) / NS + self._work.timeout_s
         subscription.sent_ns = clock()
         try:
             async with asyncio.timeout(limit_s):
                 subscription.bytes_sent = await connection.subscribe(request)
-                while (event := await next_event()) is not None:
-                    received(subscription, clock(), event)
+                if pacer is None:
+                    while (event := await next_event()) is not None:
+                        received(subscription, clock(), event)
+                else:
+                    first_ns = 0
+                    while (event := await next_event()) is not None:
+                        received(subscription, received_ns := clock(), event)
+                        first_ns = first_ns or received_ns
+                        await pacer.until(first_ns + subscription.came * reading_ns)
         except CallFailed as failure:
             subscription.failure = failure
         except TimeoutError:

@@ -8,6 +8,7 @@ from typing import Any
 
 from services.python.contract.lines import Load, Trial
 from services.python.contract.requester_lines import Done, EventsReceived, Progress, Start, Wire
+from services.python.contract.streams import read_interval_ns
 from services.python.load.client import CallFailed, Request
 from services.python.load.memory import room_for_replies
 from services.python.load.phases import MEASURED, WARM_UP
@@ -95,7 +96,7 @@ def measure_streams(
     cpu_before_s = time.process_time()
     begin_ns = clock.monotonic_ns()
     recorder.begin(MEASURED, begin_ns)
-    made = _run(streams, measured, len(warmed) + 1)
+    made = _run(streams, measured, len(warmed) + 1, reading_ns=read_interval_ns(trial.knobs))
     cpu_s = time.process_time() - cpu_before_s
     memory_bytes, memory_since = memory.read()
     wire.end()
@@ -140,9 +141,9 @@ def _phase(
     return made
 
 
-def _run(streams: AwaitingStreams, request: Request, first: int) -> list[Subscription]:
+def _run(streams: AwaitingStreams, request: Request, first: int, *, reading_ns: int = 0) -> list[Subscription]:
     try:
-        return streams.run(request, first)
+        return streams.run(request, first, reading_ns=reading_ns)
     except TooMany as error:
         raise GaveUp("protocol", str(error)) from error
 

@@ -159,3 +159,20 @@ def test_a_load_that_streams_do_not_have_is_refused(
 ):
     trial = stream_trial(ends, "sse", receiving, 9, tmp_path / "record", **changes)
     assert trial.failed["kind"] == "trial"
+
+
+def test_a_slow_reader_reads_no_faster_than_it_was_told_and_is_given_the_time(
+    ends: Implementation, receiving: str, tmp_path: Path
+):
+    clients = next(protocol["clients"] for protocol in ends.protocols if protocol["name"] == "sse")
+    if "read_rate" not in next(one for one in clients if one["name"] == receiving).get("knobs", {}):
+        pytest.skip("it cannot be told read_rate")
+    more = {"load": {"concurrency": 1, "duration_s": SECONDS}, "warmup": {"at_least_s": 0.02}, "timeout_s": 2.0}
+    server = EventServer(IDENTITY)
+    with server.running() as port:
+        knobs = {"read_rate": "8"}  # 20 events take 2.4 s: longer than the time-out after their schedule
+        trial = stream_trial(ends, "sse", receiving, port, tmp_path / "record", knobs=knobs, **more)
+    assert (trial.done["events"]["delivered"], trial.done["errors"]) == (20, {})
+    came = sorted(row.received_ns for row in trial.rows if row.kind == EVENT and row.phase == 1)
+    assert all(stamp - came[0] >= place * 10**9 // 8 for place, stamp in enumerate(came))
+    assert [asked["count"] for asked in server.asked] == [1, 4, 20]

@@ -14,8 +14,11 @@ from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.experiment.read.problems import ExperimentError
+from orchestrator.measure.ask import Ask
+from orchestrator.measure.deadline import Deadline
 from orchestrator.measure.floors import floors
 from orchestrator.results import sizes
+from services.python.contract.lines import Payload
 from services.python.contract.streams import MOST_EVENTS
 
 TEXT = """
@@ -127,13 +130,59 @@ def test_a_stream_has_no_floor_and_its_schedule_says_how_many_rows_it_has(tmp_pa
 
 def test_all_stacks_are_those_that_carry_an_operation(tmp_path: Path) -> None:
     plan = planned(tmp_path, TEXT.replace("stacks: [websocket, sse]", "stacks: all"))
-    assert {stack.protocol for stack in plan.stacks} == {"grpc", "sse", "websocket"}
+    assert {stack.protocol for stack in plan.stacks} == {"graphqlws", "grpc", "socketio", "sse", "websocket"}
 
 
 def test_the_shipped_experiment_plans() -> None:
     plan = make_plan(Path(__file__).parents[3] / "experiments" / "streams.yaml")
     assert {cell.kind for cell in plan.cells} == {"stream"}
-    assert len(plan.cells) == 3 * 3 * 3
+    assert {stack.protocol for stack in plan.stacks} == {"graphqlws", "grpc", "socketio", "sse", "websocket"}
+    asked = {(c.factors["per_second"], c.load.concurrency, c.load.duration_s) for c in plan.cells}
+    assert asked == {(rate, clients, 10.0) for rate in (100.0, 500.0, 1000.0) for clients in (1, 5, 10)}
+    assert len(plan.cells) == 5 * 3 * 3
+
+
+def test_how_fast_clients_read_is_a_factor_of_a_stream_and_of_nothing_else(tmp_path: Path) -> None:
+    slow = TEXT + "read_rate: [unlimited, 200/s]\ncompare_by: read_rate\nreference: unlimited\n"
+    plan = planned(tmp_path, slow)
+    assert len(plan.cells) == 2 * 2 * 2 * 2
+    usual = {cell.id for cell in planned(tmp_path).cells}
+    assert {cell.id for cell in plan.cells if "read_rate" not in cell.id} == usual
+    assert {pair.cell.factors["read_rate"] for pair in pairs(plan)} == {200}
+    assert read_plan(plan.to_dict()) == plan
+    told = refused(
+        tmp_path, TEXT.replace("  - events", "  - add\n  - events").replace("sse", "grpc") + "read_rate: 200/s\n"
+    )
+    assert "'add' is no stream, and read_rate: 200/s is of the events of one" in told
+    assert "is not a rate" in refused(tmp_path, TEXT + "read_rate: 200\n")
+    assert "whole number" in refused(tmp_path, TEXT + "read_rate: 10/min\n")
+    assert "must be from 1/s" in refused(tmp_path, TEXT + "read_rate: 0/s\n")
+    calls = (
+        "name: x\nquestion: Which is quicker?\nstacks: [rest]\noperations: [add]\nload: {requests: 9}\nread_rate: 9/s\n"
+    )
+    assert "is no stream" in refused(tmp_path, calls)
+
+
+def test_clients_of_a_responder_that_runs_already_can_read_slowly_too(tmp_path: Path) -> None:
+    stacks = 'stacks: [{protocol: sse, external: "127.0.0.1:8001"}]'
+    plan = planned(tmp_path, TEXT.replace("stacks: [websocket, sse]", stacks) + "read_rate: 50/s\n")
+    assert {cell.factors["read_rate"] for cell in plan.cells} == {50}
+
+
+def test_a_trial_of_slow_readers_is_given_the_time_that_they_take(tmp_path: Path) -> None:
+    text = TEXT.replace("[100/s, 500/s]", "500/s").replace("[1, 5]", "1").replace("[websocket, sse]", "sse")
+    usual, slow = (planned(tmp_path, text + more) for more in ("", "read_rate: 100/s\n"))
+    one, other = estimate(usual).trials_s, estimate(slow).trials_s
+    assert other - one >= usual.repeats * 4 * (500 / 100 - 1)
+    payload, load = Payload(kind="events", size=9, per_second=500.0), slow.cells[0].load
+    asked = {"protocol": "sse", "responder": "uvicorn", "client": "aiohttp", "operation": "events", "kind": "stream"}
+    patient, other_one = (
+        Deadline(ask=Ask(**asked, payload=payload, load=load, knobs=knobs), ready_s=1.0, stage="measure").at_most_s
+        for knobs in ({"read_rate": "100"}, {})
+    )
+    assert patient is not None
+    assert other_one is not None
+    assert patient - other_one == 4 * (500 / 100 - 1)
 
 
 def test_more_clients_than_a_responder_serves_at_once_are_refused(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_every_key_says_what_it_is() -> None:
 
 def test_quickstart_asks_every_protocol_that_carries_calls() -> None:
     plan = make_plan(EXPERIMENTS / "quickstart.yaml")
-    elsewhere = {"sse"}  # carries streams alone
+    elsewhere = {"sse", "graphqlws"}  # carry streams alone
     assert {stack.protocol for stack in plan.stacks} == {
         p.name for p in protocols().values() if not p.is_floor
     } - elsewhere

@@ -37,11 +37,12 @@ def test_only_cells_with_tls_say_so(tmp_path: Path) -> None:
 
 
 def test_every_protocol_has_tls_and_every_stream(tmp_path: Path) -> None:
-    plan = planned(tmp_path, "stacks: [" + ", ".join(p for p in protocols() if p != "sse") + "]\ntls: tls1.3\n")
+    calling = (name for name in protocols() if name not in ("sse", "graphqlws"))
+    plan = planned(tmp_path, f"stacks: [{', '.join(calling)}]\ntls: tls1.3\n")
     assert {cell.factors["tls"] for cell in plan.cells} == {"tls1.3"}
     (tmp_path / "x.yaml").write_text(
         "name: x\nquestion: Why?\noperations: {events: {per_second: 10/s, bytes: 10 B}}\n"
-        "load: {concurrency: 1, duration: 1s}\nstacks: [sse, websocket, grpc]\ntls: tls1.3\n"
+        "load: {concurrency: 1, duration: 1s}\nstacks: [sse, websocket, grpc, socketio, graphqlws]\ntls: tls1.3\n"
     )
     assert {cell.factors["tls"] for cell in make_plan(tmp_path / "x.yaml").cells} == {"tls1.3"}
 

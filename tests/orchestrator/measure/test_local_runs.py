@@ -341,7 +341,7 @@ def test_several_requesters_start_together_and_their_samples_stay_apart(folder, 
 STREAMS = """\
 name: streams
 question: Do events arrive?
-stacks: [websocket, sse, {protocol: grpc, responder: grpc-aio}]
+stacks: [socketio, graphqlws, {protocol: grpc, responder: grpc-aio}]
 operations: [{events: {per_second: 200/s, bytes: 50 B}}]
 load: {concurrency: 2, duration: 500ms}
 warmup: {at_least: 100ms}
@@ -355,7 +355,7 @@ def test_a_run_of_streams_keeps_every_event_and_says_what_came_of_them(folder, o
     out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode in COMPLETED, err
     rows = json.loads(out)["answer"]["table"]
-    assert {row["stack"] for row in rows} == {"websocket", "sse", "grpc"}
+    assert {row["stack"] for row in rows} == {"socketio", "graphqlws", "grpc"}
     for row in rows:
         counts = {name: row["stream"][name] for name in ("offered", "sent", "delivered", "dropped", "duplicated")}
         assert counts == {"offered": 200, "sent": 200, "delivered": 200, "dropped": 0, "duplicated": 0}

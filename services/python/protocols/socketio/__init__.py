@@ -13,6 +13,7 @@ PROTOCOL = Protocol(
     title="Socket.IO",
     summary="Events and acknowledgements in JSON, bytes as binary attachments, over WebSocket (or long polling)",
     messages=ANY,
+    streams="also",
     responders=(
         Responder(
             name="python-socketio",
@@ -26,7 +27,12 @@ PROTOCOL = Protocol(
             ),
             adds="starts a task for every event",
             packages=(*_PACKAGES, *asgi.PACKAGES, "websockets"),
-            settings={**asgi.SETTINGS, "WebSocket": "websockets, sans-I/O", "event handlers": "a task each"},
+            settings={
+                **asgi.SETTINGS,
+                "WebSocket": "websockets, sans-I/O",
+                "event handlers": "a task each",
+                "events of a stream": "queued by the library without a bound, so that no reader holds its sender back",
+            },
         ),
     ),
     clients=(
@@ -35,7 +41,10 @@ PROTOCOL = Protocol(
             module="services.python.protocols.socketio.requester",
             style="async",
             packages=(*_PACKAGES, "aiohttp", "uvloop"),
-            settings={"transport": "WebSocket from the start"},
+            settings={
+                "transport": "WebSocket from the start",
+                "events of a stream": "read by the library as they come, and queued until they are asked for",
+            },
         ),
         Client(
             name="socketio-polling",
@@ -44,6 +53,9 @@ PROTOCOL = Protocol(
             packages=(*_PACKAGES, "aiohttp", "uvloop"),
             settings={"transport": "long polling: POST to send, GET to receive, on two TCP connections"},
             transport="Socket.IO over long polling",
+            refuses={
+                "stream": "its library gives up a poll that brings more than 16 packets, as those of a stream may"
+            },
             round_trips_to_open=4,  # TCP's handshake, the GET that opens, the POST of CONNECT, the GET that confirms
         ),
         Client(
@@ -57,6 +69,7 @@ PROTOCOL = Protocol(
                 "threads": "the library's own, one to read and one to write",
             },
             refuses={
+                "stream": "it blocks a thread; streams are read by awaiting clients",
                 "tls": "its library reads and writes a connection in two threads, which OpenSSL does not allow:"
                 " some connections break (python-engineio, issue 461)",
             },

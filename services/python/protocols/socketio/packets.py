@@ -20,11 +20,12 @@ _ACKNOWLEDGEMENTS = (packet.ACK, packet.BINARY_ACK)
 
 
 class Traffic:
-    """The parts of the event sent last on a connection, and of its acknowledgement."""
+    """The parts of the event sent last on a connection, of its acknowledgement, and of the event received last."""
 
     def __init__(self) -> None:
         self.sent: tuple[Part, ...] = ()
         self.received: tuple[Part, ...] = ()
+        self.event: tuple[Part, ...] = ()
 
     def packet_class(self) -> Any:
         """What the library calls to make a packet."""
@@ -49,6 +50,8 @@ class _CountedPacket(packet.Packet):  # type: ignore[misc]  # the library has no
         attachments = super().decode(encoded_packet)
         if self.packet_type in _ACKNOWLEDGEMENTS:
             self._traffic.received = (_part(encoded_packet), -_digits(self.id))
+        elif self.packet_type in _EVENTS:
+            self._traffic.event = (_part(encoded_packet), -_digits(self.id))
         return attachments
 
     def add_attachment(self, attachment: bytes) -> Any:

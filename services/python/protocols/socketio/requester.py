@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import deque
 from typing import Any
 
 import aiohttp
@@ -12,14 +13,15 @@ from socketio.exceptions import SocketIOError
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.client import CallFailed, CallSpec, Event, Request
 from services.python.protocols.socketio import events
-from services.python.protocols.socketio.packets import Traffic
+from services.python.protocols.socketio.packets import Part, Traffic, size
 from services.python.transports.http.one_address import OneAddress
 from services.python.transports.http.route import authority
 
 _TRANSPORTS = {"socketio": "websocket", "socketio-polling": "polling"}
 _CLOSE_TIMEOUT_S = 1
+_MOST_TIMES = 2  # as many events as were asked for may wait; the books of the trial take no more either
 
 
 class SocketIoDialer:
@@ -69,7 +71,13 @@ class SocketIoConnection(events.ConnectionBase):
         self._operation = call.operation
         self._timeout_s = call.timeout_s
         self._acknowledgement: asyncio.Future[tuple[Any, ...]] | None = None
+        self._events = deque[tuple[Any, tuple[Part, ...]]]()  # received, and not read yet
+        self._ended: tuple[Any, ...] | CallFailed | None = None  # the acknowledgement, which follows all events
+        self._room = 0  # events that may still come: whoever sends far more does not stop
+        self._waiting: asyncio.Future[None] | None = None
         client.on("disconnect", self._disconnected)
+        if call.kind == "stream":
+            client.on(call.operation, self._came)
 
     async def call(self, request: Request) -> events.Exchange:
         """Emit an event, await its acknowledgement.
@@ -87,11 +95,53 @@ class SocketIoConnection(events.ConnectionBase):
             raise CallFailed("closed", str(error)) from error
         return events.exchange(arguments, self._traffic)
 
+    async def subscribe(self, request: Request) -> int:
+        """Emit an event; those of the stream come until it is acknowledged."""
+        self._events.clear()
+        self._ended, self._room = None, _MOST_TIMES * int(request.get("count", 0)) + _MOST_TIMES
+        try:
+            await self._client.emit(self._operation, request, callback=self._over)
+        except SocketIOError as error:
+            raise CallFailed("closed", str(error)) from error
+        return size(self._traffic.sent)
+
+    async def next_event(self) -> tuple[Event, int] | None:
+        """The next event that the library has handed over."""
+        while not self._events:
+            if isinstance(self._ended, CallFailed):
+                raise self._ended
+            if self._ended is not None:
+                events.read_acknowledgement(self._ended)
+                return None
+            self._waiting = asyncio.get_running_loop().create_future()
+            await self._waiting
+        event, parts = self._events.popleft()
+        if not isinstance(event, dict):
+            raise CallFailed("undecodable", f"an event of {event!r:.200}, not of named fields")
+        return event, size(parts)
+
+    def _came(self, *arguments: Any) -> None:
+        if self._room:
+            self._room -= 1
+            self._events.append((arguments[0] if len(arguments) == 1 else arguments, self._traffic.event))
+            self._wake()
+
+    def _over(self, *arguments: Any) -> None:
+        self._ended = arguments
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
     def _acknowledged(self, *arguments: Any) -> None:
         if self._acknowledgement is not None and not self._acknowledgement.done():
             self._acknowledgement.set_result(arguments)
 
     def _disconnected(self, reason: str) -> None:
+        if self._ended is None:
+            self._ended = CallFailed("closed", f"the connection ended: {reason}")
+            self._wake()
         if self._acknowledgement is not None and not self._acknowledgement.done():
             self._acknowledgement.set_exception(CallFailed("closed", f"the connection ended: {reason}"))
 

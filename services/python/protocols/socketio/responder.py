@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from typing import Any
 
 import socketio
 
 from services.python.contract.limits import MAX_MESSAGE_BYTES
+from services.python.operations import OPERATIONS
 from services.python.protocols.socketio import PROTOCOL
 from services.python.serve.dispatcher import Dispatcher, Peer
 from services.python.serve.responder import Announce
@@ -37,15 +39,19 @@ def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> N
     server.on("connect", connected)
     server.on("disconnect", disconnected)
     for operation in (*PROTOCOL.operations, "identity"):
-        server.on(operation, _handler(dispatcher, operation, peers))
+        if operation in OPERATIONS and OPERATIONS[operation].kind == "stream":
+            server.on(operation, _stream_handler(dispatcher, operation, peers, server))
+        else:
+            server.on(operation, _handler(dispatcher, operation, peers))
     application = socketio.ASGIApp(server)
     options = WebSocketOptions(max_message_bytes=MAX_MESSAGE_BYTES)
     serve_asgi(application, host, port, announce, websocket=options, tls=dispatcher.tls)
 
 
-def _handler(
-    dispatcher: Dispatcher, operation: str, peers: dict[str, Peer]
-) -> Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]:
+Handler = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
+
+
+def _handler(dispatcher: Dispatcher, operation: str, peers: dict[str, Peer]) -> Handler:
     async def handle(session: str, request: dict[str, Any]) -> dict[str, Any]:
         try:
             reply = dispatcher.answer_async(operation, request, peers[session])
@@ -54,5 +60,28 @@ def _handler(
             return {"error": f"{operation}: the request lacks {error}"}
         except ValueError as error:
             return {"error": f"{operation}: {error}"}
+
+    return handle
+
+
+def _stream_handler(dispatcher: Dispatcher, operation: str, peers: dict[str, Peer], server: Any) -> Handler:
+    """Emits a subscription's events, and acknowledges it behind the last one.
+
+    The library queues what a connection has not taken, without a bound, and does not tell: no reader holds its sender back.
+    """
+
+    async def handle(session: str, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            outgoing = dispatcher.subscribe(operation, request, peers[session])
+        except KeyError as error:
+            return {"error": f"{operation}: the request lacks {error}"}
+        except (AttributeError, ValueError) as error:
+            return {"error": f"{operation}: {error}"}
+        async with aclosing(outgoing.awaited()) as events:
+            async for event in events:
+                if session not in peers:
+                    break
+                await server.emit(operation, event, to=session)
+        return {"end": True}
 
     return handle

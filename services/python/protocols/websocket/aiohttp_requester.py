@@ -8,14 +8,11 @@ from typing import Any
 
 import aiohttp
 
-from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.offers import Client
-from services.python.load.client import CallFailed, CallSpec, Event, Request
+from services.python.load.client import CallSpec, Event, Request
 from services.python.protocols.websocket import frames
-from services.python.protocols.websocket.connection import ConnectionBase, socket_failure
-from services.python.transports.http.one_address import OneAddress
-
-_CLOSE_TIMEOUT_S = 1
+from services.python.protocols.websocket.connection import ConnectionBase
+from services.python.transports.http import aiohttp_websocket
 
 
 class AiohttpDialer:
@@ -29,21 +26,7 @@ class AiohttpDialer:
 
     async def dial(self) -> AiohttpConnection:
         """Connect and upgrade; CallFailed when either is refused."""
-        session = aiohttp.ClientSession(
-            connector=OneAddress(self._call.host, self._call.port, self._call.tls),
-            trust_env=False,
-            timeout=aiohttp.ClientTimeout(total=self._call.timeout_s),
-        )
-        try:
-            opened = await session.ws_connect(
-                self._url,
-                timeout=aiohttp.ClientWSTimeout(ws_receive=_patience_s(self._call), ws_close=_CLOSE_TIMEOUT_S),
-                compress=0,
-                max_msg_size=MAX_MESSAGE_BYTES,
-            )
-        except (aiohttp.ClientError, OSError) as error:
-            await session.close()
-            raise _failure(error) from error
+        session, opened = await aiohttp_websocket.opened(self._call, self._url)
         return AiohttpConnection(session, opened, self._encode, self._decode)
 
 
@@ -73,10 +56,10 @@ class AiohttpConnection(ConnectionBase):
             message = await self._socket.receive()
         except (aiohttp.ClientError, OSError) as error:
             await self._session.close()
-            raise _failure(error) from error
+            raise aiohttp_websocket.failure(error) from error
         if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
             await self._session.close()
-            raise _ended(message)
+            raise aiohttp_websocket.ended(message)
         received: frames.Frame = message.data
         self.body = received
         return frames.exchange(sent, received, self._decode)
@@ -87,7 +70,7 @@ class AiohttpConnection(ConnectionBase):
         try:
             await self._socket.send_str(str(sent))
         except (aiohttp.ClientError, OSError) as error:
-            raise _failure(error) from error
+            raise aiohttp_websocket.failure(error) from error
         return frames.length_of(sent)
 
     async def next_event(self) -> tuple[Event, int] | None:
@@ -95,9 +78,9 @@ class AiohttpConnection(ConnectionBase):
         try:
             message = await self._socket.receive()
         except (aiohttp.ClientError, OSError) as error:
-            raise _failure(error) from error
+            raise aiohttp_websocket.failure(error) from error
         if message.type not in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
-            raise _ended(message)
+            raise aiohttp_websocket.ended(message)
         return frames.event(message.data)
 
     async def has_unasked(self) -> bool:
@@ -114,27 +97,6 @@ class AiohttpConnection(ConnectionBase):
         if not self._session.closed:
             await self._socket.close()
         await self._session.close()
-
-
-def _patience_s(call: CallSpec) -> float | None:
-    """How long a frame may take; how far apart a stream's events are is their sender's to say."""
-    return None if call.kind == "stream" else call.timeout_s
-
-
-def _ended(message: aiohttp.WSMessage) -> CallFailed:
-    if message.type is aiohttp.WSMsgType.ERROR:
-        return CallFailed("undecodable", str(message.data))
-    return CallFailed("closed", f"the connection ended: {message.extra or message.type.name}")
-
-
-def _failure(error: Exception) -> CallFailed:
-    if isinstance(error, aiohttp.WSServerHandshakeError):
-        return CallFailed("protocol", str(error))
-    if isinstance(error, aiohttp.ClientConnectionResetError | aiohttp.ServerDisconnectedError):
-        return CallFailed("closed", str(error))
-    if isinstance(error, OSError):
-        return socket_failure(error)
-    return CallFailed("undecodable", f"{type(error).__name__}: {error}")
 
 
 def dialer(call: CallSpec, client: Client) -> AiohttpDialer:  # noqa: ARG001 - this module has one client

@@ -10,9 +10,10 @@ import websocket
 
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Request
+from services.python.load.handshake import socket_failure
 from services.python.load.unasked import peek
 from services.python.protocols.websocket import frames
-from services.python.protocols.websocket.connection import ConnectionBase, socket_failure
+from services.python.protocols.websocket.connection import ConnectionBase
 
 _OPCODE = 0x0F  # of a frame's first byte
 _NODELAY = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)

@@ -12,8 +12,9 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.offers import Client
 from services.python.load.client import CallFailed, CallSpec, Event, Request
+from services.python.load.handshake import socket_failure
 from services.python.protocols.websocket import frames
-from services.python.protocols.websocket.connection import ConnectionBase, socket_failure
+from services.python.protocols.websocket.connection import ConnectionBase
 
 _CLOSE_TIMEOUT_S = 1
 

@@ -1,0 +1,142 @@
+"""Subscribes with aiohttp's WebSocket client, which knows nothing of GraphQL: messages are written and read here."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import aiohttp
+
+from services.python.contract.offers import Client
+from services.python.load.client import CallFailed, CallSpec, Event, Reply, Request
+from services.python.protocols.graphqlws import messages
+from services.python.transports.http import aiohttp_websocket
+from services.python.transports.http.route import authority
+
+Exchange = tuple[Reply, int, int]
+"""What `call` returns: the fields of the one result, and the bytes of both messages."""
+
+
+class SubscriptionDialer:
+    """Opens upgraded connections on the running event loop."""
+
+    def __init__(self, call: CallSpec) -> None:
+        self._call = call
+        scheme = "ws" if call.tls is None else "wss"
+        self._url = f"{scheme}://{authority(call.host, call.port)}/graphql"
+        self._text = messages.text_of(call.operation)
+        try:
+            messages.subscribe(self._text, call.example)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise CallFailed("protocol", f"{call.operation} cannot be encoded as JSON: {error}") from error
+
+    async def dial(self) -> SubscriptionConnection:
+        """Connect, upgrade, and be acknowledged; CallFailed when any of them is refused."""
+        session, opened = await aiohttp_websocket.opened(self._call, self._url, subprotocols=(messages.SUBPROTOCOL,))
+        connection = SubscriptionConnection(session, opened, self._text, self._call)
+        try:
+            async with asyncio.timeout(self._call.timeout_s):
+                await connection.begin()
+        except TimeoutError as error:
+            await connection.close()
+            raise CallFailed("timeout", f"no connection_ack within {self._call.timeout_s:g} s") from error
+        except CallFailed:
+            await connection.close()
+            raise
+        return connection
+
+
+class SubscriptionConnection:
+    """One upgraded connection, with one operation at a time."""
+
+    body: None = None  # messages are not kept as they came
+
+    def __init__(
+        self, session: aiohttp.ClientSession, opened: aiohttp.ClientWebSocketResponse, text: str, call: CallSpec
+    ) -> None:
+        self._session = session
+        self._socket = opened
+        self._text = text
+        self._field = messages.field_of(call.operation)
+        self._timeout_s = call.timeout_s
+
+    async def begin(self) -> None:
+        """Say which protocol the frames are of, and be acknowledged. CallFailed."""
+        if self._socket.protocol != messages.SUBPROTOCOL:
+            raise CallFailed("protocol", f"the responder does not speak {messages.SUBPROTOCOL}")
+        await self._send(messages.INIT)
+        message = messages.read(await self._receive())
+        if message.get("type") != "connection_ack":
+            raise CallFailed("protocol", f"no connection_ack, but {message!r:.200}")
+
+    async def call(self, request: Request) -> Exchange:
+        """An operation of a single result: who answers."""
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                sent = await self.subscribe(request)
+                first = await self._next()
+                if first is None or await self._next() is not None:
+                    raise CallFailed("undecodable", "not an operation of one result")
+        except TimeoutError as error:
+            raise CallFailed("timeout", f"no reply within {self._timeout_s:g} s") from error
+        return {self._field: first[0]}, sent, first[1]
+
+    def value(self, reply: Exchange) -> Reply:
+        """The fields of the result."""
+        return reply[0]
+
+    def sizes(self, request: Request, reply: Exchange) -> tuple[int, int]:  # noqa: ARG002 - counted when it was sent
+        """Bytes of both messages."""
+        return reply[1], reply[2]
+
+    async def subscribe(self, request: Request) -> int:
+        """Send the text with the request as its variables; the events are read by `next_event`."""
+        frame = messages.subscribe(self._text, request)
+        await self._send(frame)
+        return len(frame.encode())
+
+    async def next_event(self) -> tuple[Event, int] | None:
+        """Await a message."""
+        found = await self._next()
+        if found is not None and not isinstance(found[0], dict):
+            raise CallFailed("undecodable", f"an event of {found[0]!r:.200}, not of named fields")
+        return found
+
+    async def close(self) -> None:
+        """Close the connection as RFC 6455 says, and the session that held it."""
+        if not self._session.closed:
+            await self._socket.close()
+        await self._session.close()
+
+    async def _next(self) -> tuple[Any, int] | None:
+        while True:
+            frame = await self._receive()
+            message = messages.read(frame)
+            if message.get("type") == messages.PING:
+                await self._send(messages.PONG)
+                continue
+            found = messages.result(message, self._field)
+            return None if found is None else (found, len(frame) if frame.isascii() else len(frame.encode()))
+
+    async def _send(self, frame: str) -> None:
+        try:
+            await self._socket.send_str(frame)
+        except (aiohttp.ClientError, OSError) as error:
+            raise aiohttp_websocket.failure(error) from error
+
+    async def _receive(self) -> str:
+        try:
+            message = await self._socket.receive()
+        except (aiohttp.ClientError, OSError) as error:
+            raise aiohttp_websocket.failure(error) from error
+        if message.type is aiohttp.WSMsgType.BINARY:
+            raise CallFailed("undecodable", "a binary frame, where messages are text")
+        if message.type is not aiohttp.WSMsgType.TEXT:
+            raise aiohttp_websocket.ended(message)
+        text: str = message.data
+        return text
+
+
+def dialer(call: CallSpec, client: Client) -> SubscriptionDialer:  # noqa: ARG001 - this module has one client
+    """Opens connections for awaited subscriptions; CallFailed when JSON cannot carry the example request."""
+    return SubscriptionDialer(call)
