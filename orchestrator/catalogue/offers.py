@@ -164,7 +164,7 @@ class Protocol:
 class Operation:
     """What can be asked: its kind of work, its message with the type of each field, and what it can be asked with.
 
-    `resources` are the settings that it takes from a serve line.
+    `resources` are the settings that it takes from a serve line, `made_of` the operations that can be asked in its place.
     """
 
     name: str
@@ -174,6 +174,7 @@ class Operation:
     kind: Kind = "call"
     payloads: tuple[str, ...] = ("none",)
     resources: tuple[str, ...] = ()
+    made_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -96,7 +96,7 @@ def judge(cell: CellEvidence) -> Finding | None:
             of = (
                 [b.of_part(place) for b in bounds if b.is_of_each_call]
                 if place
-                else [b.of_task(cell.cell.calls) for b in bounds]
+                else [b.of_task(cell.cell.in_a_row) for b in bounds]
             )
             findings += [
                 _finding(trial, took_ns, bound, is_far=is_far) for bound in of if not bound.is_no_pass(took_ns)

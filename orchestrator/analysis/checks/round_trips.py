@@ -66,7 +66,7 @@ def _count(cell: CellEvidence, rtt_ms: float) -> Finding:
     least = cell.one_host.minimum if cell.one_host else 0.0
     wire_ms = _wire_ms(cell)
     trips = (cell.replies.median - (here or 0.0) - wire_ms) / rtt_ms
-    calls = cell.cell.calls
+    calls = cell.cell.in_a_row
     opening = round_trips_to_open(cell.stack) + cell.cell.handshakes
     low = calls + (opening if cell.cell.connection == "per-request" else 0)
     rounds = sum(_rounds(cell, body) for body in (cell.operation.request_bytes, cell.operation.reply_bytes))

@@ -15,6 +15,8 @@ from typing import Any
 from orchestrator.experiment.model.factor import Factor, Value, Values
 from orchestrator.experiment.model.levels import Level, Numbers
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
+from orchestrator.experiment.model.page_factors import CALLS, OF_THE_PAGE, is_in_pieces
+from orchestrator.experiment.model.socket_factors import OF_THE_SOCKETS
 from orchestrator.experiment.model.store_factors import OF_THE_STORE
 
 FACTORS: tuple[Factor, ...] = (
@@ -318,46 +320,7 @@ FACTORS: tuple[Factor, ...] = (
         ),
         description="How often the requester pings a kept HTTP/2 connection (10ms to 1h), or never (none)",
     ),
-    Factor(
-        name="congestion",
-        title="congestion control",
-        kind="level",
-        belongs_to="call",
-        reaches="knob",
-        levels=(
-            Level(
-                value="system",
-                words="the hosts' own congestion control",
-                compared="the hosts' own congestion control",
-                shown="as the hosts set it (system)",
-            ),
-            *(Level(value=v, words=f"congestion control {v}", compared=v, shown=v) for v in ("cubic", "reno", "bbr")),
-        ),
-        description="TCP's congestion control at both ends (cubic, reno, bbr), or the hosts' own (system)",
-    ),
-    Factor(
-        name="nodelay",
-        title="small segments",
-        kind="level",
-        belongs_to="call",
-        reaches="knob",
-        levels=(
-            Level(
-                value="immediate",
-                words="small segments sent at once (TCP_NODELAY)",
-                compared="small segments sent at once",
-                shown="sent at once (immediate)",
-            ),
-            Level(
-                value="nagle",
-                words="requests' small segments held back by Nagle's algorithm",
-                compared="Nagle's algorithm",
-                shown="requests' held back by Nagle's algorithm (nagle)",
-            ),
-        ),
-        description="Whether the requester sends small segments at once (immediate), or holds them back while others are not"
-        " acknowledged (nagle); the responder always sends at once",
-    ),
+    *OF_THE_SOCKETS,
     Factor(
         name="processes",
         title="requester processes",
@@ -375,6 +338,7 @@ FACTORS: tuple[Factor, ...] = (
         " and its requests",
     ),
     *OF_THE_STORE,
+    *OF_THE_PAGE,
     *OF_THE_LOAD,
 )
 
@@ -388,12 +352,16 @@ DEFAULTS: Mapping[str, Value] = {factor.name: factor.default for factor in OF_TH
 
 
 def values(*, stack: Any, operation: Any, placement: Any, load: Any, call: Values = DEFAULTS) -> dict[str, Value]:
-    """Every factor of a cell made of these parts; `call` has what is chosen, and what it leaves out has its default."""
+    """Every factor of a cell made of these parts; `call` has what is chosen, and what it leaves out has its default.
+
+    Of an operation that is asked by those it is made of, `calls` is how many they are.
+    """
     parts = {"stack": stack, "operation": operation, "placement": placement, "load": load, "call": {**DEFAULTS, **call}}
-    return {
+    found = {
         factor.name: parts["call"][factor.name] if factor.belongs_to == "call" else factor.read(parts)
         for factor in FACTORS
     }
+    return {**found, CALLS: len(operation.made_of)} if is_in_pieces(found) and operation.made_of else found
 
 
 def choices(chosen: Mapping[str, tuple[Value, ...]]) -> Iterator[dict[str, Value]]:

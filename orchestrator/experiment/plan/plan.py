@@ -14,6 +14,7 @@ from typing import Any, Literal
 from orchestrator.experiment.model.factor import Value, Values
 from orchestrator.experiment.model.factors import STACK, knobs, of_the_call, short
 from orchestrator.experiment.model.goal import Goal
+from orchestrator.experiment.model.page_factors import in_a_row, is_in_pieces
 from orchestrator.experiment.model.store_factors import resources
 from orchestrator.experiment.providers import ProviderName
 from orchestrator.experiment.read.units import exact_duration, format_rate
@@ -86,6 +87,7 @@ class Operation:
     reply_bytes: int = 0
     shape: Shape | None = None  # of its document, where a cell carries it as a typed message
     calls: int = 1
+    made_of: tuple[str, ...] = ()  # the operations that can be asked in its place
 
     @property
     def asked(self) -> str:
@@ -116,13 +118,13 @@ class Link:
         return max(_RTT_SLACK * (self.rtt_ms or 0.0), _RTT_SLACK_MS) + self.jitter_ms / 2
 
 
-def kind_of(operation: Operation) -> Kind:
-    """What a cell of the operation measures."""
+def kind_of(operation: Operation, call: Values | None = None) -> Kind:
+    """What a cell of the operation measures, whose requests are made so."""
     if operation.payload.get("kind") == "events":
         return "stream"
     if operation.payload.get("kind") == "evolution":
         return "codec"  # nobody is asked
-    return "call" if operation.calls == 1 else "task"
+    return "task" if operation.calls > 1 or is_in_pieces(call or {}) else "call"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,6 +222,11 @@ class Cell:
         calls: Any = self.factors["calls"]
         found: int = calls
         return found
+
+    @property
+    def in_a_row(self) -> int:
+        """How many of them wait for one another: one where all are made at once."""
+        return in_a_row(self.factors, self.calls)
 
     @property
     def handshakes(self) -> int:

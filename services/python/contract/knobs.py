@@ -21,6 +21,15 @@ NAGLE: Final = "nagle"
 
 HTTP_2: Final = "2"
 
+BATCHING: Final = "batching"
+DATALOADER: Final = "dataloader"
+FETCH: Final = "fetch"
+"""Whether an operation is asked as one call, or the operations that it is made of in its place."""
+WHOLE: Final = "whole"
+IN_A_ROW: Final = "in-a-row"
+AT_ONCE: Final = "at-once"
+FETCHES: Final = (WHOLE, IN_A_ROW, AT_ONCE)
+
 NO_LOOP: Final[Mapping[str, str]] = {
     "driver: asyncpg": "its server answers in threads, and has no event loop to await it on"
 }
@@ -37,6 +46,8 @@ WHY_NOT: Final[Mapping[str, str]] = {
     CONNECTIONS: "each of its connections carries one request at a time",
     FLOW_WINDOW: "it has no window beside TCP's own",
     KEEPALIVE: "it has no pings that the library sends by itself",
+    BATCHING: "it has no resolvers, whose queries a DataLoader could put together",
+    FETCH: "none of its clients asks several operations on one connection",
 }
 """Why a protocol has no such knob, where it does not say so itself."""
 

@@ -72,6 +72,9 @@ class Operation(Part):
     Operations with the same `open` hold one thing together. `resources` are the names of the settings that it takes
     (`resources` of the serve line).
 
+    `made_of` names the operations that can be asked in place of this one: its request has the fields of theirs, and its
+    reply is theirs together.
+
     One of kind `stream` has its events in `stream`; its `requests` are subscriptions to a single event, and nobody answers
     them with a reply.
     """
@@ -88,6 +91,14 @@ class Operation(Part):
     open: Callable[[Mapping[str, str]], AbstractContextManager[Any]] | None = None
     resources: tuple[str, ...] = ()
     stream: Stream | None = None
+    made_of: tuple[str, ...] = ()
+
+    def parts(self, request: Request) -> tuple[Request, ...]:
+        """The requests that the operations in `made_of` are asked instead, in their order."""
+        from services.python.operations import OPERATIONS  # which imports this module
+
+        every = (OPERATIONS[name].message.request for name in self.made_of)
+        return tuple({field: request[field] for field in fields} for fields in every)
 
     def runs_in_pool(self, request: Request, held: Any = None) -> bool:
         """Whether this request is answered in a thread of the pool; `held` is what the operation holds."""

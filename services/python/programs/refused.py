@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from services.python.contract.knobs import FETCH, WHOLE
 from services.python.contract.lines import Trial
 from services.python.contract.offers import Client
 from services.python.load.phases import SLOWEST_RATE, measured
@@ -38,6 +39,12 @@ def refuse_impossible(trial: Trial, operation: Operation) -> None:
         from services.python.programs import run_stream
 
         run_stream.refuse_impossible(load, trial.connection)
+    if (fetch := trial.knobs.get(FETCH, WHOLE)) != WHOLE:
+        if not operation.made_of:
+            raise ValueError(f"{FETCH}: {fetch}: {operation.name} is one call, and made of no others")
+        if trial.calls != len(operation.made_of):
+            made = ", ".join(operation.made_of)
+            raise ValueError(f"{FETCH}: {fetch}: {operation.name} is made of {made}, and not of {trial.calls} calls")
     measured(load)
     if load.concurrency < 1:
         raise ValueError(f"load: a concurrency of at least 1, not {load.concurrency}")

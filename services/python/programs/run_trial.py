@@ -34,7 +34,6 @@ from services.python.load.phases import (
 )
 from services.python.load.record import Record
 from services.python.load.recorder import GaveUp, Recorder, Tally
-from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
 from services.python.load.tls import client_tls
 from services.python.load.unasked import grace_s
 from services.python.operations import OPERATIONS
@@ -47,6 +46,7 @@ from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
 from services.python.programs.hold import MayMeasure, hold_back
 from services.python.programs.parts import Ask, Parts, Print
 from services.python.programs.refused import refusal_of_target, refuse_impossible
+from services.python.programs.tasks import make_of, tasks_of
 from services.python.programs.unsent import not_sent_reason
 from services.python.programs.word import AT_ONCE
 
@@ -262,7 +262,7 @@ def _measure(
     if parts.target is not None:
         wire = WireMeter(parts.target.host, parts.target.port, overlap=overlap, opened=lambda: recorder.connections)
     work = Work(
-        make=make_task(parts.make, trial.calls) if is_task else parts.make,
+        make=make_of(trial, parts),
         recorder=recorder,
         clock=clock,
         policy=trial.connection,
@@ -271,8 +271,7 @@ def _measure(
     )
     dialer = parts.dialer(trial.operation, example)
     if is_task:
-        tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
-        dialer = tasks(dialer, parts.operation.verify, clock.monotonic_ns)
+        dialer = tasks_of(trial, parts, example, dialer, clock.monotonic_ns)
     loops = parts.loops(dialer, work)
     due = None if trial.load.rate_per_s is None else arrivals(trial.load, trial.seed)  # before connections wait for it
     resting = rests(trial.load, trial.seed)

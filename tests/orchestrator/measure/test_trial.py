@@ -239,7 +239,9 @@ def test_a_responder_that_breaks_the_contract_fails_the_trial(host, case):
 def test_why_a_responder_did_not_start_is_what_it_says_in_its_last_line(host, monkeypatch):
     host.responder = lambda argv: script(None)
     monkeypatch.setattr("tests.support.hosts.FakeProcess.end", lambda self, grace_s=5.0: 1)
-    monkeypatch.setattr("tests.support.hosts.FakeProcess.last_words", lambda self: "warned\nthe database is not there\n")
+    monkeypatch.setattr(
+        "tests.support.hosts.FakeProcess.last_words", lambda self: "warned\nthe database is not there\n"
+    )
     failure = make(host).failure
     assert failure is not None
     assert (failure.stage, failure.kind) == ("start", "responder-died")

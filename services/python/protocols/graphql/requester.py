@@ -102,7 +102,33 @@ _QUERIES: Mapping[str, _Query] = {
         text="query @($after: Int!, $count: Int!) { $$(after: $after, count: $count) { account owner balance } }",
         value=lambda rows: {"accounts": rows},
     ),
+    "user": _Query(
+        text="query @($user: Int!) { $$(user: $user) { user name about joined } }",
+        read=expect_mapping,
+    ),
+    "posts": _Query(
+        text="query @($user: Int!, $count: Int!) { $$(user: $user, count: $count) { post author title text likes } }",
+        value=lambda rows: {"posts": rows},
+    ),
+    "comments": _Query(
+        text="query @($user: Int!, $count: Int!, $each: Int!) "
+        "{ $$(user: $user, count: $count, each: $each) { comment post author text } }",
+        value=lambda rows: {"comments": rows},
+    ),
+    "feed": _Query(
+        text="query @($user: Int!, $count: Int!, $each: Int!) { $$(user: $user) { user name about joined "
+        "posts(count: $count) { post author title text likes comments(each: $each) { comment post author text } } } }",
+        read=expect_mapping,
+        value=lambda user: _unnested(user),
+    ),
 }
+
+
+def _unnested(user: Any) -> dict[str, Any]:
+    """A page whose posts hold their comments, with its lists beside each other."""
+    posts = [{name: value for name, value in post.items() if name != "comments"} for post in user["posts"]]
+    comments = [comment for post in user["posts"] for comment in post["comments"]]
+    return {**user, "posts": posts, "comments": comments}
 
 
 def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
