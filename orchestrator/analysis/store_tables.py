@@ -23,6 +23,7 @@ HEADS: Final = (
     "Asked",
     "Store",
     "Pool",
+    "Queries",
     "Handling",
     "Own queue",
     "Connection",
@@ -34,7 +35,8 @@ NOTE: Final = (
     "Handling: from the decoded request to the reply in plain values, by the responder's own clock, on average over the"
     " measured requests of a trial (the median over trials), and what share of the median latency that is. Of"
     " it: the responder's own queue (waiting for one of its threads, or for its event loop), waiting for a connection of the"
-    " pool, the database, and the operation's own code."
+    " pool, the database, and the operation's own code. Queries: how many a request took, or all calls of a task, on average"
+    " (-: this store does not count them); of a nested query's resolvers the times are summed up, also where they overlap."
 )
 _MOST_OF_IT: dict[Where, str] = {
     "queue": "the responder's own queue",
@@ -59,6 +61,7 @@ class StoreRow:
     store: str
     pool: str
     times: StoreTimes
+    queries: float  # that a sample takes, those of all its calls; 0 where the store does not count them
     of_latency: float | None  # the handling time over the median latency
     bottleneck: (
         Where | None
@@ -72,6 +75,7 @@ class StoreRow:
             self.asked,
             self.store,
             self.pool,
+            f"{self.queries:.3g}" if self.queries else "-",
             words.ms(self.times.handling)
             + (f" ({words.percent(self.of_latency)})" if self.of_latency is not None else ""),
             *(f"{words.ms(getattr(self.times, where))} ({words.percent(self.times.share(where))})" for where in PLACES),
@@ -117,9 +121,15 @@ def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
         store=_named(cell, store),
         pool=BY_NAME[POOL].level(pool).compared if has_database else "",
         times=times,
+        queries=times.queries * _calls(cell),
         of_latency=of_latency,
         bottleneck=times.most if is_much else None,
     )
+
+
+def _calls(cell: CellSummary) -> int:
+    calls = cell.factors.get("calls")
+    return calls if isinstance(calls, int) else 1
 
 
 def _named(cell: CellSummary, store: Value) -> str:

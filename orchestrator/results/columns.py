@@ -72,7 +72,9 @@ def read_columns(
     except (pa.ArrowException, OSError) as error:
         raise damaged(path, f"cannot be read as Parquet: {error}") from error
     if held.kind != "call":
-        why = of_rows.refusal(found, held.kind, parts=held.parts, subscriptions=held.subscriptions)
+        why = of_rows.refusal(
+            found, held.kind, parts=held.parts, at_once=held.at_once, subscriptions=held.subscriptions
+        )
         if why is not None:
             raise damaged(path, why)
     found = {name: found[name] for name in columns}

@@ -34,8 +34,9 @@ OF_THE_PAGE: tuple[Factor, ...] = (
                 shown="a call for each part, all at once (at-once)",
             ),
         ),
-        description="Ask an operation that is made of others in one call (whole), or those others in its place: one after the"
-        " other on one connection (in-a-row), or all at once, over HTTP/1.1 on a connection each, over HTTP/2 on one (at-once)",
+        description="Ask an operation that is made of others in one call (whole), or those others in its place: one after"
+        " the other on one connection (in-a-row), or all at once (at-once), over HTTP/1.1 on a connection each, over HTTP/2"
+        " on one",
     ),
     Factor(
         name=BATCHING,
@@ -52,8 +53,8 @@ OF_THE_PAGE: tuple[Factor, ...] = (
                 shown="by a DataLoader (dataloader)",
             ),
         ),
-        description="Have each of GraphQL's resolvers query the store for itself (none: N + 1 queries), or put the queries of a"
-        " page's posts together by a DataLoader (dataloader)",
+        description="Have each of GraphQL's resolvers query the store for itself (none: N + 1 queries), or put the queries"
+        " of a page's posts together by a DataLoader (dataloader)",
     ),
 )
 

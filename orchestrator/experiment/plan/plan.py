@@ -18,6 +18,7 @@ from orchestrator.experiment.model.page_factors import in_a_row, is_in_pieces
 from orchestrator.experiment.model.store_factors import resources
 from orchestrator.experiment.providers import ProviderName
 from orchestrator.experiment.read.units import exact_duration, format_rate
+from services.python.contract.knobs import HTTP_2
 from services.python.contract.limits import TLS, TLS_1_3, Kind, Policy
 from services.python.contract.lines import Load, Warmup
 
@@ -229,6 +230,16 @@ class Cell:
         return in_a_row(self.factors, self.calls)
 
     @property
+    def is_at_once(self) -> bool:
+        """Whether they are all made at once."""
+        return self.calls > self.in_a_row
+
+    @property
+    def connections_each(self) -> int:
+        """How many connections a sample in flight has: one for each of its calls at once, unless HTTP/2 multiplexes them."""
+        return self.calls if self.is_at_once and self.factors.get("http") != HTTP_2 else 1
+
+    @property
     def handshakes(self) -> int:
         """Round trips that TLS adds to opening a connection: one, whether its session is new or resumed (RFC 8446, 2)."""
         return int(self.factors.get(TLS) == TLS_1_3)
@@ -342,6 +353,9 @@ class Plan:
         """Plain data, ready for JSON. What is long (cells, trials) is not walked by `asdict`, which copies deeply."""
         parts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("cells", "trials")}
         document: dict[str, Any] = {name: _plain(value) for name, value in parts.items()}
+        for operation in document["operations"]:
+            if not operation["made_of"]:  # so that plans without such operations are what they were
+                del operation["made_of"]
         document["contrasts"] = [{"factor": c.factor, "references": list(c.references)} for c in self.contrasts]
         document["cells"] = [_cell_to_dict(cell) for cell in self.cells]
         document["trials"] = [dict(vars(trial)) for trial in self.trials]
@@ -359,7 +373,13 @@ class Plan:
         parts = dict(raw)
         parts["stacks"] = tuple(stack_of(stack) for stack in raw["stacks"])
         parts["operations"] = tuple(
-            Operation(**{**o, "shape": None if o.get("shape") is None else Shape(**o["shape"])})
+            Operation(
+                **{
+                    **o,
+                    "shape": None if o.get("shape") is None else Shape(**o["shape"]),
+                    "made_of": tuple(o.get("made_of", ())),
+                }
+            )
             for o in raw["operations"]
         )
         parts["placements"] = tuple(Placement(**{**p, "link": Link(**p["link"])}) for p in raw["placements"])

@@ -14,7 +14,8 @@ from functools import partial
 from typing import Any
 
 from services.python.load.client import AsyncConnection, CallFailed, Joining, Part, Reply, Request
-from services.python.operations.base import Make, Operation
+from services.python.operations import Operation, pieces_of
+from services.python.operations.base import Make
 
 Clock = Callable[[], int]
 
@@ -36,7 +37,7 @@ def make_pieces(operation: Operation, make: Make) -> Make:
     """Makes the requests of a task: those that the operation's own request falls into."""
 
     def make_all(sequence: int, wall_clock_ns: Clock) -> Request:
-        return {_PIECES: operation.parts(make(sequence, wall_clock_ns))}
+        return {_PIECES: pieces_of(operation, make(sequence, wall_clock_ns))}
 
     return make_all
 

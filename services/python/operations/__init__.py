@@ -40,7 +40,7 @@ from services.python.operations import (
     timestamp,
     transfer,
 )
-from services.python.operations.base import Operation, PayloadError
+from services.python.operations.base import Operation, PayloadError, Request
 
 OPERATIONS: Mapping[str, Operation] = {
     module.OPERATION.name: module.OPERATION
@@ -53,10 +53,16 @@ def message_named(operation: str) -> Message:
     return IDENTITY if operation == IDENTITY.name else OPERATIONS[operation].message
 
 
+def pieces_of(operation: Operation, request: Request) -> tuple[Request, ...]:
+    """The requests that the operations in `made_of` are asked in place of this one, in their order."""
+    every = (OPERATIONS[name].message.request for name in operation.made_of)
+    return tuple({field: request[field] for field in fields} for fields in every)
+
+
 def forms() -> Mapping[str, Message]:
     """Every form in which a message of some operation travels, by its name."""
     every = (IDENTITY, *(operation.message for operation in OPERATIONS.values()))
     return {name: form for message in every for name, form in message.forms().items()}
 
 
-__all__ = ["OPERATIONS", "Operation", "PayloadError", "forms", "message_named"]
+__all__ = ["OPERATIONS", "Operation", "PayloadError", "forms", "message_named", "pieces_of"]

@@ -93,13 +93,6 @@ class Operation(Part):
     stream: Stream | None = None
     made_of: tuple[str, ...] = ()
 
-    def parts(self, request: Request) -> tuple[Request, ...]:
-        """The requests that the operations in `made_of` are asked instead, in their order."""
-        from services.python.operations import OPERATIONS  # which imports this module
-
-        every = (OPERATIONS[name].message.request for name in self.made_of)
-        return tuple({field: request[field] for field in fields} for fields in every)
-
     def runs_in_pool(self, request: Request, held: Any = None) -> bool:
         """Whether this request is answered in a thread of the pool; `held` is what the operation holds."""
         runs = self.runs(request) if callable(self.runs) else self.runs

@@ -9,7 +9,7 @@ from services.python.contract.knobs import FETCH, HTTP, HTTP_2, IN_A_ROW, WHOLE
 from services.python.contract.lines import Trial
 from services.python.load.client import Request
 from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
-from services.python.operations import OPERATIONS
+from services.python.operations import OPERATIONS, pieces_of
 from services.python.operations.base import Make
 from services.python.programs.parts import Parts
 
@@ -35,7 +35,7 @@ def tasks_of(trial: Trial, parts: Parts, example: Request, dialer: Any, clock: C
         return tasks(dialer, parts.operation.verify, clock)
     from services.python.load.pieces import Piece, Pieces
 
-    asked = zip(parts.operation.made_of, parts.operation.parts(example), strict=True)
+    asked = zip(parts.operation.made_of, pieces_of(parts.operation, example), strict=True)
     return Pieces(
         pieces=[Piece(operation=OPERATIONS[name], dialer=parts.dialer(name, request)) for name, request in asked],
         clock=clock,

@@ -12,7 +12,7 @@ import pytest
 
 from services.python.contract.lines import Payload
 from services.python.contract.messages import OF_POSTS
-from services.python.operations import OPERATIONS, PayloadError
+from services.python.operations import OPERATIONS, PayloadError, pieces_of
 from services.python.stores import posts_seed
 from services.python.stores.base import Held, Spent, StoreError
 from services.python.stores.posts import opened
@@ -62,7 +62,7 @@ def test_a_page_is_what_its_parts_are_together(held: Held) -> None:
     feed = OPERATIONS["feed"]
     for sequence in range(1, 20):
         request = asked("feed", sequence=sequence)
-        parts = dict(zip(feed.made_of, feed.parts(request), strict=True))
+        parts = dict(zip(feed.made_of, pieces_of(feed, request), strict=True))
         assert parts == {name: asked(name, sequence=sequence) for name in feed.made_of}
         together: dict[str, Any] = {}
         for name, part in parts.items():
