@@ -172,7 +172,7 @@ def answer(summary: RunSummary) -> Answer:
     for comparison in (*summary.comparisons, *summary.costs):
         against.setdefault((comparison.cell, comparison.statistic), []).append(comparison)
     references = {c.reference_cell for c in summary.comparisons}
-    by_factors = contrasted.overviews(summary.comparisons, summary.matters)
+    by_factors = contrasted.overviews(summary.comparisons, summary.matters, {cell.id: cell for cell in summary.cells})
     are_stacks_asked = any(c.factor == STACK and not c.control for c in summary.comparisons)
     apart = naming.compared_calls(summary.comparisons)
     settings = list(dict.fromkeys(_setting(cell, apart) for cell in summary.cells))

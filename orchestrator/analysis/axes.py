@@ -78,8 +78,10 @@ class Axis:
             asked = operation.asked
         called = {factor.name: cell.factors.get(factor.name) for factor in OF_THE_CALL if factor.name not in free}
         load = [
-            BY_NAME[name].text(value)
-            for name in ("concurrency", "rate")
+            words.count(value, "client")
+            if cell.kind == "stream" and name == "concurrency" and isinstance(value, int)
+            else BY_NAME[name].text(value)
+            for name in (() if cell.kind == "codec" else ("concurrency", "rate"))
             if name not in free and (value := cell.factors.get(name)) is not None
         ]
         load += of_load(cell.factors, free)
@@ -159,7 +161,8 @@ def _numeric(name: str, title: str, unit: str) -> Axis:
 
     def text(at: float) -> str:
         space = "" if unit.startswith("/") else " "
-        return _bytes(at) if factor.kind == "bytes" else f"{at:,.6g}{space}{unit}"
+        one = unit.removesuffix("s") if at == 1 else unit
+        return _bytes(at) if factor.kind == "bytes" else f"{at:,.6g}{space}{one}"
 
     return Axis(name=name, title=title, unit=unit, at=_of_factor(name), text=text, factor=factor)
 
@@ -234,6 +237,7 @@ AXES: tuple[Axis, ...] = (
     _numeric("rate", "requests offered", "/s"),
     Axis(name="think", title="think time", unit="ms", at=_think_ms, text=words.ms, factor=BY_NAME["think"]),
     _numeric("processes", "requester processes", "processes"),
+    _numeric("workers", "responder workers", "workers"),
 )
 
 TEXTS: Mapping[str, Callable[[float], str]] = {axis.name: axis.text for axis in AXES}

@@ -68,7 +68,7 @@ def _setting(cell: CellSummary) -> tuple[str, ...]:
     """What its cells have in common: not the operation, nor how many requests it is asked with."""
     rate = cell.factors.get("rate")
     offered = [] if rate is None else [BY_NAME["rate"].text(rate)]
-    flight = BY_NAME["concurrency"].text(cell.factors.get("concurrency"))
+    flight = "" if cell.kind == "codec" else BY_NAME["concurrency"].text(cell.factors.get("concurrency"))
     kind = words.OF_KIND[cell.kind][1] if cell.kind != "call" else ""
     calls = cell.factors.get("calls")
     tasks = f"tasks of {calls} calls" if cell.kind == "task" else kind

@@ -8,15 +8,25 @@ their geometric mean, and every interval is widened by what the rates between tw
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from math import log, sqrt
+from dataclasses import dataclass
+from math import comb, log, sqrt
 from statistics import median_low
 
 from orchestrator.analysis import capacity_words, equivalence, intervals, naming, unresolved
 from orchestrator.analysis.check_result import CheckResult
 from orchestrator.analysis.evidence import RunEvidence, TrialEvidence
 from orchestrator.analysis.expanded import searches
-from orchestrator.analysis.found_rates import FoundRate, ProbeSummary, RateComparison, RateStanding, Search, Side
+from orchestrator.analysis.found_rates import (
+    Bound,
+    FoundRate,
+    ProbeSummary,
+    RateComparison,
+    RateLimit,
+    RateStanding,
+    Search,
+    Side,
+    Waited,
+)
 from orchestrator.analysis.intervals import ALPHA, LogMean
 from orchestrator.analysis.probes import NAME, Reading, of_failure
 from orchestrator.analysis.saturation import is_beyond_capacity, limit_of, mean_of, responder_cpu
@@ -35,22 +45,8 @@ _STANDINGS: Mapping[str, RateStanding] = {
     "tie": "tie",
     "not resolved": "not resolved",
 }
-
-
-def excused(manifest: Manifest, checks: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
-    """The checks of a run of searches: that a rate was too high is no failure of a trial that found just that."""
-    missed = {record.index for record in manifest.trials if record.probe and record.probe.verdict == "not held"}
-    return tuple(
-        replace(
-            check,
-            verdict="not applicable",
-            explanation=f"A search tried this rate, and its goals did not hold: {check.explanation}",
-            action="Nothing to do.",
-        )
-        if is_beyond_capacity(check) and check.evidence.get("trial") in missed
-        else check
-        for check in checks
-    )
+_UNBOUNDED: Bound = ""
+_BOUNDS: Mapping[str, Bound] = {"more": "at least", "less": "at most"}
 
 
 def found_rates(
@@ -110,7 +106,7 @@ def _found(
             side=side,
             interval=interval,
             why_no_interval=why,
-            limit=limit_of(responder, requester) if decisive else None,
+            limit=_limit(decisive, responder, requester) if decisive else None,
             requester_cpu=requester,
             responder_cpu=responder,
             is_busy=bool(unresolved.busy(checks, {}, ids)),
@@ -118,6 +114,17 @@ def _found(
             invalid=tuple(dict.fromkeys(name for one in sorted(ids) for name in failed_in(one, serious))),
         )
     )
+
+
+def _limit(decisive: Sequence[ProbeSummary], responder: float | None, requester: float | None) -> RateLimit:
+    """The end whose CPU is busy; else where most of the trials missed their goals by requests that waited to be sent."""
+    limit: RateLimit = limit_of(responder, requester)
+    waited = [probe.waited for probe in decisive if probe.waited]
+    return limit if limit not in ("neither", "unknown") or 2 * len(waited) <= len(decisive) else _most_frequent(waited)
+
+
+def _most_frequent(waited: Sequence[Waited]) -> RateLimit:
+    return "in flight" if 2 * sum(one == "in flight" for one in waited) >= len(waited) else "late sends"
 
 
 def _search(find: Find, repeat: int, records: Sequence[TrialRecord], trials: Mapping[int, TrialEvidence]) -> Search:
@@ -159,6 +166,7 @@ def _probe(find: Find, record: TrialRecord, trial: TrialEvidence | None) -> Prob
         errors=sum(r.failed for r in readings),
         not_sent=sum(r.not_sent for r in readings),
         offered=reading.offered if reading else None,
+        waited=reading.waited(find) if reading else "",
         requester_cpu=summary.cpu_share if summary else None,
         responder_cpu=responder_cpu(summary) if summary else None,
     )
@@ -180,15 +188,36 @@ def median_of(find: Find, of: Sequence[Search]) -> tuple[float | None, Side]:
 
 
 def interval_of(find: Find, of: Sequence[Search]) -> tuple[Interval | None, str]:
-    """The t-interval of the searches' logs, wider by half a step to either side; or why there is none."""
+    """The t-interval of the searches' logs, wider by half a step to either side; or why there is none.
+
+    The rate that is shown is a median, and searches that missed by chance lie on one side of it. So with six searches or
+    more the interval reaches to that of the median by ranks (Conover 1999, section 3.2), which asks for no symmetry.
+    """
     ended = _ended(of)
     outside = [search for search in ended if search.is_below or search.is_at_least]
     if outside:
         return None, capacity_words.ended_outside(len(outside), len(ended))
     if len(ended) < intervals.FEWEST_BLOCKS:
         return None, f"{len(ended)} of at least {intervals.FEWEST_BLOCKS} searches that an interval needs"
-    interval = intervals.of_trials([_value(find, search) for search in ended]).interval()
-    return (None, "") if interval is None else (_wider(interval, sqrt(find.factor)), "")
+    values = sorted(_value(find, search) for search in ended)
+    interval = intervals.of_trials(values).interval()
+    if interval is None:
+        return None, ""
+    place = _place_of_interval(len(values))
+    if place is not None:
+        interval = min(interval[0], values[place]), max(interval[1], values[-1 - place])
+    return _wider(interval, sqrt(find.factor)), ""
+
+
+def _place_of_interval(n: int) -> int | None:
+    """From which place on of n sorted values to the same from the other end the median lies at 95 %; None with too few."""
+    allowed, outside, place = intervals.ALPHA * 2.0**n / 2, 0, None
+    for number in range(n // 2):
+        outside += comb(n, number)
+        if outside > allowed:
+            break
+        place = number
+    return place
 
 
 def _wider(interval: Interval, factor: float) -> Interval:
@@ -308,9 +337,13 @@ def _comparison(
         if interval is None
         else equivalence.reason(interval, margin, envelope=envelope, by_block=pair.by_search, compared=compared)
     )
-    if interval is not None and standing not in _allowed(pair.found, pair.reference):
+    allowed, bound = _allowed(pair.found, pair.reference), _UNBOUNDED
+    if interval is not None and standing not in allowed:
         standing, why = "cannot tell", capacity_words.one_sided(pair.found, pair.reference)
         result = interval = p_value = None
+    elif interval is not None and len(allowed) < len(_STANDINGS):
+        bound = _BOUNDS[standing]
+        why = capacity_words.bounded(bound, interval, capacity_words.one_sided(pair.found, pair.reference))
     return RateComparison(
         cell=pair.found.cell,
         reference_cell=pair.reference.cell,
@@ -324,6 +357,7 @@ def _comparison(
         standing=standing,
         why=why,
         is_control=pair.is_control,
+        bound=bound,
     )
 
 
@@ -331,7 +365,7 @@ def _allowed(found: FoundRate, reference: FoundRate) -> Set[str]:
     """What may be said of two rates of which one is known from one side alone."""
     allowed: Set[str] = frozenset(_STANDINGS.values())
     for side, at_least, at_most in ((found, "more", "less"), (reference, "less", "more")):
-        if side.limit == "requester" or any(search.is_at_least for search in side.searches):
+        if side.is_requesters or any(search.is_at_least for search in side.searches):
             allowed = allowed & {at_least}
         if any(search.is_below for search in side.searches):
             allowed = allowed & {at_most}

@@ -7,9 +7,10 @@ from dataclasses import replace
 from itertools import groupby
 
 from orchestrator.analysis import words
-from orchestrator.analysis.found_rates import FoundRate, ProbeSummary, RateComparison, Search
+from orchestrator.analysis.found_rates import Bound, FoundRate, ProbeSummary, RateComparison, Search
 from orchestrator.analysis.probes import Reading
 from orchestrator.analysis.saturation import limit_in_words
+from orchestrator.analysis.summary import Interval
 from orchestrator.experiment.model.goal import ERRORS, Goal
 from orchestrator.experiment.plan.plan import Find
 from orchestrator.experiment.read.units import format_rate
@@ -92,9 +93,21 @@ def one_sided(found: FoundRate, reference: FoundRate) -> str:
             )
         if any(search.is_at_least for search in side.searches):
             clauses.append(f"{side.stack_label} reaches {format_rate(side.highest_per_s)}, the highest rate tried")
-        if side.limit == "requester":
-            clauses.append(f"the requester's CPU limits {side.stack_label}, whose responder may do more")
+        if side.is_requesters:
+            clauses.append(f"{_LIMITS[str(side.limit)]} limits {side.stack_label}, whose responder may do more")
     return "; ".join(clauses)
+
+
+_LIMITS = {
+    "requester": "the requester's CPU",
+    "in flight": "how many requests may be in flight",
+    "late sends": "a requester that sends late",
+}
+
+
+def bounded(bound: Bound, interval: Interval, why: str) -> str:
+    """Why a ratio of which one side is known from one side alone is told all the same, as a clause."""
+    return f"{bound} {words.factor(interval[bound == 'at most'])} times as much, as {why}"
 
 
 # ---- sentences
@@ -115,16 +128,39 @@ def _sentence(found: FoundRate) -> str:
     without = len(found.searches) - ended
     lost = f", and {without} without a result" if without else ""
     if found.side == "below":
+        counted = _of(sum(search.is_below for search in found.ended), counted, ended)
         text = f"{found.goals} does not hold at {rate}, the lowest rate tried: below {rate} ({counted}{lost})"
     elif found.side == "at least":
+        counted = _of(sum(search.is_at_least for search in found.ended), counted, ended)
         return f"{found.goals} holds at {rate}, the highest rate tried: at least {rate} ({counted}{lost})."
     else:
-        text = f"{found.goals} holds up to {rate} ({interval_text(found)}; {counted}{lost})"
+        text = f"{found.goals} holds up to {rate} ({interval_text(found)}; {counted}{_range(found)}{lost})"
     if found.limit is None:
         return f"{text}."
-    limits = limit_in_words(found.limit, found.responder_cpu, found.requester_cpu, is_busy=found.is_busy)
-    may = ": its responder may do more, which this requester cannot tell" if found.limit == "requester" else ""
-    return f"{text}; {'there' if found.side else 'above that'} {limits}{may}."
+    may = ": its responder may do more, which this requester cannot tell" if found.is_requesters else ""
+    return f"{text}; {'there' if found.side else 'above that'} {_limits(found)}{may}."
+
+
+def _of(number: int, counted: str, ended: int) -> str:
+    """`5 searches`, or `3 of 5 searches` where the others found something else."""
+    return counted if number == ended else f"{number} of {counted}"
+
+
+def _range(found: FoundRate) -> str:
+    """What the searches found where they disagree by more than the interval says."""
+    rates = sorted(search.held_per_s or 0.0 for search in found.ended)
+    if found.interval is None or (found.interval[0] <= rates[0] and rates[-1] <= found.interval[1]):
+        return ""
+    return f", which found {format_rate(rates[0])} to {format_rate(rates[-1])}"
+
+
+def _limits(found: FoundRate) -> str:
+    within = "and those that are sent are answered within the goal"
+    if found.limit == "in flight":
+        return f"requests wait to be sent while as many are in flight as may be (`concurrency`), {within}"
+    if found.limit == "late sends":
+        return f"the requester sends late, {within}"
+    return limit_in_words(found.limit, found.responder_cpu, found.requester_cpu, is_busy=found.is_busy)
 
 
 def interval_text(found: FoundRate) -> str:
@@ -161,7 +197,7 @@ def _brief(found: FoundRate) -> str:
     if found.rate_per_s is None:
         return f"not known with {found.stack_label}"
     side = {"below": "below ", "at least": "at least ", "": ""}[found.side]
-    own = " (the requester's limit)" if found.limit == "requester" else ""
+    own = " (the requester's limit)" if found.is_requesters else ""
     return f"{side}{format_rate(found.rate_per_s)} with {found.stack_label}{own}"
 
 
@@ -169,7 +205,7 @@ def _compared(comparisons: Sequence[RateComparison]) -> Iterator[str]:
     for comparison in comparisons:
         reference = comparison.reference_label
         if comparison.standing in ("more", "less") and comparison.ratio is not None:
-            yield f"{comparison.label} answers {_times(comparison.ratio)} as {reference}{_ratio_interval(comparison)}"
+            yield f"{comparison.label} answers {_times(comparison)} as {reference}{_ratio_interval(comparison)}"
         elif comparison.standing == "tie":
             yield f"a tie of {comparison.label} with {reference}: {comparison.why}"
         elif comparison.standing == "not resolved":
@@ -178,13 +214,22 @@ def _compared(comparisons: Sequence[RateComparison]) -> Iterator[str]:
             yield f"cannot tell how {comparison.label} compares with {reference}: {comparison.why}"
 
 
-def _times(ratio: float) -> str:
-    return f"{words.factor(ratio)} times as many a second"
+def _times(comparison: RateComparison) -> str:
+    return f"{_ratio(comparison)} times as many a second"
+
+
+def _ratio(comparison: RateComparison) -> str:
+    """A ratio; where it is known from one side alone, that side of its interval."""
+    if comparison.bound and comparison.interval is not None:
+        return f"{comparison.bound} {words.factor(comparison.interval[comparison.bound == 'at most'])}"
+    return words.factor(comparison.ratio or 0.0)
 
 
 def _ratio_interval(comparison: RateComparison) -> str:
     if comparison.interval is None:
         return ""
+    if comparison.bound:
+        return " (95 % confidence)"
     low, high = words.bounds(comparison.interval)
     return f" (95 % interval {low} to {high})"
 
@@ -205,14 +250,15 @@ def row(found: FoundRate, comparisons: Sequence[RateComparison]) -> tuple[str, .
 def _against(comparison: RateComparison) -> str:
     if comparison.ratio is None:
         return comparison.standing
-    bounds = "" if comparison.interval is None else " ({} to {})".format(*words.bounds(comparison.interval))
-    return f"{comparison.standing}, {words.factor(comparison.ratio)}×{bounds}"
+    is_whole = comparison.interval is not None and not comparison.bound
+    bounds = " ({} to {})".format(*words.bounds(comparison.interval)) if is_whole and comparison.interval else ""
+    return f"{comparison.standing}, {_ratio(comparison)}×{bounds}"
 
 
 def _remarks(found: FoundRate) -> Iterator[str]:
     if found.invalid:
         yield f"invalid: {', '.join(found.invalid)} failed"
-    if found.limit == "requester":
+    if found.is_requesters:
         yield "the requester's limit"
     if found.interval is None and found.why_no_interval and not found.side:
         yield f"no interval: {found.why_no_interval}"

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orchestrator.analysis import costing, openings, streams, words
+from orchestrator.analysis import costing, openings, responder_workers, streams, words
 from orchestrator.analysis import statistics as st
 from orchestrator.analysis.evidence import (
     COLUMNS,
     OK,
-    SHORT_WINDOW_S,
     BaselineReading,
     CellEvidence,
     Part,
@@ -283,7 +282,7 @@ def _trial_summary(
         cpu_share=cpu_share,
         started_wall_ns=record.started_wall_ns,
         censored=tuple(name for name, value in (("median", median), ("p99", p99)) if value == math.inf),
-        responder_cpu_share=_responder_cpu_share(record, span_ns),
+        responder_cpu_share=responder_workers.cpu_share(record, span_ns),
         responder_window_s=span_ns / 1e9,
         not_sent=not_sent,
         offered_per_s=offered_per_s,
@@ -313,18 +312,6 @@ def _moves(ordered: Nanoseconds, failed: int, not_sent: int) -> dict[str, float 
         if value is not None and 0 < value < math.inf:
             found[name] = st.finite(st.quantile(ordered, at, failed + not_sent) / (value * st.NS_PER_MS))
     return found
-
-
-def _responder_cpu_share(record: TrialRecord, span_ns: int) -> float | None:
-    """Its CPU time over the time in which requests were made: no more than all of it where that was short.
-
-    What it did outside of that (two connections of their own, and their checks) counts, too: up to some 70 ms.
-    """
-    cpu_s = record.responder_cpu_s
-    if cpu_s is None or span_ns <= 0:
-        return None
-    share = cpu_s * 1e9 / span_ns
-    return min(share, 1.0) if span_ns < SHORT_WINDOW_S * 1e9 else share
 
 
 def _known_total(counts: list[int | None]) -> int | None:

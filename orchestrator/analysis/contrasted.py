@@ -14,7 +14,7 @@ from orchestrator.experiment.model.factors import STACK
 
 Question = Sequence[Comparison]
 
-_OTHERS = {"p99": "p99", "throughput": "throughput (time per request)"}
+_OTHERS = {"p99": "p99", "throughput": "throughput (time per {sample})"}
 _TAKES = {"faster": "take less time", "slower": "take more time"}
 _OUTCOMES = {
     "faster": "takes less time",
@@ -25,9 +25,12 @@ _OUTCOMES = {
 }
 
 
-def overviews(comparisons: Sequence[Comparison], matters: float) -> tuple[str, ...]:
+def overviews(comparisons: Sequence[Comparison], matters: float, cells: Mapping[str, CellSummary]) -> tuple[str, ...]:
     """One sentence for each value and reference of a factor: what it does to all stacks, in all settings."""
-    return tuple(_overview(asked, matters) for asked in _questions(comparisons))
+    return tuple(
+        _overview(asked, matters, words.sample((cells[c.cell].kind for c in asked), "s"))
+        for asked in _questions(comparisons)
+    )
 
 
 def settings(comparisons: Sequence[Comparison], cells: Mapping[str, CellSummary]) -> Iterator[str]:
@@ -39,7 +42,7 @@ def settings(comparisons: Sequence[Comparison], cells: Mapping[str, CellSummary]
         is_said = len(asked) == 1 or (len(of_group) == 1 and {c.standing for c in asked} != {"tie"})
         for group, members in of_group.items():
             sentences = [] if is_said else [f"{'; '.join(_in_words(m, is_first=m is members[0]) for m in members)}."]
-            sentences += _otherwise(members, comparisons)
+            sentences += _otherwise(members, comparisons, words.sample([cells[members[0].cell].kind]))
             sentences += _floors(members, cells)
             if sentences:
                 yield f"{group}: {' '.join(sentences)}"
@@ -53,7 +56,7 @@ def _questions(comparisons: Sequence[Comparison]) -> list[list[Comparison]]:
     return list(found.values())
 
 
-def _overview(asked: Question, matters: float) -> str:
+def _overview(asked: Question, matters: float, samples: str) -> str:
     first = asked[0]
     if len(asked) == 1:
         return f"{_capital(_in_words(first, is_first=True))}."
@@ -67,12 +70,12 @@ def _overview(asked: Question, matters: float) -> str:
     who = _for_all(list(by_subject))
     if outcomes == {"tie"}:
         return (
-            f"{who}, requests take as long {first.value} as {first.reference_value}{everywhere}: "
+            f"{who}, {samples} take as long {first.value} as {first.reference_value}{everywhere}: "
             f"a tie within {words.margin(matters)}."
         )
     if len(outcomes) == 1 and (takes := _TAKES.get(first.standing)):
         each = "; ".join(f"{subject} {_range(members)}" for subject, members in by_subject.items())
-        return f"{who}, requests {takes} {sides}{everywhere}: {each}."
+        return f"{who}, {samples} {takes} {sides}{everywhere}: {each}."
     each = "; ".join(f"{subject}: {_outcome(members)}" for subject, members in by_subject.items())
     return f"{_capital(first.value)} rather than {first.reference_value}: {each}."
 
@@ -129,7 +132,7 @@ def _in_words(comparison: Comparison, *, is_first: bool) -> str:
     return _capital(text) if is_first else text
 
 
-def _otherwise(members: Question, comparisons: Sequence[Comparison]) -> Iterator[str]:
+def _otherwise(members: Question, comparisons: Sequence[Comparison], sample: str) -> Iterator[str]:
     """What another statistic decides otherwise than the median."""
     for statistic, called in _OTHERS.items():
         gaps = []
@@ -138,7 +141,7 @@ def _otherwise(members: Question, comparisons: Sequence[Comparison]) -> Iterator
             if other and other.standing in _TAKES and other.standing != member.standing:
                 gaps.append(_in_words(other, is_first=False))
         if gaps:
-            yield f"By {called}, {members[0].value}: {words.listed(gaps)}."
+            yield f"By {called.format(sample=sample)}, {members[0].value}: {words.listed(gaps)}."
 
 
 def _is_of(one: Comparison, other: Comparison) -> bool:

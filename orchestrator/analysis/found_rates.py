@@ -15,6 +15,11 @@ Verdict = Literal["held", "not held", "no result"]
 Side = Literal["", "below", "at least"]
 """Of a rate found: it is that one, one below the lowest that was tried, or at least the highest."""
 RateStanding = Literal["more", "less", "tie", "not resolved", "cannot tell"]
+Waited = Literal["", "in flight", "late sends"]
+"""Why goals were missed by requests that waited before they were sent: as many as may be were in flight, or the requester
+was late; empty where those that were sent missed them, too."""
+Bound = Literal["", "at least", "at most"]
+RateLimit = Limit | Literal["in flight", "late sends"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +42,7 @@ class ProbeSummary:
     offered: float | None  # what was sent per second, over what was due
     requester_cpu: float | None
     responder_cpu: float | None
+    waited: Waited = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +81,8 @@ class FoundRate:
 
     `rate_per_s` is the median over searches of what each found: with `side` `below` it is the lowest rate tried, with
     `at least` the highest; None without a search that ended. `interval` is the 95 % interval; where there is none,
-    `why_no_interval` says why. `limit` is what limits at the rates just above, and the CPU shares are those there. With
+    `why_no_interval` says why. `limit` is what limits at the rates just above (`in flight`: how many may be, `late sends`:
+    the requester's, with the responder's CPU not known to be busy), and the CPU shares are those there. With
     `invalid` (names of checks that failed) none of it is to be relied on.
     """
 
@@ -92,13 +99,18 @@ class FoundRate:
     side: Side
     interval: Bounds | None
     why_no_interval: str
-    limit: Limit | None
+    limit: RateLimit | None
     requester_cpu: float | None
     responder_cpu: float | None
     is_busy: bool = False
     is_control: bool = False
     invalid: tuple[str, ...] = ()
     sentence: str = ""
+
+    @property
+    def is_requesters(self) -> bool:
+        """Whether the requester's side limits, so that the responder may do more."""
+        return self.limit in ("requester", "in flight", "late sends")
 
     @property
     def ended(self) -> tuple[Search, ...]:
@@ -111,7 +123,9 @@ class RateComparison:
     """A found rate over that of the reference; `ratio` above 1 is the higher rate.
 
     `interval` and `p_value` are Holm-adjusted over all comparisons of found rates of the run (a control's are its own), and
-    the interval is wider by one step of the rates to either side. `by_search` is each repeat's ratio.
+    the interval is wider by one step of the rates to either side. `by_search` is each repeat's ratio. With `bound` one of
+    the rates is known from one side alone, and so is the ratio: `at least` the lower end of the interval, or `at most` the
+    upper.
     """
 
     cell: str
@@ -126,3 +140,4 @@ class RateComparison:
     standing: RateStanding
     why: str
     is_control: bool = False
+    bound: Bound = ""

@@ -11,10 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from orchestrator.analysis.checks import offered_load
 from orchestrator.analysis.evidence import Samples
+from orchestrator.analysis.found_rates import Waited
 from orchestrator.analysis.one_clock import put_together
-from orchestrator.analysis.statistics import NS_PER_MS, finite, quantile
+from orchestrator.analysis.statistics import NS_PER_MS, Nanoseconds, finite, quantile
 from orchestrator.analysis.summary import MOST_UNSENT
 from orchestrator.experiment.model.goal import ERRORS, SHARES, Goal
 from orchestrator.experiment.plan.plan import Cell, Find
@@ -39,6 +42,8 @@ class Reading:
     not_sent: int
     offered: float  # what was sent per second, over what was due
     figures: Mapping[str, float | None]
+    once_sent: Mapping[str, float | None]  # of what was sent, from when it was
+    is_full: bool  # as many were in flight as may be
 
     @property
     def is_offered(self) -> bool:
@@ -54,6 +59,15 @@ class Reading:
         """Whether the rate was offered, and every goal held."""
         return self.is_offered and not self.missed(find)
 
+    def waited(self, find: Find) -> Waited:
+        """Where requests waited before they were sent, if the goals did not hold for that alone; empty if not.
+
+        What was sent was then answered within the goals: nothing shows that its responder could not do more.
+        """
+        if self.held(find) or not all(_holds(goal, self.once_sent[goal.statistic]) for goal in find.goals):
+            return ""
+        return "in flight" if self.is_full else "late sends"
+
 
 def _holds(goal: Goal, figure: float | None) -> bool:
     return figure is not None and figure < (goal.below if goal.statistic == ERRORS else goal.below * 1000)
@@ -63,13 +77,7 @@ def observe(samples: Samples) -> Reading:
     """The reading of a host's samples of an open loop, whatever their order."""
     schedule = offered_load.observe(samples)
     failed, not_sent = int(samples.failed.sum()), int(samples.never_sent_ns.size)
-    figures: dict[str, float | None] = dict.fromkeys((*SHARES, ERRORS))
-    if samples.measured:
-        late = failed + not_sent
-        figures = {
-            name: finite(quantile(samples.ordered_ns, share, late) / NS_PER_MS) for name, share in SHARES.items()
-        }
-        figures[ERRORS] = failed / samples.measured
+    figures = _figures(samples.ordered_ns, failed, not_sent)
     offered = 0.0
     if isinstance(schedule, offered_load.Schedule) and schedule.intended_per_s > 0:
         offered = schedule.achieved_per_s / schedule.intended_per_s
@@ -79,7 +87,19 @@ def observe(samples: Samples) -> Reading:
         not_sent=not_sent,
         offered=offered,
         figures=figures,
+        once_sent=_figures(np.sort(samples.call_ns), failed, 0),
+        is_full=samples.most_in_flight >= samples.in_flight,
     )
+
+
+def _figures(ordered_ns: Nanoseconds, failed: int, not_sent: int) -> dict[str, float | None]:
+    """Every statistic that a goal may bound, of right replies in ascending order and what counts as slower than those."""
+    figures: dict[str, float | None] = dict.fromkeys((*SHARES, ERRORS))
+    if sent := ordered_ns.size + failed:
+        of_latency = {name: quantile(ordered_ns, share, failed + not_sent) for name, share in SHARES.items()}
+        figures = {name: finite(value / NS_PER_MS) for name, value in of_latency.items()}
+        figures[ERRORS] = failed / sent
+    return figures
 
 
 def of_failure(failure: Failure) -> Verdict:

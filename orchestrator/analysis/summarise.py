@@ -18,6 +18,7 @@ from orchestrator.analysis.conditions import conditions, settings
 from orchestrator.analysis.curves import curves, round_trips
 from orchestrator.analysis.delivered import delivered, floors_by_block
 from orchestrator.analysis.evidence import Run
+from orchestrator.analysis.excused import excused
 from orchestrator.analysis.saturation import find_series
 from orchestrator.analysis.series import Curves, Delivered
 from orchestrator.analysis.summary import RunSummary
@@ -46,7 +47,7 @@ def summarise(run: Run) -> RunSummary:
     manifest, plan = evidence.manifest, evidence.plan
     checks = run_checks(evidence)
     if searched is not None:
-        checks = capacity.excused(manifest, checks)
+        checks = excused(searched, manifest, checks)
     cells = summarise_cells(evidence, checks)
     invalid = invalid_cells(cells, checks)
     comparisons = withhold(compare_cells(plan, cells, invalid), invalid) if searched is None else ()

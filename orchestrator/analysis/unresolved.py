@@ -190,6 +190,8 @@ def _advice(
         return "More blocks alone will not settle it: fix that first."
     if open_ones and all(_is_within_control(c, matters) for c in open_ones):
         return "To narrow it, measure on a quieter machine: stacks must differ by more than the reference does from itself."
+    if loud and planned < FEWEST_BLOCKS:
+        return f"Measure it again on a quiet machine, with more blocks: `--set repeats={_FEW_BLOCKS}`."
     if loud:
         return "Measure it again on a quiet machine; from a busy one nobody can tell how many repeats that takes."
     compared = sum(1 for c in comparisons if c.statistic == "median" and not c.control)

@@ -36,7 +36,7 @@ _KINDS = {
     "undecodable": "undecodable",
     "cancelled": "cancelled",
 }
-_BESIDE_THE_MEDIAN = {"p99": "p99", "throughput": "throughput (time per request)"}
+_BESIDE_THE_MEDIAN = {"p99": "p99", "throughput": "throughput (time per {sample})"}
 _PERCENTILES = {"median": "the median", "p90": "p90", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 
 
@@ -56,7 +56,7 @@ def verdicts(
     for comparison in by_stack:
         if comparison.statistic == "median" and not comparison.control:
             groups.setdefault((comparison.reference_label, comparison.group), []).append(comparison)
-    sentences = [*_failures(cells), *_unsent(cells), *contrasted.overviews(comparisons, matters)]
+    sentences = [*_failures(cells), *_unsent(cells), *contrasted.overviews(comparisons, matters, by_id)]
     for reference in dict.fromkeys(label for label, _ in groups):
         of_reference = {group: members for (label, group), members in groups.items() if label == reference}
         in_general = overview([c for members in of_reference.values() for c in members], by_id)
@@ -162,12 +162,12 @@ def _of_group(
         clauses.append(f"a tie by the median with {reference}: {alike}")
     clauses += _not_resolved(_with(members, "not resolved"), reference)
     clauses += _cannot_tell(_with(members, "cannot tell"), reference)
-    if otherwise := _otherwise(members, beside):
+    if otherwise := _otherwise(members, beside, words.sample([cells[members[0].cell].kind])):
         clauses[0] += f"; but {otherwise}"  # of the first sentence: it may be the only one that is read
     return f"{group}: {_joined(clauses)}"
 
 
-def _otherwise(members: Sequence[Comparison], beside: Sequence[Comparison]) -> str:
+def _otherwise(members: Sequence[Comparison], beside: Sequence[Comparison], sample: str) -> str:
     """Who is faster or slower by p99 or throughput, and is not by the median."""
     by_median = {m.cell: m.standing for m in members}
     clauses = []
@@ -175,7 +175,7 @@ def _otherwise(members: Sequence[Comparison], beside: Sequence[Comparison]) -> s
         found = [c for c in beside if c.statistic == statistic and not c.control and c.standing in ("faster", "slower")]
         gaps = [_gap(c, than=c.reference_label) for c in found if by_median.get(c.cell) not in (None, c.standing)]
         if gaps:
-            clauses.append(f"by {called}, {words.listed(gaps)}")
+            clauses.append(f"by {called.format(sample=sample)}, {words.listed(gaps)}")
     return "; ".join(clauses)
 
 

@@ -62,6 +62,11 @@ class _Sized:
     def setting(self) -> tuple[object, ...]:
         return (*self.place, *phrases(self.cell.factors))
 
+    @property
+    def beside(self) -> tuple[object, ...]:
+        """What it has in common with the setting that is the same but for its windows."""
+        return (*self.place, *((name, of) for name, of in self.cell.factors.items() if name not in WINDOWS))
+
 
 def window_fits(
     plan: Plan, cells: Sequence[CellSummary], floors: Floors, invalid: Container[str]
@@ -74,8 +79,10 @@ def window_fits(
     for sized in _sized(plan, cells, floors, invalid):
         groups.setdefault(sized.setting, []).append(sized)
     with_window = {m.place for members in groups.values() for m in members if window_of(m.cell.factors) is not None}
-    told = (_told(plan, members, floors) for members in groups.values() if members[0].place in with_window)
-    return tuple(each for each in told if each is not None)
+    fits = [_fitted(members, floors) for members in groups.values() if members[0].place in with_window]
+    found = [each for each in fits if each is not None]
+    free = {members[0].beside: of.per_round_trip for members, of in found if window_of(members[0].cell.factors) is None}
+    return tuple(_told(plan, members, of, floors, free.get(members[0].beside)) for members, of in found)
 
 
 def fit(sizes: Sequence[float], medians: Sequence[Mapping[int, float]], floor: Mapping[int, float]) -> Fit | None:
@@ -150,16 +157,18 @@ def _way(operation: Operation, body_bytes: Interval) -> tuple[Way, float]:
     return ("request", body_bytes[0]) if operation.request_bytes > operation.reply_bytes else ("reply", body_bytes[1])
 
 
-def _told(plan: Plan, members: Sequence[_Sized], floors: Floors) -> WindowFit | None:
+def _fitted(members: Sequence[_Sized], floors: Floors) -> tuple[list[_Sized], Fit] | None:
     ordered = sorted(members, key=lambda member: member.size)
-    first = ordered[0]
-    floor = floors[first.placement.id]
     medians = [by_block(member.summary.trials, "median") for member in ordered]
-    fitted = fit([member.size for member in ordered], medians, floor)
-    if fitted is None:
-        return None
+    found = fit([member.size for member in ordered], medians, floors[ordered[0].placement.id])
+    return None if found is None else (ordered, found)
+
+
+def _told(plan: Plan, ordered: Sequence[_Sized], fitted: Fit, floors: Floors, free: float | None) -> WindowFit:
+    """`free` is what passes where nothing but the window is left out; None where that was not measured."""
+    first = ordered[0]
     window = window_of(first.cell.factors)
-    rtt = float(np.median(list(floor.values())))
+    rtt = float(np.median(list(floors[first.placement.id].values())))
     share = None if window is None else fitted.per_round_trip / window
     return WindowFit(
         stack=first.cell.stack,
@@ -178,27 +187,57 @@ def _told(plan: Plan, members: Sequence[_Sized], floors: Floors) -> WindowFit | 
         of_window=share,
         at_zero=fitted.at_zero,
         off_line=fitted.off_line,
-        is_off=share is not None and abs(share - 1) > OFF,
-        said=_said(plan, ordered, fitted, rtt),
+        is_off=window is not None and _side(fitted, window) in ("more", "less"),
+        said=_said(plan, ordered, fitted, rtt, free),
     )
+
+
+def _side(fitted: Fit, window: int) -> Literal["more", "less", "as", "unknown"]:
+    """Whether the whole interval of what passes lies above, below or within what is held to be the window."""
+    if fitted.interval is None:
+        return "unknown"
+    low, high = (bound / window for bound in fitted.interval)
+    if low > 1 + OFF:
+        return "more"
+    if high < 1 - OFF:
+        return "less"
+    return "as" if low >= 1 - OFF and high <= 1 + OFF else "unknown"
 
 
 # ---- in words
 
 
-def _said(plan: Plan, members: Sequence[_Sized], fitted: Fit, rtt: float) -> str:
+def _said(plan: Plan, members: Sequence[_Sized], fitted: Fit, rtt: float, free: float | None) -> str:
     first = members[0]
     window = window_of(first.cell.factors)
     if window is None:
         return "no window is set: what passes is what congestion control, the link and both ends let through"
-    share = fitted.per_round_trip / window
-    if share > 1 + OFF:
+    share, side = fitted.per_round_trip / window, _side(fitted, window)
+    if fitted.interval is None:
+        return f"cannot tell: {words.count(fitted.blocks, 'block')} of at least {FEWEST_BLOCKS} that an interval needs"
+    if side == "unknown":
+        low, high = (words.percent(bound / window) for bound in fitted.interval)
+        return f"cannot tell: between {low} and {high} of the window passes"
+    if side == "more":
         passing = f"{words.ratio(share)} the window passes: something lets more through"
         return "; ".join((passing, *_declared(plan, first)))
-    if share >= 1 - OFF:
-        return "as the window has it"
+    if side == "as":
+        return "; ".join(("as the window has it", *_besides(members, fitted, window, rtt, free)))
     why = [*_declared(plan, first), *_slower(members, window, rtt)]
     return f"{words.percent(1 - share)} less than the window passes: {'; '.join(why or [_NOT_SEEN])}"
+
+
+def _besides(members: Sequence[_Sized], fitted: Fit, window: int, rtt: float, free: float | None) -> list[str]:
+    """What makes it doubtful that the window is what held the transfer back."""
+    found = []
+    if free is not None and free <= (1 + OFF) * fitted.per_round_trip:
+        found.append("no more passes where no window is set")
+    rate_mbit = members[0].placement.link.rate_mbit
+    if rate_mbit is not None and rate_mbit * rtt * 125 <= (1 + OFF) * window:
+        found.append(f"the link carries no more: {rate_mbit:g} Mbit/s")
+    if fitted.off_line > rtt:
+        found.append(f"times lie off the line by up to {words.ms(fitted.off_line)}, more than a round trip")
+    return found
 
 
 def _declared(plan: Plan, member: _Sized) -> list[str]:
@@ -219,5 +258,6 @@ def _slower(members: Sequence[_Sized], window: int, rtt: float) -> list[str]:
         found.append(f"the link carries {rate_mbit:g} Mbit/s, which is {carried} in a round trip")
     again = sum(trial.retransmits or 0 for member in members for trial in member.summary.trials)
     if again:
-        found.append(f"{words.count(again, 'packet')} were sent again, and congestion control let less through")
+        were = "was" if again == 1 else "were"
+        found.append(f"{words.count(again, 'packet')} {were} sent again, and congestion control let less through")
     return found

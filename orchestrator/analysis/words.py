@@ -37,7 +37,8 @@ NOT_OURS = "orch did not start the responder, which tells it nothing"
 _OF_CODEC = ("encode", "decode")
 
 
-_PER_SECOND: Mapping[Kind, str] = {"task": "Tasks/s", "stream": "Events/s"}
+_PER_SECOND: Mapping[Kind, str] = {"task": "Tasks/s", "stream": "Events/s", "codec": "Messages/s"}
+_RIGHT: Mapping[Kind, str] = {"task": "tasks", "codec": "messages"}
 
 GOODPUT = (
     "Goodput is verified content, of request and reply together and however encoded, over the measured windows, less the"
@@ -156,7 +157,7 @@ def of_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
     """A load in words, e.g. `1,000 requests, 1 in flight` or `500/s (poisson) for 10 s, at most 250 in flight`.
 
     With `calls` above 1 it is one of tasks: `1,000 tasks, 1 in flight, each of 3 calls, one after the other`. Of a
-    stream: `10 s, 5 clients`.
+    stream: `10 s, 5 clients`; of a codec alone: `1,000 messages`.
     """
     if kind == "stream":
         return f"{load.duration_s:g} s, {count(load.concurrency, 'client')}"
@@ -168,10 +169,12 @@ def of_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
         return f"{said}, each of {calls} calls, one after the other"
     ends = []
     if load.requests is not None:
-        ends.append(count(load.requests, "request"))
+        ends.append(count(load.requests, OF_SAMPLE[kind]))
     if load.duration_s is not None:
         ends.append(f"{load.duration_s:g} s")
     until = " or ".join(ends)
+    if kind == "codec":
+        return until
     if load.rate_per_s is not None:
         return f"{format_rate(load.rate_per_s)} ({load.arrivals}) for {until}, at most {load.concurrency:,} in flight"
     if load.think_s:
@@ -199,6 +202,11 @@ INTERVALS = (
 )
 
 
+def sample(kinds: Iterable[Kind], plural: str = "") -> str:
+    """What one sample of these kinds is called: `request`, `request or task`; with the plural's `s`, several."""
+    return " or ".join(dict.fromkeys(f"{OF_SAMPLE[kind]}{plural}" for kind in kinds)) or f"request{plural}"
+
+
 def per_second(kinds: Iterable[Kind]) -> str:
     """How a column of rates is headed: `Req/s`, `Tasks/s`, `Events/s`, by the kinds of its cells."""
     return " or ".join(dict.fromkeys(_PER_SECOND.get(kind, "Req/s") for kind in kinds)) or "Req/s"
@@ -211,11 +219,31 @@ def throughput(kinds: Iterable[Kind]) -> str:
         return (
             "Events/s is events delivered over the time that the streams were to last, or took: their schedule sets it."
         )
-    right = " or ".join(dict.fromkeys("tasks" if kind == "task" else "replies" for kind in kinds)) or "replies"
+    right = " or ".join(dict.fromkeys(_RIGHT.get(kind, "replies") for kind in kinds)) or "replies"
     return (
         f"{per_second(kinds)} is right {right} over the measured windows, less the requester's own pauses in closed loops"
         " (verifying, recording, closing)."
     )
+
+
+_A_REQUEST = re.compile(r"`[^`]*`|\b([Rr])equest(s?)\b(?! and reply)")
+
+
+def of_samples(text: str, kind: Kind) -> str:
+    """A text about requests as one about the samples of a kind of work: the messages of a codec alone, say.
+
+    What is in backticks stays, and `request and reply`, which each message has.
+
+    >>> of_samples("Of 1,000 requests, the slowest one; plan more `load.requests`.", "codec")
+    'Of 1,000 messages, the slowest one; plan more `load.requests`.'
+    """
+
+    def instead(found: re.Match[str]) -> str:
+        first, plural = found.groups()
+        sample = OF_SAMPLE[kind].capitalize() if first == "R" else OF_SAMPLE[kind]
+        return found.group() if first is None else f"{sample}{plural}"
+
+    return _A_REQUEST.sub(instead, text)
 
 
 def rate(per_s: float) -> str:
@@ -310,9 +338,11 @@ def of_trial(block: int, index: int) -> str:
 def no_reply(failed: int, requests: int, kind: Kind = "call") -> str:
     """How much failed: `0.9 % of requests got no right reply`; a share too small for that as a count.
 
-    Of a stream: `0.9 % of events never came right`.
+    Of a stream: `0.9 % of events never came right`; of a codec: `0.9 % of messages came out wrong`.
     """
     one, none, some = "request", "no request got a right reply", "got no right reply"
+    if kind == "codec":
+        one, none, some = "message", "no message came out right", "came out wrong"
     if kind == "stream":
         one, none, some = "event", "no event came right", "never came right"
     share = failed / requests if requests else 1.0

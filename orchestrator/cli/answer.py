@@ -78,7 +78,9 @@ def answer_lines(answer: Answer, *, width: int = 100) -> Iterator[str]:
     notes += [words.COSTS] if counted else []
     notes += [f"{WHOLE_LIFE}: {words.OF_WHOLE_LIFE}."] if any(cost.is_whole_life for cost in counted) else []
     notes += [words.PRICES] if any("responder_usd" in row.costs for row in shown) else []
-    yield from _wrapped(" ".join(notes), width)
+    kinds = {row.kind for row in shown}
+    about = " ".join(notes)
+    yield from _wrapped(words.of_samples(about, kinds.pop()) if len(kinds) == 1 else about, width)
     if len(answer.table) > len(shown) and not answer.found_rates:
         yield f"... and {len(answer.table) - len(shown):,} more rows in the report"
     yield from saturation_lines(answer.saturation, width=width)

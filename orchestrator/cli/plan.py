@@ -28,6 +28,7 @@ def command(
     from orchestrator.experiment.plan import store
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.busy import look
+    from orchestrator.hosts.kernel import warnings
 
     console.as_json = as_json
     try:
@@ -42,6 +43,7 @@ def command(
         from orchestrator.hosts.provision.preview import preview  # SSH, Ansible and Terraform take a while to import
 
         made = preview(plan)
+    document["warnings"] += warnings(plan)
     document["terraform"] = None if made is None else made.to_dict()
     document["machine_now"] = look().to_dict() if PROVIDERS[plan.provider].hosts_are_this_machine else None
     for line in plan_lines(plan, document):

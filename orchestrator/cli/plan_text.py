@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator.analysis.history import read_summaries
 from orchestrator.analysis.power import describe
-from orchestrator.analysis.words import count, margin
+from orchestrator.analysis.words import count, margin, sample
 from orchestrator.cli.tables import table
 from orchestrator.experiment.model.factor import Factor
 from orchestrator.experiment.model.factors import OF_THE_CALL, said
@@ -24,6 +24,7 @@ from orchestrator.experiment.plan.machines import PRICES_AS_OF
 from orchestrator.experiment.plan.own_work import added, unread
 from orchestrator.experiment.plan.plan import Cell, Placement, Plan
 from orchestrator.experiment.plan.traffic import TRAFFIC_PRICES_AS_OF
+from orchestrator.experiment.plan.workers import with_too_few_cpus
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.experiment.read.units import format_duration, format_size
 from orchestrator.hosts import congestion
@@ -102,7 +103,7 @@ def _warnings(plan: Plan, expected_s: float) -> list[str]:
         missing = [package for package, version in facts["versions"].items() if version == "not installed here"]
         if missing and not PROVIDERS[plan.provider].makes_hosts:
             found.append(f"{stack} needs {', '.join(missing)}, not installed here: make setup")
-    return [*found, *congestion.lacked(plan)]
+    return [*found, *with_too_few_cpus(plan), *congestion.lacked(plan)]
 
 
 def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
@@ -149,7 +150,8 @@ def plan_lines(plan: Plan, document: dict[str, Any]) -> Iterator[str]:
         + _around(expected)
         + f" (at most {format_duration(plan.limits.wall_s)})"
     )
-    yield f"disk       about {format_size(_rounded(expected['disk_bytes']))} for {expected['requests']:,} requests"
+    samples = sample((cell.kind for cell in plan.cells), "s")
+    yield f"disk       about {format_size(_rounded(expected['disk_bytes']))} for {expected['requests']:,} {samples}"
     yield f"cost       {_cost(plan, document['cost'])}"
     if PROVIDERS[plan.provider].costs_money:
         yield f"traffic    {_traffic(expected, document['cost'])}"

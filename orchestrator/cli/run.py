@@ -66,7 +66,7 @@ def _start(file: str | None, overrides: list[str] | None, *, keep: bool, share: 
 
     plan = _plan(file, overrides or [])
     _refuse_full_disk(plan)
-    _warn_when_busy(plan)
+    _warn_of_this_machine(plan)
     return start(plan, WORKSPACE, command=_command_line(), listener=console, keep=keep, share=share)
 
 
@@ -80,7 +80,7 @@ def _resume(run: str | None, overrides: list[str] | None, *, keep: bool, share: 
         )
     folder = RunFolder.open(run or LATEST, root=WORKSPACE.results)
     _refuse_full_disk(folder.plan())
-    _warn_when_busy(folder.plan())
+    _warn_of_this_machine(folder.plan())
     return resume(folder, WORKSPACE, command=_command_line(), listener=console, keep=keep, share=share)
 
 
@@ -119,11 +119,14 @@ def _refuse_full_disk(plan: Plan) -> None:
         )
 
 
-def _warn_when_busy(plan: Plan) -> None:
-    """Before anything is measured: what else this machine does right now, where it is what measures."""
+def _warn_of_this_machine(plan: Plan) -> None:
+    """Before anything is measured: what its kernel lacks and what else it does right now, where it is what measures."""
     from orchestrator.experiment.providers import PROVIDERS
     from orchestrator.hosts.busy import look
+    from orchestrator.hosts.kernel import warnings
 
+    for warning in warnings(plan):
+        console.warning(warning)
     if PROVIDERS[plan.provider].hosts_are_this_machine and (warning := look().warning()):
         console.warning(warning)
 

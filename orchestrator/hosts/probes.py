@@ -17,6 +17,7 @@ from orchestrator.experiment.plan.machines import MACHINES
 from orchestrator.experiment.plan.regions import AWAY_ZONE, HOME_ZONE
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts.busy import MEANING, look
+from orchestrator.hosts.local import postgresql
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ def survey(plans: Path, provider: str | None = None) -> list[ProbeResult]:
     A program that looks at this machine is always asked, since that is quick; a cloud only by name, over the network.
     `plans` is where the current plan is looked up.
     """
-    here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _browser()]
+    here = [*_python(), *_processor(), _quiet(), _ping(), *_tools(), *_kernel(), _browser(), _database()]
     asked = [p for p in PROVIDERS.values() if p.makes_hosts and provider in (None, p.name)]
     for one in asked:
         if one.hosts_are_this_machine:
@@ -225,6 +226,17 @@ def _browser() -> ProbeResult:
         detail=found or "none; only the tests of the report want it",
         hint="apt-get install chromium",
     )
+
+
+def _database() -> ProbeResult:
+    """The server that `store: postgresql` asks on this machine; needed for nothing else."""
+    given = os.environ.get(postgresql.GIVEN)
+    try:
+        found = None if given else postgresql.find()
+    except MissingError as error:
+        return ProbeResult(name="postgresql", is_there=False, detail=error.message, hint=error.hint or "")
+    detail = f"{found.version} in {found.folder}" if found else f"a server that {postgresql.GIVEN} names"
+    return ProbeResult(name="postgresql", is_there=True, detail=detail)
 
 
 def _provider(provider: str) -> ProbeResult:

@@ -1,4 +1,4 @@
-"""Requester processes that share a CPU: more of them then ask no more than one, which a reader must know."""
+"""Processes of one end that share a CPU: more of them then do no more than one, which a reader must know."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.processes import processes_of
+from orchestrator.experiment.plan.workers import workers_of
 from orchestrator.hosts.base import Fleet
 from services.python.contract.description import Description
 
 
 def crowded(plan: Plan, fleet: Fleet, facts: Mapping[str, Description]) -> Iterator[str]:
-    """A sentence for each host on which requester processes have fewer CPUs than there are of them."""
+    """A sentence for each host on which requester processes, or a responder's workers, have fewer CPUs than they are."""
     most: dict[str, tuple[int, int | None]] = {}
     for cell in plan.cells:
         pair, processes = fleet.pair(cell.placement), processes_of(cell.factors)
@@ -25,3 +26,18 @@ def crowded(plan: Plan, fleet: Fleet, facts: Mapping[str, Description]) -> Itera
         if cpus is not None and cpus < processes:
             share = "one CPU" if cpus == 1 else f"{cpus} CPUs"
             yield f"on {name}, {processes} requester processes share {share}: they wait for each other"
+    yield from _crowded_workers(plan, fleet, facts)
+
+
+def _crowded_workers(plan: Plan, fleet: Fleet, facts: Mapping[str, Description]) -> Iterator[str]:
+    most: dict[str, int] = {}
+    for cell in plan.cells:
+        pair, workers = fleet.pair(cell.placement), workers_of(cell.factors)
+        name = pair.responder.name
+        cpus = facts[name].usable_cpus or facts[name].cpus
+        if pair.responder_cpus is not None:
+            cpus = 1
+        if cpus is not None and max(cpus, most.get(name, 1)) < workers:
+            most[name] = workers
+    for name, workers in most.items():
+        yield f"on {name}, {workers} responder workers have fewer CPUs than they are: they wait for each other"

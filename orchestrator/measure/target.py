@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 
 from orchestrator import lines
 from orchestrator.catalogue.read import protocols
+from orchestrator.experiment.plan.workers import workers_told
 from orchestrator.hosts.base import ContractBroken, Pair, Process
 from orchestrator.measure.ask import Ask
 from orchestrator.measure.interrupts import Interrupts
@@ -95,6 +96,9 @@ class Launched:
         ready = of_contract(lines.ready, self._line("start", READY_S, "the responder was not ready"), "start")
         if ready.identity != self.identity:
             raise TrialFailed("start", "identity", "the responder answers with another identity than it was given")
+        workers, told = workers_told(self.ask.knobs), ready.workers or 1
+        if told != workers:
+            raise TrialFailed("start", "protocol", f"the responder answers from {told} processes, not from {workers}")
         self.ready = ready
         return Told(host=self.pair.responder.address, port=ready.port, identity=self.identity)
 

@@ -16,9 +16,9 @@ from orchestrator.analysis.cells import by_median
 from orchestrator.analysis.cost import PRICED, SHOWN
 from orchestrator.analysis.one_unit import units
 from orchestrator.analysis.summary import CellSummary, Comparison, FloorSummary, RunSummary
-from orchestrator.analysis.words import OF_SAMPLE, Unit, is_vague, per_second, unit_for
+from orchestrator.analysis.words import Unit, is_vague, per_second, sample, unit_for
 from orchestrator.experiment.model.factor import Value
-from orchestrator.experiment.model.factors import OF_THE_CALL, STACK, phrases
+from orchestrator.experiment.model.factors import BY_NAME, OF_THE_CALL, STACK, phrases
 from orchestrator.report import palette
 
 
@@ -64,7 +64,12 @@ class Group:
     @property
     def sample(self) -> str:
         """What one sample is called: `request`, `task`."""
-        return " or ".join(dict.fromkeys(OF_SAMPLE[cell.kind] for cell in self.cells))
+        return sample(cell.kind for cell in self.cells)
+
+    @property
+    def samples(self) -> str:
+        """What several samples are called: `requests`, `requests or tasks`."""
+        return sample((cell.kind for cell in self.cells), "s")
 
     @property
     def measured(self) -> tuple[CellSummary, ...]:
@@ -174,7 +179,7 @@ def compared(found: Sequence[Group], summary: RunSummary) -> tuple[Group, ...]:
         apart.append(
             Group(
                 slug=f"f{number}",
-                title=f"{factor}, against {reference}: {where}",
+                title=f"{BY_NAME[factor].title}, against {reference}: {where}",
                 load="",
                 cells=(),
                 floors=(),

@@ -71,6 +71,8 @@ def render(summary: RunSummary) -> str:
     colours = cell_colours(found, summary)
     pictured = compared(found, summary)
     invalid = invalid_cells(summary.cells, summary.checks)
+    kinds = {cell.kind for cell in summary.cells}
+    is_alone = kinds == {"codec"}
     return render_page(
         "report.html",
         charts=True,
@@ -102,7 +104,7 @@ def render(summary: RunSummary) -> str:
         floors_beside=floors_beside(found),
         uncompared=_uncompared(found, summary),
         ratios_and_medians=RATIOS_AND_MEDIANS,
-        intervals=INTERVALS,
+        intervals=words.of_samples(INTERVALS, kinds.pop()) if len(kinds) == 1 else INTERVALS,
         throughput=throughput([c.kind for c in summary.cells if c.stream is None] or ["stream"]),
         parts=parts,
         of_events=of_events,
@@ -117,7 +119,9 @@ def render(summary: RunSummary) -> str:
         rate_path=capacity_words.path,
         rate_notes=capacity_words.NOTES,
         path_heads=capacity_words.PATH_HEADS,
-        is_alone=all(cell.kind == "codec" for cell in summary.cells),
+        sample=words.sample(cell.kind for cell in summary.cells),
+        samples=words.sample((cell.kind for cell in summary.cells), "s"),
+        is_alone=is_alone,
         statistics=STATISTICS,
         cost_names=COSTS,
         cost_heads=COST_HEADS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ PARTS = {
     "pair": "both",
     "stream_pair": "both",
     "version_pair": "both",
+    "sharing": "respond",
     "sending": "respond",
     "receiving": "request",
     "respond_protocol": "respond",
@@ -74,6 +76,10 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
         for protocol in spoken if everything else spoken[:2]:
             for responder in protocol["responders"][: None if everything else 1]:
                 yield (protocol["name"], responder["name"]), f"{protocol['name']}/{responder['name']}"
+    elif wanted == "sharing":
+        able = [(p["name"], one["name"]) for p in spoken for one in p["responders"] if _has_workers(one)]
+        for protocol, responder in able if everything else able[:1]:
+            yield (protocol, responder), f"{protocol}/{responder}"
     elif wanted == "asking":
         for protocol in spoken if everything else spoken[:2]:
             clients = [client["name"] for client in protocol["clients"] if client.get("kind", "call") == "call"]
@@ -102,6 +108,10 @@ def _values(wanted: str, ends: Implementation, everything: bool) -> Iterator[tup
         yield spoken[0]["name"], spoken[0]["name"]
     else:
         yield ends, ends.name
+
+
+def _has_workers(responder: dict[str, Any]) -> bool:
+    return len(responder.get("knobs", {}).get("workers", ())) > 1 and "workers" not in responder.get("refuses", {})
 
 
 def _pairs(ends: Implementation, everything: bool) -> Iterator[tuple[object, str]]:

@@ -16,6 +16,7 @@ from orchestrator.experiment.plan.searches import at
 from orchestrator.measure.searching import Searching
 from orchestrator.results.manifest import Probe, TrialRecord
 from services.python.contract.lines import STATUSES, Load
+from services.python.load.phases import arrivals
 from tests.support.drafts import Draft
 from tests.support.runs import BOOT_NS, MS, US, MemoryRun, S, _draft, _look, _manifest, _trial_record
 from tests.support.shapes import narrow
@@ -67,7 +68,8 @@ def a_search_run(
         limit = most.setdefault((search.id, repeat), capacity(search, repeat, rng))
         rate = cell.load.rate_per_s or 0.0
         is_over = rate > limit
-        shown = replace(cell, load=replace(cell.load, requests=int(rate * 0.8), duration_s=None))
+        due = len(arrivals(cell.load, planned.seed))
+        shown = replace(cell, load=replace(cell.load, requests=due, duration_s=None))
         base_ns = (20 * MS if is_over else 300 * US) * 1.0
         clock = BOOT_NS + planned.index * 30 * S
         draft = _draft(
@@ -119,6 +121,63 @@ def unsent(draft: Draft, is_over: bool) -> None:
         "not_sent_reason": "requester-behind",
     }
     draft.stats["answered"] -= late.size
+
+
+def timed_out(draft: Draft, is_over: bool) -> None:
+    """Above the capacity one request in five times out, which takes its connection with it; the others are quick."""
+    if is_over:
+        rows = draft.columns
+        lost = np.flatnonzero(rows["phase"] == 1)[::5]
+        late_ns = rows["received_ns"][lost]
+        rows["received_ns"] = rows["sent_ns"] + _quick(rows)
+        rows["received_ns"][lost] = late_ns
+        rows["status"][lost] = STATUSES.index("timeout")
+        draft.done["errors"] = {"timeout": lost.size}
+        draft.done["verified"] -= lost.size
+        draft.done["connections_opened"] += lost.size
+        draft.stats["peers"] += lost.size
+
+
+def wrong(draft: Draft, is_over: bool) -> None:
+    """The same, and one reply is wrong."""
+    timed_out(draft, is_over)
+    if is_over:
+        place = np.flatnonzero((draft.columns["phase"] == 1) & (draft.columns["status"] == 0))[0]
+        draft.columns["status"][place] = STATUSES.index("wrong-reply")
+        draft.done["errors"]["wrong-reply"] = 1
+        draft.done["verified"] -= 1
+
+
+def sent_late(draft: Draft, is_over: bool) -> None:
+    """Above the capacity requests are sent 11 ms after they are due, and then answered within 0.3 ms."""
+    if is_over:
+        rows = draft.columns
+        quick_ns = _quick(rows)
+        rows["sent_ns"] += 11 * MS
+        rows["received_ns"] = rows["sent_ns"] + quick_ns
+
+
+def _quick(rows: dict[str, np.ndarray]) -> np.ndarray:
+    """The latencies of a rate that is too high, as they are below it."""
+    quick_ns: np.ndarray = (rows["received_ns"] - rows["sent_ns"]) // 66
+    return quick_ns
+
+
+def in_flight(most: int) -> Callable[[Draft, bool], None]:
+    """Likewise, within 8 ms: they wait as no more than so many may be in flight."""
+
+    def spoil(draft: Draft, is_over: bool) -> None:
+        if is_over:
+            rows = draft.columns
+            took_ns = 24 * _quick(rows)
+            rows["sent_ns"] += 11 * MS
+            rows["received_ns"] = rows["sent_ns"] + took_ns
+            order = np.argsort(rows["sent_ns"], kind="stable")
+            sent = rows["sent_ns"][order]
+            ended = order[:-most]
+            rows["received_ns"][ended] = np.minimum(rows["received_ns"][ended], sent[most:])
+
+    return spoil
 
 
 def cut(run: MemoryRun, block: int) -> MemoryRun:

@@ -75,6 +75,7 @@ def _rates(cell: CellEvidence) -> Finding | None:
         step_ns = end.wall_ns - begin.wall_ns - elapsed_ns
         is_step = elapsed_ns <= 0 or abs(step_ns) <= _STEP_NS
         shares.append(0.0 if is_step else step_ns / elapsed_ns)
+    of_what = ("trial",) if cell.requesters == 1 else ("requester's record", "requesters' records")
     typical = median(shares) if shares else 0.0
     alike = [share for share in shares if abs(share) > _RATE and abs(share / typical - 1) < _MOST] if typical else []
     if len(shares) < _FEWEST or abs(typical) <= _RATE or len(alike) <= _MOST * len(shares):
@@ -83,7 +84,7 @@ def _rates(cell: CellEvidence) -> Finding | None:
         verdict="fail",
         evidence={"wall_per_monotonic": 1 + typical, "of_trials": [round(1 + share, 4) for share in shares]},
         weight=abs(typical),
-        explanation=f"In {len(alike)} of {words.count(len(shares), 'trial')} the wall clock ran {1 + typical:.3g} times as "
+        explanation=f"In {len(alike)} of {words.count(len(shares), *of_what)} the wall clock ran {1 + typical:.3g} times as "
         "fast as the timestamp clock: one of the two does not count seconds.",
         action="Check which clock the requester reads and how the host keeps time: latencies may be off by that factor.",
     )

@@ -193,6 +193,8 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     slack = len(trial.parts) * _CHECK_REQUESTS + unanswered
     evidence = {"trial": trial.record.index, "answered": answered, "recorded": rows, "slack": slack}
     troubles = []
+    if after.workers and sum(worker.answered for worker in after.workers) != after.answered:
+        troubles.append(f"the responder answered {after.answered:,} requests, and its workers another number in all")
     if answered > rows + slack:
         troubles.append(f"the responder answered {words.count(answered, 'request')}, {rows:,} were recorded")
     if answered < rows + len(trial.parts) * _CHECK_REQUESTS - unanswered:
@@ -212,16 +214,23 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
 
 
 def _lost_requesters(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
-    """A trial in which not every requester has a record: what it asked is in no number, and its load was not offered."""
-    processes = range(processes_of(cell.cell.factors))
-    kept = {(of.host, of.process) for of in trial.record.requesters if of.samples and of.process in processes}
-    if len(kept) == len(trial.record.requesters) == cell.requesters:
+    """A trial in which not every requester has a record: what it asked is in no number, and its load was not offered.
+
+    Every host has all processes, as many hosts as were declared: by them it is decided whose stamps have one clock.
+    """
+    processes = processes_of(cell.cell.factors)
+    told = trial.record.requesters
+    kept = {(of.host, of.process) for of in told if of.samples and of.process in range(processes)}
+    hosts, declared = len({host for host, _ in kept}), cell.requesters // processes
+    if len(kept) == len(told) == cell.requesters and hosts == declared:
         return None
+    more = [] if len(told) == cell.requesters else [f"{len(told)} are told of"]
+    more += [] if hosts in (0, declared) else [f"they ran on {words.count(hosts, 'host')}, not {declared}"]
     return Finding(
         verdict="fail",
-        evidence={"trial": trial.record.index, "requesters": cell.requesters, "records": len(kept)},
+        evidence={"trial": trial.record.index, "requesters": cell.requesters, "records": len(kept), "hosts": hosts},
         explanation=f"In {trial.called}, {len(kept)} of {words.count(cell.requesters, 'requester')} left a record"
-        f"{'' if len(trial.record.requesters) == cell.requesters else f', and {len(trial.record.requesters)} are told of'}.",
+        f"{''.join(f', and {text}' for text in more)}.",
         action=_ACTION,
     )
 

@@ -20,6 +20,9 @@ Three bounds, from the strictest to the loosest, and what each is worth:
 A task of n calls takes n of each at least: n times the bound, and n times what that is uncertain by. An exchange on a new
 connection bounds it once, as the task opens one for all its calls. Each of its calls by itself is held to one bound, too.
 
+What a client library says of TCP's and TLS's handshakes is held against the same bounds, and on a connection for each
+request against the requests that they are a part of: a warning, as no latency rests on it.
+
 Who answers a ping to the address of a responder that orch did not start is not known: no call passes by such a ping. On
 loopback this machine itself answers it, and it is left out. What remains is the sockets' own round trip.
 """
@@ -41,6 +44,11 @@ _ACTION = (
     "Do not publish this cell. Find out where the timer stops and who answers (raw timings are in samples/), then "
     "measure again."
 )
+_NO_HANDSHAKES = (
+    "Do not rely on the times of handshakes here, nor on round trips fitted to them; latencies are not affected."
+)
+_MOST_TOLD = 0.9  # of a trial's requests, for the median of their handshakes to be below that of the requests
+_ROUNDED = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +109,8 @@ def judge(cell: CellEvidence) -> Finding | None:
             findings += [
                 _finding(trial, took_ns, bound, is_far=is_far) for bound in of if not bound.is_no_pass(took_ns)
             ]
-    if not findings:
+    handshakes = [found for trial in cell.trials for part in trial.parts for found in _handshakes(cell, trial, part)]
+    if not findings and not handshakes:
         without = "socket round trip" if cell.is_external else "ping, socket round trip or tcp floor"
         ping = ", and who answers a ping to the address of a service that is not ours is not known"
         return Finding(
@@ -109,7 +118,7 @@ def judge(cell: CellEvidence) -> Finding | None:
             explanation=f"No {without} was measured with this cell{ping if cell.is_external else ''}.",
             action="See the run's warnings for the reason.",
         )
-    return worst(sorted(findings, key=lambda f: -f.evidence["shortfall"]))
+    return worst([*sorted(findings, key=lambda f: -f.evidence["shortfall"]), *handshakes])
 
 
 def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_Bound]:
@@ -138,6 +147,43 @@ def _bounds(trial: TrialEvidence, part: Part, cell: CellEvidence) -> Iterator[_B
             why_not=_why_no_bound(cell, echoes),
             is_of_each_call=cell.cell.connection == "reuse",
         )
+
+
+def _handshakes(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Iterator[Finding]:
+    """The medians that cannot be: each handshake takes a round trip, and no longer than the request that waits for it."""
+    told = part.done.opening
+    if told is None:
+        return
+    bounds = [bound for bound in _bounds(trial, part, cell) if bound.name != _EXCHANGE and bound.why_not is None]
+    for protocol, took_s in (("TCP", told.connect_s), ("TLS", told.tls_s)):
+        if took_s is None:
+            continue
+        took_ns = took_s * 1e9
+        said = f"By the client library's word {protocol}'s handshakes took {words.ns(took_ns)} (median)"
+        evidence = {"trial": trial.record.index, "handshake": protocol, "median_ms": took_s * 1e3}
+        for bound in bounds:
+            if took_ns < bound.least_ns - bound.uncertain_ns:
+                yield Finding(
+                    verdict="warn",
+                    evidence={**evidence, "bound": bound.name, "bound_ms": bound.least_ns / 1e6},
+                    weight=1 - took_ns / bound.least_ns,
+                    explanation=f"{said}, less than the {bound.name} of {words.ns(bound.least_ns)}: impossible.",
+                    action=_NO_HANDSHAKES,
+                )
+        summary = trial.summary
+        if summary is None or summary.median is None or summary.errors or len(trial.parts) > 1:
+            continue
+        is_part = cell.cell.connection == "per-request" and told.connections >= _MOST_TOLD * summary.n
+        if is_part and took_s * 1e3 > (1 + _ROUNDED) * summary.median:
+            yield Finding(
+                verdict="warn",
+                evidence={**evidence, "latency_ms": summary.median},
+                weight=took_s * 1e3 / summary.median,
+                explanation=(
+                    f"{said}, longer than the requests that waited for them ({words.ms(summary.median)}): impossible."
+                ),
+                action=_NO_HANDSHAKES,
+            )
 
 
 def _disagreement(readings: Sequence[BaselineReading]) -> float:

@@ -16,16 +16,19 @@ import numpy as np
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import BEYOND_CAPACITY, CALLS, Check, Finding, worst
-from orchestrator.analysis.checks.workers import pauses_of
+from orchestrator.analysis.checks.together import NAME as WINDOW
+from orchestrator.analysis.checks.workers import cut_rests
 from orchestrator.analysis.evidence import CellEvidence, Part, Samples, TrialEvidence
 from orchestrator.analysis.statistics import Nanoseconds, quantile
 from services.python.contract.limits import SATURATED
 from services.python.contract.lines import Load
-from services.python.load.phases import arrivals
+from services.python.load.phases import NEVER, arrivals
 
 _REDRAWN = 10_000
 _LATE_MS = 50.0
 _MOST_LATE = 0.05  # of a worker's round
+_ENDS_EARLY, _ENDS_EARLY_S = 0.02, 0.1  # of the declared duration, and seconds: a busy machine takes that long
+_FIND_THE_END = "Find out what ended the requester, or what it asked for: this is not the declared load."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +62,7 @@ class Rested:
     early: int
     short: int
     shortest_ns: int  # the shortest of them, by how much it was too short
+    is_stamped: bool  # a request was sent at another time than its rest was over, as no timer is exact
 
 
 def observe(samples: Samples) -> Schedule | Rested | None:
@@ -90,19 +94,16 @@ def observe(samples: Samples) -> Schedule | Rested | None:
 
 def _rested(samples: Samples) -> Rested:
     late = samples.sent_ns - samples.ready_ns
-    _, spare = pauses_of(samples)
-    if not spare.size:  # nobody knows whose a request was
-        # Of n workers the k-th reply whose rest is over frees one, so that the send n places later cannot be before it.
-        free = np.sort(samples.received_ns + samples.rest_ns)[: -samples.in_flight]
-        spare = np.sort(samples.ready_ns)[samples.in_flight :] - free
+    short, shortest_ns = cut_rests(samples)
     return Rested(
         requests=samples.measured,
         late_median_ns=float(np.median(late)),
         late_mean_ns=float(late.mean()),
         cycle_ns=samples.span_ns * samples.in_flight / samples.measured,
         early=int((late < 0).sum()),
-        short=int((spare < 0).sum()),
-        shortest_ns=max(0, -int(spare.min())),
+        short=short,
+        shortest_ns=shortest_ns,
+        is_stamped=bool((late != 0).any()),
     )
 
 
@@ -115,6 +116,27 @@ def _is_as_drawn(seen: Schedule, part: Part, load: Load) -> bool:
     load = replace(load, requests=min(seen.intended, _REDRAWN), duration_s=None)
     due = np.asarray(arrivals(load, part.seed), dtype=np.int64)
     return _digest(due - due[0]) == seen.first_due
+
+
+def cut(seen: Schedule, part: Part) -> str:
+    """The explanation where a schedule ends before its load does, or goes on beyond; empty where it does not.
+
+    What is due is recorded, sent or not. Of a long one that ends by time not all is redrawn: the number may lie within five
+    standard deviations of a Poisson count.
+    """
+    load = part.load
+    asked = load.requests or NEVER
+    least = most = len(arrivals(replace(load, requests=min(asked, _REDRAWN)), part.seed))
+    if least == _REDRAWN:
+        least = most = asked
+        if load.rate_per_s is not None and load.duration_s is not None:
+            mean = load.rate_per_s * load.duration_s
+            least, most = (min(asked, int(mean + deviations * sqrt(mean))) for deviations in (-5, 5))
+    if least <= seen.intended <= most:
+        return ""
+    of_load = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    side = "ends before its load does" if seen.intended < least else "goes on beyond its load"
+    return f"the schedule {side}, with {words.count(seen.intended, 'request')} due in it, not {of_load}."
 
 
 def _moved(seen: Schedule, part: Part) -> str:
@@ -140,9 +162,45 @@ def judge(cell: CellEvidence) -> Finding | None:
             findings.append(_schedule(trial, part, seen))
         elif seen is not None:
             findings.append(_think_time(cell, trial, seen))
+        if not cell.is_open_loop and (unlike := _unlike_its_load(trial, part)):
+            findings.append(unlike)
         findings.append(_requester(cell, trial, part))
     findings += [crowded for trial in cell.trials if (crowded := _crowded(cell, trial))]
     return worst(findings)
+
+
+def _who(trial: TrialEvidence, part: Part) -> str:
+    """A requester at the beginning of a sentence; of several, which of them."""
+    return "The requester" if len(trial.parts) == 1 else f"Requester process {part.process + 1} on {part.host}"
+
+
+def _unlike_its_load(trial: TrialEvidence, part: Part) -> Finding | None:
+    """Where a closed loop made more or fewer requests than its load has, or ended before its time."""
+    made, load, window = part.done.requests, part.load, part.seen.get(WINDOW)
+    evidence: dict[str, Any] = {"trial": trial.record.index, "requests": made, "declared": load.requests}
+    is_cut = load.duration_s is None and load.requests is not None and made < load.requests
+    if is_cut or (load.requests is not None and made > load.requests):
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=abs(made - (load.requests or 0)),
+            explanation=f"{_who(trial, part)} made {words.count(made, 'request')}; its load has {load.requests:,}.",
+            action=_FIND_THE_END if is_cut else "Find out which requests were made, or entered, beyond the load.",
+        )
+    if made == load.requests or load.duration_s is None or load.think_s or window is None:
+        return None
+    took_s = (window[1] - window[0]) / 1e9
+    if load.duration_s - took_s <= max(_ENDS_EARLY * load.duration_s, _ENDS_EARLY_S):
+        return None
+    return Finding(
+        verdict="warn",
+        evidence={**evidence, "window_s": took_s, "duration_s": load.duration_s},
+        weight=load.duration_s - took_s,
+        explanation=(
+            f"{_who(trial, part)} asked for {words.ns(took_s * 1e9)} of the {words.ns(load.duration_s * 1e9)} declared."
+        ),
+        action=_FIND_THE_END,
+    )
 
 
 def _crowded(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
@@ -155,10 +213,16 @@ def _crowded(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
         verdict="warn",
         evidence={"trial": trial.record.index, "cpu_share": busiest, "of_one_process": own},
         weight=busiest,
-        explanation=f"The CPUs that the requester's processes share were {words.percent(busiest)} busy: they, not the"
-        " responder, are the bottleneck.",
+        explanation=f"The CPUs that the requester's processes share were {words.percent(busiest)} busy: "
+        f"{'they, not the responder, are the bottleneck' if _has_room(trial) else 'they are at their limit'}.",
         action="Read throughput as the client's limit; to find the responder's, measure with fewer processes on each CPU.",
     )
+
+
+def _has_room(trial: TrialEvidence) -> bool:
+    """Whether the responder is known to have had some of its core left."""
+    share = trial.summary.responder_cpu_share if trial.summary else None
+    return share is not None and share <= SATURATED
 
 
 def _schedule(trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
@@ -181,6 +245,13 @@ def _schedule(trial: TrialEvidence, part: Part, seen: Schedule) -> Finding:
             evidence=evidence,
             explanation="Requests were not due at the times that the trial's seed gives.",
             action="Fix the requester's schedule: latency counts from it, and one that follows replies hides late sends.",
+        )
+    if unlike := cut(seen, part):
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            explanation=f"{_who(trial, part)}: {unlike}",
+            action=_FIND_THE_END,
         )
     if moved := _moved(seen, part):
         return Finding(
@@ -227,6 +298,15 @@ def _think_time(cell: CellEvidence, trial: TrialEvidence, seen: Rested) -> Findi
             f"gives was over{how}: more load than declared.",
             action="Check when a rest begins, how long it is (protos/payloads.md), and that it is slept to its end.",
         )
+    if not seen.is_stamped:
+        return Finding(
+            verdict="fail",
+            evidence=evidence,
+            weight=seen.requests,
+            explanation="Every request was sent in the very nanosecond in which its rest was over: what is entered as sent"
+            " is no send stamp, and how late the requester's timers were is in the latencies.",
+            action="Take the send stamp immediately before the client's call (protos/process.md).",
+        )
     sent = f"After a think time of {mean} requests were sent {words.ns(seen.late_mean_ns)} late on average"
     if late > _MOST_LATE:
         return Finding(
@@ -255,7 +335,8 @@ def _requester(cell: CellEvidence, trial: TrialEvidence, part: Part) -> Finding:
         return Finding(
             verdict="warn",
             evidence=evidence,
-            explanation=f"{busy}: the requester, not the responder, is the bottleneck.",
+            explanation=f"{busy}: "
+            f"{'the requester, not the responder, is the bottleneck' if _has_room(trial) else 'it is at its limit'}.",
             action="Read throughput as the client's limit; to find the responder's, add requesters (`processes`) or use a"
             " lighter client.",
         )

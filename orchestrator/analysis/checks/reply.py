@@ -10,6 +10,7 @@ stacks answer but how often: that cell fails.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from orchestrator.analysis import words
 from orchestrator.analysis.checks.base import CALLS, CODECS, Check, Finding, worst
@@ -30,7 +31,16 @@ def judge(cell: CellEvidence) -> Finding | None:
     """The worst requester."""
     findings = [_finding(cell, trial, part, ok) for trial, part, ok in cell.parts(NAME)]
     missing = _missing(cell)
-    return worst([*findings, missing] if missing else findings)
+    if missing is None:
+        return worst(findings)
+    alone = all(finding.verdict != "fail" for finding in findings)
+    return worst([*findings, replace(missing, evidence={**missing.evidence, MISSING_ALONE: alone})])
+
+
+def moved(failed: int, n: int) -> list[str]:
+    """The percentiles of `n` requests that are shown, and are moved further than by chance if so many of them failed."""
+    shown = {name: share for name, share in _PERCENTILES.items() if is_supported(n, share) or name == "median"}
+    return [name for name, share in shown.items() if failed > fails_that_move(share, n)]
 
 
 def _missing(cell: CellEvidence) -> Finding | None:
@@ -39,13 +49,12 @@ def _missing(cell: CellEvidence) -> Finding | None:
     if not failed:
         return None
     n = ok + failed
-    shown = {name: share for name, share in _PERCENTILES.items() if is_supported(n, share) or name == "median"}
-    moved = [name for name, share in shown.items() if failed > fails_that_move(share, n)]
+    names = moved(failed, n)
     kinds = Counter[str]()
     for trial in cell.trials:
         kinds.update(trial.errors)
-    evidence = {"requests": n, "failed": failed, "share": failed / n, "moved": moved, "errors": dict(kinds)}
-    text = words.no_reply(failed, n)
+    evidence = {"requests": n, "failed": failed, "share": failed / n, "moved": names, "errors": dict(kinds)}
+    text = words.no_reply(failed, n, cell.cell.kind)
     text = f"{text[0].upper()}{text[1:]}"
     if not ok:
         return Finding(
@@ -55,12 +64,12 @@ def _missing(cell: CellEvidence) -> Finding | None:
             explanation=f"{text}: there is no percentile to show.",
             action="Find out why requests fail: the table counts them by kind.",
         )
-    if moved:
+    if names:
         return Finding(
             verdict="fail",
             evidence=evidence,
             weight=failed / n,
-            explanation=f"{text}: enough to move {words.listed(moved)}, which the report shows.",
+            explanation=f"{text}: enough to move {words.listed(names)}, which the report shows.",
             action="Find out why requests fail (the table counts them by kind) before comparing how long they take.",
         )
     return Finding(
@@ -166,5 +175,7 @@ def _several(external: External, trials: dict[str, TrialEvidence]) -> Finding:
 
 
 NAME = "reply"
+MISSING_ALONE = "missing_alone"
+"""The key of evidence that says whether requests without a right reply are all that is wrong."""
 _NAMES_SHOWN, _NAMES_KEPT = 2, 10
 CHECK = Check(name=NAME, severity="fatal", kinds=CALLS | CODECS, observe=observe, judge=judge, judge_run=judge_run)

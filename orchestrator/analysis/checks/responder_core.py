@@ -2,15 +2,21 @@
 
 Several requests in flight, or a rate, keep a responder busy; above 85 % of its core they wait for each other there, and
 latency is as much a matter of how many there are as of the stack. With one in flight, nobody waits for anybody; the events
-of a stream come by its schedule, and wait for each other with one client, too. The
+of a stream come by its schedule, and wait for each other with one client, too. Of several workers the busiest is judged, or
+the CPUs that they share, and whether one of them had more than its share of the requests (`spread`). The
 CPU time includes what a trial asks before and after its requests; a short window cannot tell the two apart.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from orchestrator.analysis import words
+from orchestrator.analysis.checks import spread
 from orchestrator.analysis.checks.base import CALLS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import SHORT_WINDOW_S, CellEvidence
+from orchestrator.analysis.responder_workers import answered
+from orchestrator.experiment.plan.workers import workers_of
 from services.python.contract.limits import SATURATED
 
 
@@ -19,10 +25,15 @@ def judge(cell: CellEvidence) -> Finding | None:
     several = cell.cell.load.concurrency > 1 or cell.is_open_loop or cell.cell.kind == "stream"
     one = "event" if cell.cell.kind == "stream" else "request"
     asked = "Events were sent" if cell.cell.kind == "stream" else "Requests were made"
-    findings = []
+    workers = workers_of(cell.cell.factors)
+    whose = "The responder's core" if workers == 1 else f"The busiest core of the responder's {workers:,} workers"
+    findings = [found for trial in cell.trials if (found := spread.finding(cell, trial))]
     for trial in cell.trials:
         share = trial.summary.responder_cpu_share if trial.summary else None
-        evidence = {"trial": trial.record.index, "cpu_share": share, "in_flight": cell.cell.load.concurrency}
+        evidence: dict[str, Any] = {"trial": trial.record.index, "cpu_share": share}
+        evidence |= {"in_flight": cell.cell.load.concurrency}
+        if (each := answered(trial.record)) is not None:
+            evidence["answered"] = each  # by each worker
         if share is None:
             findings.append(
                 Finding(
@@ -49,7 +60,7 @@ def judge(cell: CellEvidence) -> Finding | None:
                 )
             )
             continue
-        measured = f"The responder's core was {words.percent(share)} busy"
+        measured = f"{whose} was {words.percent(share)} busy"
         if several and share > SATURATED:
             findings.append(
                 Finding(

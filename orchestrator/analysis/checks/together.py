@@ -74,10 +74,12 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, windows: list[Window | No
         "begins_apart_s": (max(begin for begin, _ in known) - min(begin for begin, _ in known)) / 1e9,
         "ends_apart_s": (max(end for _, end in known) - min(end for _, end in known)) / 1e9,
     }
-    measured = (
-        f"In {trial.called} all {len(known)} requesters' windows overlap for {words.percent(share)} of the longest"
-    )
+    every = "both" if len(known) == 2 else f"all {len(known)}"
+    measured = f"In {trial.called} {every} requesters' windows overlap for {words.percent(share)} of the longest"
     apart = "the sum of their rates exceeds what was carried at any one time"
+    hosts_agree = ", and check that the hosts' clocks agree (NTP)"
+    if len({part.host for part in trial.parts}) == 1:  # their replies are counted over one window
+        apart, hosts_agree = "for the rest of the time less than the declared load was asked", ""
     if cell.cell.kind == "stream":
         apart = "their clients were not all sent events at the same time"
     if share >= _WARN:
@@ -87,7 +89,7 @@ def _finding(cell: CellEvidence, trial: TrialEvidence, windows: list[Window | No
         evidence=evidence,
         weight=-share,
         explanation=f"{measured}: {apart}.",
-        action="Give the load a duration, so that all end together, and check that the hosts' clocks agree (NTP).",
+        action=f"Give the load a duration, so that all end together{hosts_agree}.",
     )
 
 

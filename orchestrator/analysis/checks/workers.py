@@ -133,6 +133,36 @@ def pauses_of(samples: Samples) -> tuple[Nanoseconds, Nanoseconds]:
     return calls, pauses
 
 
+def cut_rests(samples: Samples) -> tuple[int, int]:
+    """How many rests at least did not last as the seed gives them, and by how many nanoseconds the shortest was too short.
+
+    Three views, of which the one that sees most counts: each worker's own requests; all together, as of n workers the k-th
+    reply whose rest is over frees one, so that the send n places later cannot be before it (also where a connection
+    was opened anew, or each request has its own); and how far apart workers begin, which constant rests never change.
+    """
+    _, of_each = pauses_of(samples)
+    free = np.sort(samples.received_ns + samples.rest_ns)[: -samples.in_flight]
+    views = (of_each, np.sort(samples.ready_ns)[samples.in_flight :] - free, _begun(samples))
+    short = [view[view < 0] for view in views]
+    return max(view.size for view in short), max((-int(view.min()) for view in short if view.size), default=0)
+
+
+def _begun(samples: Samples) -> Nanoseconds:
+    """By how much later than the seed gives the workers began after the first of them; empty where nobody knows."""
+    rests, ready, workers = samples.rests, samples.ready_ns, samples.in_flight
+    if rests is None or not ready.size:
+        return ready[:0]
+    wanted = np.sort(np.array([rests.first_ns(worker) for worker in range(workers)], dtype=np.int64))
+    if rests.drawn:  # a short rest may bring one its second request before another has its first
+        numbers, first = np.unique(samples.connection, return_index=True)
+        if numbers.size != workers or numbers[0] < 0:
+            return ready[:0]
+        ready = ready[first]
+    began = np.sort(ready)[:workers]
+    later: Nanoseconds = began - began[0] - (wanted - wanted[0])[: began.size]
+    return later
+
+
 def _follows(latencies: Nanoseconds, pauses: Nanoseconds) -> float | None:
     """How the change of the pause goes with the change of the latency before it."""
     if latencies.size < _FEWEST_PAIRS:

@@ -94,7 +94,8 @@ class Factor:
 
     def tag(self, value: Value) -> str:
         """A value in a list of values: `reuse`, or with the factor's title where the value alone tells nobody anything."""
-        return str(value) if self.is_always_said else f"{self.title} {value}"
+        shown = self.numbers.text(value) if self.numbers is not None and isinstance(value, int) else str(value)
+        return shown if self.is_always_said else f"{self.title} {shown}"
 
     def compared(self, value: Value) -> str:
         """A value where it is compared with another: `with a kept connection`, `at 10 kB`, `with 8 in flight`."""

@@ -16,7 +16,7 @@ from orchestrator.experiment.model.factor import Factor, Value, Values
 from orchestrator.experiment.model.levels import Level, Numbers
 from orchestrator.experiment.model.load_factors import OF_THE_LOAD
 from orchestrator.experiment.model.page_factors import CALLS, OF_THE_PAGE, is_in_pieces
-from orchestrator.experiment.model.socket_factors import OF_THE_SOCKETS
+from orchestrator.experiment.model.process_factors import OF_PROCESSES
 from orchestrator.experiment.model.store_factors import OF_THE_STORE
 
 FACTORS: tuple[Factor, ...] = (
@@ -320,23 +320,47 @@ FACTORS: tuple[Factor, ...] = (
         ),
         description="How often the requester pings a kept HTTP/2 connection (10ms to 1h), or never (none)",
     ),
-    *OF_THE_SOCKETS,
     Factor(
-        name="processes",
-        title="requester processes",
-        kind="count",
+        name="congestion",
+        title="congestion control",
+        kind="level",
         belongs_to="call",
-        reaches="hosts",
-        numbers=Numbers(
-            least=1,
-            most=64,
-            words="{} requester processes",
-            compared="{} requester processes",
-            one="one requester process",
+        reaches="knob",
+        levels=(
+            Level(
+                value="system",
+                words="the hosts' own congestion control",
+                compared="the hosts' own congestion control",
+                shown="as the hosts set it (system)",
+            ),
+            *(Level(value=v, words=f"congestion control {v}", compared=v, shown=v) for v in ("cubic", "reno", "bbr")),
         ),
-        description="So many requester processes on each requester's host, which share its requests in flight, its rate"
-        " and its requests",
+        description="TCP's congestion control at both ends (cubic, reno, bbr), or the hosts' own (system)",
     ),
+    Factor(
+        name="nodelay",
+        title="small segments",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(
+                value="immediate",
+                words="small segments sent at once (TCP_NODELAY)",
+                compared="small segments sent at once",
+                shown="sent at once (immediate)",
+            ),
+            Level(
+                value="nagle",
+                words="requests' small segments held back by Nagle's algorithm",
+                compared="Nagle's algorithm",
+                shown="requests' held back by Nagle's algorithm (nagle)",
+            ),
+        ),
+        description="Whether the requester sends small segments at once (immediate), or holds them back while others are not"
+        " acknowledged (nagle); the responder always sends at once",
+    ),
+    *OF_PROCESSES,
     *OF_THE_STORE,
     *OF_THE_PAGE,
     *OF_THE_LOAD,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orchestrator.experiment.read.problems import shown
-from orchestrator.experiment.read.units import format_duration, parse_duration, parse_share
+from orchestrator.experiment.read.units import exact_duration, parse_duration, parse_share
 
 ERRORS = "errors"
 SHARES: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
@@ -24,7 +24,11 @@ _BEYOND = 10  # requests that must be expected beyond a percentile: as the stati
 
 @dataclass(frozen=True, kw_only=True)
 class Goal:
-    """A statistic of a trial, and what it must stay below: seconds, or for `errors` a share of the requests."""
+    """A statistic of a trial, and what it must stay below: seconds, or for `errors` a share of the requests.
+
+    >>> Goal(statistic="p99", below=0.01).text, Goal(statistic="p99", below=0.9996).text
+    ('p99 < 10 ms', 'p99 < 999.6 ms')
+    """
 
     statistic: str
     below: float
@@ -32,7 +36,7 @@ class Goal:
     @property
     def text(self) -> str:
         """The goal as people write it: `p99 < 10 ms`, `errors < 0.1 %`."""
-        limit = f"{self.below * 100:g} %" if self.statistic == ERRORS else format_duration(self.below)
+        limit = f"{self.below * 100:g} %" if self.statistic == ERRORS else exact_duration(self.below)
         return f"{self.statistic} < {limit}"
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,29 @@ from pydantic_core import ErrorDetails
 from orchestrator.errors import UsageError, did_you_mean, nearest
 from orchestrator.experiment.model import experiment as model
 from orchestrator.experiment.model import options
+from orchestrator.experiment.model.factor import Factor
+from orchestrator.experiment.model.factors import FACTORS
 from orchestrator.experiment.model.host_rules import ZONE_PATTERN
 from orchestrator.experiment.model.placement import DistanceSpec, PlacementSpec, ZonesSpec
 from orchestrator.experiment.read import tree
 from orchestrator.experiment.read.problems import MOST_PROBLEMS, ExperimentError, Mark, Problem, Source, shown
 from orchestrator.experiment.read.tree import Key, Node
-from orchestrator.experiment.read.units import format_duration, format_size
+from orchestrator.experiment.read.units import format_duration, format_rate, format_size
 from services.python.contract.limits import MAX_PAYLOAD_BYTES
 
 Steps = tuple[Key, ...]
+
+_A_NUMBER = {"count": "a whole number", "size": "a size", "time": "a duration"}
+
+
+def _choice(factor: Factor) -> str:
+    """What a file may write as the value of a factor: `none or tls1.3`."""
+    numbers = [] if factor.numbers is None else [_A_NUMBER[factor.numbers.measure]]
+    *others, last = [*(level.value for level in factor.levels), *numbers]
+    return " or ".join(part for part in (", ".join(others), last) if part)
+
+
+_CHOICES = {factor.name: _choice(factor) for factor in FACTORS if factor.levels}
 
 
 @dataclass
@@ -52,7 +66,7 @@ class Located:
 def load(path: Path, overrides: Sequence[str] = ()) -> Located:
     """The experiment in a file, with `--set` overrides applied. ExperimentError names every problem with its place."""
     data = tree.read_bytes(path)
-    root = tree.decode(path, data)
+    root = tree.decode(path, data, _CHOICES)
     for override in overrides:
         apply_override(root, override)
     problems = list(_nulls(root, ()))
@@ -78,7 +92,7 @@ def apply_override(root: Node, override: str) -> None:
             hint="write it like --set load.requests=100 or --set stacks.0.client=raw",
         )
     source = Source(f"--set {keys}", text)
-    value = tree.parse(source)
+    value = tree.parse(source, _CHOICES, next((key for key in reversed(keys.split(".")) if not key.isdigit()), ""))
     node = root
     written, column = Source(source.name, override), 1
     *way, last = keys.split(".")
@@ -170,6 +184,8 @@ def _explain(root: Node, details: ErrorDetails) -> Problem:
         fields = _model_at(path[:-1]).model_fields
         words = next((f.description for key, f in fields.items() if (f.alias or key) == name), "") or ""
         return Problem(node.mark, f"'{name}' is missing. {words}".strip())
+    if isinstance(node.value, list) and "steps" in path and name != "steps":
+        return Problem(node.mark, f"'{name}': a step has one value: write a step for each.")
     return Problem(node.mark, f"'{name}': {_sentence(kind, details, node, str(name))}")
 
 
@@ -190,7 +206,16 @@ _WANTED = {
 }
 
 
-_DURATIONS = {"wall", "ttl", "timeout", "duration", "at_most", "at_least", "rtt", "jitter"}
+_DURATIONS = {"wall", "ttl", "timeout", "duration", "at_most", "at_least", "rtt", "jitter", "think"}
+
+
+_RATES = {"rate", "from", "to", "per_second"}
+_EXAMPLES = {"find": '{highest: rate, while: "p99 < 10ms"}', "steps": "{rate: 100/s, duration: 10s}"}
+_BELOW: Mapping[str, type[BaseModel]] = {
+    "load": options.LoadSpec,
+    "warmup": options.WarmupSpec,
+    "limits": model.LimitsSpec,
+}
 
 
 def _bound(bound: float, name: str) -> str:
@@ -198,6 +223,10 @@ def _bound(bound: float, name: str) -> str:
         return format_duration(bound)
     if name == "loss":
         return f"{bound:.0%}"
+    if name in _RATES and bound:
+        return format_rate(bound)
+    if name == "records" and bound == options.MOST_RECORDS:
+        return f"{bound:,}: in JSON they are as large as the largest payload that every protocol carries"
     if bound == MAX_PAYLOAD_BYTES:
         return f"{format_size(MAX_PAYLOAD_BYTES)}, the largest payload that every protocol carries"
     return f"{bound:,.0f}"
@@ -227,7 +256,8 @@ def _sentence(kind: str, details: ErrorDetails, node: Node, name: str) -> str:
         key, words = _BOUNDS[kind]
         return f"must be {words} {_bound(context[key], name)}; it is {given}."
     if kind in _WANTED:
-        return f"must be {_WANTED[kind]}; it is {given}."
+        like = f", like {_EXAMPLES[name]}" if name in _EXAMPLES and kind.startswith("model") else ""
+        return f"must be {_WANTED[kind]}{like}; it is {given}."
     return f"{details['msg']}."
 
 
@@ -236,9 +266,21 @@ def _unknown_key(path: Sequence[Key]) -> str:
     owner, known = _model_at(parents), _known_at(parents)
     if owner is model.OperationSpec:
         return f"unknown operation '{shown(key)}'. {did_you_mean(shown(key), known)}"
+    if place := _place_of(key, owner):
+        return f"unknown key '{shown(key)}'. {place}"
     parent = next((step for step in reversed(parents) if isinstance(step, str)), None)
     where = f" in {parent}" if parent else ""
     return f"unknown key '{shown(key)}'{where}. {did_you_mean(shown(key), known)}"
+
+
+def _place_of(key: Key, owner: type[BaseModel]) -> str:
+    """Where a key belongs that stands at the top and should not, or the other way round; empty where nobody knows."""
+    if owner is model.Experiment:
+        homes = [name for name, of in _BELOW.items() if key in of.model_fields]
+        return f"It stands below `{homes[0]}`." if len(homes) == 1 else ""
+    if owner in _BELOW.values() and key in model.Experiment.model_fields:
+        return "It stands at the top of the file, below nothing."
+    return ""
 
 
 def _model_at(path: Sequence[Key]) -> type[BaseModel]:
@@ -255,6 +297,7 @@ def _model_at(path: Sequence[Key]) -> type[BaseModel]:
         "exclude": model.ExcludeSpec,
         "load": options.LoadSpec,
         "find": options.FindSpec,
+        "steps": options.StepSpec,
         "warmup": options.WarmupSpec,
         "limits": model.LimitsSpec,
         "external": model.ExternalSpec,

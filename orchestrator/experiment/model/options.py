@@ -14,7 +14,7 @@ from services.python.contract.limits import MAX_PAYLOAD_BYTES, MOST_CALLS, Schem
 
 MAX_REQUESTS = 100_000_000
 MAX_CONCURRENCY = 10_000
-MOST_RECORDS = 1_000_000
+MOST_RECORDS = 700_000  # of some 90 bytes in JSON: within the largest payload
 MOST_PER_S = 1_000_000
 LONGEST_S = 604_800.0  # a week: no part of a measurement takes longer
 
@@ -40,7 +40,7 @@ _A_DISTANCE = {"type": "string", "pattern": SHARE_PATTERN, "description": "A sha
 class FindSpec(Strict):
     """A search for the highest rate of an open loop at which the goals hold."""
 
-    highest: Annotated[Literal["rate"], Field(description="What is searched for: the rate of an open loop.")]
+    highest: Annotated[Literal["rate"], Field(description="What is searched for: `rate`, that of an open loop.")]
     goals: Annotated[
         OneOrMany[Annotated[Goal, BeforeValidator(parse_goal), WithJsonSchema(_A_GOAL)]],
         Field(

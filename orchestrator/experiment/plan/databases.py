@@ -6,6 +6,8 @@ from orchestrator.catalogue.offers import Operation
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.model.store_factors import DRIVER, POSTGRESQL, STORE, resources
+from orchestrator.experiment.plan.workers import workers_of
+from services.python.contract.knobs import WORKERS
 from services.python.contract.limits import Kind
 
 NONE = BY_NAME[STORE].default
@@ -13,7 +15,14 @@ NONE = BY_NAME[STORE].default
 
 def refusal_of_store(call: Values, operation: Operation | None, kind: Kind, *, is_external: bool) -> str | None:
     """Why a cell cannot have its store, with what to do instead; None where it can."""
-    if kind == "codec" or not resources(call):
+    if kind == "codec":
+        return None
+    if operation is not None and STORE in operation.resources and workers_of(call) > 1:
+        return (
+            f"`{WORKERS}: {call[WORKERS]}` with {operation.name}: each worker would have a store of its own, and undo what"
+            f" the others' payments change. Give `{WORKERS}: 1`"
+        )
+    if not resources(call):
         return None
     asked = next(f"`{name}: {value}`" for name, value in resources(call).items())
     if operation is None or STORE not in operation.resources:

@@ -23,6 +23,7 @@ from orchestrator.experiment.plan.regions import HOME_ZONE, profile, region_of
 from orchestrator.experiment.plan.topology import topology
 from orchestrator.experiment.plan.traffic import Traffic, priced, wire_bytes
 from orchestrator.experiment.plan.windows import rounds_beyond_first
+from orchestrator.experiment.plan.workers import workers_of
 from orchestrator.experiment.providers import PROVIDERS, THIS_MACHINE
 
 _INITIAL_WINDOW = 10  # segments (RFC 6928)
@@ -250,7 +251,7 @@ class _Trial:
     def __init__(self, plan: Plan, cell: Cell, operation: Operation, placement: Placement, costs: Costs) -> None:
         self._cell, self._operation, self._placement, self._costs = cell, operation, placement, costs
         self._cores = _cores(plan)
-        self._processes = processes_of(cell.factors)
+        self._processes, self._workers = processes_of(cell.factors), workers_of(cell.factors)
         self._ends_share_a_host = placement.kind == "local" and PROVIDERS[plan.provider].makes_hosts
         opening = int(plan.resolved.get(cell.stack, {}).get("round_trips_to_open", 1))
         self._round_trips_to_open = opening + cell.handshakes
@@ -290,7 +291,7 @@ class _Trial:
         starting = self._costs.start_s / (1 if self._ends_share_a_host else 2)  # two hosts start at the same time
         if not makes_hosts:
             starting = self._costs.start_s
-        starting *= (1 + self._processes) / 2
+        starting *= (self._workers + self._processes) / 2
         return starting / self._cores + self._costs.between_s + remote_s + 5 * _rtt_s(self._placement)
 
     def _each_s(self) -> float:

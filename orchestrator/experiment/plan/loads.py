@@ -256,7 +256,8 @@ def resolve_warmup(located: Located, own: WarmupSpec | None, path: Sequence[Key]
 def describe_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
     """A load in words: `1,000 requests, 1 in flight`, `10 s, 500/s poisson, at most 250 in flight`.
 
-    With `calls` above 1 it is one of tasks: `1,000 tasks`, `60 tasks/s (180 calls/s)`. Of a stream: `10 s, 5 clients`.
+    With `calls` above 1 it is one of tasks: `1,000 tasks`, `60 tasks/s (180 calls/s)`. Of a stream: `10 s, 5 clients`; of a
+    codec alone: `1,000 messages, at most 10s`.
     """
     if kind == "stream":
         return f"{format_duration(load.duration_s or 0.0)}, {clients(load.concurrency)}"
@@ -266,10 +267,11 @@ def describe_load(load: Load, kind: Kind = "call", calls: int = 1) -> str:
         how = f"{rate} {load.arrivals}, at most {how}"
     elif load.think_s:
         how = f"at most {how}, {think_time(load)}"
-    ends = [f"{load.requests:,} {'tasks' if calls > 1 else 'requests'}"] if load.requests is not None else []
+    sample = "messages" if kind == "codec" else "tasks" if calls > 1 else "requests"
+    ends = [f"{load.requests:,} {sample}"] if load.requests is not None else []
     if load.duration_s is not None:
         ends.append(f"{'at most ' if ends else ''}{format_duration(load.duration_s)}")
-    return ", ".join([*ends, how])
+    return ", ".join([*ends] if kind == "codec" else [*ends, how])
 
 
 def think_time(load: Load) -> str:

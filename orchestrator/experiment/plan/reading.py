@@ -13,7 +13,7 @@ from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.address import is_askable, is_loopback, parse_address
 from orchestrator.experiment.model.factor import Value
 from orchestrator.experiment.model.goal import ERRORS, SHARES
-from orchestrator.experiment.model.host_rules import MOST_RTT_S
+from orchestrator.experiment.model.host_rules import MOST_INITIAL_WINDOW, MOST_RTT_S
 from orchestrator.experiment.model.options import LONGEST_S, MAX_CONCURRENCY, MOST_PER_S, MOST_PROBES, MOST_RECORDS
 from orchestrator.experiment.plan.alone import NOBODY, refusal_of_load
 from orchestrator.experiment.plan.external import is_elsewhere, several_distances
@@ -208,6 +208,8 @@ def _require_link(place: str, link: Link) -> None:
     is_rate = link.rate_mbit is None or _RATES_MBIT[0] <= link.rate_mbit <= _RATES_MBIT[1]
     require(is_rate, f"{place}.rate_mbit", link.rate_mbit)
     require(0 <= link.loss < 1, f"{place}.loss", link.loss)
+    is_window = link.initial_window is None or 1 <= link.initial_window <= MOST_INITIAL_WINDOW
+    require(is_window, f"{place}.initial_window", link.initial_window)
 
 
 def _require_one_distance(plan: Plan) -> None:

@@ -196,9 +196,10 @@ def _refusal_of_session(call: Values) -> str | None:
 def way_out(entry: Entry, client: Client, operation: str, call: Values, kind: Kind = "call") -> str:
     """What to write instead of a combination that is refused."""
     for factor in OF_THE_CALL:
-        for level in factor.levels:
-            if refusal(entry, client, operation, {**call, factor.name: level.value}, kind) is None:
-                return f"Give the stack `{factor.name}: {level.value}`, or leave this part out with `exclude`."
+        values: list[Value] = [level.value for level in factor.levels]
+        for value in values or [factor.default]:
+            if refusal(entry, client, operation, {**call, factor.name: value}, kind) is None:
+                return f"Give the stack `{factor.name}: {value}`, or leave this part out with `exclude`."
     return "Change the stack, or leave this part out with `exclude`."
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -97,8 +97,11 @@ def read_bytes(path: Path) -> bytes:
         raise _alone(name, f"the file {error}.") from error
 
 
-def decode(path: Path, data: bytes) -> Node:
-    """The tree of a YAML file's bytes. ExperimentError with every problem found: not UTF-8, not YAML, ambiguous."""
+def decode(path: Path, data: bytes, choices: Mapping[str, str] | None = None) -> Node:
+    """The tree of a YAML file's bytes. ExperimentError with every problem found: not UTF-8, not YAML, ambiguous.
+
+    `choices`: of keys whose values are words, what may be written: `none or tls1.3`.
+    """
     name = str(path)
     try:
         text = data.decode("utf-8-sig")
@@ -107,7 +110,7 @@ def decode(path: Path, data: bytes) -> Node:
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
         message = f"the file is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}. Save it as UTF-8."
         raise ExperimentError([Problem(Mark(Source(name, ""), line, column), message)]) from error
-    return parse(Source(name, text))
+    return parse(Source(name, text), choices)
 
 
 # What the parser says, by a part of its words, and what somebody who wrote that may have meant.
@@ -129,9 +132,9 @@ _REMEDIES = (
 )
 
 
-def parse(source: Source) -> Node:
-    """The tree of a YAML text; see `read`."""
-    builder = _Builder(source)
+def parse(source: Source, choices: Mapping[str, str] | None = None, key: str = "") -> Node:
+    """The tree of a YAML text; see `decode`. `key` is the one that it is the value of."""
+    builder = _Builder(source, choices or {}, key)
     try:
         root = builder.build()
     except yaml.reader.ReaderError as error:
@@ -173,8 +176,9 @@ class _Open:
 class _Builder:
     """Reads events into nodes with a stack of its own: no recursion for a hostile file to exhaust."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, choices: Mapping[str, str], key: str) -> None:
         self.source = source
+        self._choices, self._outer = choices, key
         self.problems: list[Problem] = []
         self._root: Node | None = None
         self._open: list[_Open] = []
@@ -263,7 +267,7 @@ class _Builder:
         self._grow(1, mark)
         node = Node(mark, event.value)
         if event.style is None:
-            reason = ambiguity(event.value)
+            reason = ambiguity(event.value, self._key(), self._choices)
             if reason:
                 self.problems.append(Problem(mark, reason))
             node.value = resolve(event.value)
@@ -275,6 +279,10 @@ class _Builder:
         if event.anchor:
             self._anchors[event.anchor] = node
         return node
+
+    def _key(self) -> str:
+        """The key whose value is under way."""
+        return next((frame.key[0] for frame in reversed(self._open) if frame.key is not None), self._outer)
 
     def _check_tag(self, tag: str | None, mark: Mark) -> None:
         if tag is not None:
@@ -299,11 +307,9 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)\.[0-9]+")
+_SWITCH = re.compile(r"(?i)y|n|yes|no|on|off")
 _AMBIGUOUS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (
-        re.compile(r"(?i)y|n|yes|no|on|off"),
-        "reads as true or false to some YAML readers: write true, false, or '{0}'",
-    ),
+    (_SWITCH, "reads as true or false to some YAML readers: write true, false, or '{0}'"),
     (
         re.compile(r"[-+]?0[0-9_]+"),
         "reads as an octal number to some YAML readers: write it without the leading 0, or '{0}'",
@@ -342,8 +348,13 @@ def unfit(text: str) -> str | None:
     return None
 
 
-def ambiguity(text: str) -> str | None:
-    """Why an unquoted scalar is refused: YAML readers disagree on what it is. None when it is clear."""
+def ambiguity(text: str, key: str = "", choices: Mapping[str, str] | None = None) -> str | None:
+    """Why an unquoted scalar is refused: YAML readers disagree on what it is. None when it is clear.
+
+    `choices` as in `decode`: true and false are none of them.
+    """
+    if choices and key in choices and _SWITCH.fullmatch(text):
+        return f"'{text}' reads as true or false to some YAML readers, and `{key}` has neither: write {choices[key]}."
     for pattern, reason in _AMBIGUOUS:
         if pattern.fullmatch(text):
             return f"'{shown(text)}' {reason.format(shown(text))}."

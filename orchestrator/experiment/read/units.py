@@ -131,12 +131,12 @@ def format_size(size: int) -> str:
 def format_duration(seconds: float) -> str:
     """Seconds for people: `45 s`, `12 min 30 s`, `2 h 5 min`.
 
-    >>> format_duration(0.25), format_duration(750), format_duration(7500)
-    ('250 ms', '12 min 30 s', '2 h 5 min')
+    >>> format_duration(0.25), format_duration(0.9996), format_duration(750), format_duration(7500)
+    ('250 ms', '1 s', '12 min 30 s', '2 h 5 min')
     """
     if seconds == 0:
         return "0 s"
-    if seconds < 1:
+    if float(f"{seconds:.3g}") < 1:
         return f"{seconds * 1000:.3g} ms"
     if seconds < 59.95:
         return f"{seconds:.3g} s"

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 import plotly.graph_objects as go
@@ -120,11 +121,27 @@ def plain(text: str) -> str:
 
 
 _BREAK = re.compile(r" (?=\(|with )")
+_LETTERS = 24  # of a line of a label or title, so that they leave room for the chart on a narrow screen
+_LINE_PX = 16
 
 
 def broken(label: str) -> str:
-    """A stack's label over two lines, so that it leaves room for the chart on a narrow screen."""
-    return _BREAK.sub("<br>", plain(label), count=1)
+    """A stack's label over two lines or more."""
+    parts = _BREAK.sub("\n", label, count=1).split("\n")
+    return "<br>".join(
+        plain(line) for part in parts for line in wrap(part, _LETTERS, break_long_words=False, break_on_hyphens=False)
+    )
+
+
+def row_px(least: int, labels: Iterable[str]) -> int:
+    """How high each row of a chart is whose labels `broken` has made."""
+    return max([least, *(_LINE_PX * (label.count("<br>") + 1) for label in labels)])
+
+
+def title_lines(title: str) -> tuple[str, int]:
+    """An axis' title over as many lines as a narrow screen takes, and the pixels that those beyond the first need."""
+    lines = wrap(title, 2 * _LETTERS, break_long_words=False, break_on_hyphens=False)
+    return "<br>".join(plain(line) for line in lines), _LINE_PX * (len(lines) - 1)
 
 
 def _tick(value: float) -> str:

@@ -24,6 +24,7 @@ _LINE_PX = 15  # of a line of a label
 _LABEL_LETTERS = 19  # of a line of a label
 _LONGEST_REFERENCE = 24  # letters of what stands in the title of an axis
 _MOST_TICKS = 8
+_OF_BYTES = ("bytes", "reply_bytes", "both sizes")  # axes
 _NEAREST = 0.07  # of two ticks' labels, as a share of the axis
 _BEYOND = 0.04  # of the axis on both sides of its points
 
@@ -45,10 +46,14 @@ class Range:
 
 @dataclass(frozen=True, kw_only=True)
 class Scales:
-    """What the panels of an axis share: both ranges and units, and the places to label; `gap` is None without any."""
+    """What the panels of an axis share: both ranges and units, and the places to label; `gap` is None without any.
+
+    `with_unit` is the title for ticks that are numbers alone.
+    """
 
     name: str
     title: str
+    with_unit: str
     x: Range
     places: tuple[float, ...]
     latency: Range
@@ -68,7 +73,8 @@ def scales(curves: Curves) -> Scales:
     gaps = [value for d in differences for value in (d.difference, *(d.interval or ()))]
     return Scales(
         name=curves.axis,
-        title=f"{curves.title}, {curves.unit}" if curves.unit and not _is_said(curves) else curves.title,
+        title=curves.title,
+        with_unit=f"{curves.title}, {curves.unit}" if curves.unit and not _is_said(curves) else curves.title,
         x=_range(places, is_log=is_log),
         places=tuple(places),
         latency=_range(latencies if is_log else [0.0, *latencies], is_log=is_log, is_from_zero=not is_log),
@@ -147,18 +153,21 @@ def _range(values: Iterable[float], *, is_log: bool, is_from_zero: bool = False)
 
 
 def _places(shared: Scales) -> dict[str, Any]:
-    """The axis itself: labelled at the places that were measured, where there is room for them."""
+    """The axis itself: labelled at the places that were measured, each with its unit, where there is room for them."""
     text = TEXTS[shared.name]
     kept: list[float] = []
     for place in shared.places:
         if not kept or shared.x.share(place) - shared.x.share(kept[-1]) >= _NEAREST:
             kept.append(place)
+    named = {"tickvals": [significant(place) for place in kept], "ticktext": [plain(text(p)) for p in kept]}
     if not shared.x.is_log:
-        return axis(shared.title, range=[significant(shared.x.low), significant(shared.x.high)])
-    drawn = logarithmic(shared.title, shared.x.low, shared.x.high)
-    if len(kept) <= _MOST_TICKS:
-        drawn |= {"tickvals": [significant(place) for place in kept], "ticktext": [plain(text(p)) for p in kept]}
-    return drawn
+        span = [significant(shared.x.low), significant(shared.x.high)]
+        if shared.name in _OF_BYTES and len(kept) <= _MOST_TICKS:  # 512 KiB is no round number
+            return axis(shared.title, range=span, tickmode="array", **named)
+        return axis(shared.with_unit, range=span)
+    if len(kept) > _MOST_TICKS:
+        return logarithmic(shared.with_unit, shared.x.low, shared.x.high)
+    return logarithmic(shared.title, shared.x.low, shared.x.high) | named
 
 
 def _values(title: str, of: Range, unit: Unit) -> dict[str, Any]:

@@ -28,14 +28,14 @@ def ecdf(group: Group, colours: dict[str, int]) -> Figure | None:
             group.unit.scaled(latency for _, latency in of.curve),
             [significant(share) for share, _ in of.curve],
             style,
-            hover="%{y:.2%} of requests within %{x} " + group.unit.name,
+            hover=f"%{{y:.2%}} of {group.samples} within %{{x}} {group.unit.name}",
         )
         for name, of, style in curves
     ]
     layout = {
         "showlegend": False,
         "xaxis": logarithmic(f"latency, {group.unit.name} (logarithmic)", *_extent(group, curves)),
-        "yaxis": axis("share of requests", range=[0, 1.01], tickformat=".0%", fixedrange=True),
+        "yaxis": axis(f"share of {group.samples}", range=[0, 1.01], tickformat=".0%", fixedrange=True),
     }
     label = f"Latency distribution (ECDF), {group.title}."
     return figure(f"ecdf-{group.slug}", label, lines, layout, HEIGHT_PX)

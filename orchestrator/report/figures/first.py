@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from orchestrator.analysis.words import significant
-from orchestrator.report.figures.base import INK, Figure, axis, broken, figure, logarithmic
+from orchestrator.report.figures.base import INK, Figure, axis, broken, figure, logarithmic, row_px
 from orchestrator.report.groups import Group
 from orchestrator.report.palette import series
 
@@ -22,6 +22,7 @@ def first_request(group: Group, colours: dict[str, int]) -> Figure | None:
     if not rows:
         return None
     places = list(range(len(rows)))
+    labels = [broken(cell.stack_label) for cell, _, _ in rows]
     colour = [series(colours[cell.stack]) for cell, _, _ in rows]
     traces = [
         go.Scatter(
@@ -46,7 +47,7 @@ def first_request(group: Group, colours: dict[str, int]) -> Figure | None:
         "yaxis": axis(
             range=[len(rows) - 0.5, -0.5],
             tickvals=places,
-            ticktext=[broken(cell.stack_label) for cell, _, _ in rows],
+            ticktext=labels,
             tickfont={"color": INK, "size": 12},
             showgrid=False,
             fixedrange=True,
@@ -58,4 +59,4 @@ def first_request(group: Group, colours: dict[str, int]) -> Figure | None:
         ],
     }
     label = f"First request of a connection and steady state, {group.title}."
-    return figure(f"first-{group.slug}", label, traces, layout, 76 + ROW_PX * len(rows))
+    return figure(f"first-{group.slug}", label, traces, layout, 76 + row_px(ROW_PX, labels) * len(rows))

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from orchestrator.analysis.summary import CellSummary
 from orchestrator.analysis.words import significant
-from orchestrator.report.figures.base import INK, Figure, axis, broken, figure
+from orchestrator.report.figures.base import INK, Figure, axis, broken, figure, row_px
 from orchestrator.report.groups import Group
 from orchestrator.report.palette import series
 
@@ -88,4 +88,4 @@ def floor_bars(group: Group, colours: dict[str, int]) -> Figure | None:
         ),
     }
     label = f"Floor and overhead, {group.title}: each median split into ping, tcp over ping, and stack over tcp."
-    return figure(f"floor-{group.slug}", label, bars, layout, 76 + ROW_PX * len(rows))
+    return figure(f"floor-{group.slug}", label, bars, layout, 76 + row_px(ROW_PX, names) * len(rows))

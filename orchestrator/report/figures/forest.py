@@ -9,10 +9,12 @@ import plotly.graph_objects as go
 
 from orchestrator.analysis.summary import Comparison, Interval
 from orchestrator.analysis.words import ratio, significant
-from orchestrator.report.figures.base import INK, MUTED, Figure, axis, broken, figure, logarithmic, plain
+from orchestrator.report.figures.base import INK, MUTED, Figure, axis, broken, figure, logarithmic, row_px, title_lines
 from orchestrator.report.palette import series
 
 ROW_PX = 46
+_MOST_TICKS = 5
+_WHAT = {"median": "median latency", "p99": "p99 latency", "throughput": "1 / throughput"}
 UNTOLD = ("tie", "not resolved", "cannot tell")
 
 
@@ -25,19 +27,21 @@ def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str,
     if not known:
         return None
     numbers = [colours.get(row.stack, 0) for row in known]
+    labels = [broken(row.stack_label) for row in known]
+    title, title_px = title_lines(f"{_WHAT[known[0].statistic]} relative to {known[0].compared_with}")
     layout = {
         "showlegend": False,
-        "xaxis": _ratio_axis(known, matters),
+        "xaxis": _ratio_axis(known, matters, title),
         "yaxis": axis(
             range=[len(known) - 0.5, -0.5],
             tickvals=list(range(len(known))),
-            ticktext=[broken(row.stack_label) for row in known],
+            ticktext=labels,
             tickfont={"color": INK, "size": 12},
             showgrid=False,
             fixedrange=True,
         ),
         "annotations": [_said(place, row) for place, row in enumerate(known)],
-        "margin": {"l": 8, "r": 136, "t": 28, "b": 40},
+        "margin": {"l": 8, "r": 92, "t": 28, "b": 40 + title_px},
         "shapes": [
             *(_grey(place) for place, row in enumerate(known) if row.standing in UNTOLD),
             *(_envelope(row.interval) for row in known if row.control and row.interval),
@@ -46,7 +50,8 @@ def forest(slug: str, title: str, rows: Sequence[Comparison], colours: dict[str,
         ],
     }
     label = f"Forest plot, {title}: {known[0].statistic} relative to {known[0].compared_with}."
-    return figure(slug, label, [_blocks(known, numbers), _means(known, numbers)], layout, 80 + ROW_PX * len(known))
+    height_px = 80 + title_px + row_px(ROW_PX, labels) * len(known)
+    return figure(slug, label, [_blocks(known, numbers), _means(known, numbers)], layout, height_px)
 
 
 def _means(rows: Sequence[Comparison], numbers: Sequence[int]) -> go.Scatter:
@@ -92,7 +97,7 @@ def _blocks(rows: Sequence[Comparison], numbers: Sequence[int]) -> go.Scatter:
 
 def _said(place: int, row: Comparison) -> dict[str, Any]:
     """The ratio and its standing, right of the row."""
-    text = f"<b>{ratio(row.ratio or 0.0)}</b> {row.standing}"
+    text = f"<b>{ratio(row.ratio or 0.0)}</b><br>{row.standing}"
     return {
         "text": text,
         "xref": "paper",
@@ -101,6 +106,7 @@ def _said(place: int, row: Comparison) -> dict[str, Any]:
         "xshift": 6,
         "y": place,
         "showarrow": False,
+        "align": "left",
         "font": {"size": 12, "color": MUTED if row.standing in UNTOLD else INK},
     }
 
@@ -121,15 +127,21 @@ def _upright(at: float, line: dict[str, Any]) -> dict[str, Any]:
     return {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": line}
 
 
-def _ratio_axis(rows: Sequence[Comparison], matters: float) -> dict[str, Any]:
+def _ratio_axis(rows: Sequence[Comparison], matters: float, title: str) -> dict[str, Any]:
     values = [1.0, *_margin(matters)]
     for row in rows:
         values += [row.ratio or 1.0, *(row.interval or ()), *row.by_block]
     low, high = min(values), max(values)
     margin = max((high / low) ** 0.06, 1.01)
-    what = {"median": "median latency", "p99": "p99 latency", "throughput": "time per request (1 / throughput)"}
-    title = f"{what[rows[0].statistic]} relative to {plain(rows[0].compared_with)}"
-    return logarithmic(title, low / margin, high * margin, suffix="×")
+    drawn = logarithmic(title, low / margin, high * margin, suffix="×")
+    return drawn | _thinned(drawn["tickvals"], drawn["ticktext"])
+
+
+def _thinned(values: Sequence[float], texts: Sequence[str]) -> dict[str, Any]:
+    """So many ticks at most as stand side by side on a narrow screen, 1 among them where it is one."""
+    every = -(-len(values) // _MOST_TICKS)
+    first = values.index(1.0) % every if 1.0 in values else 0
+    return {"tickvals": list(values[first::every]), "ticktext": list(texts[first::every])}
 
 
 def _grey(place: int) -> dict[str, Any]:

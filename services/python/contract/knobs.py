@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
+from services.python.contract.limits import RESUMED, SESSION
+
 CONNECTIONS: Final = "connections"
 HTTP: Final = "http"
 FLOW_WINDOW: Final = "flow_window"
 KEEPALIVE: Final = "keepalive"
 TCP_WINDOW: Final = "tcp_window"
+WORKERS: Final = "workers"
 
 CONGESTION: Final = "congestion"
 IN_FORCE: Final = "congestion control"
@@ -48,8 +51,13 @@ WHY_NOT: Final[Mapping[str, str]] = {
     KEEPALIVE: "it has no pings that the library sends by itself",
     BATCHING: "it has no resolvers, whose queries a DataLoader could put together",
     FETCH: "none of its clients asks several operations on one connection",
+    WORKERS: "each of its responders is one process",
 }
 """Why a protocol has no such knob, where it does not say so itself."""
+
+SEVERAL: Final = ("1", "2..64")
+"""The values of `workers` at a protocol that has responders of several processes."""
+OWN_TICKETS: Final = "each worker has keys of its own for its tickets, and no other one takes them"
 
 REPLIES: Final = f"{FLOW_WINDOW}: replies"
 """What a client refuses whose own window cannot be set: then the responder's is, and requests alone are held back by it."""
@@ -79,4 +87,6 @@ def unfit(knobs: Mapping[str, str], known: Container[str]) -> str | None:
     window = knobs.get(FLOW_WINDOW)
     if window is not None and HTTP in known and knobs.get(HTTP) != HTTP_2:
         return f"{FLOW_WINDOW}: {window}: without {HTTP}: {HTTP_2} {WHY_NOT[FLOW_WINDOW]}"
+    if WORKERS in knobs and knobs.get(SESSION) == RESUMED:
+        return f"{WORKERS}: {knobs[WORKERS]}: with {SESSION}: {RESUMED} {OWN_TICKETS}"
     return None

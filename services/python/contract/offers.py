@@ -70,7 +70,8 @@ class Responder(Part):
     phrase, as a verb with its object, which work of every request is its own and not the protocol's (`validates every body
     with pydantic models`); empty when there is nothing worth a word. `without` names the responder of this protocol
     that is spared it, if there is one. `omits` says likewise which of the reading that `protos/fields.md` asks of all it
-    leaves out.
+    leaves out. `shares`: what its worker processes have in common, where it can have several: one listening socket, or a
+    port on which each listens with a socket of its own (SO_REUSEPORT).
     """
 
     name: str
@@ -83,6 +84,7 @@ class Responder(Part):
     refuses: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     most_streams: int | None = None
+    shares: Literal["socket", "port"] = "socket"
 
 
 @part

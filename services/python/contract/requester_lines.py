@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Literal
 
 from services.python.contract.counters import Clocks, HostCounters
-from services.python.contract.lines import VERSION, Count, Seconds, Since
+from services.python.contract.lines import VERSION, Count, Duration, Seconds, Since
 from services.python.contract.strict import Line, Part, part
 
 
@@ -105,8 +105,8 @@ class Opening(Part):
     """
 
     connections: Count
-    connect_s: Seconds | None = None
-    tls_s: Seconds | None = None
+    connect_s: Duration | None = None
+    tls_s: Duration | None = None
 
 
 @part

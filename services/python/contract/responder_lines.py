@@ -45,13 +45,19 @@ class Serve(Line):
 
 @part
 class Ready(Line):
-    """A responder accepts connections at `port`. `versions`: of its libraries, by name; `settings`: what is in force."""
+    """A responder accepts connections at `port`. `versions`: of its libraries, by name; `settings`: what is in force.
+
+    `workers`: how many processes answer, null where it is one; `cpus`: on how many CPUs they may run, null where it is one
+    process, or the system does not say.
+    """
 
     port: Annotated[int, Between(1, 65535)]
     implementation: str
     identity: str
     versions: dict[str, str] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
+    workers: Annotated[int, Between(2)] | None = None
+    cpus: Annotated[int, Between(1)] | None = None
     contract: Literal[2] = VERSION
     type: Literal["ready"] = "ready"
 
@@ -88,12 +94,23 @@ class StoreTimes(Part):
 
 
 @part
+class WorkerStats(Part):
+    """What one of a responder's worker processes counts: the keys are those of `stats`."""
+
+    answered: Count
+    peers: Count
+    cpu_s: Seconds | None = None
+    memory_bytes: Count | None = None
+
+
+@part
 class Stats(Line):
     """What a responder has answered so far, for how many distinct peers, and the CPU seconds of its process.
 
     `cpu_s` leaves out what answering this line takes. `memory_bytes`: the most resident memory that the process has had
     since the stats line before (`memory_since` is `phase`), or since its start (`process`), where the system cannot begin
-    anew or there was none. `events`: null where nobody has subscribed.
+    anew or there was none. `events`: null where nobody has subscribed. `workers`: what each of several worker processes
+    counts, always in the same order; null where one process answers. All else is then of all processes together.
     `store`: null where no operation of the serve line asks a store.
     """
 
@@ -105,4 +122,5 @@ class Stats(Line):
     host: HostCounters | None = None
     events: EventsSent | None = None
     store: StoreTimes | None = None
+    workers: list[WorkerStats] | None = None
     type: Literal["stats"] = "stats"

@@ -35,10 +35,10 @@ class Openings:
         return time.monotonic_ns(), len(self._tls_ns)
 
     def opened(self, begun: Begun) -> None:
-        """It is open. What was noted of TLS meanwhile is its own handshake: only one connection opens at a time."""
-        if self._is_kept:
-            since_ns, handshakes = begun
-            self._connect_ns.append(time.monotonic_ns() - since_ns - sum(self._tls_ns[handshakes:]))
+        """It is open. What was noted of TLS meanwhile is its own handshake, or several opened at once, as after a loss."""
+        since_ns, handshakes = begun
+        if self._is_kept and len(meanwhile := self._tls_ns[handshakes:]) <= 1:
+            self._connect_ns.append(max(0, time.monotonic_ns() - since_ns - sum(meanwhile)))
 
     def connected(self, took_ns: int) -> None:
         """TCP's handshake took so long, by the library's word."""

@@ -23,6 +23,11 @@ class Lines:
         self._descriptor = os.dup(1)
         os.dup2(2, 1)
 
+    def lead_to(self, descriptor: int) -> None:
+        """Write there from now on, and no longer to the real stdout; the descriptor given is closed."""
+        os.dup2(descriptor, self._descriptor)
+        os.close(descriptor)
+
     def write(self, line: Line) -> None:
         """One line, in one system call; when nobody reads any more, this process has no purpose left and ends."""
         left = line.to_json().encode() + b"\n"

@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
-from services.python.contract.knobs import TCP_WINDOW
+from services.python.contract.knobs import TCP_WINDOW, WORKERS
 from services.python.contract.lines import read_stdin_line
 from services.python.contract.offers import Responder, find_protocol, operations
 from services.python.contract.responder_lines import EventsSent, Ready, Serve, Stats, StoreTimes
@@ -29,6 +29,8 @@ from services.python.serve.holding import Holding
 from services.python.serve.responder import CannotServe
 
 if TYPE_CHECKING:
+    import socket
+
     from services.python.probes.memory import PeakMemory
 
 _NS = 1_000_000_000
@@ -38,7 +40,11 @@ _ENDING = {signal.SIGTERM, signal.SIGINT}
 class Control:
     """The line to whoever started this responder: answers what it asks, and ends the process when it goes."""
 
-    def __init__(self, dispatcher: Dispatcher, responder: Responder, lines: Lines, holding: Holding) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, responder: Responder, lines: Lines, holding: Holding, *, is_worker: bool = False
+    ) -> None:
+        """`is_worker`: it is one of several, whose head (`programs.workers`) hears whom it met or why it cannot start."""
+        self._is_worker = is_worker
         self._dispatcher = dispatcher
         self._responder = responder
         self._lines = lines
@@ -91,7 +97,12 @@ class Control:
 
     def refuse(self, message: str) -> NoReturn:
         """Say in one line why nothing is answered, and end the process."""
-        complain(f"respond: {message}")
+        if self._is_worker:
+            from services.python.programs.workers import Refused
+
+            self._lines.write(Refused(message=message))
+        else:
+            complain(f"respond: {message}")
         self.leave(1)
 
     def _on_sockets(self, *, is_ready: bool) -> None:
@@ -120,6 +131,10 @@ class Control:
         cpu_s = time.process_time() - time.thread_time()  # this thread does nothing but answer these lines
         self._memory = self._memory or PeakMemory()
         memory_bytes, memory_since = self._memory.read()
+        if self._is_worker:
+            from services.python.programs.workers import told_of
+
+            self._lines.write(told_of(self._dispatcher.peers))
         self._memory.begin()
         events = self._dispatcher.events
         return Stats(
@@ -187,15 +202,19 @@ def main() -> NoReturn:
         holding = Holding(serve.operations, serve.resources or {})
     except (PayloadError, CannotServe) as error:
         _refuse(f"{where}: {error}")
-    dispatcher = Dispatcher(identity=serve.identity, knobs=serve.knobs, schema=schema, tls=serve.tls)
-    control = Control(dispatcher, responder, lines, holding)
+    port, listener, is_worker = serve.port, None, int(serve.knobs.get(WORKERS, "1")) > 1
+    if is_worker:
+        port, listener = _go_on_as_worker(serve, responder, lines, where)
+    dispatcher = Dispatcher(identity=serve.identity, knobs=serve.knobs, schema=schema, tls=serve.tls, listener=listener)
+    control = Control(dispatcher, responder, lines, holding, is_worker=is_worker)
     lines.leave = control.leave
-    threading.Thread(target=control.await_signal, name="signals", daemon=True).start()
+    if not is_worker:  # which its head ends
+        threading.Thread(target=control.await_signal, name="signals", daemon=True).start()
     threading.Thread(target=control.obey, name="control", daemon=True).start()
     try:
         dispatcher.held = holding.open()
         answer: serving.Serve = importlib.import_module(responder.module).serve
-        answer(dispatcher, serve.host, serve.port, control.announce)
+        answer(dispatcher, serve.host, port, control.announce)
     except CannotServe as error:
         control.refuse(f"{where}: {error}")
     except ImportError as error:
@@ -208,6 +227,31 @@ def main() -> NoReturn:
         at = traceback.extract_tb(error.__traceback__)[-1]
         control.refuse(f"{where}: {type(error).__name__}: {error} ({at.filename}:{at.lineno})")
     control.refuse(f"{where}: serve() returned; it must answer until the process is ended")
+
+
+def _go_on_as_worker(serve: Serve, responder: Responder, lines: Lines, where: str) -> tuple[int, socket.socket | None]:
+    """Fork the workers: the process that was started stays here as their head, and each of them returns.
+
+    A worker is given the port, and the socket that it accepts from where they share one.
+    """
+    from services.python.programs.workers import Head, fork
+
+    has_one = responder.shares == "socket"
+    try:
+        shared = (serving.listen if has_one else serving.reserve)(serve.host, serve.port)
+        workers = fork(int(serve.knobs[WORKERS]), lines)
+    except CannotServe as error:
+        _refuse(f"{where}: {error}")
+    except OSError as error:
+        _refuse(f"{where}: {WORKERS}: {serve.knobs[WORKERS]} cannot be started: {error.strerror}; give fewer")
+    if workers:
+        if has_one:
+            shared.close()  # nobody must wait for a worker that is gone
+        Head(workers, lines, where).lead()
+    port = int(shared.getsockname()[1])
+    if not has_one:
+        shared.close()
+    return port, shared if has_one else None
 
 
 def _explain() -> NoReturn:

@@ -17,6 +17,7 @@ from services.python.operations import OPERATIONS, Operation
 from services.python.serve.streams import EventTotals, Outgoing
 
 if TYPE_CHECKING:
+    import socket
     from concurrent.futures import ThreadPoolExecutor
 
     from services.python.contract.responder_lines import Tls
@@ -38,6 +39,7 @@ class Dispatcher:
     knobs: Mapping[str, str] = field(default_factory=dict)  # what is not at its default (protos/process.md)
     schema: bytes | None = None  # of the message that a JSON document travels as (protos/documents.md)
     tls: Tls | None = None  # the certificate of its server; None: connections are plain
+    listener: socket.socket | None = None  # the one that it shares with other workers; None: its server makes its own
     wall_clock_ns: Callable[[], int] = time.time_ns
     answered: int = 0
     peers: set[Peer] = field(default_factory=set)

@@ -162,6 +162,7 @@ def test_doctor_says_what_the_cloud_says(cloud: dict[str, str], compute: FakeCom
     assert found["controller"]["is_there"]
 
 
+@pytest.mark.slow
 def test_doctor_asks_for_the_hosts_of_the_current_plan(cloud: dict[str, str], tmp_path: Path) -> None:
     orch = [sys.executable, "-c", "from orchestrator.cli.main import main; main()"]
     text = "name: x\nquestion: Which is faster?\nprovider: gcp\nmachine: e2-small\nstacks: [rest, grpc]\n"
@@ -181,6 +182,7 @@ def test_doctor_asks_for_the_hosts_of_the_current_plan(cloud: dict[str, str], tm
     assert {f["name"] for f in found} >= {"gcp e2-small in europe-west1-b", "gcp e2-small in asia-east1-b"}
 
 
+@pytest.mark.slow
 def test_doctor_without_the_controllers_address(cloud: dict[str, str], tmp_path: Path) -> None:
     done = doctor(cloud, tmp_path, ORCH_CONTROLLER_CIDR="")
     assert done.returncode == 3

@@ -17,14 +17,28 @@ from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
 from orchestrator.errors import InvalidMeasurement
+from orchestrator.experiment.model.goal import Goal
 from orchestrator.experiment.plan.plan import Cell, Find, Plan
 from orchestrator.experiment.plan.searches import bounds, next_step
 from orchestrator.report.render import render
+from orchestrator.results.lines import Failure
 from tests.support.pages import Document
 from tests.support.runs import a_plan
-from tests.support.searched import P50, Capacity, a_search_run, cut, searching, unsent
+from tests.support.searched import (
+    P50,
+    Capacity,
+    a_search_run,
+    cut,
+    in_flight,
+    searching,
+    sent_late,
+    timed_out,
+    unsent,
+    wrong,
+)
 
 FIND = Find(goals=P50, lowest=100.0, highest=1600.0, steps=40)
+NONE = Search(repeat=0, probes=(), held_per_s=None, missed_per_s=None)
 TRUE = {"rest": 400.0, "grpc": 800.0}
 
 
@@ -144,6 +158,86 @@ def test_a_rate_that_held_in_one_repeat_and_was_too_high_in_another_is_no_failed
     excused = [check for check in found.checks if check.explanation.startswith("A search tried this rate")]
     assert {check.name for check in excused} >= {"offered load"}
     assert "offered load" not in [check.name for check in found.checks if check.verdict == "fail"]
+
+
+def test_requests_that_fail_above_the_capacity_make_nothing_invalid_and_a_wrong_reply_does():
+    p90 = replace(FIND, goals=(Goal(statistic="p90", below=0.01),))
+    planned = a_search("rest", repeats=3, find=p90)
+    found = summarise(a_search_run(planned, capacity(), spoil=timed_out))
+    assert [check.name for check in found.checks if check.verdict == "fail"] == []
+    assert found.found_rates[0].invalid == ()
+    assert found.found_rates[0].rate_per_s == pytest.approx(400, rel=0.08)
+    excused = {check.name for check in found.checks if check.explanation.startswith("A search tried this rate")}
+    assert excused == {"reply", "connections"}
+    faulty = summarise(a_search_run(planned, capacity(), spoil=wrong))
+    assert faulty.found_rates[0].invalid == ("reply",)
+
+
+def test_rates_at_which_not_one_request_is_answered_make_nothing_invalid():
+    run = a_search_run(a_search("rest", repeats=3), capacity())
+    failure = Failure(stage="measure", kind="timeout", message="no request got a right reply")
+    trials = tuple(
+        replace(t, outcome="failed", failure=failure, requesters=()) if t.probe and t.probe.verdict == "not held" else t
+        for t in run.stored.trials
+    )
+    run.stored = replace(run.stored, trials=trials)
+    (rest,) = summarise(run).found_rates
+    assert rest.invalid == ()
+    assert rest.rate_per_s == pytest.approx(400, rel=0.08)
+
+
+@pytest.mark.parametrize(
+    ("most", "spoil", "limit", "words"),
+    [
+        (None, sent_late, "late sends", "above that the requester sends late, and those that are sent are answered"),
+        (8, in_flight(8), "in flight", "above that requests wait to be sent while as many are in flight as may be"),
+    ],
+)
+def test_requests_that_wait_to_be_sent_are_no_limit_of_the_responder(most, spoil, limit, words):
+    planned = a_search("rest", "grpc", find=replace(FIND, concurrency=most), repeats=3)
+    found = summarise(a_search_run(planned, capacity(0.0), spoil=spoil))
+    rest, grpc = found.found_rates
+    assert (rest.limit, grpc.limit, rest.is_requesters) == (limit, limit, True)
+    assert words in rest.sentence
+    assert rest.sentence.endswith("its responder may do more, which this requester cannot tell.")
+    assert [c.standing for c in found.rate_comparisons] == ["cannot tell"]
+    assert found.verdicts[0].count("(the requester's limit)") == 2
+
+
+@pytest.mark.slow
+def test_a_busy_responder_is_the_limit_although_requests_wait_to_be_sent():
+    cpu = {"rest": (0.97, 0.5)}
+    found = summarise(a_search_run(a_search("rest", repeats=3), capacity(), cpu=cpu, spoil=sent_late))
+    assert found.found_rates[0].limit == "responder"
+
+
+def test_a_ratio_that_is_known_from_one_side_alone_is_told_as_a_bound():
+    found = summarise(a_search_run(a_search(repeats=3), capacity(rest=40.0, grpc=9000.0)))
+    (comparison,) = found.rate_comparisons
+    assert (comparison.standing, comparison.bound) == ("more", "at least")
+    assert comparison.interval is not None
+    bound = f"at least {comparison.interval[0]:.1f}"
+    assert f"grpc (thin) answers {bound} times as many a second as rest (thin) (95 % confidence)" in found.verdicts[0]
+    assert comparison.why.startswith(f"{bound} times as much, as grpc (thin) reaches 1600/s")
+    assert f"more, {bound}×" in " ".join(answer_lines(answer(found), width=1000))
+
+
+@pytest.mark.slow
+def test_searches_that_disagree_are_counted_and_their_range_is_told():
+    most = summarise(a_search_run(a_search("rest"), lambda _c, repeat, _r: 9000.0 if repeat < 3 else 400.0))
+    assert "at least 1600/s (3 of 5 searches)" in most.found_rates[0].sentence
+    few = summarise(a_search_run(a_search("rest"), lambda _c, repeat, _r: 40.0 if repeat < 3 else 400.0))
+    assert "below 100/s (3 of 5 searches)" in few.found_rates[0].sentence
+    one = summarise(a_search_run(a_search("rest"), lambda _c, repeat, _r: 800.0 if repeat else 200.0))
+    assert "5 searches, which found 200/s to 800/s" in one.found_rates[0].sentence
+
+
+def test_the_interval_holds_the_rate_that_is_shown_where_searches_fall_into_groups():
+    found = [replace(NONE, held_per_s=rate, missed_per_s=rate * 1.07) for rate in [800.0] * 13 + [200.0] * 7]
+    assert median_of(FIND, found) == (800.0, "")
+    interval, _ = interval_of(FIND, found)
+    assert interval is not None
+    assert interval[0] <= 800.0 <= interval[1]
 
 
 def test_a_search_that_was_cut_counts_for_nothing_and_is_said_to_be():

@@ -10,6 +10,9 @@ import pytest
 
 from orchestrator.analysis.summarise import summarise
 from orchestrator.experiment.plan import plan as p
+from services.python.contract.lines import STATUSES
+from services.python.load.phases import rests
+from tests.support import shapes
 from tests.support.judged import of, verdicts
 from tests.support.runs import MS, US, a_run
 
@@ -81,6 +84,59 @@ def test_rests_that_are_too_short_are_found(thinking: Any) -> None:
     found = of(a_run(load=load(8, thinking), spoil=hurries), OFFERED)
     assert {result.verdict for result in found} == {"fail"}
     assert "before the think time that the trial's seed gives was over" in found[0].explanation
+
+
+@pytest.mark.parametrize(
+    ("thinking", "connection"), [("constant", "reuse"), ("exponential", "reuse"), ("constant", "per-request")]
+)
+def test_workers_that_begin_all_at_once_are_found(thinking: Any, connection: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(shapes, "rests", lambda load, seed: replace_first(rests(load, seed)))
+    found = of(a_run(load=load(8, thinking, 0.05), connection=connection), OFFERED)
+    assert {result.verdict for result in found} == {"fail"}
+
+
+def replace_first(drawn: Any) -> Any:
+    """Rests that are as drawn but for those before the first requests, which are none."""
+
+    class AtOnce:
+        after_ns = drawn.after_ns
+
+        def first_ns(self, _worker: int) -> int:
+            return 0
+
+    return AtOnce()
+
+
+def test_a_rest_that_is_left_out_after_a_connection_broke_is_found() -> None:
+    """The next request goes over another connection, so that nobody knows whose it was."""
+
+    def leaves_out(draft: Any) -> None:
+        rows = draft.columns
+        measured = np.flatnonzero(rows["phase"] == 1)
+        broken = measured[200]
+        mine = measured[rows["connection"][measured] == rows["connection"][broken]]
+        after = mine[rows["sent_ns"][mine] > rows["sent_ns"][broken]]
+        shift = rows["intended_ns"][after[0]] - rows["received_ns"][broken] - 5 * US
+        for name in ("intended_ns", "sent_ns", "received_ns"):
+            rows[name][after] -= shift
+        rows["connection"][after] = 8
+        rows["status"][broken] = STATUSES.index("closed")
+        draft.done |= {"errors": {"closed": 1}, "verified": draft.done["verified"] - 1, "connections_opened": 1}
+        order = np.argsort(rows["received_ns"], kind="stable")
+        draft.columns = {name: values[order] for name, values in rows.items()}
+
+    found = of(a_run(load=load(8, "constant", 0.05), spoil=leaves_out), OFFERED)
+    assert {result.verdict for result in found} == {"fail"}
+
+
+def test_a_send_stamp_that_is_the_end_of_the_rest_is_found() -> None:
+    def copies(draft: Any) -> None:
+        rows = draft.columns
+        rows["sent_ns"] = np.where(rows["phase"] == 1, rows["intended_ns"], rows["sent_ns"])
+
+    found = of(a_run(load=load(), spoil=copies), OFFERED)
+    assert {result.verdict for result in found} == {"fail"}
+    assert "no send stamp" in found[0].explanation
 
 
 def test_a_request_sent_before_its_rest_was_over_is_found() -> None:

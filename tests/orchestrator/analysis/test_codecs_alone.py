@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from orchestrator.analysis.checks import CHECKS
 from orchestrator.analysis.summarise import summarise
 from orchestrator.analysis.summary import RunSummary
 from orchestrator.cli.answer import answer_lines
+from orchestrator.experiment.plan.loads import describe_load
 from orchestrator.experiment.plan.plan import Load
 from orchestrator.report.render import render
 from orchestrator.results.folder import RunFolder
@@ -247,7 +249,25 @@ def test_the_report_shows_them_and_claims_no_floor():
 def test_two_runs_of_codecs_alone_can_be_compared():
     old, new = summarise(a_codec_run()), summarise(a_codec_run())
     rows = compare_runs(replace(new, run_id="20231115-synthetic"), old, "median").rows
-    assert {row.group for row in rows} == {"add, local, 1,000 requests, 1 in flight"}
+    assert {row.group for row in rows} == {"add, local, 1,000 messages"}
+
+
+def test_nobody_speaks_of_requests_where_messages_are_coded():
+    """But of the message of a request and of its reply; keys of evidence are those of JSON."""
+    run = a_codec_run(messages_of_two_kinds)
+    summary = summarise(run)
+    told = [*summary.verdicts, *answer_lines(answer(summary), width=120)]
+    told += [text for check in summary.checks if check.cell for text in (check.explanation, check.action)]
+    told += [describe_load(cell.load, cell.kind, cell.calls) for cell in codec_plan().cells]
+    page = re.sub(r"<script.*?</script>|<style.*?</style>|<[^>]*>", " ", render(summary), flags=re.DOTALL)
+    told.append(" ".join(page.split()))
+    of_a_call = (
+        r"(message|messages) of a request|[Rr]equests?,? (and|and its) reply|[Rr]equest, (reply|bytes)|· requests \d+ ·"
+    )
+    for text in told:
+        left = re.sub(of_a_call, "", text)
+        assert re.findall(r".{30}\b[Rr]equests?\b.{30}|Req/s", left) == []
+    assert "Every message has a send stamp of its own." in told
 
 
 def test_a_plan_of_codecs_alone_is_what_orch_plan_writes():

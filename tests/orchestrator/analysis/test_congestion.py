@@ -30,6 +30,7 @@ def summary(place: p.Placement, responder: str | None, requester: str | None, **
         (("cubic", "cubic"), "cubic at both ends"),
         (("bbr", "cubic"), "bbr at the responder, cubic at the requester"),
         ((None, "cubic"), "not told at the responder, cubic at the requester"),
+        (("\x1b[31mbbr\n# x", "c" * 1000), "no name of a congestion control at both ends"),
     ],
 )
 def test_the_conditions_say_which_was_in_force_at_either_end(ends: tuple[str | None, str | None], words: str) -> None:
@@ -63,5 +64,13 @@ def test_a_run_over_a_distance_warns_of_another_than_cubic_that_nobody_asked_for
     warned = [text for text in summary(place, *ends, **call).warnings if "congestion control" in text]
     assert bool(warned) is is_warned
     if warned:
-        assert "and not cubic" in warned[0]
+        assert "and not cubic at both ends" in warned[0]
         assert "`congestion: cubic` asks for it" in warned[0]
+
+
+def test_a_run_warns_where_another_was_in_force_than_was_asked_for() -> None:
+    found = [text for text in summary(HERE, "bbr", "cubic", congestion="bbr").warnings if "congestion" in text]
+    assert found == [
+        "`congestion: bbr` was asked for, and was not in force at both ends: bbr at the responder, cubic at the requester."
+    ]
+    assert not [text for text in summary(HERE, None, "bbr", congestion="bbr").warnings if "congestion" in text]

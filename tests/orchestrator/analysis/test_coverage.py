@@ -24,7 +24,9 @@ def test_equal_stacks_get_no_winner_more_often_than_promised(noise, stacks, bloc
     assert found.coverage >= 1 - FEW
 
 
-@pytest.mark.parametrize("noise", coverage.NOISES)
+@pytest.mark.parametrize(
+    "noise", ["bimodal", *(pytest.param(n, marks=pytest.mark.slow) for n in coverage.NOISES if n != "bimodal")]
+)
 @pytest.mark.parametrize(
     ("stacks", "blocks"), others_slow([(2, 3), (2, 5), (3, 5)], lambda stacks, blocks: (stacks, blocks) == (2, 3))
 )
@@ -33,6 +35,7 @@ def test_equal_stacks_get_no_winner_in_any_of_eight_settings(noise, stacks, bloc
     assert found.of_run <= FEW
 
 
+@pytest.mark.slow
 def test_settings_corrected_by_themselves_named_a_winner_in_one_run_of_three():
     found = coverage.false_winners(coverage.bimodal, stacks=2, blocks=10, settings=8, runs=RUNS)
     assert found.by_setting > 0.25
@@ -58,6 +61,7 @@ def test_a_random_order_named_winners_by_their_place_in_the_block():
     assert before.coverage < 0.9 <= 0.97 < after.coverage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stacks", [6, pytest.param(10, marks=pytest.mark.slow)])
 def test_trials_in_two_groups_named_winners_by_chance(stacks):
     size = {"stacks": stacks, "blocks": 3, "runs": RUNS}

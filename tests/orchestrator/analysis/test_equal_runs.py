@@ -53,7 +53,9 @@ def share_found(pairs, statistic, verdict, history=()):
 
 
 @pytest.mark.parametrize("excess", [pytest.param(1.3, marks=pytest.mark.slow), 3.0])
-@pytest.mark.parametrize("load", LOADS)
+@pytest.mark.parametrize(
+    "load", ["falling", *(pytest.param(of, marks=pytest.mark.slow) for of in LOADS if of != "falling")]
+)
 @pytest.mark.parametrize("chosen", [consecutive, pytest.param(far_apart, marks=pytest.mark.slow)])
 def test_equal_runs_are_rarely_called_changed(chosen, load, excess):
     pairs = chosen(load, excess)
@@ -93,6 +95,7 @@ def test_with_a_history_equal_runs_are_rarely_called_changed(excess):
     assert sum(rates) / len(rates) <= MOST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slower", "at_least"), [(1.2, 0.8), (1.5, 0.98)])
 def test_true_changes_are_found(slower, at_least):
     pairs = changed(Machine(trial_sd=0.015), grpc=slower)
@@ -100,6 +103,7 @@ def test_true_changes_are_found(slower, at_least):
     assert share_found(pairs, "throughput", "regressed") >= at_least
 
 
+@pytest.mark.slow
 def test_a_history_finds_changes_where_trials_are_noisy():
     machine, history = with_history(12, 1.3)
     pairs = changed(machine, grpc=1.2)

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from orchestrator.analysis.checks.offered_load import Schedule, cut
 from orchestrator.analysis.collect import collect
-from orchestrator.analysis.evidence import Samples
+from orchestrator.analysis.evidence import Part, Samples
 from orchestrator.analysis.one_clock import busiest, put_together
 from orchestrator.analysis.probes import verdict
 from orchestrator.analysis.summarise import summarise
@@ -17,10 +18,19 @@ from orchestrator.experiment.plan import plan as p
 from orchestrator.experiment.plan.reading import read_plan
 from orchestrator.results.manifest import RequesterRecord
 from services.python.contract.description import Description
+from services.python.contract.lines import Load
 from services.python.contract.requester_lines import Done
 from services.python.load.record import Record
+from tests.support.drafts import Draft
 from tests.support.judged import of, verdicts
-from tests.support.made_up import FAULTS_OF_ONE_PROCESS, SHARED, SHARED_RATE, half_a_window_later, in_one_process
+from tests.support.made_up import (
+    FAULTS_OF_ONE_PROCESS,
+    SHARED,
+    SHARED_RATE,
+    half_a_window_later,
+    in_one_process,
+    requester_saturated,
+)
 from tests.support.matrix import others_slow
 from tests.support.runs import a_run
 
@@ -62,6 +72,8 @@ def test_the_rate_of_a_trial_is_that_of_one_window_over_all_its_processes() -> N
     assert rates[1].rate_per_s == pytest.approx(rates[0].rate_per_s, rel=0.1)
     later = collect(a_run(spoil=in_one_process(half_a_window_later), **SHARED), {}).cells[0].trials[0].totals
     assert later.rate_per_s is not None
+    said = of(a_run(spoil=in_one_process(half_a_window_later), **SHARED), "requesters together")[0]
+    assert said.explanation.endswith("for the rest of the time less than the declared load was asked.")
     assert later.rate_per_s < 0.7 * (rates[1].rate_per_s or 0.0)  # not the sum of rates over windows of their own
 
 
@@ -89,6 +101,68 @@ def test_a_process_without_a_record_is_missed() -> None:
     found = of(run, "completeness")[0]
     assert "3 of 4 requesters left a record" in found.explanation
     assert verdicts(run)["requesters together"] == "cannot tell"
+
+
+def test_processes_of_one_host_that_are_told_of_on_several_are_found() -> None:
+    """By clocks of their own their rates would be added up over windows of their own."""
+    run = a_run(**SHARED)
+    elsewhere = [
+        replace(trial, requesters=tuple(replace(of, host=f"h{of.process}") for of in trial.requesters))
+        for trial in run.stored.trials
+    ]
+    run.stored = replace(run.stored, trials=tuple(elsewhere))
+    found = of(run, "completeness")[0]
+    assert found.verdict == "fail"
+    assert "4 of 4 requesters left a record, and they ran on 4 hosts, not 1." in found.explanation
+
+
+def ended_early(draft: Draft) -> None:
+    """The last request of the second process was never made; the responder counts the rest."""
+    if draft.process == 1:
+        last = draft.columns["sequence"].argmax()
+        draft.columns = {name: np.delete(values, last) for name, values in draft.columns.items()}
+        for name in ("rows", "requests", "verified"):
+            draft.done[name] -= 1
+        draft.stats["answered"] -= 1
+
+
+@pytest.mark.parametrize(
+    ("planned", "words"),
+    [
+        (SHARED, "Requester process 2 on localhost made 999 requests; its load has 1,000."),
+        (
+            SHARED_RATE,
+            "Requester process 2 on localhost: the schedule ends before its load does, "
+            "with 499 requests due in it, not 500.",
+        ),
+    ],
+)
+def test_a_process_that_ends_before_its_load_is_found(planned, words: str) -> None:
+    found = of(a_run(spoil=ended_early, **planned), "offered load")[0]
+    assert (found.verdict, found.explanation) == ("fail", words)
+
+
+@pytest.mark.parametrize(("duration_s", "expected"), [(2.0, "warn"), (0.2, "pass")])
+def test_a_closed_loop_that_ends_before_its_duration_is_found(duration_s: float, expected: str) -> None:
+    found = of(a_run(load=p.Load(concurrency=1, duration_s=duration_s)), "offered load")[0]
+    assert found.verdict == expected
+    assert (" of the 2 s declared." in found.explanation) is (expected == "warn")
+
+
+def test_the_schedule_of_a_long_load_may_have_what_chance_gives_it() -> None:
+    part = Part(host="h", done=None, seen={}, load=Load(rate_per_s=10_000.0, duration_s=2.0), connections=1)  # type: ignore[arg-type]
+    seen = Schedule(
+        intended=0, never_sent=0, intended_per_s=0, achieved_per_s=0, lag_p99_ns=0, median_ns=0, first_due="",
+        first_due_ns=0, early=0, earliest_ns=0,
+    )  # fmt: skip
+    assert cut(replace(seen, intended=20_300), part) == ""
+    assert "ends before its load does, with 19,000 requests due in it, not 19,292 to 20,707." in cut(
+        replace(seen, intended=19_000), part
+    )
+    assert "goes on beyond its load" in cut(replace(seen, intended=21_000), part)
+    limited = replace(part, load=replace(part.load, requests=15_000))
+    assert cut(replace(seen, intended=15_000), limited) == ""
+    assert "not 15,000" in cut(replace(seen, intended=14_999), limited)
 
 
 def test_one_processs_record_in_the_place_of_anothers_is_a_copy() -> None:
@@ -147,6 +221,16 @@ def test_processes_that_share_one_cpu_are_the_limit_though_none_of_them_is() -> 
     found = of(run, "offered load")[0]
     assert (found.verdict, found.evidence["of_one_process"]) == ("warn", 0.3)
     assert "CPUs that the requester's processes share" in found.explanation
+    assert "they, not the responder, are the bottleneck" in found.explanation
+
+
+def test_a_responder_as_busy_as_the_requester_is_not_said_to_be_idle() -> None:
+    def both_busy(draft: Draft) -> None:
+        requester_saturated(draft)
+        draft.stats["cpu_s"] = draft.stats_before["cpu_s"] + 600.0
+
+    found = of(a_run(spoil=both_busy, load=p.Load(concurrency=8, requests=8000)), "offered load")[0]
+    assert (found.verdict, found.explanation) == ("warn", "The requester's core was 97 % busy: it is at its limit.")
 
 
 def test_cost_is_that_of_all_processes() -> None:

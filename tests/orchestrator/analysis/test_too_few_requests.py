@@ -9,8 +9,10 @@ from orchestrator.analysis.gate import require_not_slower
 from orchestrator.analysis.history import _means
 from orchestrator.analysis.summarise import summarise
 from orchestrator.errors import Undecided
+from orchestrator.experiment.plan.plan import Load
 from tests.support.runs import a_run
 
+LOAD = Load(requests=1000, duration_s=0.2)  # whichever comes first
 WHY = "grpc (thin): 3 of 6 blocks have no p99, as their trials hold too few requests, which may be the slow ones"
 
 
@@ -25,12 +27,12 @@ def cut_off_by_time(draft):
 
 @pytest.fixture(scope="module")
 def old():
-    return replace(summarise(a_run(blocks=6, seed=2)), run_id="old")
+    return replace(summarise(a_run(blocks=6, load=LOAD, seed=2)), run_id="old")
 
 
 @pytest.fixture(scope="module")
 def new():
-    return replace(summarise(a_run(blocks=6, spoil=cut_off_by_time)), run_id="new")
+    return replace(summarise(a_run(blocks=6, load=LOAD, spoil=cut_off_by_time)), run_id="new")
 
 
 def test_stacks_are_not_compared_by_the_blocks_that_are_left(new):

@@ -92,6 +92,8 @@ def test_the_cpus_are_those_of_the_host_that_was_loud(unsure):
 def test_too_few_blocks_are_a_cause():
     run = summarise(a_run(blocks=2))
     assert run.verdicts[0].startswith("Not resolved: 2 of at least 3 blocks that an interval needs.")
+    loud = told(run, *(noise(cell.id, pressure=0.9) for cell in run.cells))
+    assert loud.endswith("Measure it again on a quiet machine, with more blocks: `--set repeats=5`.")
 
 
 def test_a_run_that_tells_something_begins_with_that():

@@ -7,7 +7,7 @@ import pytest
 
 from orchestrator.experiment.model import factors
 from orchestrator.experiment.model.experiment import ExcludeSpec, Experiment, StackSpec
-from orchestrator.experiment.model.factors import DEFAULTS, FACTORS, OF_THE_CALL
+from orchestrator.experiment.model.factors import BY_NAME, DEFAULTS, FACTORS, OF_THE_CALL
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
 from orchestrator.experiment.plan.reading import read_plan
@@ -53,3 +53,8 @@ def test_what_is_at_its_default_is_said_of_connections_alone_and_told_to_nobody(
     assert factors.short(DEFAULTS) == ("reuse",)
     assert factors.phrases(DEFAULTS) == ("connections kept open",)
     assert factors.knobs(DEFAULTS) == {}
+
+
+def test_a_number_with_a_unit_is_shown_with_it_in_lists():
+    assert BY_NAME["tcp_window"].tag(65_536) == "TCP window 64 KiB"
+    assert BY_NAME["connections"].tag("each") == "connections each"

@@ -35,6 +35,7 @@ def test_a_cell_says_its_store_and_pool_where_they_are_not_the_usual_ones(write:
         (BALANCE + "store: oracle\n", "is not one of none, sqlite, postgresql"),
         (BALANCE + "store: sqlite\ndriver: asyncpg\n", "is of PostgreSQL"),
         (BALANCE + "driver: asyncpg\n", "need no connection"),
+        (BALANCE + "workers: [1, 2]\n", "each worker would have a store of its own"),
         (BALANCE.replace("rest", "grpc") + "store: postgresql\ndriver: asyncpg\n", "no event loop"),
         (BALANCE.replace("balance", "add") + "store: sqlite\n", "add asks no store"),
         (

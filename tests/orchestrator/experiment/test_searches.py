@@ -134,6 +134,7 @@ def test_bounds_and_probes_are_as_asked(write, known, options, expected):
     [
         ("p99 < 10ms", "p99", 0.01, 1000),
         ("p50<2s", "p50", 2.0, 20),
+        ("p50 < 999.6ms", "p50", 0.9996, 20),
         ("p99.9 < 100 ms", "p99.9", 0.1, 10_000),
         ("max < 1s", "max", 1.0, 1),
         ("errors < 0.5 %", "errors", 0.005, 2000),
@@ -190,7 +191,7 @@ def with_find(find: str, rest: str = "") -> str:
 GOAL = 'highest: rate, while: "p99 < 10ms"'
 REFUSED = [
     (with_find("highest: rate"), "5:14: 'while' is missing. What must hold at a rate: p50, p90, p95, p99, p99.9 or max below a time, errors below a share of the requests; several in a list must all hold."),
-    (with_find('while: "p99 < 10ms"'), "5:14: 'highest' is missing. What is searched for: the rate of an open loop."),
+    (with_find('while: "p99 < 10ms"'), "5:14: 'highest' is missing. What is searched for: `rate`, that of an open loop."),
     (with_find('highest: rates, while: "p99 < 10ms"'), "5:24: 'highest': 'rates' is not one of rate. Did you mean rate?"),
     (with_find('highest: rate, while: "p97 < 10ms"'), "5:37: 'while': 'p97' is no statistic of a goal: known are p50, p90, p95, p99, p99.9, max, errors."),
     (with_find('highest: rate, while: "p99 > 10ms"'), "5:37: 'while': 'p99 > 10ms': a goal is an upper bound, with <: write it like 'p99 < 10ms' or 'errors < 0.1 %'."),
@@ -211,7 +212,10 @@ REFUSED = [
     (with_find(GOAL, ", rate: 500/s"), "5:58: `find` searches for the rate: leave `rate` out, or `find`."),
     (with_find(GOAL, ", requests: 500"), "5:62: every rate of a search is offered for the same `duration`: leave `requests` out."),
     (with_find(GOAL, ", at_most: 5s"), "5:61: every rate of a search is offered for the same `duration`: leave `at_most` out."),
-    ("load: {find: 500/s}\n", "5:14: 'find': must be a mapping of keys; it is '500/s'."),
+    (
+        "load: {find: 500/s}\n",
+        """5:14: 'find': must be a mapping of keys, like {highest: rate, while: "p99 < 10ms"}; it is '500/s'.""",
+    ),
 ]  # fmt: skip
 
 

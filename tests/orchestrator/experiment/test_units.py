@@ -100,6 +100,7 @@ def test_a_rate_survives_being_written_and_read(per_s: float) -> None:
     ("seconds", "text"),
     [
         (0.25, "250 ms"),
+        (0.9996, "1 s"),
         (12.34, "12.3 s"),
         (59.96, "1 min"),
         (750, "12 min 30 s"),

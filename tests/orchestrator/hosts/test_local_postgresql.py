@@ -12,6 +12,7 @@ import pytest
 from orchestrator.errors import MissingError
 from orchestrator.experiment.plan.plan import Plan
 from orchestrator.experiment.plan.planning import make_plan
+from orchestrator.hosts import probes
 from orchestrator.hosts.local import postgresql
 from orchestrator.measure import databases
 
@@ -53,6 +54,18 @@ def test_one_that_is_too_old_or_does_not_start_is_named(installed: Callable[[str
     assert f"{old}: PostgreSQL 15.9" in missing.value.message
     assert f"{broken}: cannot be started" in missing.value.message
     assert "ORCH_POSTGRESQL=" in str(missing.value.hint)
+
+
+def test_doctor_says_which_one_there_is(installed: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ORCH_POSTGRESQL", raising=False)
+    lacking = probes._database()
+    assert not lacking.is_there
+    assert lacking.needed_for == ()
+    assert "PostgreSQL 16 or newer" in lacking.detail
+    found = installed("18", "18.1")
+    assert probes._database().detail == f"18.1 in {found}"
+    monkeypatch.setenv("ORCH_POSTGRESQL", "postgresql://me:secret@host/x")
+    assert probes._database().detail == "a server that ORCH_POSTGRESQL names"
 
 
 def test_a_server_that_cannot_be_made_is_said_and_leaves_nothing(

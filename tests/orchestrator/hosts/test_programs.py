@@ -116,6 +116,7 @@ def test_a_stopped_orphan_is_woken_and_ends_in_order(orphan: Path) -> None:
     assert (orphan.parent / "seen").read_text() == "interrupted"
 
 
+@pytest.mark.slow
 def test_an_orphan_that_hears_nothing_is_killed_with_what_it_started_in_another_session(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -132,6 +132,19 @@ def test_one_that_dies_before_it_is_warm_is_what_the_trial_died_of(host):
     assert host.left_behind == []
 
 
+@pytest.mark.parametrize(("asked", "told"), [("4", None), ("4", 3), (None, 2)])
+def test_a_responder_that_answers_from_another_number_of_workers_is_not_measured(host, asked, told):
+    def another(process):
+        yield ready_line(process, workers=told)
+
+    host.responder = lambda argv: another
+    failure = make(host, ask=replace(ASK, knobs={"workers": asked} if asked else {})).failure
+    assert failure is not None
+    assert (failure.stage, failure.kind) == ("start", "protocol")
+    assert failure.message == f"the responder answers from {told or 1} processes, not from {asked or 1}"
+    assert host.left_behind == []
+
+
 SHARED = replace(ASK, processes=3, load=Load(concurrency=7, requests=700), knobs={"connections": "4"})
 
 

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.analysis.summarise import summarise
 from orchestrator.report import palette, render, write_report
 from orchestrator.report.page import write_page
 from tests.support.browser import PROGRAM, browser
 from tests.support.curves import a_run_with_curves
+from tests.support.runs import a_run as a_measured_run
 from tests.support.summaries import a_run, failed_run
 
 pytestmark = [
@@ -93,6 +95,14 @@ def test_an_interval_that_says_nothing_takes_no_more_room_than_one(page, tmp_pat
         page.open(write_report(run, tmp_path / "report.html"), width=width, height=8000)
         widths.append(page.evaluate("document.querySelector('#table table.numbers').scrollWidth"))
     assert widths[1] <= widths[0]
+
+
+def test_a_table_of_costs_is_as_wide_as_a_laptop_whatever_stacks_are_called(page, tmp_path):
+    page.open(write_report(summarise(a_measured_run(blocks=3)), tmp_path / "report.html"), height=8000)
+    labels = "[...document.querySelectorAll('.costs .interval')].filter((one) => one.textContent.startsWith('to '))"
+    assert page.evaluate(f"{labels}.length") > 0
+    page.evaluate(f"{labels}.forEach((one) => {{ one.textContent = 'to rest (starlette-granian, httpx-blocking):' }})")
+    assert page.evaluate("document.querySelector('.costs').scrollWidth") <= 1232
 
 
 def test_no_chart_offers_to_send_itself_anywhere(page, tmp_path):

@@ -112,12 +112,14 @@ def carried(document: Any) -> Any:
     return echo.unpack_reply(echo.request.FromString(echo.pack_reply(arrived).SerializeToString()))["document"]
 
 
+@pytest.mark.slow
 @QUICK
 @given(JSON.filter(lambda document: isinstance(document, dict | list)))
 def test_any_json_document_survives(document: Any) -> None:
     assert same(document, carried(document))
 
 
+@pytest.mark.slow
 @QUICK
 @given(ROWS)
 def test_rows_with_missing_and_null_fields_survive(document: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.knobs import CONNECTIONS, FLOW_WINDOW, KEEPALIVE, NO_LOOP
+from services.python.contract.knobs import CONNECTIONS, FLOW_WINDOW, KEEPALIVE, NO_LOOP, SEVERAL, WORKERS
 from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import (
@@ -22,7 +22,15 @@ _PARTS = Parts(codec="Protocol Buffers", transport="gRPC", server="grpcio thread
 _PACKAGES = ("grpcio", "protobuf")
 _AIO_SETTINGS = {"event loop": "uvloop; gRPC's own poller thread wakes it"}
 _THREADS = 32  # `serve.dispatcher.POOL_THREADS`, which imports more than a declaration may
-_SERVER_SETTINGS = {"threads": f"at most {_THREADS}, or as many as a store's connections", "SO_REUSEPORT": "off"}
+_OF_WORKERS = {
+    f"{WORKERS}: N": "so many processes, each of which listens on the port with a socket of its own (SO_REUSEPORT), as in "
+    "gRPC's multiprocessing example: the kernel deals out connections by a hash of their addresses; none is started anew",
+}
+_SERVER_SETTINGS = {
+    "threads": f"at most {_THREADS}, or as many as a store's connections",
+    "SO_REUSEPORT": "off",
+    **_OF_WORKERS,
+}
 _TO_A_THREAD = "hands every request to a thread of a pool"
 _FROM_THE_POLLER = "is woken by gRPC's own poller thread"
 _NO_STREAMS = {"stream": "it blocks a thread; streams are read by awaiting clients"}
@@ -44,6 +52,7 @@ PROTOCOL = Protocol(
             refuses=NO_LOOP,
             settings=_SERVER_SETTINGS,
             most_streams=_THREADS,  # each has a thread for as long as it lasts
+            shares="port",
         ),
         Responder(
             name="grpc-aio",
@@ -51,7 +60,8 @@ PROTOCOL = Protocol(
             parts=replace(_PARTS, server="grpcio asyncio"),
             adds=_FROM_THE_POLLER,
             packages=(*_PACKAGES, "uvloop"),
-            settings={**_AIO_SETTINGS, "SO_REUSEPORT": "off"},
+            settings={**_AIO_SETTINGS, "SO_REUSEPORT": "off", **_OF_WORKERS},
+            shares="port",
         ),
         Responder(
             name="grpcio-parse-only",
@@ -63,6 +73,7 @@ PROTOCOL = Protocol(
             refuses=NO_LOOP,
             settings=_SERVER_SETTINGS,
             most_streams=_THREADS,  # each has a thread for as long as it lasts
+            shares="port",
         ),
     ),
     clients=(
@@ -107,6 +118,7 @@ PROTOCOL = Protocol(
         FLOW_WINDOW: ("library", "65535..2147483647"),
         KEEPALIVE: ("none", "10..3600000"),
         TLS: SECURED[TLS],
+        WORKERS: SEVERAL,
     },
     without_knobs={
         "compression": "gRPC's core compresses with gzip, and has no zstd",

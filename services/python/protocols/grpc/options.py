@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 
 from services.python.codecs import gzipped
-from services.python.contract.knobs import FLOW_WINDOW, KEEPALIVE
+from services.python.contract.knobs import FLOW_WINDOW, KEEPALIVE, WORKERS
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.load.client import CallFailed
 from services.python.load.handshake import refused
@@ -22,6 +22,8 @@ _MESSAGE_SIZES: Options = (
 )
 
 SERVER: Options = (*_MESSAGE_SIZES, ("grpc.so_reuseport", 0))
+SERVER_OF_SEVERAL: Options = (*_MESSAGE_SIZES, ("grpc.so_reuseport", 1))
+"""Each worker process listens on the port with a socket of its own, as gRPC's multiprocessing example does."""
 
 # Keepalive is off unless a time is set.
 CHANNEL: Options = (
@@ -58,14 +60,15 @@ def channel(knobs: Mapping[str, str]) -> Options:
 
 def server(knobs: Mapping[str, str]) -> Options:
     """The options of a server; it bears as many pings as a channel sends."""
+    of_all = (*(SERVER_OF_SEVERAL if WORKERS in knobs else SERVER), *windows(knobs))
     if KEEPALIVE not in knobs:
-        return (*SERVER, *windows(knobs))
+        return of_all
     bearing: Options = (
         ("grpc.http2.min_recv_ping_interval_without_data_ms", 0),
         ("grpc.http2.max_ping_strikes", 0),
         ("grpc.keepalive_permit_without_calls", 1),
     )
-    return (*SERVER, *windows(knobs), *bearing)
+    return (*of_all, *bearing)
 
 
 def compression(knobs: Mapping[str, str]) -> grpc.Compression:

@@ -12,9 +12,8 @@ from services.python.transports.http.wsgi import serve_gunicorn, with_knobs
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_gunicorn(
-        with_knobs(application(dispatcher), dispatcher.knobs), host, port, announce, dispatcher.tls, dispatcher.threads
-    )
+    wsgi = with_knobs(application(dispatcher), dispatcher.knobs)
+    serve_gunicorn(wsgi, host, port, announce, dispatcher.tls, threads=dispatcher.threads)
 
 
 def application(dispatcher: Dispatcher) -> Flask:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import coding
-from services.python.contract.knobs import NO_LOOP
+from services.python.contract.knobs import NO_LOOP, SEVERAL, WORKERS
 from services.python.contract.offers import ANY, AS_IT_IS, SECURED, Parts, Protocol, Responder
-from services.python.transports.http import granian, version
-from services.python.transports.http.asgi import PACKAGES, SETTINGS
+from services.python.transports.http import granian, version, wsgi
+from services.python.transports.http.asgi import PACKAGES, SETTINGS, WORKERS_SETTINGS
 from services.python.transports.http.clients import DEFAULT, clients
 from services.python.transports.http.wsgi import GUNICORN_SETTINGS, WSGI_SETTINGS
 
@@ -31,7 +31,7 @@ PROTOCOL = Protocol(
             without="starlette",
             packages=("fastapi", "starlette", "pydantic", *PACKAGES),
             refuses=_UVICORN_REFUSES,
-            settings={**SETTINGS, "JSON": "FastAPI's default, bodies validated by pydantic models"},
+            settings={**SETTINGS, **WORKERS_SETTINGS, "JSON": "FastAPI's default, bodies validated by pydantic models"},
         ),
         Responder(
             name="starlette",
@@ -39,14 +39,18 @@ PROTOCOL = Protocol(
             parts=replace(_PARTS, framework="Starlette"),
             packages=("starlette", *PACKAGES),
             refuses=_UVICORN_REFUSES,
-            settings={**SETTINGS, "JSON": "compact, by the standard library, bodies not validated"},
+            settings={**SETTINGS, **WORKERS_SETTINGS, "JSON": "compact, by the standard library, bodies not validated"},
         ),
         Responder(
             name=_ON_GRANIAN,
             module="services.python.protocols.rest.starlette_granian_responder",
             parts=replace(_PARTS, framework="Starlette", server="granian"),
             packages=("starlette", *granian.PACKAGES),
-            settings={**granian.SETTINGS, "JSON": "compact, by the standard library, bodies not validated"},
+            settings={
+                **granian.SETTINGS,
+                **granian.WORKERS_SETTINGS,
+                "JSON": "compact, by the standard library, bodies not validated",
+            },
         ),
         Responder(
             name="flask",
@@ -54,7 +58,11 @@ PROTOCOL = Protocol(
             parts=replace(_PARTS, framework="Flask", server="werkzeug"),
             adds="starts a thread for every request and sorts JSON by key",
             packages=("flask", "werkzeug"),
-            refuses={**_FLASK_REFUSES, "reuse": "Flask's development server closes the connection after every reply"},
+            refuses={
+                **_FLASK_REFUSES,
+                "reuse": "Flask's development server closes the connection after every reply",
+                WORKERS: "Flask's development server is one process; flask-gunicorn has workers",
+            },
             settings={**WSGI_SETTINGS, "server": "Flask's development server (Werkzeug), a thread per connection"},
         ),
         Responder(
@@ -64,11 +72,11 @@ PROTOCOL = Protocol(
             adds="hands every request to a thread of a pool and sorts JSON by key",
             packages=("flask", "gunicorn"),
             refuses=_FLASK_REFUSES,
-            settings=GUNICORN_SETTINGS,
+            settings={**GUNICORN_SETTINGS, **wsgi.WORKERS_SETTINGS},
         ),
     ),
     clients=clients("services.python.protocols.rest.requester"),
-    knobs={**coding.KNOBS, **version.KNOBS, **SECURED},
+    knobs={**coding.KNOBS, **version.KNOBS, **SECURED, WORKERS: SEVERAL},
     without_knobs={**AS_IT_IS, **version.WITHOUT},
     sequential=DEFAULT,
     concurrent=DEFAULT,

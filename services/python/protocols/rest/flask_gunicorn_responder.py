@@ -10,4 +10,6 @@ from services.python.transports.http.wsgi import serve_gunicorn
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_gunicorn(served(dispatcher), host, port, announce, dispatcher.tls, dispatcher.threads)
+    serve_gunicorn(
+        served(dispatcher), host, port, announce, dispatcher.tls, dispatcher.listener, threads=dispatcher.threads
+    )

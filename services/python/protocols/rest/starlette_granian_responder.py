@@ -10,4 +10,12 @@ from services.python.transports.http.granian import serve_granian
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_granian(application(dispatcher), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls)
+    serve_granian(
+        application(dispatcher),
+        host,
+        port,
+        announce,
+        knobs=dispatcher.knobs,
+        tls=dispatcher.tls,
+        shared=dispatcher.listener,
+    )

@@ -24,7 +24,15 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 def serve(dispatcher: Dispatcher, host: str, port: int, announce: Announce) -> None:
     """See `responder.Serve`."""
-    serve_asgi(application(dispatcher), host, port, announce, knobs=dispatcher.knobs, tls=dispatcher.tls)
+    serve_asgi(
+        application(dispatcher),
+        host,
+        port,
+        announce,
+        knobs=dispatcher.knobs,
+        tls=dispatcher.tls,
+        listener=dispatcher.listener,
+    )
 
 
 def application(dispatcher: Dispatcher) -> Starlette:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from services.python.codecs import coding
+from services.python.contract.knobs import WORKERS
 from services.python.contract.limits import MAX_MESSAGE_BYTES
 from services.python.contract.strict import Part, part
 from services.python.serve.dispatcher import Peer
@@ -28,6 +29,11 @@ SETTINGS: Mapping[str, str] = {
     "TCP_NODELAY": "on",
     "keep-alive": "one hour",
     "largest body": "not limited",
+}
+
+WORKERS_SETTINGS: Mapping[str, str] = {
+    f"{WORKERS}: N": "so many processes with an event loop each, which accept from one listening socket, as under uvicorn's "
+    "own --workers: who is there first has the connection, for as long as it lasts; none is started anew",
 }
 
 _KEEP_ALIVE_S = 3600
@@ -54,22 +60,23 @@ def serve_asgi(
     websocket: WebSocketOptions | None = None,
     knobs: Mapping[str, str] | None = None,
     tls: Tls | None = None,
+    listener: socket.socket | None = None,
 ) -> None:
     """Serve an ASGI application on one event loop until the process is ended; announces the port once it accepts.
 
     CannotServe when the address cannot be listened on, or the certificate not used. Without `websocket` upgrades are not
-    understood.
+    understood. With a `listener` it accepts from that, and makes none.
     """
     import uvicorn
 
     app = behind_compression(app, knobs or {})
-    listener, context = listen(host, port), server_context(tls)
+    accepting, context = listener or listen(host, port), server_context(tls)
     options = websocket or WebSocketOptions()
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            announce(listener.getsockname()[1])
+            announce(accepting.getsockname()[1])
 
     config = uvicorn.Config(
         app,
@@ -90,7 +97,7 @@ def serve_asgi(
         timeout_keep_alive=_KEEP_ALIVE_S,
         ssl_context_factory=None if context is None else lambda _config, _default: context,
     )
-    Server(config).run(sockets=[listener])
+    Server(config).run(sockets=[accepting])
 
 
 def behind_compression(app: Any, knobs: Mapping[str, str]) -> Any:

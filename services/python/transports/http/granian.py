@@ -1,7 +1,8 @@
 """ASGI applications behind granian, which speaks HTTP/1.1 and HTTP/2: there the version is all that differs.
 
 granian's own program starts the server in processes of its own, and the dispatcher with its counters would be in another one
-than is asked for them. So its embedded server runs here, on a socket made as everybody's is.
+than is asked for them. So its embedded server runs here, on a socket made as everybody's is; with several workers, in each
+of them on the one that they share, as granian's own do.
 
 A body over HTTP/2 goes from granian's thread to the application, and back, in one frame at a time: for an echo of 5 MB the
 client waits about 360 times. On a machine where twenty other processes shared two CPUs each wait took 18 ms in the median,
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from services.python.codecs import coding
-from services.python.contract.knobs import FLOW_WINDOW
+from services.python.contract.knobs import FLOW_WINDOW, WORKERS
 from services.python.contract.limits import TLS, TLS_1_3
 from services.python.serve.responder import BACKLOG, Announce, listen
 from services.python.serve.tls import server_context
@@ -23,6 +24,8 @@ from services.python.transports.http import version
 from services.python.transports.http.asgi import behind_compression
 
 if TYPE_CHECKING:
+    import socket
+
     from services.python.contract.responder_lines import Tls
 
 PACKAGES = ("granian", "uvloop")
@@ -43,6 +46,11 @@ SETTINGS: Mapping[str, str] = {
     f"{TLS}: {TLS_1_3}": "rustls, TLS 1.3 alone; by ALPN the version of HTTP that is asked for, and no other",
 }
 
+WORKERS_SETTINGS: Mapping[str, str] = {
+    f"{WORKERS}: N": "so many processes with an embedded server each, which accept from one listening socket, as under "
+    "granian's own --workers: who is there first has the connection, for as long as it lasts; none is started anew",
+}
+
 _KEEP_ALIVE_MS = 3_600_000
 _WINDOW_BYTES = 1_048_576  # granian's default
 
@@ -55,8 +63,9 @@ def serve_granian(
     *,
     knobs: Mapping[str, str] | None = None,
     tls: Tls | None = None,
+    shared: socket.socket | None = None,
 ) -> None:
-    """As `asgi.serve_asgi`, over the version of HTTP that `knobs` ask for."""
+    """As `asgi.serve_asgi` (`shared`: its `listener`), over the version of HTTP that `knobs` ask for."""
     import uvloop
     from granian._granian import SocketHolder
     from granian.constants import HTTPModes, Interfaces, SSLProtocols
@@ -79,7 +88,7 @@ def serve_granian(
     )
     window = int(told.get(FLOW_WINDOW, _WINDOW_BYTES))
     modes = {version.ONE: HTTPModes.http1, version.TWO: HTTPModes.http2}
-    listener = listen(host, port)
+    listener = shared or listen(host, port)
     actual_port = listener.getsockname()[1]
 
     class Embedded(Server):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pycurl
 
 from services.python.contract.knobs import CONNECTIONS
 from services.python.load.client import CallFailed, CallSpec, Request
 from services.python.load.sharing import Shares
+from services.python.transports.http.curl_transfers import Transfers
 from services.python.transports.http.pycurl_client import EasyHandle, OneSocket, failure
 from services.python.transports.http.route import HttpReply, Route
 
@@ -18,7 +21,7 @@ class _Carrier:
     """A multi handle and the one socket of its easy handles: a connection, and what is sent over it."""
 
     def __init__(self) -> None:
-        self.multi = pycurl.AsyncCurlMulti()
+        self.multi = Transfers()
         self.socket = OneSocket()
 
 
@@ -52,10 +55,17 @@ class AsyncConnection(EasyHandle):
             self._socket.is_open = self._socket.is_gone = False
         again = self._socket.is_open
         try:
-            await self._multi.add_handle(self._curl)
+            await self._multi.begin(self._curl)
         except pycurl.error as error:
             raise self._failed(failure(error, again=again)) from error
+        except (asyncio.CancelledError, GeneratorExit):
+            self._multi.stop(self._curl)
+            raise
         return self._finish(sent)
+
+    def _open_once(self, purpose: int, address: Any) -> Any:
+        self._multi.opened()
+        return super()._open_once(purpose, address)
 
     def _failed(self, ended: CallFailed) -> CallFailed:
         """The end of a request; a shared connection that is gone stays with its handles, and may be opened anew."""
@@ -65,6 +75,7 @@ class AsyncConnection(EasyHandle):
     async def close(self) -> None:
         """See `load.client.AsyncConnection.close`."""
         self._note_opening()
+        self._multi.stop(self._curl)
         if (carrier := self._share.end()) is not None:
             await carrier.multi.aclose()
         self._curl.close()

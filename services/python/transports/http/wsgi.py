@@ -1,7 +1,8 @@
-"""How a WSGI application is served by gunicorn, in one process as every responder is.
+"""How a WSGI application is served by gunicorn, in one process unless several workers are asked for.
 
 gunicorn's arbiter would fork the worker, and the dispatcher with its counters would be in another process than the one that
-is asked for them. So its threaded worker runs here by itself.
+is asked for them. So its threaded worker runs here by itself; with several workers, in each of them on the socket that they
+share, as under the arbiter.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from services.python.codecs import coding
+from services.python.contract.knobs import WORKERS
 from services.python.serve.dispatcher import POOL_THREADS
 from services.python.serve.responder import BACKLOG, Announce, listen
 from services.python.serve.tls import server_context
 
 if TYPE_CHECKING:
+    import socket
+
     from services.python.contract.responder_lines import Tls
 
 _KEEP_ALIVE_S = 3600
@@ -33,6 +37,11 @@ GUNICORN_SETTINGS: Mapping[str, str] = {
     "keep-alive": "one hour",
 }
 
+WORKERS_SETTINGS: Mapping[str, str] = {
+    f"{WORKERS}: N": f"so many gthread workers of {_THREADS} threads each, which accept from one listening socket, as under "
+    "gunicorn's arbiter: who is there first has the connection, for as long as it lasts; none is started anew",
+}
+
 
 def with_knobs(wsgi: Any, knobs: Mapping[str, str]) -> Any:
     """The application as a server is given it: behind what compresses bodies, where that is asked for."""
@@ -45,14 +54,24 @@ def with_knobs(wsgi: Any, knobs: Mapping[str, str]) -> Any:
 
 
 def serve_gunicorn(
-    wsgi: Any, host: str, port: int, announce: Announce, tls: Tls | None = None, threads: int = _THREADS
+    wsgi: Any,
+    host: str,
+    port: int,
+    announce: Announce,
+    tls: Tls | None = None,
+    shared: socket.socket | None = None,
+    *,
+    threads: int = _THREADS,
 ) -> None:
-    """Serve a WSGI application until the process is ended; CannotServe when the address cannot be listened on."""
+    """Serve a WSGI application until the process is ended; CannotServe when the address cannot be listened on.
+
+    With a `shared` socket it accepts from that, and makes none.
+    """
     from gunicorn.app.base import BaseApplication
     from gunicorn.glogging import Logger
     from gunicorn.workers.gthread import ThreadWorker
 
-    listener, context = listen(host, port), server_context(tls)
+    listener, context = shared or listen(host, port), server_context(tls)
     actual_port = listener.getsockname()[1]
     # gunicorn would make a context for each connection, none of which could resume another's session.
     secured: dict[str, Any] = (

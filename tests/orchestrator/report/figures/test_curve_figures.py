@@ -63,6 +63,20 @@ def test_a_logarithmic_axis_is_labelled_at_the_sizes_that_were_measured():
     assert layout["xaxis"]["ticktext"] == ["100 B", "1 kB", "10 kB", "100 kB"]
 
 
+def test_an_axis_names_its_unit_once():
+    """Where ticks have it the title has not, and the other way round."""
+    many = tuple(replace(SIZES.panels[0].lines[0].points[0], at=float(10**power)) for power in range(1, 10))
+    line = replace(SIZES.panels[0].lines[0], points=many)
+    crowded = replace(SIZES, panels=(replace(SIZES.panels[0], lines=(line,), gaps=()),))
+    (bare,) = (figure["layout"]["xaxis"] for figure in latencies(crowded))
+    assert (bare["title"]["text"], bare["ticktext"][0]) == ("payload, B", "10")
+    near = replace(SIZES, scale="linear")
+    assert latencies(near)[0]["layout"]["xaxis"]["ticktext"][-1] == "100 kB"
+    for figure in (*latencies(SIZES), *gaps(SIZES), *latencies(near)):
+        assert figure["layout"]["xaxis"]["title"]["text"] == "payload"
+    assert latencies(DISTANCE)[0]["layout"]["xaxis"]["title"]["text"] == "measured round trip, ms"
+
+
 def test_each_line_is_named_at_its_end_in_its_own_colour():
     figure = latencies(DISTANCE)[0]
     colours = {note["text"]: note["font"]["color"] for note in figure["layout"]["annotations"]}

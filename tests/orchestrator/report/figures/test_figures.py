@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.report.figures.base import broken, log_ticks, plain
+from orchestrator.report.figures.base import broken, log_ticks, plain, row_px
 from orchestrator.report.figures.distribution import ecdf, percentile_curve
 from orchestrator.report.figures.first import first_request
 from orchestrator.report.figures.floor import floor_bars, parts
@@ -67,7 +67,13 @@ class TestForest:
         assert [shape.get("fillcolor") for shape in layout["shapes"]] == ["var(--tie)", None, None, None]
         lines = [shape["x0"] for shape in layout["shapes"] if shape["type"] == "line"]
         assert lines == pytest.approx([1, 1 / 1.05, 1.05], rel=1e-4)
-        assert sorted(note["text"].split()[-1] for note in layout["annotations"]) == ["slower", "tie"]
+        assert sorted(note["text"].rpartition("<br>")[2] for note in layout["annotations"]) == ["slower", "tie"]
+
+    def test_a_wide_axis_has_few_ticks_and_1_among_them(self):
+        wide = replace(self.rows[0], interval=(0.0004, 9000.0), standing="not resolved")
+        ticks = self.drawn([wide])["layout"]["xaxis"]["ticktext"]
+        assert "1×" in ticks
+        assert 2 < len(ticks) <= 5
 
     def test_a_controls_interval_is_a_column(self):
         control = replace(self.rows[0], control=True, standing="slower")
@@ -228,6 +234,9 @@ def test_plotly_sees_no_tags_in_an_experiments_texts():
     assert plain('<a href="http://e.example">x</a> & y') == '&lt;a href="http://e.example"&gt;x&lt;/a&gt; &amp; y'
 
 
-def test_a_label_is_broken_once_where_it_says_more_than_the_protocol():
+def test_a_label_is_broken_where_it_says_more_than_the_protocol_and_where_it_is_long():
     assert broken("rest (flask) with gzip") == "rest<br>(flask) with gzip"
     assert broken("rest with TLS 1.3") == "rest<br>with TLS 1.3"
+    long = broken("grpc with one connection for all requests in flight")
+    assert long == "grpc<br>with one connection for<br>all requests in flight"
+    assert row_px(34, ["rest", long]) == 48

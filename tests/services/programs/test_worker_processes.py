@@ -1,0 +1,248 @@
+"""A responder with several worker processes: one port, one nonce, exact sums, and nothing left however it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import struct
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.hosts.processes import started_at
+from services.python.contract.counters import HostCounters
+from services.python.contract.lines import Load, Target, Trial, Warmup
+from services.python.contract.offers import find_protocol
+from services.python.contract.responder_lines import EventsSent, Serve, Stats
+from services.python.programs.workers import added_up, told_of
+from tests.support.ends import Program, make_trial, program, responder
+from tests.support.matrix import others_slow
+
+pytestmark = pytest.mark.busy
+
+THREE = {"workers": "3"}
+EVERY = [
+    (protocol.name, each.name)
+    for protocol in map(find_protocol, ("rest", "grpc"))
+    for each in protocol.responders
+    if "workers" not in each.refuses
+]
+QUICK = "starlette-granian"  # the one that starts first
+POST = (
+    b"POST /add HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n" + b'{"a":1,"b":2}'
+)
+
+
+def workers_of(head: int) -> list[int]:
+    """The processes that this one has started."""
+    return [int(pid) for pid in Path(f"/proc/{head}/task/{head}/children").read_text().split()]
+
+
+def stats(started: Program) -> dict[str, Any]:
+    started.send("stats")
+    return started.read()
+
+
+def assert_gone(pids: list[int]) -> None:
+    deadline = time.monotonic() + 30
+    while alive := [pid for pid in pids if started_at(pid)]:
+        assert time.monotonic() < deadline, f"still running: {alive}"
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, Any]]:
+    """Makes a trial of 200 requests on 8 connections, at a responder with three workers; what both ends counted."""
+
+    def make(protocol: str, implementation: str) -> dict[str, Any]:
+        with responder(protocol, implementation=implementation, knobs=THREE) as (started, ready):
+            lines = make_trial(
+                Trial(
+                    target=Target(host="127.0.0.1", port=ready["port"], identity="nonce"),
+                    protocol=protocol,
+                    client=find_protocol(protocol).concurrent,
+                    operation="add",
+                    record=str(tmp_path_factory.mktemp("trial") / "record"),
+                    load=Load(concurrency=8, requests=200),
+                    warmup=Warmup(requests=10, at_least_s=0.0),
+                    knobs=THREE,
+                )
+            )
+            return {"ready": ready, "done": lines[-1], "stats": stats(started), "pids": workers_of(started.process.pid)}
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("protocol", "implementation"), others_slow(EVERY, lambda _protocol, implementation: implementation == QUICK)
+)
+def test_its_counts_are_the_sums_over_its_workers(
+    made: Callable[..., dict[str, Any]], protocol: str, implementation: str
+) -> None:
+    of = made(protocol, implementation)
+    ready, told = of["ready"], of["stats"]
+    assert (ready["identity"], ready["workers"], len(of["pids"])) == ("nonce", 3, 3)
+    assert ready["cpus"] == len(os.sched_getaffinity(0))
+    assert ready["settings"]["workers"].startswith("3 processes")
+    assert of["done"]["errors"] == {}
+    assert of["done"]["verified"] == 200
+    each = told["workers"]
+    assert len(each) == 3
+    assert told["answered"] == sum(worker["answered"] for worker in each) == 200 + 10 + 2
+    assert told["peers"] == sum(worker["peers"] for worker in each) == 8 + 2
+    assert sum(worker["cpu_s"] for worker in each) < told["cpu_s"] < told["host"]["process"]["cpu_s"]
+    assert sum(worker["memory_bytes"] for worker in each) < told["memory_bytes"]
+    assert_gone(of["pids"])
+
+
+@pytest.mark.slow
+def test_a_peer_that_comes_back_to_another_worker_is_one_peer() -> None:
+    port = 0
+    with responder("rest", implementation=QUICK, knobs=THREE) as (started, ready):
+        for _ in range(60):  # from one port; they meet more than one worker
+            with socket.socket() as again:
+                again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                again.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # no TIME_WAIT
+                again.bind(("127.0.0.1", port))
+                port = again.getsockname()[1]
+                again.connect(("127.0.0.1", ready["port"]))
+                again.sendall(POST)
+                assert b'{"sum":3}' in again.recv(1000)
+        told = stats(started)
+    assert (told["answered"], told["peers"]) == (60, 1)
+    assert sum(worker["peers"] for worker in told["workers"]) > 1
+
+
+def end_all(started: Program) -> None:
+    for pid in (*workers_of(started.process.pid), started.process.pid):
+        os.kill(pid, signal.SIGTERM)
+
+
+def close_stdin(started: Program) -> None:
+    assert started.process.stdin is not None
+    started.process.stdin.close()
+
+
+ENDINGS: dict[str, Callable[[Program], None]] = {
+    "SIGTERM to each process": end_all,
+    "SIGINT": lambda started: started.process.send_signal(signal.SIGINT),
+    "closed stdin": close_stdin,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_it_ends_with_status_0_and_its_workers_with_it(ending: str) -> None:
+    with responder("rest", implementation=QUICK, knobs=THREE) as (started, _):
+        pids = workers_of(started.process.pid)
+        ENDINGS[ending](started)
+        assert started.process.wait(30) == 0
+        assert_gone(pids)
+        assert started.process.stderr is not None
+        assert started.process.stderr.read() == ""
+        started.process.stdin = None
+
+
+@pytest.mark.slow
+def test_no_worker_outlives_a_head_that_is_killed() -> None:
+    with responder("rest", implementation=QUICK, knobs=THREE) as (started, _):
+        pids = workers_of(started.process.pid)
+        assert len(pids) == 3
+        started.process.kill()
+        started.process.wait(30)
+        assert_gone(pids)
+
+
+def test_a_worker_that_dies_ends_it_and_is_named() -> None:
+    with responder("rest", implementation=QUICK, knobs=THREE) as (started, _):
+        pids = workers_of(started.process.pid)
+        os.kill(pids[1], signal.SIGKILL)
+        status, lines, words = started.ended_by_itself()
+        assert (status, lines) == (1, [])
+        assert words.strip() == "respond: rest/starlette-granian: worker 2 of 3 died (killed by signal 9)"
+        assert_gone(pids)
+
+
+@pytest.mark.slow
+def test_workers_that_cannot_start_say_why_in_one_line(tmp_path: Path) -> None:
+    hidden = tmp_path / "granian.py"
+    hidden.write_text("raise ImportError('no granian here')")
+    with program(
+        "services.python.programs.respond", env={**os.environ, "PYTHONPATH": f"{tmp_path}:{Path.cwd()}"}
+    ) as started:
+        started.send(Serve(protocol="rest", identity="nonce", implementation=QUICK, knobs=THREE).to_json())
+        status, lines, words = started.ended_by_itself()
+    assert (status, lines) == (1, [])
+    assert len(words.splitlines()) == 1, words
+    assert "no granian here" in words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", ["rest", "grpc"])
+def test_a_port_that_is_taken_is_refused(protocol: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, program("services.python.programs.respond") as started:
+        port = taken.getsockname()[1]
+        started.send(Serve(protocol=protocol, identity="nonce", port=port, knobs=THREE).to_json())
+        status, lines, words = started.ended_by_itself()
+    assert (status, lines) == (1, [])
+    assert f"cannot listen on 127.0.0.1:{port}" in words
+
+
+@pytest.mark.parametrize(
+    ("protocol", "implementation", "workers", "why"),
+    [
+        ("tcp", None, "3", "tcp cannot do workers: 3: each of its responders is one process"),
+        ("rest", "flask", "3", "Flask's development server is one process; flask-gunicorn has workers"),
+        ("rest", None, "65", "rest cannot do workers: 65"),
+        ("grpc", None, "0", "grpc cannot do workers: 0"),
+        ("grpc", None, "64", None),
+    ],
+)
+def test_who_has_no_workers_says_so(protocol: str, implementation: str | None, workers: str, why: str | None) -> None:
+    of = find_protocol(protocol)
+    words = of.refusal_of({"workers": workers}, of.responder(implementation))
+    assert words is None if why is None else why in (words or "")
+
+
+def test_a_session_is_not_resumed_by_another_worker() -> None:
+    resumed = {"tls": "tls1.3", "session": "resumed"}
+    rest = find_protocol("rest")
+    assert rest.refusal_of(resumed, has_tls=True) is None
+    words = rest.refusal_of({**resumed, **THREE}, has_tls=True)
+    assert words is not None
+    assert "workers: 3: with session: resumed each worker has keys of its own" in words
+
+
+def test_what_workers_count_is_added_up() -> None:
+    host = HostCounters(monotonic_ns=5, process={"cpu_s": 1.0, "max_rss": 10.0})
+    one = Stats(
+        answered=3,
+        peers=2,
+        cpu_s=0.5,
+        memory_bytes=100,
+        memory_since="phase",
+        host=HostCounters(process={"cpu_s": 0.75, "max_rss": 20.0}),
+        events=EventsSent(offered=4, sent=3, worst_late_ns=7),
+    )
+    other = Stats(answered=5, peers=2, cpu_s=0.25, memory_bytes=50, memory_since="phase")
+    both = added_up([one, other], 3, 0.125, (7, "phase"), host)
+    assert (both.answered, both.peers, both.cpu_s, both.memory_bytes) == (8, 3, 0.875, 157)
+    assert both.memory_since == "phase"
+    assert both.events == EventsSent(offered=4, sent=3, worst_late_ns=7)
+    assert both.host is not None
+    assert both.host.process == {"cpu_s": 1.75, "max_rss": 30.0}
+    assert both.host.monotonic_ns == 5
+    assert both.workers is not None
+    assert [(worker.answered, worker.peers) for worker in both.workers] == [(3, 2), (5, 2)]
+    unknown = added_up(
+        [one, Stats(answered=0, peers=0, cpu_s=None, memory_since="process")], 2, 0.1, (7, "phase"), host
+    )
+    assert (unknown.cpu_s, unknown.memory_bytes, unknown.memory_since) == (None, None, "process")
+
+
+def test_peers_are_told_whatever_their_shape() -> None:
+    assert sorted(told_of({("127.0.0.1", 5), "ipv4:127.0.0.1:5"}).peers) == ["127.0.0.1 5", "ipv4:127.0.0.1:5"]
