@@ -48,7 +48,7 @@ def _summarise(cell: CellEvidence, run: RunEvidence, sound: Sequence[CellEvidenc
         operation_id=cell.operation.id,
         placement=cell.placement.name,
         placement_id=cell.placement.id,
-        load=words.of_load(cell.cell.load, cell.cell.kind, cell.cell.calls),
+        load=words.of_load(cell.cell.load, cell.cell.kind, cell.cell.calls, at_once=cell.cell.is_at_once),
         distribution=cell.distribution,
         errors=dict(errors),
         requests=sum(t.totals.ok for t in cell.trials) + errors.total(),

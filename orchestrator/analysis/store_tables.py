@@ -33,8 +33,8 @@ HEADS: Final = (
 )
 NOTE: Final = (
     "Handling: from the decoded request to the reply in plain values, by the responder's own clock, on average over the"
-    " measured requests of a trial (the median over trials), and what share of the median latency that is. Of"
-    " it: the responder's own queue (waiting for one of its threads, or for its event loop), waiting for a connection of the"
+    " measured requests of a trial (the median over trials), and what share of the median latency that is, for all calls of"
+    " a task. Of it: the responder's own queue (waiting for one of its threads, or for its event loop), waiting for a connection of the"
     " pool, the database, and the operation's own code. Queries: how many a request took, or all calls of a task, on average"
     " (-: this store does not count them); of a nested query's resolvers the times are summed up, also where they overlap."
 )
@@ -112,8 +112,9 @@ def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
     store, pool = (cell.factors.get(name, BY_NAME[name].default) for name in (STORE, POOL))
     has_database = store not in (None, BY_NAME[STORE].default)
     median = cell.distribution.median if cell.distribution else None
-    of_latency = times.handling / median if median else None
-    is_much = has_database and times.share(times.most) >= _HALF and (of_latency is None or of_latency >= _QUARTER)
+    of_latency = times.handling * _calls(cell) / median if median else None
+    # Times that together exceed the latency overlap: no one of them can be said to limit it.
+    is_much = has_database and times.share(times.most) >= _HALF and (of_latency is None or _QUARTER <= of_latency <= 1)
     return StoreRow(
         cell=cell.id,
         stack=cell.stack_label,

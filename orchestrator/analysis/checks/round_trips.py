@@ -135,7 +135,7 @@ def _rounds(cell: CellEvidence, body_bytes: float) -> int:
 def _wire_ms(cell: CellEvidence) -> float:
     """How long both bodies take at the link's rate, those of all calls; 0 where the rate is not known."""
     rate = cell.placement.link.rate_mbit
-    bodies = (cell.operation.request_bytes + cell.operation.reply_bytes) * cell.cell.calls
+    bodies = (cell.operation.request_bytes + cell.operation.reply_bytes) * cell.operation.calls
     return bodies * 8 / (rate * 1000) if rate else 0.0
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter_ns
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from services.python.contract.strict import Part, part
 from services.python.stores.seed import ACCOUNTS, DIGEST, TRANSACTIONS, Account, Transaction
@@ -135,21 +135,23 @@ class Store(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """What an operation holds: a store, the times of those who ask it, and what the ready line tells of it."""
+    """What an operation holds: a store (`Store`, or `posts.PostStore`), the times of those who ask it, and what the ready
+    line tells of it."""
 
-    store: Store
+    store: Any
     times: Times = field(default_factory=Times)
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def runs(self) -> Runs:
         """See `Store.runs`."""
-        return self.store.runs
+        runs: Runs = self.store.runs
+        return runs
 
     @property
     def threads(self) -> int:
         """See `Store.threads`."""
-        return self.store.threads
+        return int(self.store.threads)
 
 
 now_ns = perf_counter_ns
