@@ -69,6 +69,7 @@ def _operation(offered: OperationOffered) -> Operation:
         payloads=tuple(offered.payloads),
         resources=tuple(offered.resources),
         made_of=tuple(offered.made_of),
+        has_shown=offered.has_shown,
     )
 
 

@@ -7,6 +7,7 @@ from orchestrator.experiment.model.levels import Level
 
 FETCH = "fetch"
 BATCHING = "batching"
+FIELDS = "fields"
 CALLS = "calls"
 WHOLE = "whole"
 AT_ONCE = "at-once"
@@ -55,6 +56,24 @@ OF_THE_PAGE: tuple[Factor, ...] = (
         ),
         description="Have each of GraphQL's resolvers query the store for itself (none: N + 1 queries), or put the queries"
         " of a page's posts together by a DataLoader (dataloader)",
+    ),
+    Factor(
+        name=FIELDS,
+        title="fields",
+        kind="level",
+        belongs_to="call",
+        reaches="knob",
+        levels=(
+            Level(value="all", words="every field needed", compared="every field needed", shown="all needed (all)"),
+            Level(
+                value="shown",
+                words="only the fields needed that a list shows",
+                compared="few fields needed",
+                shown="those that a list shows (shown)",
+            ),
+        ),
+        description="Which fields of a page its reader needs: all, or the few that a list shows (shown): GraphQL's query"
+        " selects them alone, others send all, and what nobody needs is counted",
     ),
 )
 

@@ -119,7 +119,7 @@ def build_matrix(located: Located, known: Mapping[str, Protocol]) -> Matrix:
                     or refusal_of_store(
                         call, operations.get(operation.name), kind, is_external=entry.external is not None
                     )
-                    or refusal_of_page(call, operation)
+                    or refusal_of_page(call, operation, operations.get(operation.name))
                 ):
                     located.add(entry.path, f"{unfit}, or leave this part out with `exclude`.")
                 elif reason:

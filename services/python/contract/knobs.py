@@ -26,6 +26,10 @@ HTTP_2: Final = "2"
 
 BATCHING: Final = "batching"
 DATALOADER: Final = "dataloader"
+FIELDS: Final = "fields"
+"""Which fields of a reply its reader needs."""
+ALL_FIELDS: Final = "all"
+SHOWN: Final = "shown"
 FETCH: Final = "fetch"
 """Whether an operation is asked as one call, or the operations that it is made of in its place."""
 WHOLE: Final = "whole"
@@ -50,6 +54,7 @@ WHY_NOT: Final[Mapping[str, str]] = {
     FLOW_WINDOW: "it has no window beside TCP's own",
     KEEPALIVE: "it has no pings that the library sends by itself",
     BATCHING: "it has no resolvers, whose queries a DataLoader could put together",
+    FIELDS: "its requester cannot be told which fields of a reply it needs",
     FETCH: "none of its clients asks several operations on one connection",
     WORKERS: "each of its responders is one process",
 }

@@ -27,10 +27,11 @@ _PIECES = "pieces"
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """One of the operations that are asked, and its dialer."""
+    """One of the operations that are asked: its dialer, and what verifies its replies."""
 
-    operation: Operation
+    name: str
     dialer: Joining
+    verify: Callable[[Request, Reply], str | None]
 
 
 def make_pieces(operation: Operation, make: Make) -> Make:
@@ -62,7 +63,7 @@ class Pieces:
         else:
             connections = [await piece.dialer.dial() for piece in self.pieces]
         kind = _AtOnce if self.at_once else _InARow
-        return kind([piece.operation for piece in self.pieces], connections, self.clock)
+        return kind(self.pieces, connections, self.clock)
 
 
 class _Task:
@@ -71,8 +72,8 @@ class _Task:
     body: None = None
     """A task has several replies, and each is verified."""
 
-    def __init__(self, operations: Sequence[Operation], connections: Sequence[AsyncConnection], clock: Clock) -> None:
-        self._operations = operations
+    def __init__(self, pieces: Sequence[Piece], connections: Sequence[AsyncConnection], clock: Clock) -> None:
+        self._pieces = pieces
         self._connections = connections
         self._clock = clock
 
@@ -96,10 +97,10 @@ class _Task:
     def _part(self, place: int, asked: Request, sent_ns: int, received_ns: int, reply: Any) -> Part:
         sizes, failure = (-1, -1), reply
         if not isinstance(reply, CallFailed):
-            connection, operation = self._connections[place], self._operations[place]
+            connection = self._connections[place]
             try:
                 sizes = connection.sizes(asked, reply)
-                reason = operation.verify(asked, connection.value(reply))
+                reason = self._pieces[place].verify(asked, connection.value(reply))
             except CallFailed as unreadable:
                 sizes, failure = (-1, -1), self._of_call(place, unreadable)
             else:
@@ -110,7 +111,7 @@ class _Task:
 
     def _of_call(self, place: int, failure: CallFailed) -> CallFailed:
         words = failure.detail or failure.status
-        return CallFailed(failure.status, f"{self._operations[place].name}: {words}")
+        return CallFailed(failure.status, f"{self._pieces[place].name}: {words}")
 
     async def _step(self, place: int, asked: Request) -> Step:
         """One call; one that fails is told, and not raised."""

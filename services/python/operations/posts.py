@@ -22,6 +22,12 @@ LAST, EACH = 10, 5
 _MOST_POSTS, _MOST_EACH = 100, 100
 _PREPARED = 1024
 
+_SHOWN_OF_USER = ("user", "name")
+_SHOWN: Mapping[Field, tuple[str, ...]] = {
+    "posts": ("post", "title", "likes"),
+    "comments": ("comment", "post", "author"),
+}
+
 Answer = Callable[[Request, PostStore, Spent], dict[str, Any]]
 
 
@@ -72,7 +78,7 @@ def _feed(request: Request, store: PostStore, spent: Spent) -> dict[str, Any]:
     return {**_user(request, store, spent), **_posts(request, store, spent), **_comments(request, store, spent)}
 
 
-def _wanted(message: Message, request: Request) -> dict[str, Any]:
+def wanted(message: Message, request: Request) -> dict[str, Any]:
     """The right reply to a request of one of the four messages."""
     row = seed.users()[request["user"] - 1]
     found: dict[str, Any] = dict(zip(USER.reply, row, strict=True)) if "name" in message.reply else {}
@@ -84,6 +90,19 @@ def _wanted(message: Message, request: Request) -> dict[str, Any]:
     return found
 
 
+def shown(reply: Reply) -> dict[str, Any]:
+    """What of a page a list of titles shows."""
+    found = {name: reply[name] for name in _SHOWN_OF_USER if name in reply}
+    for of, names in _SHOWN.items():
+        if isinstance(rows := reply.get(of), list):
+            found[of] = [_brief(row, names) for row in rows]
+    return found
+
+
+def _brief(row: Any, names: tuple[str, ...]) -> Any:
+    return {name: row[name] for name in names if name in row} if isinstance(row, dict) else row
+
+
 def _is_same(wanted: Any, got: Any) -> bool:
     """Whether both are alike, types included: to `==`, 1, 1.0 and True are one."""
     if type(wanted) is not type(got) or wanted != got:
@@ -93,19 +112,17 @@ def _is_same(wanted: Any, got: Any) -> bool:
     return not isinstance(wanted, list) or all(map(_is_same, wanted, got))
 
 
-def _verifier(message: Message) -> Callable[[Request, Reply], str | None]:
-    def verify(request: Request, reply: Reply) -> str | None:
-        wanted = _wanted(message, request)
-        for name, value in wanted.items():
-            got = reply.get(name)
-            if not _is_same(value, got):
-                rows = f"{len(got)} rows" if isinstance(got, list) else shorten(got)
-                of = f", not the {len(value)} of the seed" if isinstance(value, list) else f", not {shorten(value)}"
-                return f"{message.name} of user {request['user']}: {name} came back as {rows}{of}"
-        strange = sorted(reply.keys() - wanted.keys())
-        return f"{message.name} of user {request['user']}: nobody asked for {', '.join(strange)}" if strange else None
-
-    return verify
+def _verify(message: Message, request: Request, right: Reply, reply: Reply) -> str | None:
+    """Why a reply is not the right one; None where it is."""
+    asked = f"{message.name} of user {request['user']}"
+    for name, value in right.items():
+        got = reply.get(name)
+        if not _is_same(value, got):
+            rows = f"{len(got)} rows" if isinstance(got, list) else shorten(got)
+            of = f"the {len(value)} of the seed" if isinstance(value, list) else shorten(value)
+            return f"{asked}: {name} came back as {rows}, not {of}"
+    strange = sorted(reply.keys() - right.keys())
+    return f"{asked}: nobody asked for {', '.join(strange)}" if strange else None
 
 
 def _requests(message: Message) -> Callable[[Payload, int], Make]:
@@ -120,6 +137,12 @@ def _requests(message: Message) -> Callable[[Payload, int], Make]:
 
 
 def _operation(message: Message, answer: Answer, made_of: tuple[str, ...] = ()) -> Operation:
+    def verify(request: Request, reply: Reply) -> str | None:
+        return _verify(message, request, wanted(message, request), reply)
+
+    def verify_shown(request: Request, reply: Reply) -> str | None:
+        return _verify(message, request, shown(wanted(message, request)), shown(reply))
+
     def answered(request: Request, _: WallClockNs, held: Held, spent: Spent) -> dict[str, Any]:
         return answer(request, held.store, spent)
 
@@ -128,11 +151,13 @@ def _operation(message: Message, answer: Answer, made_of: tuple[str, ...] = ()) 
         message=message,
         requests=_requests(message),
         answer=answered,
-        verify=_verifier(message),
+        verify=verify,
         runs="held",
         open=opened,
         resources=RESOURCES,
         made_of=made_of,
+        shown=shown,
+        verify_shown=verify_shown,
     )
 
 

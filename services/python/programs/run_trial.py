@@ -46,7 +46,7 @@ from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
 from services.python.programs.hold import MayMeasure, hold_back
 from services.python.programs.parts import Ask, Parts, Print
 from services.python.programs.refused import refusal_of_target, refuse_impossible
-from services.python.programs.tasks import make_of, tasks_of
+from services.python.programs.tasks import make_of, over_fetched_bytes, tasks_of, verifier
 from services.python.programs.unsent import not_sent_reason
 from services.python.programs.word import AT_ONCE
 
@@ -122,7 +122,7 @@ def load_parts(trial: Trial) -> Parts:
         tls = client_tls(trial, openings)
         module = importlib.import_module(client.module)
         ask, loops, event_loop = _style(client)
-        verify = operation.verify
+        verify = verifier(trial, operation)
         if client.kind == "codec":
             from services.python.codecs import alone
 
@@ -303,6 +303,7 @@ def _measure(
         anchor=anchor,
         anchor_end=clock.anchor(),
         outcomes=dict(getattr(parts.verify, "outcomes", {})),
+        over_fetched_bytes=over_fetched_bytes(parts.verify, dialer),
         opening=parts.openings.told(),
         **measured_phase,
         **who,

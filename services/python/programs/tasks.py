@@ -1,19 +1,37 @@
-"""The tasks of a trial: one operation so many times in a row, or the operations that it is made of (the knob `fetch`)."""
+"""What the knobs of a page make of a trial: the operations that one is made of asked as a task (`fetch`), and what of a reply is
+needed (`fields`); and tasks of one operation so many times in a row."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from services.python.contract.knobs import FETCH, HTTP, HTTP_2, IN_A_ROW, WHOLE
+from services.python.contract.knobs import ALL_FIELDS, FETCH, FIELDS, HTTP, HTTP_2, IN_A_ROW, WHOLE
 from services.python.contract.lines import Trial
-from services.python.load.client import Request
+from services.python.load.client import Reply, Request
 from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
-from services.python.operations import OPERATIONS, pieces_of
+from services.python.operations import OPERATIONS, Operation, pieces_of
 from services.python.operations.base import Make
 from services.python.programs.parts import Parts
 
 Clock = Callable[[], int]
+Verify = Callable[[Request, Reply], str | None]
+
+
+def verifier(trial: Trial, operation: Operation) -> Verify:
+    """What verifies the replies of an operation; ValueError for `fields` where every field is needed."""
+    if trial.knobs.get(FIELDS, ALL_FIELDS) == ALL_FIELDS:
+        return operation.verify
+    from services.python.operations.narrowed import Narrowed
+
+    return Narrowed(operation)
+
+
+def over_fetched_bytes(verify: Verify, dialer: Any) -> float | None:
+    """Bytes that nobody needs in a reply, or in those of a task, on average; None where everything is needed."""
+    every = [piece.verify for piece in getattr(dialer, "pieces", ())] or [verify]
+    found = [getattr(each, "over_fetched_bytes", None) for each in every]
+    return None if None in found else sum(bytes_ or 0.0 for bytes_ in found)
 
 
 def make_of(trial: Trial, parts: Parts) -> Make:
@@ -32,12 +50,15 @@ def tasks_of(trial: Trial, parts: Parts, example: Request, dialer: Any, clock: C
     fetch = trial.knobs.get(FETCH, WHOLE)
     if fetch == WHOLE:
         tasks = BlockingTasks if parts.client.style == "sync" else AwaitingTasks
-        return tasks(dialer, parts.operation.verify, clock)
+        return tasks(dialer, parts.verify, clock)
     from services.python.load.pieces import Piece, Pieces
 
     asked = zip(parts.operation.made_of, pieces_of(parts.operation, example), strict=True)
     return Pieces(
-        pieces=[Piece(operation=OPERATIONS[name], dialer=parts.dialer(name, request)) for name, request in asked],
+        pieces=[
+            Piece(name=name, dialer=parts.dialer(name, request), verify=verifier(trial, OPERATIONS[name]))
+            for name, request in asked
+        ],
         clock=clock,
         at_once=fetch != IN_A_ROW,
         on_one=fetch == IN_A_ROW or trial.knobs.get(HTTP) == HTTP_2,

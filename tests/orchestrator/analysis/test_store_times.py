@@ -64,6 +64,30 @@ def test_a_cells_times_are_the_medians_of_its_trials() -> None:
     assert (times.handling, times.database) == pytest.approx((2.0, 1.0))
 
 
+def test_queries_are_those_of_a_request_and_in_the_table_of_all_calls_of_a_task() -> None:
+    times = store_times.of_trial(record(sums(100, 1.0, queries=300), sums(300, 2.0, queries=2_700)))
+    assert times is not None
+    assert times.queries == 12.0
+    of_cell = store_times.of_cell([record(sums(0), sums(10, 1.0, queries=n)) for n in (20, 30, 70)])
+    assert of_cell is not None
+    assert of_cell.queries == 3.0
+    once = stored(times, store="sqlite")
+    of_three = replace(once, cells=tuple(cell.having(calls=3) for cell in once.cells))
+    assert [row.queries for run in (once, of_three) for row in store_tables.rows(run.cells)] == [12.0, 36.0]
+    assert store_tables.rows(once.cells)[0].texts[4] == "12"
+    assert store_tables.rows(stored(BY_DATABASE).cells)[0].texts[4] == "-"
+
+
+def test_times_that_overlap_name_no_bottleneck() -> None:
+    run = stored(BY_DATABASE)
+    assert store_tables.rows(run.cells)[0].bottleneck == "database"
+    longer = replace(BY_DATABASE, **{name: 1e6 * getattr(BY_DATABASE, name) for name in ("handling", "database")})
+    [row] = store_tables.rows(stored(longer).cells)
+    assert row.of_latency is not None
+    assert row.of_latency > 1
+    assert row.bottleneck is None
+
+
 def stored(*times: StoreTimes, store: str = "postgresql", pool: int | str = 4) -> RunSummary:
     run = a_run(stacks=len(times))
     cells = [

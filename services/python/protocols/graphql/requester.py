@@ -10,6 +10,7 @@ from typing import Any
 
 from services.python.codecs.base import expect_mapping, message_of, path_of
 from services.python.codecs.json import JSON, json_bytes
+from services.python.contract.knobs import FIELDS, SHOWN
 from services.python.contract.messages import capitals
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialer, CallFailed, CallSpec, Dialer, Reply, Request
@@ -35,6 +36,7 @@ class _Query:
     """
 
     text: str
+    narrow: str = ""  # the text that selects only what is shown in brief, where there is less of that
     variables: Callable[[Request], Mapping[str, Any]] = _as_it_is
     read: Callable[[Any], Any] = _as_it_is
     value: Callable[[Any], Reply] = _as_it_is
@@ -104,20 +106,26 @@ _QUERIES: Mapping[str, _Query] = {
     ),
     "user": _Query(
         text="query @($user: Int!) { $$(user: $user) { user name about joined } }",
+        narrow="query @($user: Int!) { $$(user: $user) { user name } }",
         read=expect_mapping,
     ),
     "posts": _Query(
         text="query @($user: Int!, $count: Int!) { $$(user: $user, count: $count) { post author title text likes } }",
+        narrow="query @($user: Int!, $count: Int!) { $$(user: $user, count: $count) { post title likes } }",
         value=lambda rows: {"posts": rows},
     ),
     "comments": _Query(
         text="query @($user: Int!, $count: Int!, $each: Int!) "
         "{ $$(user: $user, count: $count, each: $each) { comment post author text } }",
+        narrow="query @($user: Int!, $count: Int!, $each: Int!) "
+        "{ $$(user: $user, count: $count, each: $each) { comment post author } }",
         value=lambda rows: {"comments": rows},
     ),
     "feed": _Query(
         text="query @($user: Int!, $count: Int!, $each: Int!) { $$(user: $user) { user name about joined "
         "posts(count: $count) { post author title text likes comments(each: $each) { comment post author text } } } }",
+        narrow="query @($user: Int!, $count: Int!, $each: Int!) { $$(user: $user) { user name "
+        "posts(count: $count) { post title likes comments(each: $each) { comment post author } } } }",
         read=expect_mapping,
         value=lambda user: _unnested(user),
     ),
@@ -133,7 +141,8 @@ def _unnested(user: Any) -> dict[str, Any]:
 
 def dialer(call: CallSpec, client: Client) -> Dialer | AsyncDialer:
     """Opens connections of that HTTP client."""
-    return dial_with(client, route(call.operation, call.example), call)
+    is_narrow = call.knobs.get(FIELDS) == SHOWN
+    return dial_with(client, route(call.operation, call.example, is_narrow=is_narrow), call)
 
 
 def field_of(operation: str, example: Request) -> str:
@@ -142,10 +151,11 @@ def field_of(operation: str, example: Request) -> str:
     return name[0].lower() + name[1:]
 
 
-def route(operation: str, example: Request) -> Route:
-    """The operation's query, for requests shaped as the example."""
+def route(operation: str, example: Request, *, is_narrow: bool = False) -> Route:
+    """The operation's query, for requests shaped as the example; a narrow one selects what is shown in brief."""
     query, field = _QUERIES[message_of(operation, example)], field_of(operation, example)
-    text = query.text.replace("@", field[0].upper() + field[1:]).replace("$$", field)
+    text = (query.narrow or query.text) if is_narrow else query.text
+    text = text.replace("@", field[0].upper() + field[1:]).replace("$$", field)
 
     def encode(request: Request) -> bytes:
         return json_bytes({"query": text, "variables": query.variables(request)})
