@@ -33,10 +33,11 @@ HEADS: Final = (
 )
 NOTE: Final = (
     "Handling: from the decoded request to the reply in plain values, by the responder's own clock, on average over the"
-    " measured requests of a trial (the median over trials), and what share of the median latency that is, for all calls of"
-    " a task. Of it: the responder's own queue (waiting for one of its threads, or for its event loop), waiting for a connection of the"
-    " pool, the database, and the operation's own code. Queries: how many a request took, or all calls of a task, on average"
-    " (-: this store does not count them); of a nested query's resolvers the times are summed up, also where they overlap."
+    " measured requests of a trial (the median over trials), and what share of the median latency that is, for all calls"
+    " of a task. Of it: the responder's own queue (waiting for one of its threads, or for its event loop), waiting for a"
+    " connection of the pool, the database, and the operation's own code. Queries: how many a request took, or all calls of"
+    " a task, on average (-: this store does not count them); of a nested query's resolvers the times are summed up, also"
+    " where they overlap."
 )
 _MOST_OF_IT: dict[Where, str] = {
     "queue": "the responder's own queue",

@@ -13,8 +13,8 @@ _MOST_CODECS = 3  # beyond them the smallest and the largest are named
 
 
 def sentences(cells: Sequence[CellSummary], comparisons: Sequence[Comparison], matters: float) -> tuple[str, ...]:
-    """Of codecs alone how large messages become; of calls compared by how they are made, how large their bodies are; of readers
-    of few fields, how much they fetch for nothing.
+    """Of codecs alone how large messages become; of calls compared by how they are made, how large their bodies are; of
+    readers of few fields, how much they fetch for nothing.
 
     Nothing of bodies that differ by no more than `matters`, a share.
     """
@@ -36,7 +36,7 @@ def _encoded(cells: Sequence[CellSummary], comparisons: Sequence[Comparison]) ->
 
 
 def _over_fetched(cells: Sequence[CellSummary], comparisons: Sequence[Comparison]) -> str:
-    """Of readers that need few fields, how much of the replies nobody needs: `feed: 0 B with graphql and 5.3 kB with rest`."""
+    """Of readers that need few fields, how much of replies nobody needs: `feed: 0 B with graphql and 5.3 kB with rest`."""
     controls = {c.cell for c in comparisons if c.control}
     by_operation: dict[str, dict[str, float]] = {}
     for cell in cells:

@@ -46,7 +46,7 @@ from services.python.probes.tcpinfo import Meter, NoWire, WireMeter
 from services.python.programs.hold import MayMeasure, hold_back
 from services.python.programs.parts import Ask, Parts, Print
 from services.python.programs.refused import refusal_of_target, refuse_impossible
-from services.python.programs.tasks import make_of, over_fetched_bytes, tasks_of, verifier
+from services.python.programs.tasks import is_at_once, make_of, over_fetched_bytes, tasks_of, verifier
 from services.python.programs.unsent import not_sent_reason
 from services.python.programs.word import AT_ONCE
 
@@ -247,7 +247,7 @@ def _measure(
     may_measure: MayMeasure,
 ) -> Done:
     """Both phases on the same connections, with the responder that said it is `met`; None for one that cannot say."""
-    overlap = trial.connection == "per-request" and trial.load.concurrency > 1
+    overlap = trial.connection == "per-request" and (trial.load.concurrency > 1 or is_at_once(trial))
     is_task = trial.calls > 1
     recorder = Recorder(
         record,

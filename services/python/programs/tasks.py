@@ -1,12 +1,15 @@
-"""What the knobs of a page make of a trial: the operations that one is made of asked as a task (`fetch`), and what of a reply is
-needed (`fields`); and tasks of one operation so many times in a row."""
+"""The tasks of a trial, and what of its replies is needed.
+
+A task is one operation so many times in a row, or the operations that one is made of (the knob `fetch`). The knob
+`fields` says whether a reader needs all of a reply.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from services.python.contract.knobs import ALL_FIELDS, FETCH, FIELDS, HTTP, HTTP_2, IN_A_ROW, WHOLE
+from services.python.contract.knobs import ALL_FIELDS, AT_ONCE, FETCH, FIELDS, HTTP, HTTP_2, IN_A_ROW, WHOLE
 from services.python.contract.lines import Trial
 from services.python.load.client import Reply, Request
 from services.python.load.task import AwaitingTasks, BlockingTasks, make_task
@@ -32,6 +35,11 @@ def over_fetched_bytes(verify: Verify, dialer: Any) -> float | None:
     every = [piece.verify for piece in getattr(dialer, "pieces", ())] or [verify]
     found = [getattr(each, "over_fetched_bytes", None) for each in every]
     return None if None in found else sum(bytes_ or 0.0 for bytes_ in found)
+
+
+def is_at_once(trial: Trial) -> bool:
+    """Whether a task's calls are all made without waiting for one another."""
+    return trial.knobs.get(FETCH, WHOLE) == AT_ONCE
 
 
 def make_of(trial: Trial, parts: Parts) -> Make:
@@ -60,6 +68,6 @@ def tasks_of(trial: Trial, parts: Parts, example: Request, dialer: Any, clock: C
             for name, request in asked
         ],
         clock=clock,
-        at_once=fetch != IN_A_ROW,
+        at_once=is_at_once(trial),
         on_one=fetch == IN_A_ROW or trial.knobs.get(HTTP) == HTTP_2,
     )

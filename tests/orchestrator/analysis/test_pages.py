@@ -1,4 +1,4 @@
-"""One query against three calls: where they cross over distances, what the checks hold tasks of calls at once to, and what is said."""
+"""One query against three calls: where they cross over distances, what checks hold calls at once to, and what is said."""
 
 from __future__ import annotations
 

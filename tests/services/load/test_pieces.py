@@ -73,7 +73,7 @@ def task(wire: Wire, *, at_once: bool, on_one: bool = True) -> Pieces:
     def verifier(name: str) -> Callable[[Any, Any], str | None]:
         return lambda _request, _reply: "not so" if name in wire.wrong else None
 
-    pieces: Any = [Piece(name=n, dialer=ScriptedPiece(n, wire), verify=verifier(n)) for n in NAMES]  # type: ignore[arg-type]
+    pieces: Any = [Piece(name=n, dialer=ScriptedPiece(n, wire), verify=verifier(n)) for n in NAMES]
     return Pieces(pieces=pieces, clock=wire.clock, at_once=at_once, on_one=on_one)
 
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from services.python.codecs import gzipped
-from services.python.contract.knobs import ALL_FIELDS, CONNECTIONS, FIELDS, FLOW_WINDOW, KEEPALIVE, NO_LOOP, SEVERAL, SHOWN, WORKERS
+from services.python.contract.knobs import (
+    ALL_FIELDS,
+    CONNECTIONS,
+    FIELDS,
+    FLOW_WINDOW,
+    KEEPALIVE,
+    NO_LOOP,
+    SEVERAL,
+    SHOWN,
+    WORKERS,
+)
 from services.python.contract.limits import MAX_MESSAGE_BYTES, SESSION, TLS
 from services.python.contract.messages import OF_THE_STORE
 from services.python.contract.offers import (
