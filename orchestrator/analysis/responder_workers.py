@@ -26,7 +26,8 @@ def busiest_s(record: TrialRecord) -> float | None:
     """CPU seconds of the responder from its start on to the end of the trial; None where it does not say.
 
     Of several workers those of the busiest, which is its own limit from one core's worth on; or those of each CPU, where
-    there are fewer CPUs than workers and all of them together are busier than that.
+    there are fewer CPUs than workers and all of them together are busier than that. Whatever each says of itself, the
+    busiest used no less than an even share of what all did.
     """
     used_s = record.responder_cpu_s
     if used_s is None or not _has_workers(record.stats_before) or not _has_workers(record.stats):
@@ -36,8 +37,9 @@ def busiest_s(record: TrialRecord) -> float | None:
         for before, after in _pairs(record.stats_before, record.stats)
         if before.cpu_s is not None and after.cpu_s is not None
     ]
+    workers = len(record.stats.workers) if record.stats and record.stats.workers else 1
     cpus = record.ready.cpus if record.ready is not None else None
-    return max([*own, *([used_s / cpus] if cpus else [])], default=None)
+    return max([*own, used_s / min(workers, cpus or workers)])
 
 
 def answered(record: TrialRecord) -> tuple[int, ...] | None:

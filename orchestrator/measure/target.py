@@ -105,7 +105,13 @@ class Launched:
     def stats(self, stage: str) -> Stats:
         """Ask on stdin, and wait for the line."""
         self._send("stats", stage)
-        return of_contract(lines.stats, self._line(stage, STATS_S, "the responder did not answer `stats`"), stage)
+        stats = of_contract(lines.stats, self._line(stage, STATS_S, "the responder did not answer `stats`"), stage)
+        workers, told = workers_told(self.ask.knobs), stats.workers
+        if told is not None and len(told) != workers:
+            raise TrialFailed(
+                stage, "protocol", f"the responder's `stats` are of {len(told)} workers, not of {workers}"
+            )
+        return stats
 
     def cause(self, error: TrialFailed) -> TrialFailed:
         """Where the responder has died, that, and how."""

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from orchestrator.analysis import store_times, words
+from orchestrator.analysis.checks import worker_counts
 from orchestrator.analysis.checks.base import CALLS, CODECS, STREAMS, Check, Finding, worst
 from orchestrator.analysis.evidence import CellEvidence, RunEvidence, Samples, TrialEvidence
 from orchestrator.experiment.plan.processes import processes_of
+from orchestrator.experiment.plan.workers import workers_of
 from services.python.contract.lines import STATUSES
 
 _TELLING = 50  # so many different latencies do not come twice
@@ -192,9 +194,7 @@ def _answered(cell: CellEvidence, trial: TrialEvidence) -> Finding:
     # A library may ask again by itself after a lost connection, and an awaited reply may come after the count.
     slack = len(trial.parts) * _CHECK_REQUESTS + unanswered
     evidence = {"trial": trial.record.index, "answered": answered, "recorded": rows, "slack": slack}
-    troubles = []
-    if after.workers and sum(worker.answered for worker in after.workers) != after.answered:
-        troubles.append(f"the responder answered {after.answered:,} requests, and its workers another number in all")
+    troubles = worker_counts.troubles(trial.record, workers_of(cell.cell.factors))
     if answered > rows + slack:
         troubles.append(f"the responder answered {words.count(answered, 'request')}, {rows:,} were recorded")
     if answered < rows + len(trial.parts) * _CHECK_REQUESTS - unanswered:

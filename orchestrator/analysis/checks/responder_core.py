@@ -22,7 +22,7 @@ from services.python.contract.limits import SATURATED
 
 def judge(cell: CellEvidence) -> Finding | None:
     """The busiest trial."""
-    several = cell.cell.load.concurrency > 1 or cell.is_open_loop or cell.cell.kind == "stream"
+    several = spread.has_several(cell) or cell.is_open_loop or cell.cell.kind == "stream"
     one = "event" if cell.cell.kind == "stream" else "request"
     asked = "Events were sent" if cell.cell.kind == "stream" else "Requests were made"
     workers = workers_of(cell.cell.factors)

@@ -9,16 +9,22 @@ from __future__ import annotations
 from orchestrator.analysis import responder_workers, words
 from orchestrator.analysis.checks.base import Finding
 from orchestrator.analysis.evidence import CellEvidence, TrialEvidence
+from orchestrator.experiment.plan.processes import processes_of
 from orchestrator.experiment.plan.workers import workers_of
 
 _UNEVEN = 1.5  # times an even share
-_FEWEST = 50  # requests for each worker, below which chance alone spreads them so
+_FEWEST = 100  # requests for each worker, below which chance alone spreads them so
+
+
+def has_several(cell: CellEvidence) -> bool:
+    """Whether several requests may be in flight: each requester's host is offered the whole load."""
+    return cell.cell.load.concurrency > 1 or cell.requesters > processes_of(cell.cell.factors)
 
 
 def finding(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
-    """Whether a trial's workers could and did share the work; None where there is one, or too little was asked to tell."""
+    """Whether a trial's workers could and did share the work; None where there is one, or too little was asked."""
     workers = workers_of(cell.cell.factors)
-    if workers == 1:
+    if workers == 1 or not has_several(cell):
         return None
     cpus = trial.record.ready.cpus if trial.record.ready is not None else None
     each = responder_workers.answered(trial.record)
@@ -39,7 +45,7 @@ def finding(cell: CellEvidence, trial: TrialEvidence) -> Finding | None:
             action="Use a responder that prints `workers` in its `stats` line.",
         )
     total = sum(each)
-    if total < _FEWEST * workers or cell.cell.load.concurrency == 1:
+    if total < _FEWEST * workers:
         return None
     busy = workers
     if cell.cell.connection == "reuse":

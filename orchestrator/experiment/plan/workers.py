@@ -29,9 +29,8 @@ def with_too_few_cpus(plan: Plan) -> Iterator[str]:
         return
     asked = f"`{FACTOR}: {most}`"
     machine = MACHINES.get(plan.machine or "")
-    if PROVIDERS[plan.provider].makes_hosts:
-        if machine is not None and machine.cores < most:
-            yield f"{asked} is more than the cores of {machine.name} ({machine.cores:g}): the workers wait for each other"
+    if PROVIDERS[plan.provider].makes_hosts and machine is not None and machine.cores < most:
+        yield f"{asked} is more than the cores of {machine.name} ({machine.cores:g}): the workers wait for each other"
     elif plan.pin != "off":
         yield (
             f"{asked} brings nothing here, as `pin: {plan.pin}` gives the responder one CPU for all of them: give"

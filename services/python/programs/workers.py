@@ -34,6 +34,8 @@ _ENDING = {signal.SIGTERM, signal.SIGINT}
 _END_S = CLOSE_S + 1.0  # what workers hold is closed meanwhile; whoever ends a responder kills it after five
 _REFUSAL_ENDS = '"type":"refused"}\n'
 _ANSWER_S = 10.0  # to `stats`; the orchestrator waits for 15
+_LAST_ANSWER_S = 0.5  # to what was asked before stdin ended: one worker that hangs must not keep the others
+_LOOK_S = 0.005
 
 
 @part
@@ -103,13 +105,14 @@ class Head:
         self._left = {worker.number for worker in workers}
         self._lock = threading.Lock()
         self._all_ready, self._are_gone = threading.Event(), threading.Event()
+        self._asked: SimpleQueue[threading.Event] = SimpleQueue()  # set once it is answered
         self._is_ending = self._has_said_why = False
         self._memory: PeakMemory | None = None
         lines.leave = self.leave
 
     def lead(self) -> NoReturn:
         """Say that they are ready when each of them is, then answer the lines of stdin until the end."""
-        for task, name in ((self._await_signal, "signals"), (self._obey, "control")):
+        for task, name in ((self._await_signal, "signals"), (self._obey, "control"), (self._answer, "stats")):
             threading.Thread(target=task, name=name, daemon=True).start()
         for worker in self._workers:
             threading.Thread(target=self._listen, args=(worker,), name=f"worker-{worker.number}", daemon=True).start()
@@ -141,8 +144,8 @@ class Head:
         if not self._are_gone.wait(_END_S):
             with self._lock:
                 left = [worker for worker in self._workers if worker.number in self._left]
-            for worker in left:
-                os.kill(worker.pid, signal.SIGKILL)  # not reaped yet, so that the number is still its own
+                for worker in left:
+                    os.kill(worker.pid, signal.SIGKILL)  # not reaped yet, so that the number is still its own
             complain(
                 f"respond: {self._where}: workers that did not end were killed: {len(left)} of {len(self._workers)}"
             )
@@ -162,13 +165,23 @@ class Head:
         self.leave(0)
 
     def _obey(self) -> None:
+        last = None
         for line in map(str.strip, sys.stdin):
             if line == "stats":
-                self._all_ready.wait()
-                self._lines.write(self._stats())
+                last = threading.Event()
+                self._asked.put(last)
             elif line:
                 complain(f"respond: unknown line on stdin: {line[:80]!r}; known: stats")
+        if last is not None:
+            last.wait(_LAST_ANSWER_S)
         self.leave(0)
+
+    def _answer(self) -> None:
+        self._all_ready.wait()
+        while True:
+            asked = self._asked.get()
+            self._lines.write(self._stats())
+            asked.set()
 
     def _listen(self, worker: Worker) -> None:
         """Take in a worker's lines to their end, which is its own; one that nobody asked for ends them all."""
@@ -176,12 +189,12 @@ class Head:
         for line in worker.says:
             if line.endswith(_REFUSAL_ENDS):
                 why = read_line((Refused,), parse(line), reader="responder", writer="worker").message
-            else:
+            elif line.endswith("\n"):  # or it was killed while it wrote
                 worker.heard.put(line)
         worker.heard.put(None)
-        _, status = os.waitpid(worker.pid, 0)
+        while (status := self._reaped(worker)) is None:
+            time.sleep(_LOOK_S)
         with self._lock:
-            self._left.discard(worker.number)
             is_expected = self._is_ending
             if not self._left:
                 self._are_gone.set()
@@ -189,6 +202,15 @@ class Head:
             how = os.waitstatus_to_exitcode(status)
             words = f"exit status {how}" if how >= 0 else f"killed by signal {-how}"
             self._give_up(why or f"{self._called(worker)} died ({words})")
+
+    def _reaped(self, worker: Worker) -> int | None:
+        """Its wait status once it has ended; from then on its number may be another process's, and nobody signals it."""
+        with self._lock:
+            pid, status = os.waitpid(worker.pid, os.WNOHANG)
+            if not pid:
+                return None
+            self._left.discard(worker.number)
+            return status
 
     def _called(self, worker: Worker) -> str:
         return f"{self._where}: worker {worker.number} of {len(self._workers)}"

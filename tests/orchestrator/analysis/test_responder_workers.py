@@ -32,7 +32,7 @@ def workers(shares: tuple[float, ...], cpus: int = 4, cpu: float = 1.0) -> Calla
             counts = [int(line["answered"] * share) for share in shares]
             counts[0] += line["answered"] - sum(counts)
             line["workers"] = [
-                {"answered": count, "peers": 1, "cpu_s": line["cpu_s"] * share}
+                {"answered": count, "peers": line["peers"], "cpu_s": line["cpu_s"] * share}
                 for count, share in zip(counts, shares, strict=True)
             ]
 
@@ -81,6 +81,11 @@ def test_one_worker_with_most_of_the_requests_is_a_warning(shares: tuple[float, 
     assert words in found.explanation
 
 
+def test_three_quarters_at_one_of_two_workers_is_the_most_that_is_not_named() -> None:
+    assert verdicts(a_run(**TWO, spoil=workers((0.745, 0.255))))["responder's core"] == "pass"
+    assert verdicts(a_run(**TWO, spoil=workers((0.755, 0.245))))["responder's core"] == "warn"
+
+
 def test_a_worker_that_answered_nothing_is_a_warning_though_the_others_shared_alike() -> None:
     three = {**TWO, "calls": [{"connection": "reuse", "workers": 3}]}
     found = of(a_run(**three, spoil=workers((0.5, 0.5, 0.0))), "responder's core")[0]
@@ -97,9 +102,33 @@ def test_fewer_connections_than_workers_cannot_reach_them_all() -> None:
     )
 
 
-def test_one_request_in_flight_has_nothing_to_share() -> None:
-    run = a_run(**{**TWO, "load": Load(concurrency=1, requests=2000)}, spoil=workers((1.0, 0.0)))
+@pytest.mark.parametrize("cpus", [1, 4])
+def test_one_request_in_flight_has_nothing_to_share(cpus: int) -> None:
+    run = a_run(**{**TWO, "load": Load(concurrency=1, requests=2000)}, spoil=workers((1.0, 0.0), cpus=cpus))
     assert verdicts(run)["responder's core"] == "pass"
+
+
+def test_what_workers_say_of_themselves_does_not_hide_that_all_of_them_are_busy() -> None:
+    def modest(draft: Draft) -> None:
+        workers((0.5, 0.5), cpus=1_000_000_000, cpu=4.6)(draft)
+        for worker in draft.stats["workers"]:
+            worker["cpu_s"] = 0.0
+
+    found = of(a_run(**TWO, spoil=modest), "responder's core")[0]
+    assert (found.verdict, found.evidence["cpu_share"]) == ("warn", pytest.approx(0.92, abs=0.02))
+
+
+def test_a_spread_by_chance_is_no_warning() -> None:
+    """Of 64 workers with 50 requests each one has 1.5 times as many in every fiftieth trial, with 100 in none."""
+    even = 1 / 64
+    shares = (1.6 * even, *[even * 62.4 / 63] * 63)
+    sixty_four = {**TWO, "calls": [{"connection": "per-request", "workers": 64}]}
+
+    def verdict(requests: int) -> str:
+        load = Load(concurrency=8, requests=requests)
+        return verdicts(a_run(**{**sixty_four, "load": load}, spoil=workers(shares, cpus=64)))["responder's core"]
+
+    assert (verdict(64 * 60), verdict(64 * 120)) == ("pass", "warn")
 
 
 def test_workers_that_do_not_say_what_they_did_are_not_judged() -> None:
@@ -119,6 +148,47 @@ def test_workers_whose_counts_do_not_add_up_fail_completeness() -> None:
     run = a_run(**TWO, spoil=one_more)
     assert verdicts(run)["completeness"] == "fail"
     assert "its workers another number in all" in of(run, "completeness")[0].explanation
+
+
+def one_too_many(draft: Draft) -> None:
+    draft.stats_warm["workers"].append({"answered": 0, "peers": 0})
+
+
+def another_number(draft: Draft) -> None:
+    draft.ready["workers"] = 1_000_000_000
+
+
+def warm_count(draft: Draft) -> None:
+    draft.stats_warm["workers"][0]["answered"] += 1
+
+
+def peers_of_nobody(draft: Draft) -> None:
+    draft.stats["workers"][0]["peers"] += 1
+
+
+def fewer_than_before(draft: Draft) -> None:
+    first, second = draft.stats["workers"]
+    first["answered"], second["answered"] = 0, first["answered"] + second["answered"]
+
+
+@pytest.mark.parametrize(
+    ("forged", "words"),
+    [
+        (one_too_many, "counts are of 3 worker processes, the plan has 2"),
+        (another_number, "answered from 1,000,000,000 worker processes, the plan has 2"),
+        (warm_count, "its workers another number in all"),
+        (peers_of_nobody, "peers, which its workers' "),
+        (fewer_than_before, "counts fewer requests or peers than before"),
+    ],
+)
+def test_lines_that_do_not_fit_together_fail_completeness(forged: Callable[[Draft], None], words: str) -> None:
+    def spoil(draft: Draft) -> None:
+        workers((0.5, 0.5))(draft)
+        forged(draft)
+
+    found = of(a_run(**TWO, spoil=spoil), "completeness")[0]
+    assert found.verdict == "fail"
+    assert words in found.explanation
 
 
 def test_what_each_answered_is_that_of_the_measured_phase() -> None:

@@ -86,7 +86,8 @@ def test_what_cannot_be_is_refused_with_the_reason(tmp_path: Path, text: str, re
         ("workers: 2\npin: together\n", "give `pin: 'off'`"),
         ("workers: 1\n", ""),
         ("workers: 2\nprovider: lab\nmachine: f1-micro\n", "more than the cores of f1-micro (0.2)"),
-        ("workers: 2\nprovider: lab\nmachine: e2-standard-2\n", ""),
+        ("workers: 2\nprovider: lab\nmachine: e2-standard-2\npin: 'off'\n", ""),
+        ("workers: 2\nprovider: lab\nmachine: e2-standard-2\n", "as `pin: apart` gives the responder one CPU"),
     ],
 )
 def test_a_plan_warns_of_workers_without_a_cpu_each(tmp_path: Path, text: str, warned: str) -> None:

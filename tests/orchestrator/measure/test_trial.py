@@ -145,6 +145,20 @@ def test_a_responder_that_answers_from_another_number_of_workers_is_not_measured
     assert host.left_behind == []
 
 
+@pytest.mark.parametrize(("asked", "told"), [("4", 3), ("4", 0), (None, 2)])
+def test_a_responder_whose_stats_are_of_another_number_of_workers_is_not_measured(host, asked, told):
+    def another(process):
+        yield ready_line(process, workers=int(asked) if asked else None)
+        yield stats_line(workers=[{"answered": 0, "peers": 0}] * told)
+
+    host.responder = lambda argv: another
+    failure = make(host, ask=replace(ASK, knobs={"workers": asked} if asked else {})).failure
+    assert failure is not None
+    assert (failure.stage, failure.kind) == ("start", "protocol")
+    assert failure.message == f"the responder's `stats` are of {told} workers, not of {asked or 1}"
+    assert host.left_behind == []
+
+
 SHARED = replace(ASK, processes=3, load=Load(concurrency=7, requests=700), knobs={"connections": "4"})
 
 

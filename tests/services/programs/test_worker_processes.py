@@ -77,6 +77,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, An
     return make
 
 
+@pytest.mark.busy  # a connection in flight that gets no CPU time carries nothing
 @pytest.mark.parametrize(
     ("protocol", "implementation"), others_slow(EVERY, lambda _protocol, implementation: implementation == QUICK)
 )
@@ -145,6 +146,29 @@ def test_it_ends_with_status_0_and_its_workers_with_it(ending: str) -> None:
         assert started.process.stderr is not None
         assert started.process.stderr.read() == ""
         started.process.stdin = None
+
+
+@pytest.mark.slow
+def test_a_worker_that_hangs_before_it_is_ready_does_not_keep_the_others() -> None:
+    with program("services.python.programs.respond") as started:
+        started.send(Serve(protocol="rest", identity="nonce", implementation=QUICK, knobs=THREE).to_json())
+        while len(pids := workers_of(started.process.pid)) < 3:
+            time.sleep(0.01)
+        os.kill(pids[0], signal.SIGSTOP)
+        started.send("stats")
+        status, lines, words = started.ended()
+    assert (status, lines) == (0, [])
+    assert "workers that did not end were killed: 1 of 3" in words
+    assert_gone(pids)
+
+
+@pytest.mark.slow
+def test_what_was_asked_before_stdin_ended_is_answered() -> None:
+    with responder("rest", implementation=QUICK, knobs=THREE) as (started, _):
+        stats(started)
+        started.send("stats")
+        status, lines, _ = started.ended()
+    assert (status, [line["type"] for line in lines]) == (0, ["stats"])
 
 
 @pytest.mark.slow
