@@ -6,6 +6,7 @@ from orchestrator.catalogue.offers import Operation as Offered
 from orchestrator.experiment.model.factor import Values
 from orchestrator.experiment.model.factors import BY_NAME
 from orchestrator.experiment.model.page_factors import BATCHING, FETCH, FIELDS, WHOLE, is_in_pieces
+from orchestrator.experiment.plan.connections import FACTOR as CONNECTIONS
 from orchestrator.experiment.plan.plan import Operation
 
 _NONE = BY_NAME[BATCHING].default
@@ -20,6 +21,8 @@ def refusal_of_page(call: Values, operation: Operation, offered: Offered | None)
             return f"{asked}: {operation.name} is made of no other operations. Give `{FETCH}: {WHOLE}`"
         if operation.calls > 1:
             return f"{asked}: {operation.label} is a task already. Leave `calls` out"
+        if isinstance(shared := call.get(CONNECTIONS), int):
+            return f"{asked}: the calls of a task have connections of their own. Leave `{CONNECTIONS}: {shared}` out"
     if call.get(FIELDS, _ALL) not in (None, _ALL) and not (offered and offered.has_shown):
         return f"`{FIELDS}: {call[FIELDS]}`: every field of {operation.name} is needed. Leave `{FIELDS}` out"
     if call.get(BATCHING, _NONE) in (None, _NONE):

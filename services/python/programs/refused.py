@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.python.contract.knobs import FETCH, WHOLE
+from services.python.contract.knobs import CONNECTIONS, FETCH, WHOLE
 from services.python.contract.lines import Trial
 from services.python.contract.offers import Client
 from services.python.load.phases import SLOWEST_RATE, measured
@@ -45,6 +45,8 @@ def refuse_impossible(trial: Trial, operation: Operation) -> None:
         if trial.calls != len(operation.made_of):
             made = ", ".join(operation.made_of)
             raise ValueError(f"{FETCH}: {fetch}: {operation.name} is made of {made}, and not of {trial.calls} calls")
+        if CONNECTIONS in trial.knobs:
+            raise ValueError(f"{FETCH}: {fetch}: the calls of a task have connections of their own, and share no others")
     measured(load)
     if load.concurrency < 1:
         raise ValueError(f"load: a concurrency of at least 1, not {load.concurrency}")

@@ -85,6 +85,7 @@ def test_three_calls_make_one_sample(tmp_path: Path, fetch: str, http: str, conn
         ({"calls": 1}, "made of user, posts, comments, and not of 1 calls"),
         ({"operation_": "user"}, "user is one call"),
         ({"client": "pycurl"}, "pycurl-multi asks several"),
+        ({"knobs": {"fetch": "at-once", "http": "2", "connections": "1"}}, "have connections of their own"),
     ],
 )
 def test_what_cannot_be_asked_so_is_refused(tmp_path: Path, changes: dict[str, Any], why: str) -> None:
@@ -95,8 +96,7 @@ def test_what_cannot_be_asked_so_is_refused(tmp_path: Path, changes: dict[str, A
         operation=operation,
         record=str(tmp_path / "record"),
         load=Load(requests=1),
-        knobs={"fetch": "in-a-row"},
-        **{**REST, "calls": 3, **told},
+        **{**REST, "calls": 3, "knobs": {"fetch": "in-a-row"}, **told},
     )
     failed = make_trial(trial)[-1]
     assert (failed["type"], failed["kind"]) == ("failed", "trial")

@@ -49,6 +49,31 @@ def ask(settings: dict[str, str], *, has_loader: bool, pages: int = 3) -> tuple[
     return queries, dispatcher
 
 
+def test_a_page_is_refused_where_its_store_was_not_opened() -> None:
+    query = "{ feed(user: 1) { name posts(count: 2) { title comments(each: 1) { text } } } }"
+    context = {"dispatcher": Dispatcher(identity="me"), "peer": ("127.0.0.1", 1), "comments": None}
+    result = asyncio.run(schema.execute(query, context_value=context))
+    assert result.errors
+    assert "holds nothing" in str(result.errors[0])
+
+
+def test_pages_that_ask_for_different_numbers_of_comments_are_told_apart() -> None:
+    query = "{ feed(user: 7) { posts(count: 3) { post few: comments(each: 1) { post } many: comments(each: 9) { post } } } }"
+    with opened({}) as held:
+        dispatcher = Dispatcher(identity="me", held={"feed": held})
+
+        async def page() -> Any:
+            context = {"dispatcher": dispatcher, "peer": ("127.0.0.1", 1), "comments": comment_loader(dispatcher)}
+            return await schema.execute(query, context_value=context)
+
+        result = asyncio.run(page())
+        assert not result.errors
+        posts = result.data["feed"]["posts"]
+        assert held.times.queries == 4  # the user, the posts, and two numbers of comments
+    assert any(len(post["many"]) > len(post["few"]) == 1 for post in posts)
+    assert {comment["post"] == post["post"] for post in posts for comment in post["many"]} == {True}
+
+
 def posts_of(sequence: int) -> int:
     from services.python.stores import posts_seed
 
