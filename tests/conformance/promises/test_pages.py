@@ -64,4 +64,4 @@ def test_what_nobody_needs_of_a_page_is_told(ends: Implementation, tmp_path: Pat
     assert trial.done["verified"] == 10
     assert trial.done["over_fetched_bytes"] >= 0
     whole, _ = made(ends, tmp_path, 1)
-    assert whole.done["over_fetched_bytes"] is None
+    assert whole.done.get("over_fetched_bytes") is None
