@@ -9,7 +9,7 @@ import pytest
 
 from tests.conformance.kit import Implementation
 
-pytestmark = pytest.mark.busy
+pytestmark = [pytest.mark.busy, pytest.mark.slow]
 
 TASK, PART = 1, 2
 TASKS = 13  # three of them to warm up

@@ -130,6 +130,7 @@ def test_the_rows_are_those_of_the_specification() -> None:
     assert (len(users), len(posts), len(comments)) == (1_000, 10_000, 30_000)
     lines = posts_seed.lines
     assert posts_seed.digest(lines(users), lines(posts), lines(comments)) == posts_seed.DIGEST
+    assert posts_seed.DIGEST in (Path(__file__).parents[3] / "protos/posts.md").read_text(encoding="utf-8")
 
 
 def test_a_file_with_other_rows_is_refused_and_left(file: Path, tmp_path: Path) -> None:
