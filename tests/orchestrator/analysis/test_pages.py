@@ -39,10 +39,11 @@ def in_pieces(fetch: str, **planned: Any) -> p.Plan:
     return a_plan(operation=FEED, calls=({"connection": "reuse", "fetch": fetch},), **planned)
 
 
-def one_or_three(fetch: str, own_ms: float) -> RunSummary:
-    """GraphQL in one call of so many milliseconds against REST in three of 0.3 ms, over four distances."""
+def one_or_three(*ways: str, own_ms: float) -> RunSummary:
+    """GraphQL in one call of so many milliseconds against REST in calls of 0.3 ms, over four distances."""
     one = a_plan(stacks=("graphql",), operation=FEED, placements=AWAY)
-    three = in_pieces(fetch, stacks=("rest",), placements=AWAY)
+    calls = [{"connection": "reuse", "fetch": fetch} for fetch in ways]
+    three = a_plan(stacks=("rest",), operation=FEED, placements=AWAY, calls=calls)
     cells = (*one.cells, *three.cells)
     plan = replace(
         one, stacks=(*one.stacks, *three.stacks), cells=cells, trials=tuple(schedule(cells, one.repeats, 1))
@@ -67,6 +68,17 @@ def test_calls_at_once_take_one_round_trip_and_are_never_beaten_by_it() -> None:
     assert {point.standing for point in gap.points} == {"faster"}
     slopes = {fit.stack: (fit.implied, round(fit.round_trips)) for fit in run.round_trips}
     assert set(slopes.values()) == {(1, 1)}
+
+
+def test_each_way_of_a_stack_is_held_against_the_one_query() -> None:
+    run = one_or_three("whole", "in-a-row", "at-once", own_ms=9.0)
+    (distance,) = run.curves
+    crossed = {panel.title: gap.crossing is not None for panel in distance.panels for gap in panel.gaps}
+    assert crossed == {
+        "connections kept open": False,
+        "connections kept open, a call for each part, in a row": True,
+        "connections kept open, a call for each part, all at once": False,
+    }
 
 
 @pytest.mark.parametrize("fetch", ["in-a-row", "at-once"])
