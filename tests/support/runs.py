@@ -202,7 +202,10 @@ def a_run(
             f"samples/cell={cell.id}/{planned_trial.index:05d}{f'-r{number}' if number else ''}.parquet"
             for number in range(len(drafts))
         ]
-        files |= {path: with_parts(draft.columns, cell.calls, at_once=cell.is_at_once) for path, draft in zip(paths, drafts, strict=True)}
+        files |= {
+            path: with_parts(draft.columns, cell.calls, at_once=cell.is_at_once)
+            for path, draft in zip(paths, drafts, strict=True)
+        }
         trials.append(_trial_record(planned_trial, drafts, paths))
     if baselines:
         for block in range(plan.repeats):

@@ -337,8 +337,7 @@ def requests_of(plan: Plan, stacks: Container[str]) -> int:
     operations = {operation.id: operation for operation in plan.operations}
     placements = {placement.id: placement for placement in plan.placements}
     requests = sum(
-        _Trial(plan, cell, operations[cell.operation], placements[cell.placement], Costs()).samples
-        * cell.calls
+        _Trial(plan, cell, operations[cell.operation], placements[cell.placement], Costs()).samples * cell.calls
         for cell in plan.cells
         if cell.stack in stacks
     )

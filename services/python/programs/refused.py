@@ -46,7 +46,9 @@ def refuse_impossible(trial: Trial, operation: Operation) -> None:
             made = ", ".join(operation.made_of)
             raise ValueError(f"{FETCH}: {fetch}: {operation.name} is made of {made}, and not of {trial.calls} calls")
         if CONNECTIONS in trial.knobs:
-            raise ValueError(f"{FETCH}: {fetch}: the calls of a task have connections of their own, and share no others")
+            raise ValueError(
+                f"{FETCH}: {fetch}: the calls of a task have connections of their own, and share no others"
+            )
     measured(load)
     if load.concurrency < 1:
         raise ValueError(f"load: a concurrency of at least 1, not {load.concurrency}")

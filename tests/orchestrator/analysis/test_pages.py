@@ -45,9 +45,7 @@ def one_or_three(*ways: str, own_ms: float) -> RunSummary:
     calls = [{"connection": "reuse", "fetch": fetch} for fetch in ways]
     three = a_plan(stacks=("rest",), operation=FEED, placements=AWAY, calls=calls)
     cells = (*one.cells, *three.cells)
-    plan = replace(
-        one, stacks=(*one.stacks, *three.stacks), cells=cells, trials=tuple(schedule(cells, one.repeats, 1))
-    )
+    plan = replace(one, stacks=(*one.stacks, *three.stacks), cells=cells, trials=tuple(schedule(cells, one.repeats, 1)))
     return summarise(a_run(plan, base_us={"graphql": own_ms * 1000, "rest": 300.0}))
 
 

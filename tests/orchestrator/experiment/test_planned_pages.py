@@ -81,7 +81,8 @@ def test_fetch_is_compared_by_itself(write: Write) -> None:
         (FEED.replace("feed", "add") + f"stacks: {REST}}}\nfetch: at-once\n", "add is made of no other operations"),
         (FEED.replace("feed", "{feed: {calls: 3}}") + f"stacks: {REST}}}\nfetch: at-once\n", "is a task already"),
         (
-            FEED + f"stacks: {REST.replace('starlette', 'starlette-granian')}, http: '2', connections: 1}}\nfetch: at-once\n",
+            FEED
+            + f"stacks: {REST.replace('starlette', 'starlette-granian')}, http: '2', connections: 1}}\nfetch: at-once\n",
             "have connections of their own",
         ),
         (FEED + "stacks: rest\nbatching: dataloader\n", "it has no resolvers"),

@@ -55,7 +55,9 @@ WAYS = [
 
 @pytest.mark.parametrize(
     ("fetch", "http", "connection", "sockets"),
-    others_slow(WAYS, lambda fetch, http, connection, _sockets: (fetch, http, connection) == ("at-once", "1.1", "reuse")),
+    others_slow(
+        WAYS, lambda fetch, http, connection, _sockets: (fetch, http, connection) == ("at-once", "1.1", "reuse")
+    ),
 )
 def test_three_calls_make_one_sample(tmp_path: Path, fetch: str, http: str, connection: str, sockets: int) -> None:
     knobs = {"fetch": fetch, **({"http": "2"} if http == "2" else {})}
