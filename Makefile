@@ -3,14 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SCAN := build/scan
-HEAVY := alone or lab or terraform or browser or qemu or slow
+ALONE := alone or lab or terraform or browser or qemu
+HEAVY := $(ALONE) or slow
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXPERIMENT ?= experiments/quickstart.yaml
 IMPLEMENTATION ?= python
 LAB_EXPERIMENT ?= experiments/cross_region.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run seed postgresql lab lab-vm schema checks-table conformance test test-heavy test-all lint format lock lock-providers scan-dependencies scan-secrets clean
+.PHONY: help setup run seed postgresql lab lab-vm schema checks-table conformance test test-slow test-heavy test-all lint format lock lock-providers scan-dependencies scan-secrets clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -71,11 +72,14 @@ test: $(VENV)/.orch-dev-ready ## the tests that any machine can run beside each 
 conformance: $(VENV)/.orch-dev-ready ## hold an implementation against the promises of protos/ (IMPLEMENTATION=name or path of a declaration, CONFORMANCE_ARGS=--conformance-all for all of it)
 	@$(BIN)/python -m pytest -n auto tests/conformance/promises --implementation $(IMPLEMENTATION) $(CONFORMANCE_ARGS)
 
-test-heavy: $(VENV)/.orch-dev-ready ## the others, one after the other: real measurements, lab, Terraform, browser; what is missing is skipped with its reason
-	@$(BIN)/python -m pytest -m "$(HEAVY)" $(PYTEST_ARGS)
+test-slow: $(VENV)/.orch-dev-ready ## those that any machine can run beside each other, and that take longer
+	@$(BIN)/python -m pytest -n auto -m "slow and not ($(ALONE))" $(PYTEST_ARGS)
 
-test-all: ## both, as CI does
-	@status=0; $(MAKE) test || status=$$?; $(MAKE) test-heavy || status=$$?; exit $$status
+test-heavy: $(VENV)/.orch-dev-ready ## the others, one after the other: real measurements, lab, Terraform, browser; what is missing is skipped with its reason
+	@$(BIN)/python -m pytest -m "$(ALONE)" $(PYTEST_ARGS)
+
+test-all: ## all of them, as CI does
+	@status=0; for tests in test test-slow test-heavy; do $(MAKE) $$tests || status=$$?; done; exit $$status
 
 lint: $(VENV)/.orch-dev-ready ## everything that reads the code without running it
 	$(BIN)/ruff format --check .

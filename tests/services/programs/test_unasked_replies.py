@@ -119,6 +119,7 @@ def last_line(tmp_path: Path, protocol: str, client: str, converse: Between, **c
         return make_trial(Trial(**{**told, **changes}))[-1]
 
 
+@pytest.mark.busy  # a connection that gets no CPU time holds nothing
 @pytest.mark.parametrize(("protocol", "client"), others_slow(CLIENTS, _is_light))
 @pytest.mark.parametrize("calls", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_reply_that_came_twice_fails_the_trial(tmp_path: Path, protocol: str, client: str, calls: int):

@@ -147,7 +147,8 @@ def test_a_request_is_sent_before_the_event_loop_runs_again(loop: asyncio.Abstra
         await ask(connection)
         assert server.asked.acquire(timeout=PATIENCE_S)
         asking = connection.call({"n": 1})
-        asking.send(None)
+        with contextlib.suppress(StopIteration):  # where the reply is there at once
+            asking.send(None)
         assert server.asked.acquire(timeout=PATIENCE_S), "nothing was sent"
         asking.close()
         await connection.close()
