@@ -13,10 +13,10 @@ _MOST_CODECS = 3  # beyond them the smallest and the largest are named
 
 
 def sentences(cells: Sequence[CellSummary], comparisons: Sequence[Comparison], matters: float) -> tuple[str, ...]:
-    """Of codecs alone how large messages become; of calls compared by how they are made, how large their bodies are; of
-    readers of few fields, how much they fetch for nothing.
+    """How large messages are, where that is asked.
 
-    Nothing of bodies that differ by no more than `matters`, a share.
+    Of codecs alone how large they become; of calls compared by how they are made, how large their bodies are; of readers
+    of few fields, how much they fetch for nothing. Nothing of bodies that differ by no more than `matters`, a share.
     """
     found = (_encoded(cells, comparisons), _bodies(cells, comparisons, matters), _over_fetched(cells, comparisons))
     return tuple(text for text in found if text)

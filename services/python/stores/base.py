@@ -135,8 +135,7 @@ class Store(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """What an operation holds: a store (`Store`, or `posts.PostStore`), the times of those who ask it, and what the ready
-    line tells of it."""
+    """What an operation holds: a store (`Store`, or `posts.PostStore`), times of who asks it, what the ready line tells."""
 
     store: Any
     times: Times = field(default_factory=Times)

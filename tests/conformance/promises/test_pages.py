@@ -1,7 +1,8 @@
-"""A page by the operations that `feed` is made of: in a row on one connection, or at once on one each; what is needed of it."""
+"""A page by the operations that `feed` is made of: in a row on one connection, at once on one each; what is needed."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def test_its_parts_are_asked_verified_and_recorded(ends: Implementation, tmp_pat
     for place in range(0, 4 * TASKS, 4):
         task, *parts = trial.rows[place : place + 4]
         assert [(part.sequence, part.parent) for part in parts] == [(n, task.sequence) for n in (1, 2, 3)]
-        in_turn = all(one.received_ns <= later.sent_ns for one, later in zip(parts, parts[1:], strict=False))
+        in_turn = all(one.received_ns <= later.sent_ns for one, later in pairwise(parts))
         assert in_turn is (fetch == "in-a-row")
 
 

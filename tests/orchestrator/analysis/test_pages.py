@@ -59,6 +59,19 @@ def test_one_query_wins_from_where_two_more_round_trips_cost_what_it_does() -> N
     assert "the medians cross at" in gap.said
 
 
+def test_where_one_query_begins_to_win_belongs_to_the_answer() -> None:
+    run = one_or_three("whole", "at-once", "in-a-row", own_ms=9.0)
+    (crossed,) = [text for text in run.verdicts if "cross at" in text]
+    assert crossed.startswith("connections kept open, a call for each part, in a row: rest (fastapi) against graphql")
+    found = answer(run)
+    assert found.crossings == (crossed,)
+    assert crossed in found.headline()
+    told = [text for text in run.verdicts if "connections kept open" in text and " against graphql" in text]
+    assert told.index(crossed) == 0  # before those of differences that keep their sign
+    assert len(told) == 3
+    assert answer(one_or_three("whole", own_ms=9.0)).crossings == ()
+
+
 def test_calls_at_once_take_one_round_trip_and_are_never_beaten_by_it() -> None:
     run = one_or_three("at-once", own_ms=9.0)
     (gap,) = [gap for of in run.curves for panel in of.panels for gap in panel.gaps]

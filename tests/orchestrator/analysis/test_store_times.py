@@ -78,6 +78,34 @@ def test_queries_are_those_of_a_request_and_in_the_table_of_all_calls_of_a_task(
     assert store_tables.rows(stored(BY_DATABASE).cells)[0].texts[4] == "-"
 
 
+def test_how_many_queries_a_sample_takes_is_said_where_that_differs() -> None:
+    each, page = (replace(BY_DATABASE, queries=number) for number in (10.75, 3.0))
+    run = stored(each, page, page, store="sqlite")
+    first, second, third = run.cells
+    label = second.stack_label
+    own = first.stack_label
+    again = replace(second, stack=first.stack, stack_label=own)
+    cells = [first.having(batching="none"), again.having(batching="dataloader"), third]
+    assert store_tables.queries(cells) == (
+        f"Queries to the store for each sample, on average: {first.operation}: 3 with a DataLoader of {own} and"
+        f" {third.stack_label}; 10.8 with a query by each resolver of {own}."
+    )
+    said = store_tables.queries(run.cells)
+    assert f"3 with {label} and {third.stack_label}; 10.8 with {own}." in said
+    found = replace(run, verdicts=verdicts(run.cells, run.comparisons, run.checks, run.matters))
+    assert said in found.verdicts
+    assert said in answer(found).headline()
+    assert store_tables.queries(stored(page, page).cells) == store_tables.queries(stored(BY_DATABASE).cells) == ""
+
+
+def test_a_row_says_how_requests_were_made_but_for_the_store() -> None:
+    run = stored(BY_DATABASE, store="sqlite")
+    [row] = store_tables.rows([cell.having(batching="dataloader") for cell in run.cells])
+    assert "dataloader" in row.asked
+    assert "sqlite" not in row.asked
+    assert "pool" not in row.asked
+
+
 def test_times_that_overlap_name_no_bottleneck() -> None:
     run = stored(BY_DATABASE)
     assert store_tables.rows(run.cells)[0].bottleneck == "database"

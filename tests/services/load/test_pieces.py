@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -107,7 +108,7 @@ def test_all_are_asked_and_their_replies_are_one(at_once: bool, on_one: bool) ->
         parts = connection.parts(request(), steps)  # type: ignore[attr-defined]
         assert [part.failure for part in parts] == [None] * 3
         assert all(part.sent_ns < part.received_ns for part in parts)
-        overlap = any(later.sent_ns < earlier.received_ns for earlier, later in zip(parts, parts[1:], strict=False))
+        overlap = any(later.sent_ns < earlier.received_ns for earlier, later in pairwise(parts))
         assert overlap is at_once
         await connection.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ def test_three_calls_make_one_sample(tmp_path: Path, fetch: str, http: str, conn
         assert sum(part.bytes_received for part in parts) == task.bytes_received
         assert all(task.sent_ns <= part.sent_ns <= part.received_ns <= task.received_ns for part in parts)
         if fetch == "in-a-row":
-            assert all(a.received_ns <= b.sent_ns for a, b in zip(parts, parts[1:], strict=False))
+            assert all(a.received_ns <= b.sent_ns for a, b in pairwise(parts))
         else:
             assert parts[2].sent_ns < parts[0].received_ns
 

@@ -15,7 +15,7 @@ from services.python.contract.messages import capitals
 from services.python.contract.offers import Client
 from services.python.load.client import AsyncDialer, CallFailed, CallSpec, Dialer, Reply, Request
 from services.python.transports.http.clients import dial_with
-from services.python.transports.http.route import Route
+from services.python.transports.http.route import Route, shown
 
 _SHOWN_CHARACTERS = 300
 
@@ -163,7 +163,7 @@ def route(operation: str, example: Request, *, is_narrow: bool = False) -> Route
     def decode(body: bytes) -> Any:
         reply = expect_mapping(json.loads(body))
         if reply.get("errors"):
-            raise CallFailed("protocol", f"GraphQL errors: {json.dumps(reply['errors'])[:_SHOWN_CHARACTERS]}")
+            raise CallFailed("protocol", told(reply["errors"]))
         return query.read(reply["data"][field])
 
     return Route(
@@ -173,4 +173,23 @@ def route(operation: str, example: Request, *, is_narrow: bool = False) -> Route
         decode=decode,
         value=query.value,
         decode_errors=(ValueError, KeyError, TypeError),
+        failed=_failed,
     )
+
+
+def told(errors: Any) -> str:
+    """A response's errors in words; those of a query that was not run name no path in its data (GraphQL, 7.1)."""
+    every = errors if isinstance(errors, list) else [errors]
+    rows = [error if isinstance(error, dict) else {"message": error} for error in every]
+    messages = "; ".join(dict.fromkeys(str(row.get("message")).rstrip(".") for row in rows))[:_SHOWN_CHARACTERS]
+    was_run = any(row.get("path") for row in rows)
+    return f"GraphQL errors: {messages}" if was_run else f"the service refuses the query: {messages}"
+
+
+def _failed(status: int, body: bytes) -> CallFailed:
+    """A reply with another HTTP status than 200, which is how some services refuse a query."""
+    try:
+        errors = expect_mapping(json.loads(body)).get("errors")
+    except (ValueError, TypeError, RecursionError):
+        errors = None
+    return CallFailed("protocol", f"HTTP {status}: {told(errors) if errors else shown(body)}")
