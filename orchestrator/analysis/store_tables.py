@@ -153,8 +153,10 @@ def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
     has_database = store not in (None, BY_NAME[STORE].default)
     latency = cell.distribution.median if cell.distribution else None
     of_latency = times.handling * _calls(cell) / latency if latency else None
-    # Times that together exceed the latency overlap: no one of them can be said to limit it.
-    is_much = has_database and times.share(times.most) >= _HALF and (of_latency is None or _QUARTER <= of_latency <= 1)
+    queries = times.queries * _calls(cell)
+    # Of several queries that together take longer than the sample some overlap: no part of that can be said to limit it.
+    do_overlap = queries > 1 and of_latency is not None and of_latency > 1
+    is_much = has_database and times.share(times.most) >= _HALF and (of_latency is None or of_latency >= _QUARTER)
     return StoreRow(
         cell=cell.id,
         stack=cell.stack_label,
@@ -162,9 +164,9 @@ def _row(cell: CellSummary, times: StoreTimes) -> StoreRow:
         store=_named(cell, store),
         pool=BY_NAME[POOL].level(pool).compared if has_database else "",
         times=times,
-        queries=times.queries * _calls(cell),
+        queries=queries,
         of_latency=of_latency,
-        bottleneck=times.most if is_much else None,
+        bottleneck=times.most if is_much and not do_overlap else None,
     )
 
 

@@ -30,6 +30,11 @@ class Draft:
     process: int = 0
 
 
+def rows_of(draft: Draft) -> dict[str, np.ndarray]:
+    """Its columns, with the parts of every task."""
+    return with_parts(draft.columns, draft.cell.calls, at_once=draft.cell.is_at_once)
+
+
 def with_parts(columns: dict[str, np.ndarray], calls: int, *, at_once: bool = False) -> dict[str, np.ndarray]:
     """The same with equally long parts of every task; of one that failed the last has failed, unless it was never sent.
 

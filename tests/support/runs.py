@@ -32,7 +32,7 @@ from services.python.contract.lines import VERSION
 from services.python.contract.offers import find_protocol
 from services.python.contract.requester_lines import Done
 from services.python.contract.responder_lines import Ready, Stats
-from tests.support.drafts import TASK, Draft, with_parts
+from tests.support.drafts import TASK, Draft, rows_of
 from tests.support.lines import BOOT_NS, as_line, host_counters, stats_lines
 from tests.support.shapes import Shape, narrow, paused_s, stamps
 
@@ -202,10 +202,7 @@ def a_run(
             f"samples/cell={cell.id}/{planned_trial.index:05d}{f'-r{number}' if number else ''}.parquet"
             for number in range(len(drafts))
         ]
-        files |= {
-            path: with_parts(draft.columns, cell.calls, at_once=cell.is_at_once)
-            for path, draft in zip(paths, drafts, strict=True)
-        }
+        files |= {path: rows_of(draft) for path, draft in zip(paths, drafts, strict=True)}
         trials.append(_trial_record(planned_trial, drafts, paths))
     if baselines:
         for block in range(plan.repeats):

@@ -62,7 +62,7 @@ def test_one_query_wins_from_where_two_more_round_trips_cost_what_it_does() -> N
 def test_where_one_query_begins_to_win_belongs_to_the_answer() -> None:
     run = one_or_three("whole", "at-once", "in-a-row", own_ms=9.0)
     (crossed,) = [text for text in run.verdicts if "cross at" in text]
-    assert crossed.startswith("connections kept open, a call for each part, in a row: rest (fastapi) against graphql")
+    assert crossed.startswith("connections kept open, a call for each part, in a row: rest (thin) against graphql")
     found = answer(run)
     assert found.crossings == (crossed,)
     assert crossed in found.headline()
