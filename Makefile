@@ -99,7 +99,7 @@ lock: ## resolve the versions anew (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --extra services --extra dev pyproject.toml locks/build.in -c locks/run.lock -o locks/dev.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header -c locks/run.lock locks/services.in -o locks/services.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header locks/scan.in -o locks/scan.lock
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header -c locks/run.lock locks/postgresql.in -o locks/postgresql.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header -c locks/run.lock -c locks/dev.lock locks/postgresql.in -o locks/postgresql.lock
 
 lock-providers: ## write infra/gcp/.terraform.lock.hcl: the provider's checksums for the usual platforms (needs Terraform's registry)
 	@if command -v terraform >/dev/null; then TERRAFORM=terraform; else TERRAFORM=tofu; fi; set -ex; \

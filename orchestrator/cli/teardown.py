@@ -1,6 +1,7 @@
 """Take down what is running: every run's hosts or, on this machine, its processes. Safe to run at any time, repeatedly.
 
 Without RUN: every deployment that this folder's `.orch` records as up and, on this machine, what the latest run left;
+a database that an orch started and left when it was killed is ended in any case;
 a run still in progress in another orch process is left alone. RUN (a run's or a deployment's id) is ended in any case,
 even if its folder under results/ is gone; an orch process that is still measuring it is ended first. Hosts that carry our
 label but were made from another folder are listed, and ended only with --all: they may belong to somebody else.
@@ -52,6 +53,7 @@ def command(
             strays = found.strays
             for provider, why in found.unasked.items():
                 console.warning(f"{provider} {why}")
+        databases = ending.end_databases()
     for stray in strays:
         console.warning(
             f"{stray.id} ({stray.provider}: {', '.join(stray.hosts) or 'no host'}) carries our label but was not made "
@@ -59,7 +61,7 @@ def command(
         )
     receipts = [{"run": e.run, **e.receipt.to_dict()} for e in endings if e.receipt is not None]
     _tell(endings, is_asked_for=run is not None or everything)
-    left = [item for e in endings for item in e.left]
+    left = [item for e in (*endings, *databases) for item in e.left]
     if left:
         raise TeardownIncomplete(
             f"not taken down: {'; '.join(left)}", hint="run `orch teardown` again", details={"receipts": receipts}

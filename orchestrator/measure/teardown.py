@@ -12,6 +12,7 @@ from orchestrator.errors import OrchError, UsageError, did_you_mean
 from orchestrator.experiment.providers import PROVIDERS
 from orchestrator.hosts import processes
 from orchestrator.hosts.lifecycle import Receipt
+from orchestrator.hosts.local import database_folders
 from orchestrator.hosts.processes import Known
 from orchestrator.hosts.provision.infra import Infra
 from orchestrator.hosts.provision.provider import open_deployment
@@ -110,6 +111,11 @@ def end_all(workspace: Workspace) -> list[Ending]:
     found = strays(workspace)
     unasked = [Ending(run=f"(any, {provider})", trouble=why) for provider, why in found.unasked.items()]
     return [*ended, *(_swept(stray) for stray in found.strays), *unasked]
+
+
+def end_databases() -> list[Ending]:
+    """End the servers that this user's orch has started here and left when it was killed: what is left of them."""
+    return [Ending(run="(any, PostgreSQL)", trouble=left) for left in database_folders.end_what_is_left()]
 
 
 def strays(workspace: Workspace) -> Strays:

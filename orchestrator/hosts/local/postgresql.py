@@ -1,6 +1,7 @@
 """A PostgreSQL server on this machine for as long as a run takes: of what is installed, started as an ordinary user.
 
-It listens on a Unix socket in a folder that its user alone may enter, and on no network; data and socket go with it.
+It listens on a Unix socket in a folder that its user alone may enter, and on no network; data and socket go with it. What
+an orch that was killed has left of one goes before the next one starts (`database_folders`).
 """
 
 from __future__ import annotations
@@ -9,9 +10,7 @@ import logging
 import os
 import pwd
 import re
-import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.errors import MissingError
+from orchestrator.hosts.local import database_folders
 from orchestrator.hosts.local.process import dies_with_parent
 
 OLDEST: Final = 16
@@ -32,6 +32,8 @@ _IN_PACKAGE = "pginstall*/bin"
 _OF_SYSTEM = (Path("/usr/lib/postgresql"), Path("/usr/pgsql"), Path("/opt/homebrew/opt"))
 _ORDINARY = ("postgres", "nobody")  # who runs it where orch is root, which PostgreSQL refuses to be
 _INIT_S, _START_S, _END_S = 60.0, 30.0, 10.0
+_LOG_FILE = "log"  # orch's own, beside what the server's user may change
+_MUTE = "it said nothing"
 _SPARE = 20  # connections beside those of a responder's pool: of who seeds, of the server's own user
 _LOG = logging.getLogger(__name__)
 
@@ -87,18 +89,16 @@ def find() -> Binaries:
 def running(connections: int) -> Iterator[tuple[str, str]]:
     """A server with room for so many connections: its DSN and its version. MissingError when it cannot be started."""
     found, user = find(), _user()
-    folder = Path(tempfile.mkdtemp(prefix="orch-postgresql-"))
-    server: subprocess.Popen[bytes] | None = None
-    try:
-        if user.name is not None:
-            os.chown(folder, user.uid, user.gid)
+    for left in database_folders.end_what_is_left():
+        _LOG.warning("%s", left)
+    with database_folders.made(user.uid, user.gid) as folder:
         _initialise(found, folder, user)
-        server = _started(found, folder, user, connections)
-        yield f"host={folder} dbname=postgres user=orch", found.version
-    finally:
-        if server is not None:
+        server = _launched(found, folder, user, connections)
+        try:
+            _await_ready(found, folder, server)
+            yield f"host={folder} dbname=postgres user=orch", found.version
+        finally:
             _end(server)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _folders() -> Iterator[Path]:
@@ -152,7 +152,7 @@ def _initialise(found: Binaries, folder: Path, user: _User) -> None:
     made = subprocess.run(
         [
             str(found.folder / "initdb"),
-            *("--pgdata", str(folder / "data"), "--username", "orch", "--auth", "trust"),
+            *("--pgdata", str(database_folders.data_in(folder)), "--username", "orch", "--auth", "trust"),
             *("--encoding", "UTF8", "--locale", "C", "--no-instructions"),
         ],
         capture_output=True,
@@ -164,28 +164,27 @@ def _initialise(found: Binaries, folder: Path, user: _User) -> None:
         **user.options,
     )
     if made.returncode != 0:
-        words = (made.stderr or made.stdout).strip().splitlines() or ["it said nothing"]
+        words = (made.stderr or made.stdout).strip().splitlines() or [_MUTE]
         raise MissingError(
             f"PostgreSQL {found.version} cannot make a database here: {words[-1]}",
             hint=f"or name a server: {GIVEN}=DSN",
         )
 
 
-def _started(found: Binaries, folder: Path, user: _User, connections: int) -> subprocess.Popen[bytes]:
-    """The server, once it accepts connections. As it was installed, but for where it listens and how many may come."""
+def _launched(found: Binaries, folder: Path, user: _User, connections: int) -> subprocess.Popen[bytes]:
+    """The server's process: as it was installed, but for where it listens and how many may come."""
     settings = {
         "listen_addresses": "",
         "unix_socket_directories": str(folder),
         "unix_socket_permissions": "0700",
         "max_connections": str(connections + _SPARE),
     }
-    log = folder / "log"
-    with log.open("wb") as words:
-        server = subprocess.Popen(
+    with (folder.parent / _LOG_FILE).open("wb") as words:
+        return subprocess.Popen(
             [
-                *dies_with_parent(),
+                *dies_with_parent("INT"),
                 str(found.folder / "postgres"),
-                *("-D", str(folder / "data")),
+                *("-D", str(database_folders.data_in(folder))),
                 *(part for name, value in settings.items() for part in ("-c", f"{name}={value}")),
             ],
             stdin=subprocess.DEVNULL,
@@ -196,22 +195,24 @@ def _started(found: Binaries, folder: Path, user: _User, connections: int) -> su
             start_new_session=True,  # an interrupt from the terminal is orch's to handle
             **user.options,
         )
+
+
+def _await_ready(found: Binaries, folder: Path, server: subprocess.Popen[bytes]) -> None:
+    """Wait until it accepts connections; MissingError when it does not."""
     give_up_s = time.monotonic() + _START_S
     while not _accepts(folder):
         if server.poll() is not None or time.monotonic() > give_up_s:
-            _end(server)
-            last = (log.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+            last = ((folder.parent / _LOG_FILE).read_text(errors="replace").strip().splitlines() or [_MUTE])[-1]
             raise MissingError(
                 f"PostgreSQL {found.version} does not start here: {last}", hint=f"or name a server: {GIVEN}=DSN"
             )
         time.sleep(0.05)
-    return server
 
 
 def _accepts(folder: Path) -> bool:
     """Whether the server is ready, by the last line of the file that it keeps for this."""
     try:
-        lines = (folder / "data" / "postmaster.pid").read_text().splitlines()
+        lines = (database_folders.data_in(folder) / "postmaster.pid").read_text().splitlines()
     except OSError:
         return False
     return len(lines) > 7 and lines[7].strip() == "ready"

@@ -186,11 +186,11 @@ def _left_ms(deadline_s: float) -> float:
 
 
 @cache
-def dies_with_parent() -> tuple[str, ...]:
-    """An argv prefix that has the kernel end the process when the one who started it dies; empty where there is none."""
+def dies_with_parent(number: str = "KILL") -> tuple[str, ...]:
+    """An argv prefix that has the kernel send the process a signal when its parent dies; empty where there is none."""
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
     if setpriv is None:
         return ()
-    prefix = (setpriv, "--pdeathsig", "KILL")
+    prefix = (setpriv, "--pdeathsig", number)
     probe = subprocess.run([*prefix, "true"], capture_output=True, check=False)  # busybox's knows no --pdeathsig
     return prefix if probe.returncode == 0 else ()

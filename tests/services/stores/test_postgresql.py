@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +18,7 @@ import psycopg
 import pytest
 
 from orchestrator.errors import MissingError
+from orchestrator.hosts import processes
 from orchestrator.hosts.local import postgresql as server
 from services.python.contract.lines import Payload
 from services.python.operations import OPERATIONS
@@ -178,6 +183,30 @@ def test_more_connections_than_the_server_gives_are_refused(database: str, monke
         pass
 
 
+@pytest.mark.parametrize("granted", [None, "USAGE", "SELECT", "INSERT"])
+def test_a_user_without_rights_is_told_so_and_changes_nothing(database: str, granted: str | None) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS weak")
+        connection.execute("CREATE ROLE weak LOGIN")
+        if granted is None:
+            connection.execute("DROP SCHEMA orch_store CASCADE")
+        else:
+            connection.execute("GRANT USAGE ON SCHEMA orch_store TO weak")
+        if granted not in (None, "USAGE"):
+            connection.execute(f"GRANT {granted} ON ALL TABLES IN SCHEMA orch_store TO weak".encode())
+    try:
+        with (
+            pytest.raises(StoreError, match="InsufficientPrivilege: permission denied for"),
+            opened(settings(database.replace("user=orch", "user=weak"))),
+        ):
+            pass
+        assert postgresql.seeded(database)[0] is (granted is None)
+    finally:
+        with psycopg.connect(database, autocommit=True) as connection:
+            connection.execute("DROP OWNED BY weak")
+            connection.execute("DROP ROLE weak")
+
+
 def test_what_violates_a_constraint_is_said_and_nothing_is_kept(database: str) -> None:
     with opened(settings(database)) as held:
         with psycopg.connect(database, autocommit=True) as connection:
@@ -298,5 +327,36 @@ def test_a_server_ends_with_its_run_and_leaves_nothing() -> None:
         folder = Path(dsn.split()[0].removeprefix("host="))
         assert folder.stat().st_mode & 0o077 == 0
         pid = int((folder / "data/postmaster.pid").read_text().splitlines()[0])
-    assert not folder.exists()
+    assert not folder.parent.exists()
     assert not Path(f"/proc/{pid}").exists()
+
+
+_KILLED = """
+import sys, time
+from orchestrator.hosts.local import postgresql
+with postgresql.running(5) as (dsn, _):
+    print(dsn, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_what_a_killed_orch_leaves_goes_before_the_next_server_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        server.find()
+    except MissingError as error:
+        pytest.skip(error.message)
+    with tempfile.TemporaryDirectory() as kept:  # a short path: a Unix socket lies in it
+        Path(kept).chmod(0o755)
+        with subprocess.Popen(
+            [sys.executable, "-c", _KILLED], env={**os.environ, "TMPDIR": kept}, stdout=subprocess.PIPE, text=True
+        ) as orch:
+            assert orch.stdout is not None
+            folder = Path(orch.stdout.readline().split()[0].removeprefix("host="))
+            pid = int((folder / "data/postmaster.pid").read_text().splitlines()[0])
+            orch.kill()
+        assert folder.exists()
+        monkeypatch.setattr(tempfile, "tempdir", kept)
+        with server.running(5) as (dsn, _):
+            assert not folder.parent.exists()
+            assert processes.started_at(pid) is None
+            assert dsn.startswith(f"host={kept}/")
