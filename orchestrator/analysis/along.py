@@ -11,14 +11,19 @@ _MOST_CROSSED = 2  # that belong to the answer itself
 
 
 def sentences(curves: Sequence[Curves]) -> tuple[str, ...]:
-    """Of the first differences, those with a crossing ahead of the others: each with its axis and its setting."""
-    every = _told(curves)
-    return tuple(text for wanted in (True, False) for text, gap in every if (gap.crossing is not None) is wanted)[:MOST]
+    """Of the differences, first those with a crossing, then those told anywhere: each with its axis and its setting."""
+    return tuple(text for text, _ in sorted(_told(curves), key=lambda told: _rank(told[1])))[:MOST]
 
 
 def crossings(curves: Sequence[Curves]) -> tuple[str, ...]:
     """From where on which of two is ahead, with the interval of that place; nothing where no difference changes its sign."""
     return tuple(text for text, gap in _told(curves) if gap.crossing is not None)[:_MOST_CROSSED]
+
+
+def _rank(gap: Gap) -> int:
+    if gap.crossing is not None:
+        return 0
+    return 1 if any(point.standing in ("faster", "slower") for point in gap.points) else 2
 
 
 def _told(curves: Sequence[Curves]) -> list[tuple[str, Gap]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
 from orchestrator.analysis import words
 from orchestrator.analysis.summary import CellSummary, Comparison
@@ -38,12 +39,16 @@ def _encoded(cells: Sequence[CellSummary], comparisons: Sequence[Comparison]) ->
 def _over_fetched(cells: Sequence[CellSummary], comparisons: Sequence[Comparison]) -> str:
     """Of readers that need few fields, how much of replies nobody needs: `feed: 0 B with graphql and 5.3 kB with rest`."""
     controls = {c.cell for c in comparisons if c.control}
-    by_operation: dict[str, dict[str, float]] = {}
+    by_operation: dict[str, dict[str, list[float]]] = {}
     for cell in cells:
         if cell.over_fetched_bytes is not None and cell.id not in controls:
             of = by_operation.setdefault(cell.operation, {})
-            of[cell.stack_label] = max(of.get(cell.stack_label, 0.0), cell.over_fetched_bytes)
-    told = [f"{operation}: {_sizes(of)}" for operation, of in by_operation.items()]
+            of.setdefault(cell.stack_label, []).append(cell.over_fetched_bytes)
+    whole = {
+        operation: {label: float(round(median(each))) for label, each in of.items()}
+        for operation, of in by_operation.items()
+    }
+    told = [f"{operation}: {_sizes(of)}" for operation, of in whole.items()]
     return f"Fetched though nobody needs it, of each reply's content as JSON: {'; '.join(told)}." if told else ""
 
 
